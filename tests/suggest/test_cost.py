@@ -1,0 +1,159 @@
+"""The order of suggestions that compile: the fast path first, then spills, then what the user must change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triage.outcome import Resources, TensorCore
+from triage.report import Suggestion, SuggestionKind
+from triage.suggest.cost import change_penalty, expected_class, note, order
+from triage.target import Target
+
+
+def suggestion(
+    changes: dict[str, Any],
+    core: TensorCore = TensorCore.WGMMA,
+    spills: int | None = 0,
+    *,
+    distance: float = 1,
+    kind: SuggestionKind = SuggestionKind.CONFIG,
+    registers: int | None = 100,
+) -> Suggestion:
+    return Suggestion(changes, kind, distance, Resources(0, registers, spills, core), "")
+
+
+KEEPS = suggestion({"B_K_MAJOR": True}, distance=2)
+DROPS = suggestion({"num_warps": 2}, TensorCore.MMA_SYNC, 10240)
+CHEAP = suggestion({"num_warps": 8})
+SPILLS = suggestion({"num_warps": 8}, spills=512)
+DATA = suggestion({"a_ptr": "*fp16"}, distance=4)
+ELSEWHERE = suggestion({"target": "cuda:100"}, TensorCore.TCGEN05, distance=6)
+NEWER = suggestion({"triton": "3.9.0"}, distance=5, kind=SuggestionKind.TOOLCHAIN)
+MENDED = suggestion({"line": "b.T"}, distance=1, kind=SuggestionKind.SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected_core", "best_first"),
+    [
+        ([DROPS, KEEPS], TensorCore.WGMMA, [KEEPS, DROPS]),
+        ([DROPS, KEEPS], None, [KEEPS, DROPS]),
+        ([SPILLS, KEEPS, CHEAP], TensorCore.WGMMA, [CHEAP, KEEPS, SPILLS]),
+        ([DROPS, DATA], TensorCore.WGMMA, [DATA, DROPS]),
+        ([NEWER, DROPS], TensorCore.WGMMA, [NEWER, DROPS]),
+        ([ELSEWHERE, NEWER, DATA, CHEAP], TensorCore.WGMMA, [CHEAP, NEWER, DATA, ELSEWHERE]),
+        ([ELSEWHERE, CHEAP], None, [CHEAP, ELSEWHERE]),
+        ([KEEPS, MENDED, CHEAP], TensorCore.WGMMA, [CHEAP, MENDED, KEEPS]),
+        ([], TensorCore.WGMMA, []),
+    ],
+)
+def test_order(given: list[Suggestion], expected_core: TensorCore | None, best_first: list[Suggestion]) -> None:
+    assert order(given, expected_core) == best_first
+
+
+def test_kinds_of_change_from_near_to_far() -> None:
+    near_to_far: list[dict[str, Any]] = [
+        {"num_stages": 2},
+        {"BLOCK_K": 32},
+        {"FLAG": True},
+        {"ACC": "gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16])"},
+        {"DTYPE": "tl.float32"},
+        {"x_ptr": "*fp32"},
+        {"target": "cuda:80"},
+    ]
+    penalties = [change_penalty(suggestion(changes)) for changes in near_to_far]
+    assert penalties == sorted(set(penalties))
+
+
+def test_the_dearest_change_decides() -> None:
+    assert change_penalty(suggestion({"num_warps": 8, "x_ptr": "*fp32"})) == change_penalty(DATA)
+
+
+@st.composite
+def suggestions(draw: st.DrawFn) -> Suggestion:
+    changes = draw(
+        st.sampled_from([{"num_warps": 8}, {"BLOCK": 32}, {"F": False}, {"x": "*fp16"}, {"target": "cuda:80"}])
+    )
+    return suggestion(
+        dict(changes),
+        draw(st.sampled_from(TensorCore)),
+        draw(st.none() | st.integers(0, 1 << 16)),
+        distance=draw(st.floats(0, 10)),
+        registers=draw(st.none() | st.integers(0, 255)),
+    )
+
+
+@given(st.lists(suggestions()), st.none() | st.sampled_from(TensorCore))
+def test_order_keeps_all_and_is_stable(found: list[Suggestion], core: TensorCore | None) -> None:
+    once = order(found, core)
+    assert sorted(map(id, once)) == sorted(map(id, found))
+    assert order(once, core) == once
+
+
+@pytest.mark.parametrize(
+    ("resources", "core", "text"),
+    [
+        (Resources(0, None, 0, TensorCore.WGMMA), TensorCore.WGMMA, "keeps wgmma, no spills"),
+        (
+            Resources(0, 255, 10240, TensorCore.MMA_SYNC),
+            TensorCore.WGMMA,
+            "drops from wgmma to mma.sync and spills 10240 B a thread: expect a large slowdown; 255 registers a thread",
+        ),
+        (
+            Resources(49152, 168, 0, TensorCore.WGMMA),
+            TensorCore.WGMMA,
+            "keeps wgmma, no spills; 168 registers a thread, 49152 B of shared memory",
+        ),
+        (
+            Resources(0, None, None, TensorCore.NONE),
+            TensorCore.MFMA,
+            "drops from mfma to no matrix instruction: expect a large slowdown",
+        ),
+        (Resources(0, None, 0, TensorCore.NONE), TensorCore.NONE, "no spills"),
+        (Resources(0, None, 8, TensorCore.NONE), None, "spills 8 B a thread"),
+        (Resources(0, None, 0, TensorCore.TCGEN05), TensorCore.WGMMA, "uses tcgen05 in place of wgmma, no spills"),
+        (Resources(0, 32, None, TensorCore.NONE), None, "32 registers a thread"),
+    ],
+)
+def test_note(resources: Resources, core: TensorCore | None, text: str) -> None:
+    assert note(resources, core) == text
+
+
+def dot(shape: str, element: str, extra: str = "") -> str:
+    m, n, k = shape.split("x")
+    operands = f"tensor<{m}x{k}x{element}> * tensor<{k}x{n}x{element}>"
+    return f"tt.func public @k() {{\n  %d = tt.dot %a, %b, %c{extra} : {operands} -> tensor<{m}x{n}xf32>\n}}"
+
+
+TF32 = ", inputPrecision = tf32"
+
+
+@pytest.mark.parametrize(
+    ("ir", "target", "core"),
+    [
+        ("%0 = ttng.tc_gen5_mma %a, %b", "cuda:100", TensorCore.TCGEN05),
+        ("%0 = ttng.warp_group_dot %a, %b", "cuda:90", TensorCore.WGMMA),
+        ("#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0}>", "cuda:90", TensorCore.WGMMA),
+        ("#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0}>", "cuda:90", TensorCore.MMA_SYNC),
+        ("#mma = #ttg.amd_mfma<{version = 3}>", "hip:gfx942", TensorCore.MFMA),
+        ("#mma = #ttg.amd_wmma<{version = 1}>", "hip:gfx1100", TensorCore.WMMA),
+        (dot("128x128x64", "f16"), "cuda:90", TensorCore.WGMMA),
+        (dot("32x128x64", "f16"), "cuda:90", TensorCore.MMA_SYNC),
+        (dot("128x128x64", "f16"), "cuda:100", TensorCore.TCGEN05),
+        (dot("128x128x64", "f16"), "cuda:120", TensorCore.MMA_SYNC),
+        (dot("128x128x32", "f32", TF32), "cuda:90", TensorCore.WGMMA),
+        (dot("128x128x32", "f32"), "cuda:90", TensorCore.NONE),
+        (dot("128x128x64", "f64"), "cuda:90", TensorCore.MMA_SYNC),
+        (dot("128x128x64", "f16"), "hip:gfx942", TensorCore.MFMA),
+        (dot("128x128x64", "f16"), "hip:gfx1201", TensorCore.WMMA),
+        (dot("128x128x64", "f16"), "hip:gfx1030", TensorCore.NONE),
+        ("tt.func public @k() { tt.return }", "cuda:90", TensorCore.NONE),
+        ("", "cuda:90", None),
+        ("Aborted (core dumped)", "cuda:90", None),
+    ],
+)
+def test_expected_class(ir: str, target: str, core: TensorCore | None) -> None:
+    assert expected_class(ir, Target.parse(target)) is core

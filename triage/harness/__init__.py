@@ -1,0 +1,1 @@
+"""Isolation: everything that starts, limits and outlives a process which meets the compiler."""

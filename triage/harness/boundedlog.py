@@ -1,0 +1,43 @@
+"""What an attempt prints, kept in bounded memory: the beginning and the end."""
+
+from __future__ import annotations
+
+from collections import deque
+
+
+class BoundedLog:
+    """Keeps the first ``head`` and the last ``tail`` bytes; counts what fell out between them.
+
+    The cause of a failure is near one of the two: the first error near the beginning of what went wrong, which
+    for a compile is near the end of what was printed.
+    """
+
+    def __init__(self, head: int = 1 << 20, tail: int = 4 << 20) -> None:
+        self._head_limit, self._tail_limit = head, tail
+        self._head = bytearray()
+        self._tail: deque[bytes] = deque()
+        self._tail_size = 0
+        self.dropped = 0
+
+    def write(self, data: bytes) -> None:
+        """Add what was read."""
+        room = self._head_limit - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        if not data:
+            return
+        self._tail.append(data)
+        self._tail_size += len(data)
+        while self._tail_size - len(self._tail[0]) >= self._tail_limit:
+            gone = self._tail.popleft()
+            self._tail_size -= len(gone)
+            self.dropped += len(gone)
+
+    def text(self) -> str:
+        """All that was kept, with a line that says how much was not."""
+        head = self._head.decode("utf-8", "replace")
+        tail = b"".join(self._tail).decode("utf-8", "replace")
+        if not self.dropped:
+            return head + tail
+        return f"{head}\n[... {self.dropped} bytes not kept ...]\n{tail}"

@@ -1,0 +1,55 @@
+"""The environment variables of a compile: the user's own, less what would turn a compile into something else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from triage.harness.toolchains import interpreter_environment
+
+_NOT_PASSED = frozenset(
+    {
+        # The interpreter mode compiles nothing at all.
+        "TRITON_INTERPRET",
+        # triage sets these itself, an attempt at a time.
+        "TRITON_CACHE_DIR",
+        "TRITON_REPRODUCER_PATH",
+        "MLIR_ENABLE_DUMP",
+        "MLIR_DUMP_PATH",
+        # They write files into the user's folders or millions of lines into the log.
+        "TRITON_KERNEL_DUMP",
+        "TRITON_KERNEL_OVERRIDE",
+        "TRITON_DUMP_DIR",
+        "TRITON_OVERRIDE_DIR",
+        "TRITON_ENABLE_LLVM_DEBUG",
+        "TRITON_LLVM_DEBUG_ONLY",
+        "LLVM_IR_ENABLE_DUMP",
+        "NVPTX_ENABLE_DUMP",
+        "AMDGCN_ENABLE_DUMP",
+        # Remote cache back-ends would be asked for a temporary cache.
+        "TRITON_CACHE_MANAGER",
+        "TRITON_REMOTE_CACHE_BACKEND",
+    }
+)
+_DECIDES = ("TRITON_", "MLIR_", "LLVM_", "DISABLE_", "PTXAS_", "USE_IR_LOC", "USE_TTGIR_LOC", "NVPTX_", "AMDGCN_")
+_DECIDES_NOT = ("TRITON_TRIAGE_", "TRITON_HOME")
+
+
+def worker_environment(lld: str | None = None, base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What a worker is started with. ``lld``: an ld.lld for AMD on releases that link with one (up to 3.4)."""
+    environment = {k: v for k, v in interpreter_environment(base).items() if k not in _NOT_PASSED}
+    # Triton's JIT names the cache entry by hashes of its own; Python's must not vary either between two runs.
+    environment.setdefault("PYTHONHASHSEED", "0")
+    if lld and "TRITON_HIP_LLD_PATH" not in environment:
+        environment["TRITON_HIP_LLD_PATH"] = lld
+    return environment
+
+
+def deciding_variables(base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables that may change what a compile gives: part of the key under which an outcome is kept."""
+    passed = worker_environment(base=os.environ if base is None else base)
+    return {
+        name: value
+        for name, value in sorted(passed.items())
+        if name.startswith(_DECIDES) and not name.startswith(_DECIDES_NOT)
+    }

@@ -1,0 +1,164 @@
+"""From the facts of one ended attempt to an Outcome. Pure: no process, no file, no clock."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from triage import logs
+from triage.case import Case
+from triage.harness.limits import Limits
+from triage.harness.worker.recorder import MARK
+from triage.legality.limits import over_limit
+from triage.outcome import Frame, Outcome, PythonError, Resources, Stage, StageTime, Status, TensorCore, Undecided
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known when an attempt has ended. ``status`` is the wait status, None when its server was lost."""
+
+    events: list[dict[str, Any]] = field(default_factory=list)
+    log: str = ""
+    dropped: int = 0
+    status: int | None = None
+    max_rss_bytes: int = 0
+    duration_s: float = 0.0
+    timed_out: bool = False
+    over_memory: bool = False
+    lost_server: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def judge(case: Case, facts: Facts, limits: Limits, token: str) -> Outcome | Undecided:
+    """Name how the attempt ended. Signals and limits say more than anything printed, so they come first."""
+    log, marks = split_marks(facts.log, token)
+    done = [
+        StageTime(Stage(event["stage"]), float(event["seconds"])) for event in facts.events if event["ev"] == "end"
+    ]
+    begun = [Stage(event["stage"]) for event in facts.events if event["ev"] == "begin"]
+    pipelines = [bool(event["running"]) for event in facts.events if event["ev"] == "pipeline"]
+    outcome = Outcome(
+        status=Status.CRASH,
+        stage=begun[-1] if begun else Stage.SOURCE,
+        stages=tuple(time for time in done if time.stage is not Stage.SOURCE),
+        duration_s=facts.duration_s,
+        max_rss_bytes=facts.max_rss_bytes,
+        log=log,
+        log_stages=marks,
+        log_dropped_bytes=facts.dropped,
+        pipeline=bool(pipelines and pipelines[-1]),
+        limit_s=limits.timeout_s,
+        limit_bytes=limits.memory_bytes,
+        environment=dict(facts.environment),
+    )
+    if facts.timed_out:
+        return replace(outcome, status=Status.TIMEOUT)
+    if facts.over_memory:
+        return replace(outcome, status=Status.OUT_OF_MEMORY)
+    if facts.lost_server:
+        note = "the compile killed the process that had started it, twice, the second time with nothing else running"
+        return replace(outcome, killed_from_outside=True, notes=(note,))
+    if facts.status is not None and facts.status & 0x7F:
+        number = facts.status & 0x7F
+        return replace(
+            outcome, signal=signal.Signals(number).name, killed_from_outside=number in (signal.SIGKILL, signal.SIGTERM)
+        )
+    last = next((event for event in reversed(facts.events) if event["ev"] in _VERDICTS), None)
+    if last is None:
+        return replace(outcome, exit_code=(facts.status or 0) >> 8)
+    if last["ev"] == "undecided":
+        if last["reason"] == NO_LLD and logs.printed_error(_back_end_text(outcome)) is not None:
+            # Up to 3.4 the AMD assembler's errors are printed only; the link that would fail next has no linker.
+            return replace(outcome, status=Status.ERROR, exit_code=1)
+        return Undecided(str(last["reason"]), input_error=bool(last.get("input_error")))
+    if last["ev"] == "error":
+        return replace(outcome, status=Status.ERROR, exit_code=1, errors=python_errors(last["errors"]))
+    return _compiled(case, outcome, last)
+
+
+NO_LLD = "no-lld"
+"""The worker's word for a link that has no linker."""
+
+_VERDICTS = frozenset({"done", "error", "undecided"})
+
+
+def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
+    """It returned normally. Two things may still be wrong: an error that was only printed (Triton 3.8 and 3.9
+    go on after an LLVM error diagnostic), and a size that only a launch would refuse."""
+    used = event["resources"]
+    resources = Resources(
+        shared_bytes=used["shared_bytes"],
+        registers=used["registers"],
+        spill_bytes=used["spill_bytes"],
+        tensor_core=TensorCore(used["tensor_core"]),
+        tensor_memory_columns=used["tensor_memory_columns"],
+        threads=used["threads"],
+    )
+    outcome = replace(
+        outcome, status=Status.OK, stage=None, exit_code=0, resources=resources, cache_key=event.get("cache_entry")
+    )
+    for stage, text in _back_end_texts(outcome):
+        if logs.printed_error(text) is not None:
+            return replace(outcome, status=Status.SUSPECT, stage=stage, resources=None)
+    excess = over_limit(
+        case.target,
+        shared_bytes=resources.shared_bytes,
+        threads=resources.threads or 0,
+        tensor_memory_columns=resources.tensor_memory_columns or 0,
+        num_ctas=event.get("num_ctas") or 1,
+    )
+    if excess is not None:
+        text = f"{excess.resource}: {excess.required} > {excess.limit}"
+        return replace(outcome, status=Status.ERROR, stage=Stage.LOAD, exit_code=1, over_limit=text)
+    return outcome
+
+
+_BACK_END = frozenset({Stage.LLIR, Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
+
+
+def _back_end_texts(outcome: Outcome) -> list[tuple[Stage, str]]:
+    """What each back-end stage printed. What the front-end prints is the user's own (tl.static_print)."""
+    ends = [at for _, at in outcome.log_stages[1:]] + [len(outcome.log)]
+    parts = zip(outcome.log_stages, ends, strict=True)
+    return [(stage, outcome.log[at:end]) for (stage, at), end in parts if stage in _BACK_END]
+
+
+def _back_end_text(outcome: Outcome) -> str:
+    return "".join(text for _, text in _back_end_texts(outcome))
+
+
+def split_marks(log: str, token: str) -> tuple[str, tuple[tuple[Stage, int], ...]]:
+    """Take the recorder's stage marks out of a log and say at which offset each stage began."""
+    marks: list[tuple[Stage, int]] = []
+    parts: list[str] = []
+    length = 0
+    opening = f"{MARK}{token} "
+    for index, part in enumerate(log.split(opening)):
+        if index:
+            name, _, rest = part.partition("\n")
+            marks.append((Stage(name), length))
+            part = rest
+        parts.append(part)
+        length += len(part)
+    return "".join(parts), tuple(marks)
+
+
+def python_errors(described: list[dict[str, Any]]) -> tuple[PythonError, ...]:
+    """The worker's description of an exception chain as values."""
+
+    def frame(data: dict[str, Any]) -> Frame:
+        return Frame(data["file"], int(data["line"]), data["function"], data["text"])
+
+    return tuple(
+        PythonError(
+            type=link["type"],
+            module=link["module"],
+            message=link["message"],
+            frames=tuple(frame(item) for item in link["frames"]),
+            kernel_line=frame(link["kernel_line"]) if link.get("kernel_line") else None,
+            kernel_column=link.get("kernel_column"),
+        )
+        for link in described
+    )

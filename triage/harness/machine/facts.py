@@ -1,0 +1,143 @@
+"""Everything that doctor shows, gathered into one value."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+
+from triage._version import __version__
+from triage.errors import TriageError
+from triage.harness.machine.caches import Cache, TritonCache, measure, measure_triton, triton_cache_folder
+from triage.harness.machine.clock import Clock
+from triage.harness.machine.gpus import Gpu, gpus
+from triage.harness.machine.kernel import Feature, features
+from triage.harness.machine.limits import MachineLimits, limits
+from triage.harness.machine.lld import Linker, linkers
+from triage.harness.toolchains import Toolchain, Toolchains, cache_root
+from triage.harness.toolchains.installers import find_installer
+from triage.harness.toolchains.model import assemblers
+
+_RELEASE = re.compile(r"release (\d+\.\d+)")
+
+# Besides the families, the single names that Triton's compiler reads (3.0 to 3.9).
+_FAMILIES = ("TRITON_", "MLIR_", "LLVM_", "DISABLE_", "AMDGCN_", "NVPTX_")
+_SINGLE = ("USE_IR_LOC", "PTXAS_OPTIONS", "ENABLE_LSR_DEBUG", "CC", "CXX")
+_OURS = "TRITON_TRIAGE_"
+
+
+@dataclass(frozen=True, slots=True)
+class Assembler:
+    """One ``ptxas`` of a wheel; ``version`` is CUDA's (``12.4``), None when it does not start."""
+
+    path: Path
+    version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledToolchain:
+    """A toolchain with the assemblers that it brings."""
+
+    toolchain: Toolchain
+    ptxas: tuple[Assembler, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """``installer`` makes managed environments: uv's path, or ``pip``. ``default_fault`` says why there is no Triton beside triage, None when there is one."""
+
+    triage: str
+    python: str
+    python_path: str
+    system: str
+    installer: str
+    toolchains: tuple[InstalledToolchain, ...]
+    default_fault: str | None
+    lld: tuple[Linker, ...]
+    gpus: tuple[Gpu, ...]
+    limits: MachineLimits
+    cache: Cache
+    triton_cache: TritonCache
+    environment: Mapping[str, str]
+    features: tuple[Feature, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """The facts as plain values, under the names of the fields."""
+        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+
+
+def examine(toolchains: Toolchains | None = None, cache: Path | None = None) -> Machine:
+    """Look at this machine; never raises, and takes a few seconds at most.
+
+    ``toolchains`` and ``cache`` default to the ones that every command uses.
+    """
+    clock = Clock()
+    cache = cache or cache_root()
+    toolchains = toolchains or Toolchains(cache)
+    default_fault = None
+    try:
+        toolchains.default()
+    except TriageError as error:
+        default_fault = str(error)
+    return Machine(
+        triage=__version__,
+        python=platform.python_version(),
+        python_path=sys.executable,
+        system=f"{platform.system()} {platform.release()} {platform.machine()}",
+        installer=next(iter(find_installer().uv), "pip"),
+        toolchains=_with_assemblers(toolchains.installed(), clock),
+        default_fault=default_fault,
+        lld=tuple(linkers(clock)),
+        gpus=tuple(gpus(clock)),
+        limits=limits(cache),
+        cache=measure(cache, clock),
+        triton_cache=measure_triton(triton_cache_folder(), clock),
+        environment=compile_variables(os.environ),
+        features=tuple(features()),
+    )
+
+
+def compile_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Those variables that can change what a compile does, by name."""
+    return {
+        name: value
+        for name, value in sorted(environment.items())
+        if (name.startswith(_FAMILIES) or name in _SINGLE) and not name.startswith(_OURS)
+    }
+
+
+def _with_assemblers(found: list[Toolchain], clock: Clock) -> tuple[InstalledToolchain, ...]:
+    paths = {one.package: assemblers(one.package) for one in found if one.package is not None}
+    every = [path for some in paths.values() for path in some]
+    # Twenty of them when every release is installed; one after another takes a second from a cold disk.
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        versions = dict(zip(every, pool.map(lambda path: _ptxas_version(path, clock), every), strict=True))
+    return tuple(
+        InstalledToolchain(
+            toolchain,
+            tuple(Assembler(path, versions[path]) for path in paths.get(toolchain.package, []))
+            if toolchain.package is not None
+            else (),
+        )
+        for toolchain in found
+    )
+
+
+def _ptxas_version(path: Path, clock: Clock) -> str | None:
+    release = _RELEASE.search(clock.ask([str(path), "--version"]) or "")
+    return release.group(1) if release else None
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Toolchain):
+        return value.to_json()
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value

@@ -1,0 +1,64 @@
+"""The GPUs of this machine. None is fine: triage compiles for targets, it does not launch."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from triage.harness.machine.clock import Clock
+
+_NVIDIA_SMI = (
+    "nvidia-smi",
+    "--query-gpu=name,compute_cap,memory.total,driver_version",
+    "--format=csv,noheader,nounits",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """``target`` is what one would compile for it, None when only the device file was found."""
+
+    name: str
+    target: str | None
+    memory_bytes: int | None = None
+    driver: str | None = None
+
+
+def gpus(clock: Clock) -> list[Gpu]:
+    """NVIDIA's and AMD's GPUs, by the driver's word, else by their device files."""
+    return [*(_from_nvidia_smi(clock) or _nvidia_devices()), *_amd(Path("/sys/class/kfd/kfd/topology/nodes"))]
+
+
+def _from_nvidia_smi(clock: Clock) -> list[Gpu]:
+    found = []
+    for line in (clock.ask(_NVIDIA_SMI) or "").splitlines():
+        fields = [field.strip() for field in line.split(",")]
+        if len(fields) == 4:
+            name, capability, memory, driver = fields
+            major, _, minor = capability.partition(".")
+            target = f"cuda:{major}{minor}" if major.isdigit() and minor.isdigit() else None
+            found.append(Gpu(name, target, int(memory) << 20 if memory.isdigit() else None, driver))
+    return found
+
+
+def _nvidia_devices() -> list[Gpu]:
+    return [Gpu(f"NVIDIA GPU at {path}", None) for path in sorted(Path("/dev").glob("nvidia[0-9]*"))]
+
+
+def _amd(nodes: Path) -> list[Gpu]:
+    """From the kernel driver's own files: rocm-smi needs a second to say the same."""
+    found = []
+    for properties in sorted(nodes.glob("*/properties")):
+        try:
+            version = re.search(r"^gfx_target_version (\d+)$", properties.read_text("ascii", "replace"), re.MULTILINE)
+        except OSError:
+            continue
+        if version and (number := int(version.group(1))):  # 0 is a CPU
+            # 90402 is gfx942 and 90010 is gfx90a: the stepping is written in hexadecimal.
+            major, minor, stepping = number // 10000, number // 100 % 100, number % 100
+            target = f"hip:gfx{major}{minor}{stepping:x}"
+            found.append(Gpu(f"AMD GPU, node {properties.parent.name}", target))
+    if not found and Path("/dev/kfd").exists():
+        found.append(Gpu("AMD GPU at /dev/kfd", None))
+    return found

@@ -1,0 +1,119 @@
+"""What bounds the compiles here: cores, memory, processes, files, disk."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+_CGROUPS = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True, slots=True)
+class MachineLimits:
+    """None means: no limit, or not known."""
+
+    cores: int
+    core_quota: float | None
+    memory_total_bytes: int | None
+    memory_available_bytes: int | None
+    memory_cgroup_bytes: int | None
+    processes: int | None
+    open_files: int | None
+    cache_free_bytes: int | None
+    tmp_free_bytes: int | None
+
+
+def limits(cache: Path) -> MachineLimits:
+    """What applies to this process; ``cache`` need not exist yet."""
+    total, available = _memory()
+    return MachineLimits(
+        cores=len(os.sched_getaffinity(0)),
+        core_quota=_core_quota(),
+        memory_total_bytes=total,
+        memory_available_bytes=available,
+        memory_cgroup_bytes=_memory_limit(),
+        processes=_soft_limit(resource.RLIMIT_NPROC),
+        open_files=_soft_limit(resource.RLIMIT_NOFILE),
+        cache_free_bytes=_free(cache),
+        tmp_free_bytes=_free(Path(tempfile.gettempdir())),
+    )
+
+
+def _memory() -> tuple[int | None, int | None]:
+    try:
+        memory = psutil.virtual_memory()
+    except (OSError, RuntimeError, psutil.Error):  # no /proc in some sandboxes
+        return None, None
+    return int(memory.total), int(memory.available)
+
+
+def _soft_limit(which: int) -> int | None:
+    soft, _ = resource.getrlimit(which)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def _free(folder: Path) -> int | None:
+    for existing in (folder, *folder.parents):
+        try:
+            return shutil.disk_usage(existing).free
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return None
+    return None
+
+
+def _memory_limit() -> int | None:
+    """The lowest limit between this process's group and the root, from cgroups 2 and 1."""
+    found = [
+        int(text)
+        for folder in _groups("memory")
+        for name in ("memory.max", "memory.limit_in_bytes")
+        if (text := _read(folder / name)).isdigit()
+    ]
+    # Version 1 writes "no limit" as a number near 2**63.
+    return min((limit for limit in found if limit < 1 << 60), default=None)
+
+
+def _core_quota() -> float | None:
+    """CPU time a second that the scheduler grants, in cores; a container may see 64 cores and get two."""
+    found = []
+    for folder in _groups("cpu"):
+        quota, _, period = _read(folder / "cpu.max").partition(" ")
+        if not quota:
+            quota, period = _read(folder / "cpu.cfs_quota_us"), _read(folder / "cpu.cfs_period_us")
+        if quota.isdigit() and period.isdigit() and int(period):
+            found.append(int(quota) / int(period))
+    return min(found, default=None)
+
+
+def _groups(controller: str) -> Iterator[Path]:
+    """This process's control group for ``controller`` and those around it, in both versions' hierarchies."""
+    for line in _read(Path("/proc/self/cgroup")).splitlines():
+        _, controllers, group = line.split(":", 2)
+        if not controllers:
+            root = _CGROUPS
+        elif controller in controllers.split(","):
+            root = _CGROUPS / controller
+        else:
+            continue
+        folder = root / group.lstrip("/")
+        while True:
+            yield folder
+            if folder in (root, folder.parent):
+                break
+            folder = folder.parent
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("ascii", "replace").strip()
+    except OSError:
+        return ""

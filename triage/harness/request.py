@@ -1,0 +1,38 @@
+"""What the engine takes and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from triage.case import Case
+from triage.harness.limits import Limits
+from triage.harness.toolchains import Toolchain
+from triage.outcome import Outcome, Undecided
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One case to compile with one toolchain.
+
+    ``observe``: when it fails inside a pass pipeline, run it once more, observed, to name the pass.
+    ``keep``: keep what the compiler left of a failure (log, IR, PTX). ``use_cache``: a remembered outcome will do.
+    ``tag`` is the caller's own and comes back with the answer.
+    """
+
+    case: Case
+    toolchain: Toolchain
+    limits: Limits = field(default_factory=Limits)
+    observe: bool = False
+    keep: bool = False
+    use_cache: bool = True
+    tag: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """The answer to one request. ``cached``: it was remembered, nothing ran."""
+
+    request: Request
+    result: Outcome | Undecided
+    cached: bool = False

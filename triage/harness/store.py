@@ -1,0 +1,179 @@
+"""Outcomes remembered across runs: a content-addressed SQLite file, with the artifacts of failures beside it.
+
+The key is everything that decides an outcome: the kernel's source and configuration, the target, the toolchain's
+identity, the variables that steer the compiler, and triage's own worker. Files that the kernel's module imported
+are recorded with the outcome and looked at again before it is reused.
+
+A time-out or a memory kill is true only under the limit it met, so it is reused for limits no larger than that. What
+triage could not tell, or what was killed from outside, is never kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from triage._version import __version__
+from triage.harness import artifacts, codec
+from triage.harness.environment import deciding_variables
+from triage.harness.request import Request
+from triage.harness.toolchains import cache_root
+from triage.outcome import Outcome, Status
+
+_SCHEMA = 1
+_MOST_KEPT = 400
+"""Failures whose artifacts are kept; a failing attention kernel's are about 2 MB."""
+_MOST_LOG = 1 << 20
+_BUSY_S = 10.0
+
+T = TypeVar("T")
+
+
+class Store:
+    """One SQLite file and one folder of artifacts. A store that cannot be used is a slower triage, not a failing one:
+    every fault of the disk turns into "not remembered"."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or cache_root() / "outcomes"
+        self._artifacts = self.folder / "artifacts"
+        self._connection: sqlite3.Connection | None = None
+
+    def get(self, request: Request) -> Outcome | None:
+        """The remembered outcome, if it answers this request."""
+        key = key_of(request)
+        row = self._try(
+            lambda db: db.execute(
+                "SELECT outcome, dependencies, artifacts, observed FROM outcomes WHERE key = ?", (key,)
+            ).fetchone()
+        )
+        if row is None or not _unchanged(json.loads(row[1])):
+            return None
+        files = {name: self._artifacts / key / file for name, file in json.loads(row[2]).items()}
+        try:
+            outcome = codec.loads(row[0], files)
+        except (ValueError, KeyError, TypeError):
+            return None
+        if not _answers(outcome, request, files, observed=bool(row[3])):
+            return None
+        self._try(lambda db: db.execute("UPDATE outcomes SET used = ? WHERE key = ?", (time.time(), key)))
+        return outcome
+
+    def put(self, request: Request, outcome: Outcome, folder: Path | None, dependencies: Iterable[str]) -> Outcome:
+        """Remember an outcome; a failure's artifacts are copied out of ``folder`` when the request wants them kept.
+        Returns the outcome with the places of its artifacts."""
+        if outcome.killed_from_outside:
+            return outcome
+        key = key_of(request)
+        kept: dict[str, Path] = {}
+        if request.keep and outcome.failed:
+            try:
+                shutil.rmtree(self._artifacts / key, ignore_errors=True)
+                kept = artifacts.collect(folder, outcome.log, self._artifacts / key)
+            except OSError:
+                kept = {}
+        bounded = replace(outcome, log=outcome.log[-_MOST_LOG:] if len(outcome.log) > _MOST_LOG else outcome.log)
+        if bounded.log is not outcome.log:
+            # Offsets into a log that was cut would point at something else.
+            bounded = replace(bounded, log_stages=())
+        row = (
+            key,
+            codec.dumps(bounded),
+            json.dumps({path: _digest(Path(path)) for path in dependencies}),
+            json.dumps({name: path.name for name, path in kept.items()}),
+            int(request.observe),
+            time.time(),
+        )
+        self._try(lambda db: db.execute("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", row))
+        self._prune()
+        return replace(outcome, artifacts=kept)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _prune(self) -> None:
+        """Forget the failures that were not asked for longest, artifacts first."""
+        old = self._try(
+            lambda db: db.execute(
+                "SELECT key FROM outcomes WHERE artifacts != '{}' ORDER BY used DESC LIMIT -1 OFFSET ?", (_MOST_KEPT,)
+            ).fetchall()
+        )
+        for (key,) in old or ():
+            shutil.rmtree(self._artifacts / key, ignore_errors=True)
+            self._try(lambda db, key=key: db.execute("DELETE FROM outcomes WHERE key = ?", (key,)))
+
+    def _try(self, action: Callable[[sqlite3.Connection], T]) -> T | None:
+        try:
+            if self._connection is None:
+                self._connection = self._open()
+            with self._connection:
+                return action(self._connection)
+        except (sqlite3.Error, OSError):
+            return None
+
+    def _open(self) -> sqlite3.Connection:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self.folder / f"outcomes-{_SCHEMA}.sqlite", timeout=_BUSY_S)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS outcomes (key TEXT PRIMARY KEY, outcome TEXT NOT NULL, "
+            "dependencies TEXT NOT NULL, artifacts TEXT NOT NULL, observed INTEGER NOT NULL, used REAL NOT NULL)"
+        )
+        return connection
+
+
+def key_of(request: Request) -> str:
+    """What decides an outcome, as one hash."""
+    parts = {
+        "case": request.case.identity(),
+        # Siblings are imported from the kernel's folder, and messages name its path.
+        "path": str(request.case.path.resolve()),
+        "toolchain": request.toolchain.identity,
+        "variables": deciding_variables(),
+        "tool": [__version__, _worker_digest()],
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _answers(outcome: Outcome, request: Request, files: dict[str, Path], observed: bool) -> bool:
+    if outcome.status is Status.TIMEOUT and request.limits.timeout_s > (outcome.limit_s or 0):
+        return False
+    if outcome.status is Status.OUT_OF_MEMORY and request.limits.memory_bytes > (outcome.limit_bytes or 0):
+        return False
+    if not outcome.failed:
+        return True
+    if request.observe and not observed:
+        return False
+    return not request.keep or (bool(files) and all(path.exists() for path in files.values()))
+
+
+def _unchanged(dependencies: dict[str, str]) -> bool:
+    return all(_digest(Path(path)) == digest for path, digest in dependencies.items())
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return "unreadable"
+
+
+@cache
+def _worker_digest() -> str:
+    """The worker decides what is recorded; an edit to it makes old outcomes unfit."""
+    digest = hashlib.sha256()
+    for path in sorted((Path(__file__).parent / "worker").glob("*.py")):
+        digest.update(path.read_bytes())
+    digest.update((Path(__file__).parent / "judge.py").read_bytes())
+    return digest.hexdigest()

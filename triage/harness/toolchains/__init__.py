@@ -1,0 +1,18 @@
+"""Which Triton compiles a case: the one beside triage, somebody's own environment, or one that triage keeps.
+
+The idea to have understood before changing anything here: a toolchain is only ever *looked at* from outside.
+Its interpreter is started with a script that finds Triton's folder without importing it, and everything else
+(version, identity, ptxas) is read from that folder's files. Importing Triton is the worker's business alone.
+
+A kept ("managed") environment is complete exactly when its marker file is there; see :mod:`.kept`.
+"""
+
+from __future__ import annotations
+
+from triage.harness.toolchains.environment import interpreter_environment
+from triage.harness.toolchains.kept import cache_root
+from triage.harness.toolchains.model import Toolchain
+from triage.harness.toolchains.toolchains import Toolchains
+from triage.harness.toolchains.versions import RELEASES
+
+__all__ = ["RELEASES", "Toolchain", "Toolchains", "cache_root", "interpreter_environment"]

@@ -1,0 +1,104 @@
+"""Make one environment: under its lock, whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from triage.harness.toolchains import kept
+from triage.harness.toolchains.failures import Diagnosis, InstallFailed, Problem
+from triage.harness.toolchains.installers import Installer, run
+from triage.harness.toolchains.kept import Kept
+from triage.harness.toolchains.model import Toolchain
+from triage.harness.toolchains.probe import NotPython, probe
+from triage.harness.toolchains.versions import Request
+
+_STORAGE_PROBLEMS = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), Problem.DISK_FULL),
+    **dict.fromkeys(
+        (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENOENT), Problem.NOT_WRITABLE
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to make, from what, and where. ``stands_in_for``: the Python series tried before, without a wheel."""
+
+    request: Request
+    installer: Installer
+    python: str
+    folder: Path
+    stands_in_for: frozenset[str]
+
+    @property
+    def log(self) -> Path:
+        """Where the installer's output goes; beside the folder, so that it outlives a failure."""
+        return self.folder.with_name(f"{self.folder.name}.log")
+
+
+def make(plan: Plan, *, found_meanwhile: Callable[[], Toolchain | None], progress: Callable[[str], None]) -> Toolchain:
+    """Carry out ``plan``, unless another process has done so while this one waited for the lock.
+
+    Raises InstallFailed with nothing left in the folder, and EnvironmentFault when the lock is never free.
+    """
+
+    def waiting() -> None:
+        progress(f"waiting for another process to make {plan.folder}")
+
+    try:
+        plan.folder.parent.mkdir(parents=True, exist_ok=True)
+        with kept.locked(plan.folder, waiting) as lock:
+            toolchain = found_meanwhile() or _made_for_another_python(plan)
+            if toolchain is not None:
+                return toolchain
+            progress(f"making an environment with Triton {plan.request.text} in {plan.folder}, once")
+            try:
+                return _build(plan, lock)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    kept.discard(plan.folder)
+                raise
+    except OSError as error:
+        problem = _STORAGE_PROBLEMS.get(error.errno or 0, Problem.OTHER)
+        raise InstallFailed(Diagnosis(problem, str(error))) from None
+
+
+def _made_for_another_python(plan: Plan) -> Toolchain | None:
+    """A complete environment in the same folder; it is remembered that it serves this triage's Python as well."""
+    one = kept.read(plan.folder)
+    if one is None or not plan.request.accepts(one.triton) or (toolchain := one.toolchain()) is None:
+        return None
+    replace(one, stands_in_for=one.stands_in_for | plan.stands_in_for).write()
+    return toolchain
+
+
+def _build(plan: Plan, lock: int) -> Toolchain:
+    """Make the environment; the caller holds the lock, and removes what is left after an exception."""
+    # Without a marker, or with one that no longer tells the truth: its maker was killed, or it was altered.
+    kept.discard(plan.folder)
+    plan.log.unlink(missing_ok=True)
+    for command in (
+        plan.installer.create(plan.python, plan.folder),
+        plan.installer.install(plan.folder, plan.request),
+    ):
+        run(command, plan.request, cwd=plan.folder.parent, log=plan.log, lock=lock)
+    try:
+        found = probe(plan.folder / "bin/python")
+    except NotPython as error:
+        raise _failed(f"the new interpreter does not start ({error})") from None
+    if found.package is None or found.triton is None or not plan.request.accepts(found.triton):
+        raise _failed(f"the installer brought {found.triton or 'no Triton'} instead")
+    one = Kept(plan.folder, found.triton, found.python_version, found.package, plan.stands_in_for)
+    toolchain = one.toolchain()
+    if toolchain is None:
+        raise _failed("the installed Triton has no compiled library")
+    one.write()
+    return toolchain
+
+
+def _failed(line: str) -> InstallFailed:
+    return InstallFailed(Diagnosis(Problem.OTHER, line))

@@ -1,0 +1,103 @@
+"""The two ways to make an environment: uv where there is one, else Python's own venv with pip."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from triage.harness.toolchains.environment import installer_environment
+from triage.harness.toolchains.failures import Diagnosis, InstallFailed, Problem, diagnose, redact
+from triage.harness.toolchains.versions import Request
+
+# A quarter of a gigabyte over a slow line; beyond it something hangs.
+LIMIT_S = 1800.0
+
+# Triton 3.0 to 3.x builds its launcher with setuptools, which Python 3.12 no longer brings.
+_BESIDE_TRITON = ("setuptools",)
+
+# A source distribution would be an hour's build of LLVM, or fail after minutes.
+_WHEELS_ONLY = ("--only-binary", "triton")
+
+
+@dataclass(frozen=True, slots=True)
+class Installer:
+    """Builds commands; ``uv`` is empty when there is none and venv with pip does the work."""
+
+    uv: tuple[str, ...]
+
+    def create(self, python: str, folder: Path) -> list[str]:
+        """The command that makes an empty environment for ``python`` (a path; with uv also ``3.12``)."""
+        if self.uv:
+            return [*self.uv, "venv", "--no-project", "--python", python, str(folder)]
+        return [python, "-m", "venv", str(folder)]
+
+    def install(self, folder: Path, request: Request) -> list[str]:
+        """The command that installs what was asked for into ``folder``."""
+        python = str(folder / "bin/python")
+        wanted = [*_WHEELS_ONLY, request.requirement, *_BESIDE_TRITON]
+        if self.uv:
+            return [*self.uv, "pip", "install", "--python", python, *wanted]
+        quiet = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")
+        return [python, "-m", "pip", "install", *quiet, *wanted]
+
+
+def find_installer() -> Installer:
+    """uv on PATH, or as a package beside triage, or else pip."""
+    if on_path := shutil.which("uv"):
+        return Installer((on_path,))
+    try:
+        # The package only carries the program. `python -m uv` would need a PYTHONPATH that is not handed on.
+        return Installer((str(importlib.import_module("uv").find_uv_bin()),))
+    except (ImportError, AttributeError, OSError):
+        return Installer(())
+
+
+def run(command: list[str], request: Request, *, cwd: Path, log: Path, lock: int) -> None:
+    """Run one command to its end, keep its output in ``log``. Raises InstallFailed.
+
+    The command inherits ``lock``. When triage is killed, the lock stays taken until the installer that it left
+    behind has ended too, so nobody rebuilds a folder into which somebody still writes.
+    """
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=cwd,
+            env=installer_environment(),
+            pass_fds=(lock,),
+            start_new_session=True,
+        )
+    except OSError as error:
+        line = f"{command[0]} could not be started ({error.strerror})"
+        raise InstallFailed(Diagnosis(Problem.OTHER, line)) from None
+    try:
+        raw, _ = process.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        _kill(process)
+        line = f"{Path(command[0]).name} did not end within {LIMIT_S / 60:.0f} minutes"
+        raise InstallFailed(Diagnosis(Problem.OTHER, line)) from None
+    except BaseException:
+        _kill(process)
+        raise
+    output = redact(raw.decode("utf-8", "replace"))
+    # Kept in memory first and written as far as possible: on a full disk the log is the first thing to be lost.
+    with contextlib.suppress(OSError), log.open("a", encoding="utf-8") as file:
+        file.write(f"$ {shlex.join(command)}\n{output}[exit {process.returncode}]\n")
+    if process.returncode != 0:
+        raise InstallFailed(diagnose(output, request))
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the installer and what it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()

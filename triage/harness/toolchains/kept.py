@@ -1,0 +1,149 @@
+"""The environments that triage keeps, on disk.
+
+    <cache>/toolchains/3.2.0-py3.11/                         the environment
+    <cache>/toolchains/3.2.0-py3.11/triage-toolchain.json    the marker, written last: the environment is complete
+    <cache>/toolchains/3.2.0-py3.11.lock                     held while the environment is made
+    <cache>/toolchains/3.2.0-py3.11.log                      what the installer printed
+
+An environment is built where it will stay, since its scripts hold absolute paths, and counts only once its
+marker is there. Whoever holds the lock and finds a folder without a marker knows that its maker died, and
+removes it. Readers need no lock.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from triage.errors import EnvironmentFault
+from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
+
+SCHEMA = "triton-triage/toolchain/1"
+MARKER = "triage-toolchain.json"
+
+# As long as the installer that holds the lock may take, and its predecessor's orphan before it.
+_LOCK_LIMIT_S = 3600.0
+_LOCK_POLL_S = 0.1
+
+
+def cache_root() -> Path:
+    """Where triage keeps things between runs: ``$TRITON_TRIAGE_CACHE``, else the user's cache folder."""
+    chosen = os.environ.get("TRITON_TRIAGE_CACHE")
+    return Path(chosen).expanduser().absolute() if chosen else platformdirs.user_cache_path("triton-triage")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A complete environment, as its marker describes it.
+
+    ``stands_in_for`` holds the Python series that have no wheel for this Triton, which was found out when the
+    environment was made and is not asked again.
+    """
+
+    folder: Path
+    triton: str
+    python_version: str
+    package: Path
+    stands_in_for: frozenset[str]
+
+    def serves(self, series: str) -> bool:
+        """Whether a triage that runs on Python ``series`` takes this environment."""
+        return self.python_version.startswith(f"{series}.") or series in self.stands_in_for
+
+    def toolchain(self) -> Toolchain | None:
+        """The environment as a toolchain; None when its interpreter or its Triton have gone since."""
+        python = self.folder / "bin/python"
+        if not os.access(python, os.X_OK) or not libtriton(self.package):
+            return None
+        try:
+            identity = fingerprint(self.package, triton=self.triton, python_version=self.python_version)
+        except OSError:
+            return None
+        return Toolchain(python, self.triton, self.python_version, True, identity, self.package)
+
+    def write(self) -> None:
+        """Declare the environment complete; atomic. Raises OSError."""
+        document = {
+            "schema": SCHEMA,
+            "triton": self.triton,
+            "python_version": self.python_version,
+            "package": os.path.relpath(self.package, self.folder),
+            "stands_in_for": sorted(self.stands_in_for),
+        }
+        unfinished = self.folder / f"{MARKER}.new"
+        unfinished.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        unfinished.replace(self.folder / MARKER)
+
+
+def read(folder: Path) -> Kept | None:
+    """The environment in ``folder``; None unless its marker is there and says what it should."""
+    try:
+        document = json.loads((folder / MARKER).read_text("utf-8"))
+        if document["schema"] != SCHEMA:
+            return None
+        return Kept(
+            folder=folder,
+            triton=str(document["triton"]),
+            python_version=str(document["python_version"]),
+            package=folder / str(document["package"]),
+            stands_in_for=frozenset(map(str, document["stands_in_for"])),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def read_all(root: Path) -> list[Kept]:
+    """Every complete environment below ``root``."""
+    return [kept for marker in sorted(root.glob(f"*/{MARKER}")) if (kept := read(marker.parent)) is not None]
+
+
+def discard(folder: Path) -> None:
+    """Remove ``folder``, the marker first: whatever a kill leaves of it must not count. Raises OSError."""
+    (folder / MARKER).unlink(missing_ok=True)
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def locked(folder: Path, waiting: Callable[[], None]) -> Iterator[int]:
+    """Hold the lock beside ``folder``; yields its descriptor, which a child may inherit to hold it as well.
+
+    ``waiting`` is called once when somebody else has it. Raises EnvironmentFault when that takes an hour, and
+    OSError when the file cannot be made or the file system has no locks.
+    """
+    descriptor = os.open(f"{folder}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        _acquire(descriptor, folder, waiting)
+        # Closing releases the lock, unless an installer still holds it. The file stays: removing it would let
+        # two others lock two different files of the same name.
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _acquire(descriptor: int, folder: Path, waiting: Callable[[], None]) -> None:
+    deadline = time.monotonic() + _LOCK_LIMIT_S
+    told = False
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pass
+        if not told:
+            waiting()
+            told = True
+        if time.monotonic() > deadline:
+            raise EnvironmentFault(
+                f"another process has been making {folder} for {_LOCK_LIMIT_S / 60:.0f} minutes; "
+                f"end it (`fuser {folder}.lock` names it) and try again"
+            )
+        time.sleep(_LOCK_POLL_S)

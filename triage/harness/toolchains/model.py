@@ -1,0 +1,79 @@
+"""A toolchain as a value, and the fingerprint of what decides its compile results."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """One interpreter with one Triton.
+
+    ``identity`` is equal as long as the same case compiles to the same result, so results are kept under it.
+    ``managed`` says that triage made the environment. ``package`` is Triton's folder.
+    """
+
+    python: Path
+    triton: str
+    python_version: str
+    managed: bool
+    identity: str
+    package: Path | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values, as ``triage doctor --json`` shows them."""
+        return {
+            "triton": self.triton,
+            "python": str(self.python),
+            "python_version": self.python_version,
+            "managed": self.managed,
+            "identity": self.identity,
+            "package": None if self.package is None else str(self.package),
+        }
+
+
+def libtriton(package: Path) -> list[Path]:
+    """The compiled libraries of the Triton in ``package``; empty when that Triton was never built."""
+    return sorted((package / "_C").glob("libtriton*.so"))
+
+
+def assemblers(package: Path) -> list[Path]:
+    """``ptxas`` and, on releases that have it, ``ptxas-blackwell``, as the wheel brings them."""
+    return sorted(path for path in (package / "backends/nvidia/bin").glob("ptxas*") if path.is_file())
+
+
+def fingerprint(package: Path, *, triton: str, python_version: str) -> str:
+    """Hash what decides a compile's result, from file facts alone (a few milliseconds, nothing is read).
+
+    The interpreter's path is not in it: an environment is upgraded in place, and two may hold the same Triton.
+    The Python sources' times are: an editable source build changes its results without touching the library.
+    Raises OSError when the folder is gone.
+    """
+    digest = hashlib.sha256(f"{triton}\0{python_version}\0".encode())
+    for library in libtriton(package):
+        facts = library.stat()
+        digest.update(f"{library.name}\0{facts.st_size}\0{facts.st_mtime_ns}\0".encode())
+    for assembler in assemblers(package):
+        digest.update(f"{assembler.name}\0{assembler.stat().st_size}\0".encode())
+    for source in sorted(_sources(package)):
+        facts = source.stat()
+        digest.update(f"{source.relative_to(package)}\0{facts.st_size}\0{facts.st_mtime_ns}\0".encode())
+    return digest.hexdigest()[:20]
+
+
+def _sources(package: Path) -> Iterator[Path]:
+    """Every Python file below ``package``; a source build links its backends in, so links are followed, once."""
+    seen: set[tuple[int, int]] = set()
+    for name, below, files in os.walk(package, followlinks=True):
+        folder = Path(name)
+        facts = folder.stat()
+        if (facts.st_dev, facts.st_ino) in seen:
+            below.clear()
+            continue
+        seen.add((facts.st_dev, facts.st_ino))
+        below[:] = sorted(one for one in below if one != "__pycache__")
+        yield from (folder / file for file in files if file.endswith(".py"))

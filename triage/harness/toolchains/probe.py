@@ -1,0 +1,125 @@
+"""Look at an interpreter from outside: which Python it is and where its Triton lies, importing nothing of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from triage.harness.toolchains.environment import interpreter_environment
+
+# A first start from a network file system is slow; a program that is not Python may wait for ever.
+LIMIT_S = 20.0
+
+# Runs in any Python from 2.7 on, so that an old one is named and not a syntax error. A distribution may carry
+# another name (PyTorch's own builds), and its record may be missing (a source build on PYTHONPATH) or stale;
+# so the folder that an import would take decides, and records only add what its text does not say.
+_SCRIPT = """
+import json, sys
+found = {"python": "%d.%d.%d" % tuple(sys.version_info[:3]), "package": None, "records": []}
+if sys.version_info >= (3, 8):
+    import importlib.metadata, importlib.util, os
+    sys.path[:] = [entry for entry in sys.path if entry]
+    spec = importlib.util.find_spec("triton")
+    if spec is not None and spec.origin:
+        found["package"] = os.path.dirname(os.path.abspath(spec.origin))
+        for name in ("triton", "pytorch-triton", "pytorch-triton-rocm", "pytorch-triton-xpu", "triton-nightly"):
+            try:
+                record = importlib.metadata.distribution(name)
+                found["records"].append([record.version, os.path.abspath(str(record.locate_file("")))])
+            except Exception:
+                pass
+sys.stdout.write("\\ntriage-probe " + json.dumps(found) + "\\n")
+"""
+_ANSWER = re.compile(r"^triage-probe (\{.*\})$", re.MULTILINE)
+_VERSION_LINE = re.compile(r"""^__version__\s*(?::\s*\w+\s*)?=\s*["']([^"']+)["']""", re.MULTILINE)
+
+
+class NotPython(Exception):  # noqa: N818 - what was found, not what went wrong
+    """The program did not answer as a Python interpreter does; the text says how it answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What an interpreter says of itself. ``package`` is None without Triton, ``triton`` too when unknown."""
+
+    python_version: str
+    package: Path | None
+    triton: str | None
+
+    @property
+    def series(self) -> tuple[int, int]:
+        """``(3, 11)`` for Python 3.11.7."""
+        major, minor = self.python_version.split(".")[:2]
+        return int(major), int(minor)
+
+
+def probe(python: Path) -> Probe:
+    """Start ``python`` and ask. Raises NotPython with the reason in a few words."""
+    # Asked first, since `-c` would have a shell or any other program *run* the script in its own way.
+    version_line(python)
+    output = _run(python, "-c", _SCRIPT)
+    answer = _ANSWER.search(output)
+    if answer is None:
+        raise NotPython(_last_line(output) or "it ended without an answer")
+    found = json.loads(answer.group(1))
+    package = Path(found["package"]) if found["package"] else None
+    return Probe(
+        python_version=found["python"],
+        package=package,
+        triton=None if package is None else _triton_version(package, [tuple(record) for record in found["records"]]),
+    )
+
+
+def version_line(python: Path) -> str:
+    """``Python 3.11.7``. Raises NotPython."""
+    answer = _first_line(_run(python, "--version"))
+    if not answer.startswith("Python "):
+        raise NotPython(answer or "it does not answer --version as Python does")
+    return answer
+
+
+def _run(python: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            [str(python), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            # `-c` puts the current folder first on sys.path, and a checkout of Triton may be there.
+            cwd="/",
+            env=interpreter_environment(),
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NotPython(f"no answer within {LIMIT_S:.0f} s") from None
+    except OSError as error:
+        raise NotPython(error.strerror or str(error)) from None
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _triton_version(package: Path, records: list[tuple[str, str]]) -> str | None:
+    """Choose between the records, each with the folder it describes, and Triton's own text."""
+    for record, folder in records:
+        if Path(folder) == package.parent:
+            return record
+    try:
+        text = (package / "__init__.py").read_text("utf-8", "replace")
+    except OSError:
+        text = ""
+    line = _VERSION_LINE.search(text)
+    if line is None:
+        return records[0][0] if records else None
+    # An editable install is recorded elsewhere. A record of the same release says more (3.4.0+git1a2b3c).
+    return next((record for record, _ in records if record.partition("+")[0] == line.group(1)), line.group(1))
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:200]
+
+
+def _last_line(text: str) -> str:
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")[:200]

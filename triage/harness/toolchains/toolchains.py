@@ -1,0 +1,173 @@
+"""Find a toolchain, or make it: the one entry for whoever compiles."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from triage.errors import EnvironmentFault, InputError, TriageError
+from triage.harness.toolchains import interpreters, kept
+from triage.harness.toolchains.builder import Plan, make
+from triage.harness.toolchains.failures import Diagnosis, InstallFailed, Problem, explain
+from triage.harness.toolchains.installers import Installer, find_installer
+from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
+from triage.harness.toolchains.probe import NotPython, Probe, probe
+from triage.harness.toolchains.versions import OLDEST, Request, is_supported, parse, sort_key
+
+
+class Toolchains:
+    """The toolchains of this machine. ``progress`` gets a line for people before anything that takes long."""
+
+    def __init__(self, cache_dir: Path | None = None, progress: Callable[[str], None] | None = None) -> None:
+        self._root = (kept.cache_root() if cache_dir is None else cache_dir.absolute()) / "toolchains"
+        self._progress = progress or (lambda line: None)
+        self._default: Toolchain | None = None
+
+    def resolve(self, triton: str | None = None, python: str | None = None) -> Toolchain:
+        """The toolchain that ``--triton`` and ``--python`` mean; without either the default.
+
+        Raises InputError when both are given, and what :meth:`default`, :meth:`from_python` and :meth:`managed`
+        raise.
+        """
+        if triton is not None and python is not None:
+            raise InputError("--triton and --python exclude each other; --python already says which Triton")
+        if python is not None:
+            return self.from_python(python)
+        if triton is None:
+            return self.default()
+        request = parse(triton)
+        beside = self._default_or_none()
+        return beside if beside is not None and request.is_met_by(beside.triton) else self.managed(triton)
+
+    def default(self) -> Toolchain:
+        """The Triton beside triage. Raises EnvironmentFault when there is none that can be used."""
+        if self._default is None:
+            if not sys.executable:
+                raise EnvironmentFault("this Python does not know its own path; use --python PATH or --triton VERSION")
+            try:
+                self._default = _examine(Path(sys.executable))
+            except InputError as error:
+                raise EnvironmentFault(str(error)) from None
+        return self._default
+
+    def from_python(self, python: str | Path) -> Toolchain:
+        """Somebody's own environment: an interpreter's path or name, or an environment's folder.
+
+        Raises InputError: no such file, not Python, too old, no Triton, a Triton that is too old or not built.
+        """
+        return _examine(_locate(python))
+
+    def installed(self) -> list[Toolchain]:
+        """What can be used at once: the complete managed environments and the default, by version."""
+        found = [toolchain for one in kept.read_all(self._root) if (toolchain := one.toolchain()) is not None]
+        beside = self._default_or_none()
+        if beside is not None:
+            found.append(beside)
+        return sorted(found, key=lambda toolchain: (sort_key(toolchain.triton), toolchain.managed))
+
+    def managed(self, version: str) -> Toolchain:
+        """The kept environment with Triton ``version`` (``3.2.0``, or ``3.2`` for its newest patch).
+
+        Made on first use, once, however many ask at the same time. Raises InputError for what is no version,
+        too old or not released, and EnvironmentFault when the environment cannot be made.
+        """
+        request = parse(version)
+        return self._find(request) or self._make(request)
+
+    def _default_or_none(self) -> Toolchain | None:
+        try:
+            return self.default()
+        except TriageError:
+            return None
+
+    def _find(self, request: Request) -> Toolchain | None:
+        own = interpreters.own_series()
+        fitting = [one for one in kept.read_all(self._root) if request.accepts(one.triton) and one.serves(own)]
+        # The newest; and when its own Python has come to have a wheel after all, that one.
+        for one in sorted(fitting, key=lambda one: (sort_key(one.triton), own not in one.stands_in_for), reverse=True):
+            if (toolchain := one.toolchain()) is not None:
+                return toolchain
+        return None
+
+    def _make(self, request: Request) -> Toolchain:
+        """Make the environment with triage's own Python, or with the nearest that has a wheel."""
+        installer = find_installer()
+        failed: list[tuple[str, Diagnosis]] = []
+        for series, python in _pythons(installer, failed):
+            plan = Plan(
+                request=request,
+                installer=installer,
+                python=python,
+                folder=self._root / f"{request.text}-py{series}",
+                stands_in_for=frozenset(series for series, _ in failed),
+            )
+            try:
+                return make(plan, found_meanwhile=lambda: self._find(request), progress=self._progress)
+            except InstallFailed as error:
+                failed.append((series, error.diagnosis))
+                if error.diagnosis.problem is not Problem.NO_WHEEL and python != series:
+                    raise explain(error.diagnosis, request, folder=plan.folder, log=plan.log) from None
+        # The first says best what there are wheels for; a Python that uv could not fetch is not the news.
+        raise explain(failed[0][1], request, folder=self._root, log=self._root / f"{request.text}-py*.log")
+
+
+def _pythons(installer: Installer, failed: list[tuple[str, Diagnosis]]) -> Iterator[tuple[str, str]]:
+    """Series and interpreter to try, in order; lazily, since the first nearly always does.
+
+    ``failed`` grows meanwhile, and tells which series have a wheel at all when the installer said so. The
+    last may be a bare series, which uv looks for in places of its own, or fetches if the user's settings let it.
+    """
+    yield interpreters.own_series(), sys.executable
+    with_wheel = failed[-1][1].pythons
+    others = [series for series in interpreters.others() if not with_wheel or series in with_wheel]
+    for series in others:
+        if (path := interpreters.find(series)) is not None:
+            yield series, str(path)
+    if installer.uv and with_wheel and others:
+        yield others[0], others[0]
+
+
+def _locate(python: str | Path) -> Path:
+    path = Path(python).expanduser()
+    if not path.exists() and "/" not in str(python) and (on_path := shutil.which(str(python))):
+        path = Path(on_path)
+    # Never resolved: a virtual environment's interpreter is a link, and is what it is by its own path.
+    path = path.absolute()
+    if path.is_dir():
+        inside = path / "bin/python"
+        if not inside.exists():
+            raise InputError(f"--python {python}: a folder without bin/python; name an interpreter or an environment")
+        return inside
+    if not path.exists():
+        raise InputError(f"--python {python}: no such file; name an interpreter, as in --python /env/bin/python")
+    return path
+
+
+def _examine(python: Path) -> Toolchain:
+    """Raises InputError with what the interpreter lacks."""
+    try:
+        found = probe(python)
+    except NotPython as error:
+        raise InputError(f"--python {python}: not a Python interpreter that starts ({error})") from None
+    if found.series < (3, 8):
+        raise InputError(f"--python {python}: Python {found.python_version} is too old; 3.8 is the oldest supported")
+    return _toolchain(python, found)
+
+
+def _toolchain(python: Path, found: Probe) -> Toolchain:
+    if found.package is None:
+        raise InputError(f"{python} has no Triton; `{python} -m pip install triton`, or use --triton VERSION")
+    version = found.triton or "unknown"
+    if not is_supported(version):
+        raise InputError(f"{python} has Triton {version}; {OLDEST} is the oldest supported, use --triton VERSION")
+    if not libtriton(found.package):
+        raise InputError(
+            f"{python} has a Triton without a compiled library in {found.package}/_C; build or reinstall it"
+        )
+    try:
+        identity = fingerprint(found.package, triton=version, python_version=found.python_version)
+    except OSError as error:
+        raise InputError(f"{python} has a Triton that cannot be read ({error}); reinstall it") from None
+    return Toolchain(python, version, found.python_version, False, identity, found.package)

@@ -1,0 +1,171 @@
+"""Every difference between Triton releases that a compile meets, in one place and found by probing.
+
+ASTSource takes ``constants`` and an AttrsDescriptor up to 3.2 (signature without the constexprs), ``constexprs`` and
+an attribute table from 3.3 on (signature lists every argument, constexprs as "constexpr").
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from . import values
+
+
+class BadCase(Exception):
+    """The case does not fit the kernel: an argument missing, unknown or of the wrong sort."""
+
+
+def gpu_target(backend: str, arch: str, warp_size: int) -> Any:
+    """Triton's GPUTarget: an integer arch on CUDA, the gfx name on HIP."""
+    from triton.backends.compiler import GPUTarget
+
+    return GPUTarget(backend, int(arch) if backend == "cuda" else arch, warp_size)
+
+
+class StubDriver:
+    """Stands in for a GPU driver: kernels' modules and Gluon on 3.4 ask it for the target, nothing launches."""
+
+    def __init__(self, target: Any, limits: Dict[str, int]) -> None:
+        self._target = target
+        self.utils = self
+        self._limits = limits
+
+    def get_current_target(self) -> Any:
+        """The case's target."""
+        return self._target
+
+    def get_current_device(self) -> int:
+        """Device 0."""
+        return 0
+
+    def get_current_stream(self, device: Any = None) -> int:
+        """The default stream."""
+        return 0
+
+    def get_active_torch_device(self) -> Any:
+        """What tutorials ask for on import; torch is the user's own then."""
+        import torch
+
+        return torch.device("cuda", 0)
+
+    def get_device_properties(self, device: Any = None) -> Dict[str, int]:
+        """The target's limits under the names that Triton's drivers use."""
+        return dict(self._limits)
+
+    def get_device_capability(self, device: Any = None) -> Any:
+        """(major, minor) on CUDA."""
+        return divmod(self._target.arch, 10) if isinstance(self._target.arch, int) else (0, 0)
+
+
+def set_driver(target: Any, limits: Dict[str, int]) -> None:
+    """Make the stub the active driver, where this release lets one do so."""
+    from triton.runtime.driver import driver
+
+    if hasattr(driver, "set_active"):
+        driver.set_active(StubDriver(target, limits))
+
+
+def make_source(kernel: Any, case: Dict[str, Any]) -> Any:
+    """An ASTSource (GluonASTSource for Gluon) of the case. Raises BadCase and values.BadValue."""
+    arguments = _arguments(kernel)
+    constants = _constants(arguments, case)
+    types = case["signature"]
+    unknown = [name for name in list(types) + list(case["constexprs"]) if name not in {a["name"] for a in arguments}]
+    if unknown:
+        raise BadCase("%s is not an argument of %s(%s)" % (unknown[0], kernel.__name__, _names(arguments)))
+    for argument in arguments:
+        name = argument["name"]
+        if name in types and argument["constexpr"]:
+            raise BadCase("%s is a tl.constexpr: give it under constexprs (--const %s=VALUE)" % (name, name))
+        if name not in types and name not in constants:
+            hint = "--const %s=VALUE" if argument["constexpr"] else "--arg %s=TYPE"
+            raise BadCase("argument %s of %s has no %s (%s)" % (
+                name, kernel.__name__, "value" if argument["constexpr"] else "type", hint % name))
+    divisible = [i for i, a in enumerate(arguments) if case["divisible"].get(a["name"]) == 16 and a["name"] in types]
+    source_class = _source_class(kernel, case["language"])
+    if "constexprs" in inspect.signature(source_class.__init__).parameters:
+        signature = {a["name"]: types.get(a["name"], "constexpr") for a in arguments}
+        indexed = {(i,): constants[a["name"]] for i, a in enumerate(arguments) if a["name"] in constants}
+        attributes = {(i,): [["tt.divisibility", 16]] for i in divisible}
+        return source_class(kernel, signature, indexed, attributes)
+    signature = {a["name"]: types[a["name"]] for a in arguments if a["name"] in types}
+    return source_class(kernel, signature, constants, _attributes(divisible))
+
+
+def _arguments(kernel: Any) -> List[Dict[str, Any]]:
+    described = []
+    for parameter in kernel.params:
+        default = inspect.Parameter.empty
+        if getattr(parameter, "has_default", False):
+            default = parameter.default
+        described.append({"name": parameter.name, "constexpr": bool(parameter.is_constexpr), "default": default})
+    return described
+
+
+def _names(arguments: List[Dict[str, Any]]) -> str:
+    return ", ".join(argument["name"] for argument in arguments)
+
+
+def _constants(arguments: List[Dict[str, Any]], case: Dict[str, Any]) -> Dict[str, Any]:
+    constants = {}
+    for argument in arguments:
+        name = argument["name"]
+        if name in case["constexprs"]:
+            constants[name] = values.decode(case["constexprs"][name])
+        elif name not in case["signature"] and argument["default"] is not inspect.Parameter.empty:
+            constants[name] = argument["default"]
+    return constants
+
+
+def _source_class(kernel: Any, language: str) -> Any:
+    gluon = getattr(kernel, "is_gluon", None)
+    is_gluon = bool(gluon()) if callable(gluon) else type(kernel).__name__ == "GluonJITFunction"
+    if is_gluon != (language == "gluon"):
+        raise BadCase("%s is a %s kernel, the case says language %r" % (
+            kernel.__name__, "gluon" if is_gluon else "triton", language))
+    if is_gluon:
+        from triton.experimental.gluon._runtime import GluonASTSource
+
+        return GluonASTSource
+    from triton.compiler.compiler import ASTSource
+
+    return ASTSource
+
+
+def _attributes(divisible: List[int]) -> Any:
+    try:
+        from triton.backends.compiler import AttrsDescriptor  # 3.2
+
+        return AttrsDescriptor.from_hints({index: 16 for index in divisible})
+    except ImportError:
+        from triton.compiler.compiler import AttrsDescriptor  # 3.0, 3.1
+
+        return AttrsDescriptor(divisible_by_16=set(divisible), equal_to_1=set())
+
+
+def cache_entry(cache: str, name: str) -> Optional[str]:
+    """The folder of the finished cache entry (it holds the kernel's .json, written last)."""
+    for folder in sorted(os.listdir(cache)) if os.path.isdir(cache) else []:
+        if (Path(cache) / folder / ("%s.json" % name[:150])).exists():
+            return folder
+    return None
+
+
+def ptxas_version(arch: str) -> Optional[str]:
+    """Version of the ptxas that this Triton uses for the arch (wheels carry a second one for Blackwell)."""
+    import re
+    import subprocess
+
+    import triton
+
+    folder = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
+    names = ["ptxas-blackwell", "ptxas"] if int(arch) >= 100 else ["ptxas"]
+    for name in names:
+        if (folder / name).is_file():
+            text = subprocess.run([str(folder / name), "--version"], stdout=subprocess.PIPE, check=False).stdout.decode()
+            found = re.search(r"release (\d+\.\d+)", text)
+            return found.group(1) if found else None
+    return None

@@ -1,0 +1,111 @@
+"""One compile, in a process that is expendable. Everything it finds goes out through its recorder."""
+
+from __future__ import annotations
+
+import errno
+import faulthandler
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Dict
+
+from . import recorder
+
+_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EROFS}
+"""Faults of the machine, not of the kernel: triage could not tell."""
+_NO_LLD = "ld.lld not found"
+
+
+def run_forked(request: Dict[str, Any], module: Any, result: int) -> None:
+    """Compile in a fork of a case server that has imported ``module``."""
+    recording = recorder.Recorder(result, request["token"])
+    recorder.current = recording
+    _prepare(request)
+    _guarded(request, lambda: module, recording)
+
+
+def run_fresh(request: Dict[str, Any], result: int) -> None:
+    """Compile in a process of its own, import included."""
+    from . import adapter, load, stages
+
+    recording = recorder.Recorder(result, request["token"])
+    recorder.current = recording
+    _prepare(request)
+    recording.begin("source")
+
+    def imported() -> Any:
+        stages.install()
+        target = request["target"]
+        adapter.set_driver(adapter.gpu_target(**target), request["limits"])
+        return load.load_module(Path(request["path"]))
+
+    _guarded(request, imported, recording)
+
+
+def _prepare(request: Dict[str, Any]) -> None:
+    folder = request["folder"]
+    os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "cache")
+    os.environ["TMPDIR"] = folder
+    os.environ.update(request.get("environment", {}))
+    tempfile.tempdir = None  # It remembers the server's.
+    # The Python stack at a fatal signal names the stage even where LLVM prints nothing; apart from the log,
+    # whose text is the compiler's alone.
+    faulthandler.enable(file=open(os.path.join(folder, "python-stack.txt"), "w"))  # noqa: SIM115 - lives until the end
+
+
+def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
+    from . import adapter, errors, load, values
+
+    try:
+        _compile(request, module(), recording)
+    except (adapter.BadCase, load.BadKernel, values.BadValue) as error:
+        if isinstance(error, values.BadValue) and "this Triton has no" in str(error):
+            # The API does not exist on this release: that is how the case fails here.
+            recording.emit("error", errors=errors.describe(error))
+        else:
+            recording.emit("undecided", reason=str(error), input_error=True)
+    except BaseException as error:  # noqa: BLE001 - SystemExit and KeyboardInterrupt are ways to die as well
+        described = errors.describe(error)
+        disk = [link for link in _chain(error) if isinstance(link, OSError) and link.errno in _DISK]
+        if disk:
+            recording.emit("undecided", reason=str(disk[0]), input_error=False)
+        elif any(_NO_LLD in link["message"] for link in described):
+            recording.emit("undecided", reason="no-lld", input_error=False)
+        else:
+            recording.emit("error", errors=described)
+            errors.print_chain(error)
+    sys.stdout.flush()
+    sys.stderr.flush()
+
+
+def _chain(error: BaseException) -> Any:
+    link: Any = error
+    for _ in range(12):
+        if link is None:
+            return
+        yield link
+        link = link.__cause__ or link.__context__
+
+
+def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
+    import triton
+
+    from . import adapter, load, resources
+
+    kernel = load.find_kernel(module, request["kernel"])
+    recording.begin("source")
+    source = adapter.make_source(kernel, request["case"])
+    target = adapter.gpu_target(**request["target"])
+    compiled = triton.compile(source, target=target, options=dict(request["case"]["options"]))
+    metadata = {
+        name: getattr(compiled.metadata, name, None)
+        for name in ("shared", "num_warps", "num_ctas", "warp_size", "tmem_size", "name")
+    }
+    metadata["warp_size"] = metadata["warp_size"] or request["target"]["warp_size"]
+    recording.emit(
+        "done",
+        resources=resources.read(compiled.asm, recording.ptxas_log, metadata),
+        num_ctas=metadata["num_ctas"],
+        cache_entry=adapter.cache_entry(os.environ["TRITON_CACHE_DIR"], kernel.__name__),
+    )

@@ -1,0 +1,102 @@
+"""Python exceptions as data: the chain of causes, their frames, and the kernel line that Triton was visiting."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import linecache
+import traceback
+from typing import Any, Dict, List, Optional
+
+MAX_TEXT = 8 * 1024
+"""Characters kept of one message: ptxas errors quote whole kernels, which the log holds as well."""
+MAX_CHAIN = 12
+MAX_FRAMES = 24
+
+
+def describe(error: BaseException) -> List[Dict[str, Any]]:
+    """The chain of ``error``, what was raised first and the innermost cause last."""
+    chain: List[Dict[str, Any]] = []
+    link: Optional[BaseException] = error
+    seen = set()
+    while link is not None and id(link) not in seen and len(chain) < MAX_CHAIN:
+        seen.add(id(link))
+        chain.append(_one(link))
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+    return chain
+
+
+def print_chain(error: BaseException) -> None:
+    """What the user's own program would have shown on standard error."""
+    try:
+        traceback.print_exception(type(error), error, error.__traceback__)
+    except Exception:  # noqa: BLE001 - __str__ of a user's exception is user code
+        return
+
+
+def _one(error: BaseException) -> Dict[str, Any]:
+    frames = traceback.extract_tb(error.__traceback__)[-MAX_FRAMES:]
+    described: Dict[str, Any] = {
+        "type": type(error).__name__,
+        "module": type(error).__module__,
+        "message": _message(error)[:MAX_TEXT],
+        "frames": [_frame(frame.filename, frame.lineno or 0, frame.name, frame.line or "") for frame in frames],
+    }
+    try:
+        described.update(_kernel_place(error))
+    except Exception:  # noqa: BLE001 - a place that cannot be told must not hide the error itself
+        described["place_unknown"] = True
+    return described
+
+
+def _message(error: BaseException) -> str:
+    # CompilationError's own text repeats the source with a caret; its cause alone is in error_message.
+    own = getattr(error, "error_message", None)
+    if isinstance(own, str):
+        return own
+    try:
+        return str(error)
+    except Exception as failure:  # noqa: BLE001 - __str__ is user code here
+        return "<%s raised in __str__>" % type(failure).__name__
+
+
+def _kernel_place(error: BaseException) -> Dict[str, Any]:
+    source, node = getattr(error, "src", None), getattr(error, "node", None)
+    line = getattr(node, "lineno", None)
+    if not isinstance(source, str) or line is None:
+        return {}
+    column = getattr(node, "col_offset", None)
+    lines = source.split("\n")
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    function = _owner(source)
+    if function is None:
+        return {"kernel_line": _frame("", line, "", text), "kernel_column": column}
+    plain = function.fn
+    first, indent = _definition(plain)
+    file = plain.__code__.co_filename
+    place = _frame(file, first + line - 1, plain.__name__, linecache.getline(file, first + line - 1).rstrip())
+    return {"kernel_line": place, "kernel_column": None if column is None else column + indent}
+
+
+def _owner(source: str) -> Any:
+    """The JITFunction with that source: the error holds the text only, so look at all that are alive."""
+    from .load import is_jitted
+
+    for candidate in gc.get_objects():
+        if is_jitted(candidate) and getattr(candidate, "src", None) == source:
+            return candidate
+    return None
+
+
+def _definition(function: Any) -> Any:
+    """File line of the ``def`` (a JITFunction's source starts there, dedented) and its indentation."""
+    lines, first = inspect.getsourcelines(function)
+    for offset, line in enumerate(lines):
+        stripped = line.lstrip()
+        if stripped.startswith("def "):
+            return first + offset, len(line) - len(stripped)
+    return first, 0
+
+
+def _frame(file: str, line: int, function: str, text: str) -> Dict[str, Any]:
+    return {"file": file, "line": line, "function": function, "text": text[:400]}

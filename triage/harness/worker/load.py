@@ -1,0 +1,73 @@
+"""Import the user's kernel module as its own program would, and find the kernel in it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any, List
+
+
+class BadKernel(Exception):
+    """The module was imported, but does not hold what the case names."""
+
+
+def load_module(path: Path) -> ModuleType:
+    """Import the file: inside a package under its dotted name (relative imports work), else under its stem."""
+    root, names = path.parent, [path.stem]
+    while (root / "__init__.py").is_file() and root.parent != root:
+        names.insert(0, root.name)
+        root = root.parent
+    sys.path.insert(0, str(root))
+    sys.dont_write_bytecode = True  # Nothing is left in the user's folders.
+    # The name must not be taken by a module of Python or Triton, and must be an identifier to be importable.
+    if len(names) > 1 and all(name.isidentifier() for name in names):
+        return importlib.import_module(".".join(names))
+    name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else "_triage_kernel_" + path.stem
+    spec = importlib.util.spec_from_file_location(name, str(path))
+    if spec is None or spec.loader is None:
+        raise BadKernel("%s is not a Python file" % path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def find_kernel(module: ModuleType, name: str) -> Any:
+    """The jitted function of that name, unwrapped from autotune and heuristics decorators. Raises BadKernel."""
+    found = getattr(module, name, None)
+    if found is None:
+        jitted = [key for key, value in vars(module).items() if is_jitted(_unwrap(value))]
+        raise BadKernel("no function %r; jitted here: %s" % (name, ", ".join(jitted) or "none"))
+    kernel = _unwrap(found)
+    if not is_jitted(kernel):
+        raise BadKernel("%r is not decorated with @triton.jit or @gluon.jit" % name)
+    return kernel
+
+
+def _unwrap(value: Any) -> Any:
+    # Autotuner and Heuristics hold the function below them in .fn, and so does JITFunction itself (the plain one).
+    while not is_jitted(value) and type(value).__module__.startswith("triton.") and hasattr(value, "fn"):
+        value = value.fn
+    return value
+
+
+def is_jitted(value: Any) -> bool:
+    """True for Triton's JITFunction and Gluon's subclass of it."""
+    return any(base.__name__ == "JITFunction" for base in type(value).__mro__)
+
+
+def local_files(path: Path) -> List[str]:
+    """Files of the user's own that the module brought in: what a cached outcome depends on beside the kernel."""
+    installed = ("site-packages", "dist-packages", "lib/python")
+    files = set()
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if not file or not file.endswith(".py") or any(part in file for part in installed):
+            continue
+        if not getattr(module, "__name__", "").startswith("_triton_triage_worker"):
+            files.add(str(Path(file).resolve()))
+    files.discard(str(path.resolve()))
+    return sorted(files)

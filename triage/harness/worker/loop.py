@@ -1,0 +1,135 @@
+"""The loop of a fork server: messages in, children out, ends reported. Knows nothing of Triton.
+
+A server is single-threaded and does one thing at a time. It shares no lock, queue or pool with a child: a child is
+known by its process id and heard through its pipes. What a child leaves behind (its process group, daemons that it
+lost) is killed when it ends; what a server leaves behind falls to the server above, in the end to the nanny.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import traceback
+from typing import Any, Callable, Dict, List, Optional
+
+from . import process, wire
+
+Operation = Callable[[Dict[str, Any], List[int]], Optional[int]]
+"""Runs in the forked child, with the message and its descriptors; returns the exit code."""
+
+_PARENT_CHECK_MS = 1000
+
+
+class Server:
+    """The loop that all servers share: messages in, children out, ends reported."""
+
+    def __init__(
+        self, sock: socket.socket, operations: Dict[str, Operation], farewell: Optional[Callable[[], None]] = None
+    ) -> None:
+        self._sock = sock
+        self._operations = operations
+        self._farewell = farewell
+        self._children: Dict[int, str] = {}
+        self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        process.adopt_orphans()
+
+    def say(self, message: Dict[str, Any]) -> None:
+        """Send to triage; without it there is nothing left to do."""
+        try:
+            wire.send(self._sock, message)
+        except wire.Closed:
+            self._leave()
+
+    def _leave(self) -> None:
+        if self._farewell is not None:
+            self._farewell()
+        os._exit(0)
+
+    def run(self) -> None:
+        """Serve until triage is gone."""
+        poll = select.poll()
+        poll.register(self._sock, select.POLLIN)
+        poll.register(self._wake_read, select.POLLIN)
+        parent = os.getppid()
+        while True:
+            ready = poll.poll(_PARENT_CHECK_MS if self._farewell is not None else None)
+            if self._farewell is not None and os.getppid() != parent:
+                # Somebody else still holds triage's end of the socket, so its end did not show there.
+                self._leave()
+            for fd, _ in ready:
+                if fd == self._wake_read:
+                    self._drain()
+                    self._reap()
+                else:
+                    self._receive()
+
+    def _drain(self) -> None:
+        try:
+            os.read(self._wake_read, 4096)
+        except BlockingIOError:
+            return
+
+    def _receive(self) -> None:
+        try:
+            message, fds = wire.receive(self._sock)
+        except wire.Closed:
+            self._leave()
+            return
+        if message["op"] == "kill":
+            for pid, identity in list(self._children.items()):
+                if identity == message["id"]:
+                    process.kill_group(pid)
+        else:
+            self._fork(message, fds)
+        for fd in fds:
+            os.close(fd)
+
+    def _fork(self, message: Dict[str, Any], fds: List[int]) -> None:
+        operation = self._operations[message["op"]]
+        me = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            self.say({"op": "exit", "id": message["id"], "fork_failed": str(error)})
+            return
+        if pid == 0:
+            code = 70  # EX_SOFTWARE: only seen when the lines below themselves break
+            try:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                os.setsid()
+                process.die_with_parent(me)
+                self._sock.close()
+                os.close(self._wake_read)
+                os.close(self._wake_write)
+                code = operation(message, fds) or 0
+            except BaseException:  # noqa: BLE001 - the last place where it can be seen: the attempt's own log
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        self._children[pid] = message["id"]
+        self.say({"op": "started", "id": message["id"], "pid": pid})
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                # Leave the zombie where it is: as long as it is there, nobody else gets its process id.
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                return
+            if ended is None:
+                break
+            pid = ended.si_pid
+            if pid in self._children:
+                process.kill_group(pid)
+            _, status, usage = os.wait4(pid, 0)
+            if pid in self._children:
+                identity = self._children.pop(pid)
+                self.say({"op": "exit", "id": identity, "status": status, "max_rss_bytes": usage.ru_maxrss * 1024})
+        for pid in process.children():
+            if pid not in self._children:
+                process.kill_group(pid)

@@ -1,0 +1,57 @@
+"""The process between triage and everything that meets a compiler. It starts them, and when triage is gone, however
+it went, it kills whatever is left below it and removes the run's folder.
+
+It is a subreaper in a session of its own: an orphan cannot get past it, and the terminal's Ctrl-C does not reach
+it. It imports nothing but this package's ``loop``, ``process`` and ``wire``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import time
+from pathlib import Path
+from typing import Any, Dict, List
+
+from . import process
+from .loop import Server
+
+
+def serve(sock: socket.socket, folder: Path) -> None:
+    """Start processes on request until triage closes its end of ``sock``; then clear up."""
+    process.limit(0)
+    folder.mkdir(mode=0o700)
+
+    def clear_up() -> None:
+        _kill_all()
+        shutil.rmtree(folder, ignore_errors=True)
+
+    server = Server(sock, {"start": _start}, clear_up)
+    server.say({"op": "ready"})
+    server.run()
+
+
+def _start(message: Dict[str, Any], fds: List[int]) -> int:
+    """Become the program asked for. Descriptors: the log, then the one whose number ends its command line."""
+    process.redirect(fds[0])
+    process.limit(message["memory_bytes"])
+    os.set_inheritable(fds[1], True)
+    command = [*message["command"], str(fds[1])]
+    os.execve(command[0], command, message["environment"])
+
+
+def _kill_all() -> None:
+    # Every child killed hands its own children up to here, so go on until none is left.
+    while True:
+        pids = process.children()
+        if not pids:
+            return
+        for pid in pids:
+            process.kill_group(pid)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                continue
+        except ChildProcessError:
+            return
+        time.sleep(0.002)

@@ -1,0 +1,58 @@
+"""What a compiled kernel uses, read from its assembly and from ptxas' own report. Pure functions of text.
+
+ptxas -v prints ``Used 168 registers`` and ``0 bytes spill stores, 0 bytes spill loads`` a kernel; LLVM's AMDGPU
+back-end writes ``.vgpr_count`` and the spill counts into the metadata at the end of the assembly.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, Mapping, Optional, Tuple
+
+# Fastest first: a kernel that holds several classes is named by the best one (prologues use lesser ones).
+_PTX_CLASSES = (("tcgen05", "tcgen05.mma"), ("wgmma", "wgmma.mma_async"), ("mma.sync", "mma.sync"))
+_AMD_CLASSES = (("mfma", re.compile(r"\bv_s?mfma")), ("wmma", re.compile(r"\bv_s?wmma")))
+_REGISTERS = re.compile(r"Used (\d+) registers")
+_SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+
+
+def read(assembly: Mapping[str, Any], ptxas_log: str, metadata: Mapping[str, Any]) -> Dict[str, Any]:
+    """The contract's resources, with shared bytes a block, registers and spilled bytes a thread."""
+    if "ptx" in assembly:
+        tensor_core = _ptx_class(assembly["ptx"])
+        registers, spills = _ptxas(ptxas_log)
+    else:
+        text = assembly.get("amdgcn", "")
+        tensor_core = next((name for name, pattern in _AMD_CLASSES if pattern.search(text)), "none")
+        registers, spills = _amdgcn(text)
+    warps, width = metadata.get("num_warps"), metadata.get("warp_size")
+    return {
+        "shared_bytes": int(metadata.get("shared") or 0),
+        "registers": registers,
+        "spill_bytes": spills,
+        "tensor_core": tensor_core,
+        "tensor_memory_columns": metadata.get("tmem_size"),
+        "threads": warps * width if warps and width else None,
+    }
+
+
+def _ptx_class(ptx: str) -> str:
+    return next((name for name, instruction in _PTX_CLASSES if instruction in ptx), "none")
+
+
+def _ptxas(log: str) -> Tuple[Optional[int], Optional[int]]:
+    registers = [int(number) for number in _REGISTERS.findall(log)]
+    spills = [max(int(stores), int(loads)) for stores, loads in _SPILLS.findall(log)]
+    # One entry a function: the kernel needs its largest callee's registers as well.
+    return (max(registers) if registers else None, sum(spills) if spills else None)
+
+
+def _amdgcn(text: str) -> Tuple[Optional[int], Optional[int]]:
+    def number(name: str) -> Optional[int]:
+        found = re.search(r"\.%s:\s*(\d+)" % name, text)
+        return int(found.group(1)) if found else None
+
+    vector = number("vgpr_count")
+    spilled = [count for count in (number("vgpr_spill_count"), number("sgpr_spill_count")) if count is not None]
+    # A spilled register is 4 bytes a thread (AMDGPU usage guide, code object metadata).
+    return vector, (4 * sum(spilled) if spilled else None)

@@ -1,0 +1,100 @@
+"""Fork servers: a toolchain server imports Triton, a target server has compiled one kernel for its target, a case
+server has imported the user's module; each is forked from the one before and pays its cost once.
+
+None of them compiles anything of the user's itself: that happens in a fork of the case server, and only there.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from . import adapter, child, errors, load, process, stages, wire
+from .loop import Server
+
+
+def serve_toolchain(sock: socket.socket) -> None:
+    """Import Triton, say so, and fork target servers until triage is gone."""
+    try:
+        import triton
+
+        stages.install()
+        version = triton.__version__
+    except BaseException as error:  # noqa: BLE001 - a broken installation raises anything
+        wire.send(sock, {"op": "ready", "ok": False, "errors": errors.describe(error)})
+        return
+    server = Server(sock, {"serve": _serve_target})
+    python = ".".join(str(part) for part in sys.version_info[:3])
+    server.say({"op": "ready", "ok": True, "triton": version, "python": python})
+    server.run()
+
+
+def _serve_target(message: Dict[str, Any], fds: List[int]) -> None:
+    sock = socket.socket(fileno=os.dup(fds[0]))
+    process.redirect(fds[1])
+    environment = {}
+    target = adapter.gpu_target(**message["target"])
+    adapter.set_driver(target, message["limits"])
+    if message["warm"]:
+        _warm_up(target, message["folder"])
+        # An MLIR context that is still alive owns threads, which a fork would not have: its end would hang there.
+        gc.collect()
+    if message["target"]["backend"] == "cuda":
+        version = adapter.ptxas_version(message["target"]["arch"])
+        if version:
+            environment["ptxas"] = version
+    server = Server(sock, {"serve": _serve_case})
+    server.say({"op": "ready", "ok": True, "environment": environment})
+    server.run()
+
+
+def _warm_up(target: Any, folder: str) -> None:
+    """Compile the tiny kernel. If it cannot be compiled for this target, the real one will say so better."""
+    import triton
+
+    from . import warm
+
+    os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "warm")
+    tempfile.tempdir = folder
+    try:
+        triton.compile(adapter.make_source(warm.triage_warm_up, warm.CASE), target=target, options={"num_warps": 4})
+    except Exception:  # noqa: BLE001 - unsupported targets, a missing ld.lld
+        return
+    finally:
+        tempfile.tempdir = None
+
+
+def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
+    sock = socket.socket(fileno=os.dup(fds[0]))
+    process.redirect(fds[1])
+    process.limit(0)
+    path = Path(message["path"])
+    module: Optional[Any] = None
+    try:
+        module = load.load_module(path)
+    except BaseException as error:  # noqa: BLE001 - a user's module may raise SystemExit as well
+        wire.send(sock, {"op": "ready", "ok": False, "errors": errors.describe(error)})
+        errors.print_chain(error)
+        return
+
+    def compile_(request: Dict[str, Any], pipes: List[int]) -> int:
+        result = os.dup(pipes[1])
+        process.redirect(pipes[0])
+        process.limit(request["memory_bytes"])
+        child.run_forked(request, module, result)
+        return 0
+
+    sys.stdout.flush()
+    sys.stderr.flush()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    process.redirect(nowhere)
+    os.close(nowhere)
+    gc.freeze()  # Objects made so far stay out of collections, so that children do not copy their pages.
+    server = Server(sock, {"compile": compile_})
+    server.say({"op": "ready", "ok": True, "threads": process.thread_count(), "files": load.local_files(path)})
+    server.run()

@@ -1,0 +1,121 @@
+"""Instrumentation: where a compile is, told by Triton's own stage functions, pass managers and calls of ptxas.
+
+Everything is installed once in the server, does nothing without a current recorder, and adds one small write a
+stage; the compiler's behaviour is not changed, except that ld.lld may be missing where only its version is asked.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+from pathlib import Path
+from typing import Any, Callable, Dict
+
+from . import recorder
+
+KNOWN_STAGES = frozenset({"ttir", "ttgir", "llir", "ptx", "cubin", "amdgcn", "hsaco"})
+_SHELL_LOG = re.compile(r"2> (\S+)\s*\Z")
+_installed = False
+
+
+def install() -> None:
+    """Wrap backends, pass managers and subprocess.run in this process (once)."""
+    global _installed  # noqa: PLW0603 - one process, one Triton, one installation
+    if _installed:
+        return
+    _installed = True
+    from triton._C.libtriton import ir
+    from triton.backends import backends
+
+    for backend in backends.values():
+        _wrap_stages(backend.compiler)
+        if backend.compiler.__name__ == "HIPBackend":
+            _tolerate_missing_lld(backend.compiler)
+    _wrap_pipelines(ir.pass_manager)
+    _wrap_subprocess()
+
+
+def _wrap_stages(compiler: Any) -> None:
+    original = compiler.add_stages
+
+    @functools.wraps(original)
+    def add_stages(self: Any, stages: Dict[str, Any], *rest: Any, **named: Any) -> Any:
+        result = original(self, stages, *rest, **named)
+        for name, function in list(stages.items()):
+            if name in KNOWN_STAGES:
+                stages[name] = _recorded(name, function)
+        return result
+
+    compiler.add_stages = add_stages
+
+
+def _recorded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def stage(*arguments: Any) -> Any:
+        if recorder.current is None:
+            return function(*arguments)
+        recorder.current.begin(name)
+        result = function(*arguments)
+        recorder.current.end()
+        return result
+
+    return stage
+
+
+def _wrap_pipelines(pass_manager: Any) -> None:
+    original = pass_manager.run
+
+    def run(self: Any, *arguments: Any) -> Any:
+        if recorder.current is None:
+            return original(self, *arguments)
+        recorder.current.pipeline(True)
+        result = original(self, *arguments)
+        # Not in a finally: a pipeline that raised is where the compile failed.
+        recorder.current.pipeline(False)
+        return result
+
+    pass_manager.run = run
+
+
+def _wrap_subprocess() -> None:
+    """Triton runs ptxas -v with its report sent to a file that it deletes: read the file in between."""
+    original = subprocess.run
+
+    @functools.wraps(original)
+    def run(*arguments: Any, **named: Any) -> Any:
+        result = original(*arguments, **named)
+        if recorder.current is not None and arguments and "ptxas" in str(arguments[0]):
+            recorder.current.ptxas_log += _report(arguments[0], named.get("stderr"))
+        return result
+
+    subprocess.run = run  # type: ignore[assignment]
+
+
+def _report(command: Any, stderr: Any) -> str:
+    path = getattr(stderr, "name", None)
+    if path is None and isinstance(command, str):
+        # Up to 3.2 the command is a shell line that ends in "2> FILE".
+        redirected = _SHELL_LOG.search(command)
+        path = redirected.group(1) if redirected else None
+    if not isinstance(path, str):
+        return ""
+    try:
+        return Path(path).read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def _tolerate_missing_lld(compiler: Any) -> None:
+    """Up to 3.4 the AMD back-end asks ld.lld for its version to build the cache key, before anything compiles.
+
+    Without an ld.lld every stage up to amdgcn still works; only the link at the end needs it, and says so.
+    """
+    original = compiler.hash
+
+    def hash_(self: Any) -> Any:
+        try:
+            return original(self)
+        except Exception:  # noqa: BLE001 - "ROCm linker not found" is a bare Exception
+            return "no-ld.lld-%s" % (self.target,)
+
+    compiler.hash = hash_

@@ -1,0 +1,1 @@
+"""What hardware and language allow: tables and pure functions, each with its source beside it."""

@@ -1,0 +1,50 @@
+"""What a log tells besides the failures: which pass ran, which stage, met on the way through the lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from triage.logs.recognisers.silent_pass import failed_pass
+
+_DUMP = re.compile(
+    r"IR Dump Before (?P<name>[\w:<>, ]{1,200}?)(?: \((?P<argument>[\w.-]{1,200})\))?(?: \('|\s*(?://)?[-*/ ]*$)"
+)
+_STAGE = re.compile(r", in make_(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b")
+_FRONTEND = re.compile(r", in (?:make_ir|ast_to_ttir)\b")
+
+
+@dataclass(slots=True)
+class Context:
+    """Collects while the lines go by; asked once they have all gone."""
+
+    dumped: str | None = None
+    stage: str | None = None
+    #: (position, name) of every `Pipeline failed` line.
+    failed: list[tuple[int, str]] = field(default_factory=list)
+    _arguments: dict[str, str] = field(default_factory=dict)
+
+    def see(self, position: int, line: str) -> None:
+        """Take from a line what it tells."""
+        if "IR Dump Before " in line:
+            if match := _DUMP.search(line):
+                name, argument = match["name"], match["argument"]
+                self.dumped = argument or name
+                # A pipeline has some hundred passes; a longer list is no pipeline's.
+                if argument and len(self._arguments) < 1000:
+                    self._arguments[name] = argument
+        elif "Pipeline failed while executing " in line:
+            if (name := failed_pass(line)) and len(self.failed) < 1000:
+                self.failed.append((position, name))
+        elif ", in " in line:
+            if match := _STAGE.search(line):
+                self.stage = match.group(1)
+            elif self.stage is None and _FRONTEND.search(line):
+                self.stage = "source"
+
+    def pass_at(self, position: int) -> str | None:
+        """The pass that ran when the failure at ``position`` was printed."""
+        for failed_at, name in self.failed:
+            if failed_at >= position:
+                return self._arguments.get(name, name)
+        return self.dumped

@@ -1,0 +1,39 @@
+"""One failure found in a text, and how much it says about the cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from triage.diagnosis import Diagnosis, SourceLocation
+
+
+class Specificity(IntEnum):
+    """How close a line is to the cause. Of several findings the most specific wins, then the first."""
+
+    #: Says only that something failed: `PassManager::run failed`, `Aborted (core dumped)`.
+    TAIL = 1
+    #: A Python exception that is none of Triton's own: it may be a consequence of what the compiler printed.
+    EXCEPTION = 2
+    #: A consequence that names at least the operation: `failed to legalize operation 'tt.load'`.
+    SYMPTOM = 3
+    #: A message written for the user about this very program.
+    DIAGNOSTIC = 4
+    #: The compiler gave up on itself here; what it printed before was on the way to this point.
+    FATAL = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A diagnosis read at ``position`` (0-based line number), with its specificity.
+
+    ``places`` are all locations that belong to it, innermost first: the diagnosis names the one that looks
+    like the user's, which can be judged better once the kernel's file is known.
+    ``rank`` is 1 for the root cause, 2 for the next best, and so on; 0 until all have been found.
+    """
+
+    diagnosis: Diagnosis
+    specificity: Specificity
+    position: int
+    places: tuple[SourceLocation, ...] = ()
+    rank: int = 0

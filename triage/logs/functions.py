@@ -1,0 +1,87 @@
+"""The name of a C++ function out of what compilers make of it in ``__PRETTY_FUNCTION__``.
+
+The same function is spelled differently by gcc (``{anonymous}::``, ``[with T = int]``), clang
+(``(anonymous namespace)::``, ``[T = int]``) and a symboliser; return types and arguments change over the
+releases without the function changing. What stays is ``Class::method``, or the bare name of a free function.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Both spellings of "what the template parameters stand for", always last.
+_BINDINGS = re.compile(r" \[(?:with )?[\w ]{1,80}(?::\d{1,3})? = ")
+_LAMBDA = re.compile(r"::(?:<lambda|\(lambda|\{lambda|'lambda|\(anonymous class\)|\$_\d|<unnamed class>)")
+_ANONYMOUS = re.compile(r"\(anonymous namespace\)::|\{anonymous\}::|`anonymous[- ]namespace'::|<unnamed>::")
+_TRAILING = re.compile(r"(?: const| volatile| noexcept| override| final| ?&{1,2})$")
+_OPERATOR = re.compile(r"\boperator ?(\(\)|\[\]|->\*?|<=>|<<=?|>>=?|[<>]=?|,)")
+# `A::operator bool`: the one name with a space in it.
+_CONVERSION = re.compile(r"\boperator (?=[\w:])")
+
+#: Namespaces that begin with a capital: anything else that does so is taken for a class.
+CAPITAL_NAMESPACES = frozenset({"NVIDIA", "AMD", "ROCDL", "NVVM", "LLVM", "SPIRV"})
+#: Operators whose symbols would be taken for brackets or separators, and stand-ins made of letters.
+_STAND_INS = {
+    "()": "\ue000", "[]": "\ue001", "->": "\ue002", "->*": "\ue003", "<=>": "\ue004", "<<": "\ue005",
+    "<<=": "\ue006", ">>": "\ue007", ">>=": "\ue008", "<": "\ue009", "<=": "\ue00a", ">": "\ue00b",
+    ">=": "\ue00c", ",": "\ue00d",
+}  # fmt: skip
+_SYMBOLS = {stand_in: symbol for symbol, stand_in in _STAND_INS.items()}
+
+
+def _without_brackets(text: str, opening: str, closing: str) -> str:
+    """The text without anything between balanced brackets."""
+    kept: list[str] = []
+    depth = 0
+    for character in text:
+        if character == opening:
+            depth += 1
+        elif character == closing and depth:
+            depth -= 1
+        elif not depth:
+            kept.append(character)
+    return "".join(kept)
+
+
+def template_bindings(pretty: str) -> dict[str, str]:
+    """What the template parameters stand for: ``[with To = A; From = B]`` -> ``{"To": "A", "From": "B"}``."""
+    match = _BINDINGS.search(pretty)
+    if match is None:
+        return {}
+    inside = pretty[match.start() + 2 :].rstrip("] ").removeprefix("with ")
+    bindings: dict[str, str] = {}
+    for part in re.split(r"[;,] (?=[\w:]{1,80} = )", inside):
+        name, separator, value = part.partition(" = ")
+        if separator:
+            bindings[name] = value
+    return bindings
+
+
+def function_name(pretty: str) -> str | None:
+    """``Class::method`` or ``function``; a lambda is named by the function it stands in; None for no name."""
+    text = pretty.strip()
+    if bindings := _BINDINGS.search(text):
+        text = text[: bindings.start()]
+    if lambda_start := _LAMBDA.search(text):
+        text = text[: lambda_start.start()]
+    text = _ANONYMOUS.sub("", text).replace("decltype(auto)", "auto")
+    text = _OPERATOR.sub(lambda match: "operator" + _STAND_INS[match.group(1)], text)
+    text = text.replace("->", "\ue00e")
+    text = _without_brackets(_without_brackets(text, "<", ">").partition(" \ue00e ")[0].rstrip(), "(", ")")
+    while trailing := _TRAILING.search(text):
+        text = text[: trailing.start()]
+    text = text.strip()
+    if not text:
+        return None
+    if conversion := _CONVERSION.search(text):
+        text = f"{text[: conversion.start()]}operator\ue00f{text[conversion.end() :].replace(' ', '')}"
+    parts = [part for part in text.split(" ")[-1].lstrip("*&").split("::") if part]
+    if not parts:
+        return None
+    name = "".join(_SYMBOLS.get(character, character) for character in parts[-1]).replace("\ue00f", " ")
+    owner = parts[-2] if len(parts) > 1 else ""
+    is_class = owner[:1].isupper() and owner not in CAPITAL_NAMESPACES
+    # A lower-case owner is a namespace, but for the standard library's classes: `std::vector::operator[]`.
+    if is_class or (owner and parts[0] in ("std", "__gnu_cxx") and len(parts) > 2):
+        return f"{owner}::{name}"
+    return name

@@ -1,0 +1,176 @@
+"""From an outcome to a diagnosis: the same pass over the text, then what only the harness can know.
+
+The exceptions of an outcome are put behind its log in Python's own layout, so that one set of recognisers
+reads both and an exception never counts more than what the compiler printed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from triage.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.logs import text
+from triage.logs.chains import CAUSE
+from triage.logs.finding import Finding, Specificity
+from triage.logs.recognisers import mlir_diagnostic, process_end
+from triage.logs.recognisers.out_of_resources import out_of_resources
+from triage.logs.scan import findings, ranked, root_cause, scan
+from triage.logs.signature import signature_of
+from triage.logs.sources import in_kernel
+from triage.outcome import Outcome, PythonError, Stage, Status
+
+_OVER_LIMIT = re.compile(r"^(?P<resource>[\w ]{1,80}): (?P<required>\d{1,15}) > (?P<limit>\d{1,15})")
+#: Stages after MLIR: an error without a place there is LLVM's.
+_CODE_GENERATION = frozenset({Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
+
+
+def _printed_chain(errors: tuple[PythonError, ...]) -> Iterator[str]:
+    """The chain as Python prints it, innermost first."""
+    for index, error in enumerate(reversed(errors)):
+        if index:
+            yield from ("", CAUSE, "")
+        yield f"{error.type}: {error.message}".rstrip()
+
+
+def printed_error(log: str) -> Diagnosis | None:
+    """The first error that a compiler printed in ``log`` although it went on; None for warnings and less."""
+    for finding in ranked(scan(log)):
+        if finding.diagnosis.kind in (Kind.LLVM_DIAGNOSTIC, Kind.MLIR_DIAGNOSTIC, Kind.ASSEMBLER):
+            return finding.diagnosis
+    return None
+
+
+def _timeout(outcome: Outcome) -> Diagnosis:
+    limit = f" within {outcome.limit_s:g} s" if outcome.limit_s else ""
+    stage = f" (stage {outcome.stage.value})" if outcome.stage else ""
+    said = f"The compile did not end{limit}{stage}"
+    return Diagnosis(kind=Kind.TIMEOUT, headline=said, message=said)
+
+
+def _out_of_memory(outcome: Outcome) -> Diagnosis:
+    limit = f" of {outcome.limit_bytes / 2**30:.3g} GiB" if outcome.limit_bytes else ""
+    said = f"The compile needed more memory than its limit{limit}"
+    return Diagnosis(kind=Kind.OUT_OF_MEMORY, headline=said, message=said)
+
+
+def _over_limit(stated: str) -> Diagnosis:
+    match = _OVER_LIMIT.match(stated)
+    if match is None:
+        return Diagnosis(kind=Kind.OUT_OF_RESOURCES, headline=text.headline(stated), message=text.message(stated))
+    resource, required, limit = match["resource"], int(match["required"]), int(match["limit"])
+    # Triton's own wording, which is what people search for.
+    said = f"out of resource: {resource}, Required: {required}, Hardware limit: {limit}"
+    return out_of_resources(resource, required, limit, said)
+
+
+def _bare_end(outcome: Outcome) -> Diagnosis:
+    """Nothing was printed that names a failure: only the way it ended is left."""
+    if outcome.signal:
+        return process_end.ended_by(outcome.signal, f"ended by {outcome.signal}")
+    if outcome.errors:
+        first = outcome.errors[0]
+        said = f"{first.type}: {first.message}".rstrip(": \n")
+        return Diagnosis(
+            kind=Kind.PYTHON_EXCEPTION, headline=text.headline(said), message=text.message(said), exception=first.type
+        )
+    code = f" with exit code {outcome.exit_code}" if outcome.exit_code is not None else ""
+    return Diagnosis(
+        kind=Kind.UNKNOWN,
+        headline=f"The compile ended{code} and said nothing",
+        message=text.message("\n".join(outcome.log.rstrip().split("\n")[-20:])) or f"ended{code}",
+    )
+
+
+def _from_text(outcome: Outcome) -> Finding | None:
+    log = outcome.log if outcome.log.endswith("\n") or not outcome.log else outcome.log + "\n"
+    found = findings(log + "\n" + "\n".join(_printed_chain(outcome.errors)))
+    if outcome.status is Status.CRASH:
+        # A process that was ended from below raised nothing: an exception in its log was dealt with.
+        found = ranked([finding for finding in found if finding.specificity is not Specificity.EXCEPTION])
+    root = root_cause(found)
+    if root and outcome.signal and _is_process_end(root):
+        return None  # the harness knows the signal better than a shell's line does
+    return root
+
+
+def _is_process_end(finding: Finding) -> bool:
+    return finding.specificity is Specificity.TAIL and finding.diagnosis.kind in (
+        Kind.SEGFAULT,
+        Kind.ABORT,
+        Kind.KILLED,
+        Kind.TIMEOUT,
+    )
+
+
+def _failure(outcome: Outcome) -> tuple[Diagnosis, tuple[SourceLocation, ...]]:
+    """The diagnosis before the outcome's facts are filled in, and all places it names."""
+    if outcome.killed_from_outside:
+        said = f"Killed from outside{f' by {outcome.signal}' if outcome.signal else ''}"
+        return Diagnosis(kind=Kind.KILLED, headline=said, message=said), ()
+    if outcome.status is Status.TIMEOUT:
+        return _timeout(outcome), ()
+    if outcome.status is Status.OUT_OF_MEMORY:
+        return _out_of_memory(outcome), ()
+    if outcome.over_limit:
+        return _over_limit(outcome.over_limit), ()
+    root = _from_text(outcome)
+    if root is None:
+        return _bare_end(outcome), ()
+    return root.diagnosis, root.places
+
+
+def _of_code_generator(diagnosis: Diagnosis, outcome: Outcome) -> Diagnosis:
+    """An error without a place, printed after MLIR was done, is LLVM's whatever it says."""
+    if (
+        diagnosis.kind is Kind.MLIR_DIAGNOSTIC
+        and diagnosis.source is None
+        and outcome.stage in _CODE_GENERATION
+        and not outcome.pipeline
+        and (located := mlir_diagnostic.split(diagnosis.message.partition("\n")[0]))
+    ):
+        return replace(diagnosis, kind=Kind.LLVM_DIAGNOSTIC, headline=text.headline(f"LLVM: {located.text}"))
+    return diagnosis
+
+
+def _kernel_place(errors: tuple[PythonError, ...], kernel: Path | None) -> SourceLocation | None:
+    """Where the front-end was: the innermost place in the user's file, else the innermost there is."""
+    places = [
+        SourceLocation(
+            error.kernel_line.file or "<kernel>",
+            error.kernel_line.line,
+            None if error.kernel_column is None else error.kernel_column + 1,
+            error.kernel_line.text.strip() or None,
+        )
+        for error in reversed(errors)
+        if error.kernel_line
+    ]
+    if kernel is not None:
+        for place in places:
+            if text.last_component(place.file) == kernel.name:
+                return place
+    return mlir_diagnostic.users_place(places)
+
+
+def diagnose_outcome(outcome: Outcome, kernel: Path | None = None) -> Diagnosis | None:
+    """What an outcome's failure is; None when it did not fail. ``kernel`` is the user's file, if it is at hand."""
+    if outcome.status is Status.OK:
+        return None
+    diagnosis, places = _failure(outcome)
+    diagnosis = _of_code_generator(diagnosis, outcome)
+    stage = outcome.stage.value if outcome.stage else diagnosis.stage
+    source = _kernel_place(outcome.errors, kernel) if diagnosis.kind is Kind.FRONTEND_ERROR else None
+    notes = diagnosis.notes
+    if outcome.status is Status.CRASH and outcome.signal and outcome.signal != "SIGABRT":
+        notes = (*notes, f"the process was then ended by {outcome.signal}") if outcome.log else notes
+    diagnosis = replace(
+        diagnosis,
+        stage=stage,
+        pass_name=outcome.pass_name or diagnosis.pass_name,
+        exception=outcome.errors[0].type if outcome.errors else diagnosis.exception,
+        source=in_kernel(source or diagnosis.source, places, kernel),
+        notes=notes,
+    )
+    return replace(diagnosis, signature=signature_of(diagnosis))

@@ -1,0 +1,57 @@
+"""AMD's assembler or linker refused what the code generator wrote.
+
+``triton-amdgpu-assembler:83:13: error: invalid instruction`` (3.9), ``<stdin>:83:2: error: …``, or on older
+releases just ``error: invalid instruction``; ``ld.lld: error: undefined hidden symbol: …``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from triage.diagnosis import Diagnosis, Kind
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
+from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.mlir_diagnostic import is_caret
+from triage.logs.window import Window
+
+_STATED = re.compile(
+    r"^(?:triton-amdgpu-assembler|<stdin>|<unknown>|[^\s:]{1,400}\.(?:s|S|amdgcn|asm)):\d{1,9}(?::\d{1,7})?: error: (?P<text>\S.{0,2000})"
+)
+_LINKER = re.compile(r"^(?:[\w./-]{0,400})?(?:ld\.lld|lld|ld64\.lld): error: (?P<text>\S.{0,2000})")
+# The assembler's vocabulary, for the releases that name no file.
+_BARE = re.compile(
+    r"^(?:<unknown>:0: )?error: (?P<text>(?:invalid instruction|invalid operand for instruction|not a valid operand"
+    r"|instruction not supported on this GPU|operands are not valid for this GPU|too few operands|too many operands"
+    r"|unknown token in expression|unexpected token|expected relocatable expression|invalid register"
+    r"|register index is out of range|specified hardware register|failed parsing operand).{0,500})"
+)
+_REFUSED = re.compile(r"(?P<text>AMD assembler rejected .{1,200}|AMDGPU assembl\w{1,8} failed.{0,200})")
+
+
+def stated(line: str) -> str | None:
+    """The assembler's or linker's words in the line."""
+    match = _STATED.match(line) or _LINKER.match(line) or _BARE.match(line)
+    return match["text"].strip() if match else None
+
+
+def _read(window: Window) -> Finding | None:
+    line = window.line.strip()
+    said = stated(line)
+    specificity = Specificity.DIAGNOSTIC
+    if said is None:
+        if (refused := _REFUSED.search(line)) is None or line.startswith(("raise ", "File ")):
+            return None
+        said, specificity = refused["text"], Specificity.TAIL
+    excerpt = [window.after[0]] if len(window.after) > 1 and is_caret(window.after[1]) else []
+    shown = f"{said}: {excerpt[0].strip()}" if excerpt else said
+    diagnosis = Diagnosis(
+        kind=Kind.ASSEMBLER,
+        headline=text.headline(f"The assembler refused the code: {shown}"),
+        message=text.message("\n".join([line, *excerpt])),
+        stage="hsaco",
+    )
+    return Finding(diagnosis, specificity, window.position)
+
+
+RECOGNISER = Recogniser("assembler", ("error: ", "AMD assembler", "AMDGPU assembl"), _read)

@@ -1,0 +1,130 @@
+"""A C or C++ assertion that did not hold, as glibc, libc++, BSD and MSVC print it.
+
+glibc:  ``python: /b/Dialect.cpp:2404: int A::f(int) const: Assertion `k >= 1 && "why"' failed.``
+libc++: ``/usr/include/c++/v1/vector:1393: assertion __n < size() failed: vector[] index out of bounds``
+BSD:    ``Assertion failed: (k >= 1 && "why"), function f, file Dialect.cpp, line 2404.``
+MSVC:   ``Assertion failed: k >= 1 && "why", file D:\\b\\Dialect.cpp, line 2404``
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from triage.diagnosis import Diagnosis, Kind
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
+from triage.logs.functions import function_name, template_bindings
+from triage.logs.recognisers.base import Recogniser
+from triage.logs.window import Window
+
+_PLACE = re.compile(r":(\d{1,7}): ")
+_BSD = re.compile(r", function (?P<function>.{1,2000}?), file (?P<file>.{1,1000}?), line (?P<line>\d{1,7})\.?$")
+_MSVC = re.compile(r", file (?P<file>.{1,1000}?), line (?P<line>\d{1,7})\.?$")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.){1,2000})"')
+#: An expression that was wrapped by whoever pasted it is at most this many lines long.
+_MAX_WRAPPED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """The parts of an assertion's text. ``pretty`` is the function as the compiler spelled it."""
+
+    expression: str
+    pretty: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+    @property
+    def reason(self) -> str | None:
+        """The text in the expression, which its author meant for people: the strings joined, as C joins them."""
+        return "".join(_QUOTED.findall(self.expression)).strip() or None
+
+
+def _glibc(line: str, quote: str) -> Assertion | None:
+    head, _, rest = line.partition(f"Assertion {quote}")
+    end = rest.rfind("' failed")
+    if end < 0:
+        return None
+    expression = " ".join(rest[:end].split())
+    place = _PLACE.search(head)
+    if place is None:
+        return Assertion(expression)
+    file = head[: place.start()].rpartition(" ")[2]
+    pretty = head[place.end() :].strip().removesuffix(":") or None
+    return Assertion(expression, pretty, text.last_component(file) or None, int(place.group(1)))
+
+
+def _libcxx(line: str) -> Assertion | None:
+    head, _, rest = line.partition(": assertion ")
+    expression, failed, _ = rest.partition(" failed")
+    file, _, number = head.rpartition(":")
+    if not failed or not number.isdecimal():
+        return None
+    return Assertion(expression, None, text.last_component(file.rpartition(" ")[2]), int(number[:7]))
+
+
+def _stated(line: str) -> Assertion | None:
+    rest = line.partition("Assertion failed: ")[2].rstrip()
+    if match := _BSD.search(rest):
+        expression = rest[: match.start()].removeprefix("(").removesuffix(")")
+        return Assertion(expression, match["function"], text.last_component(match["file"]), int(match["line"]))
+    if match := _MSVC.search(rest):
+        return Assertion(rest[: match.start()], None, text.last_component(match["file"]), int(match["line"]))
+    return None
+
+
+def parse(line: str) -> Assertion | None:
+    """The assertion that a line tells of, if any."""
+    if "Assertion `" in line:
+        return _glibc(line, "`")
+    if "Assertion '" in line:
+        return _glibc(line, "'")
+    if "Assertion failed: " in line:
+        return _stated(line)
+    if ": assertion " in line:
+        return _libcxx(line)
+    return None
+
+
+def _unwrapped(window: Window) -> str:
+    """The line, joined with those after it up to the one that ends the assertion."""
+    line = window.line
+    if ("Assertion `" in line or "Assertion '" in line) and "' failed" not in line:
+        pieces = [line.rstrip()]
+        for index in range(min(_MAX_WRAPPED, len(window.after))):
+            pieces.append(window.after[index].strip())
+            if "' failed" in pieces[-1]:
+                return " ".join(pieces)
+    return line
+
+
+def _read(window: Window) -> Finding | None:
+    line = _unwrapped(window).strip()
+    found = parse(line)
+    if found is None:
+        return None
+    function = function_name(found.pretty) if found.pretty else None
+    where = f" in {function}" if function else f" in {found.file}" if found.file else ""
+    diagnosis = Diagnosis(
+        kind=Kind.ASSERTION,
+        headline=text.headline(f"Assertion failed{where}: {found.reason or found.expression}"),
+        message=text.message(line),
+        function=function,
+        file=found.file,
+        line=found.line,
+    )
+    return Finding(diagnosis, Specificity.FATAL, window.position)
+
+
+def bound_type(line: str, parameter: str) -> str | None:
+    """The class that a template parameter of the asserting function stands for, without its namespaces."""
+    found = parse(line)
+    bound = template_bindings(found.pretty).get(parameter) if found and found.pretty else None
+    if bound is None:
+        return None
+    innermost = bound.rstrip("> ").rpartition("<")[2]
+    return innermost.rpartition("::")[2].strip(" &*") or None
+
+
+RECOGNISER = Recogniser("assertion", ("Assertion `", "Assertion '", "Assertion failed: ", ": assertion "), _read)

@@ -1,0 +1,34 @@
+"""The compiler, or Python around it, could get no more memory and said so itself."""
+
+from __future__ import annotations
+
+import re
+
+from triage.diagnosis import Diagnosis, Kind
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
+from triage.logs.recognisers.base import Recogniser
+from triage.logs.window import Window
+
+_STATED = re.compile(
+    r"LLVM ERROR: out of memory|std::bad_alloc|^MemoryError(?::|\s*$)"
+    r"|[Oo]ut of memory: Killed process|\boom-kill(?:er)?\b|\bOOMKilled\b"
+)
+
+
+def _read(window: Window) -> Finding | None:
+    if _STATED.search(window.line) is None:
+        return None
+    diagnosis = Diagnosis(
+        kind=Kind.OUT_OF_MEMORY,
+        headline=text.headline("Out of memory while compiling: " + window.line.strip()),
+        message=text.message(window.line.strip()),
+    )
+    return Finding(diagnosis, Specificity.FATAL, window.position)
+
+
+RECOGNISER = Recogniser(
+    "out-of-memory",
+    ("out of memory", "Out of memory", "std::bad_alloc", "MemoryError", "oom-kill", "OOMKilled"),
+    _read,
+)

@@ -1,0 +1,131 @@
+"""Triton's front-end refused the kernel: ``CompilationError`` and its subclasses.
+
+::
+
+    triton.compiler.errors.CompilationError: at 8:8:
+    def mark_seen(ids_ptr, …):          up to twelve lines of the kernel, counted from its ``def``
+            tl.atomic_or(seen_ptr + ids, one)
+            ^
+    atomic_or does not support int8     missing where the cause is an exception of its own
+
+Some releases give the cause as ``repr``: ``ValueError('…')``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from triage.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
+from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.mlir_diagnostic import is_caret
+from triage.logs.window import Window
+
+#: Triton's front-end exceptions, in every release.
+FRONTEND_ERRORS = ("CompilationError", "UnsupportedLanguageConstruct", "CompileTimeAssertionFailure")
+#: The file's name where the excerpt does not tell it.
+UNKNOWN_FILE = "<kernel>"
+
+#: Functions of triton/language/standard.py and random.py, in any release from 3.0 to 3.9. An error inside one is
+#: of the line that called it.
+LIBRARY_FILE = "triton/language/standard.py"
+_LIBRARY_FUNCTIONS = frozenset(
+    """
+    _argmax_combine _argmax_combine_tie_break_fast _argmax_combine_tie_break_left _argmin_combine
+    _argmin_combine_tie_break_fast _argmin_combine_tie_break_left _bitonic_merge _bitonic_merge_hypercube
+    _compare_and_swap _elementwise_max _elementwise_min _indicator _or_combine _prod_combine _sum_combine
+    _xor_combine argmax argmin bitonic_merge cdiv cumprod cumsum flip interleave max min pair_uniform_to_normal
+    philox philox_impl rand rand4x randint randint4x randn randn4x ravel reduce_or sigmoid softmax sort sort_impl
+    squeeze sum swizzle2d topk uint_to_uniform_float unsqueeze xor_sum zeros zeros_like
+    """.split()
+)
+_DEF = re.compile(r"^\s{0,64}def (\w{1,200})\(")
+
+_STATED = re.compile(
+    r"^(?:(?P<wrapper>(?:[\w.]{1,200}\.)?\w{1,100}(?:Error|Exception|Failed)): )?(?:[\w.]{1,200}\.)?"
+    r"(?P<name>CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)"
+    r"(?:: at (?P<line>\d{1,7}):(?P<column>\d{1,7}):(?P<rest>.{0,4000})|: (?P<text>\S.{0,4000})|:?\s{0,8}$)"
+)
+_REPR = re.compile(r"^(?P<type>[A-Z]\w{2,80})\((?P<quote>[\"'])(?P<text>.{0,3900})(?P=quote),?\)$")
+_EMPTY_REPR = re.compile(r"^(?P<type>[A-Z]\w{2,80})\(\)$")
+#: A cause written over several lines is cut here.
+_MAX_CAUSE_LINES = 12
+
+
+def unrepr(said: str) -> str:
+    """``ValueError('x')`` -> ``ValueError: x``; anything else as it is."""
+    if match := _REPR.match(said):
+        return f"{match['type']}: {match['text']}"
+    if match := _EMPTY_REPR.match(said):
+        return match["type"]
+    return said
+
+
+def _ends_block(line: str) -> bool:
+    return not line.strip() or line.startswith(
+        ("Traceback (", "  File ", "nanobind: ", "During handling", "The above ")
+    )
+
+
+def _in_library(first_line: str, after: Sequence[str], count: int) -> bool:
+    """True when the excerpt begins with the ``def`` of one of Triton's own functions."""
+    for line in (first_line, *(after[index] for index in range(count))):
+        if match := _DEF.match(line):
+            return match.group(1) in _LIBRARY_FUNCTIONS
+    return False
+
+
+def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) -> tuple[str | None, list[str], int]:
+    """The excerpt's last line, the cause's lines, and how many lines were read."""
+    caret = next((index for index, line in enumerate(after) if is_caret(line)), None)
+    # Before the caret stand at most twelve lines, and never more than the function has up to the error.
+    if caret is None or caret > 16:
+        cause = []
+        for line in list(after)[:_MAX_CAUSE_LINES] if not first_line else []:
+            if _ends_block(line) or line.startswith((" ", "def ", "@")):
+                break
+            cause.append(line)
+        return None, cause, len(cause)
+    excerpt = after[caret - 1].strip() if caret else first_line.strip() or None
+    cause = []
+    for index in range(caret + 1, min(caret + 1 + _MAX_CAUSE_LINES, len(after))):
+        if _ends_block(after[index]):
+            break
+        cause.append(after[index])
+    return excerpt, cause, caret + 1 + len(cause)
+
+
+def _read(window: Window) -> Finding | None:
+    line = window.line.strip()
+    stated = _STATED.match(line)
+    if stated is None:
+        return None
+    name = stated["name"]
+    source: SourceLocation | None = None
+    read: list[str] = []
+    if stated["line"] is not None:
+        first = stated["rest"].rstrip()
+        excerpt, cause, count = _excerpt_and_cause(window.after, first, int(stated["line"]))
+        file = LIBRARY_FILE if _in_library(first, window.after, count) else UNKNOWN_FILE
+        source = SourceLocation(file, int(stated["line"]), int(stated["column"]) + 1, excerpt)
+        read = [window.after[index] for index in range(count)]
+        said = "\n".join(cause).strip()
+    else:
+        said = (stated["text"] or "").strip()
+    said = unrepr(said)
+    shown = said.partition("\n")[0] or (f"{name} at {source.text}" if source and source.text else name)
+    diagnosis = Diagnosis(
+        kind=Kind.FRONTEND_ERROR,
+        headline=text.headline(shown),
+        message=text.message(said or "\n".join([line, *read])),
+        exception=name,
+        source=source,
+        stage="source",
+    )
+    places = (source,) if source else ()
+    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position, places)
+
+
+RECOGNISER = Recogniser("frontend", FRONTEND_ERRORS, _read)

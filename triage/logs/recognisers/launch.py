@@ -1,0 +1,43 @@
+"""The driver refused to load or run a kernel, or the kernel went wrong on the device."""
+
+from __future__ import annotations
+
+import re
+
+from triage.diagnosis import Diagnosis, Kind
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
+from triage.logs.recognisers.base import Recogniser
+from triage.logs.window import Window
+
+_TRITON = re.compile(r"Triton Error \[(?P<driver>\w{1,16})\]: (?P<text>.{1,300})")
+_RUNTIME = re.compile(
+    r"(?:CUDA|HIP|hip)? ?[Ee]rror: (?P<text>(?:an? )?(?:illegal (?:memory access|instruction|address)|misaligned address"
+    r"|unspecified launch failure|device kernel image is invalid|no kernel image is available|invalid device function"
+    r"|too many resources requested).{0,200})"
+)
+#: Found while loading the binary; everything else while launching or running it.
+_LOADING = ("device kernel image is invalid", "no kernel image", "invalid device function")
+
+
+def stated(line: str) -> str | None:
+    """The driver's words in the line."""
+    match = _TRITON.search(line) or _RUNTIME.search(line)
+    return match["text"].strip() if match else None
+
+
+def _read(window: Window) -> Finding | None:
+    words = stated(window.line)
+    if words is None:
+        return None
+    loading = words.startswith(_LOADING)
+    diagnosis = Diagnosis(
+        kind=Kind.LAUNCH_ERROR,
+        headline=text.headline(f"The driver could not {'load' if loading else 'run'} the kernel: {words}"),
+        message=text.message(window.line.strip()),
+        stage="load" if loading else "launch",
+    )
+    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
+
+
+RECOGNISER = Recogniser("launch-error", ("Triton Error [", "rror: "), _read)

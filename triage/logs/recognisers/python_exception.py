@@ -1,0 +1,64 @@
+"""The last line of a Python traceback: ``ValueError: text``, in a log or quoted alone."""
+
+from __future__ import annotations
+
+import re
+
+from triage.diagnosis import Diagnosis, Kind
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
+from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.frontend import unrepr
+from triage.logs.window import Window
+
+_STATED = re.compile(
+    r"^(?P<qualified>(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|NotFound|Failed|Warning)|Exception))"
+    r"(?:: ?(?P<text>.{0,8000}))?$"
+)
+_REPR = re.compile(r"^[A-Z]\w{2,80}(?:Error|Exception)\([\"'].{0,3900}[\"'],?\)$")
+#: Say only that something failed, or that the compiler has printed why.
+TAILS = (
+    "error encountered during parsing",
+    "Parse MLIR file failed",
+    "PassManager::run failed",
+    "failed to translate module to LLVM IR",
+    "Failed to parse",
+    "AMD LLVM ",
+)
+#: Wrappers whose text is another exception's.
+_WRAPPERS = ("InductorError", "BackendCompilerFailed", "CalledProcessError")
+_MAX_LINES = 40
+
+
+def is_exception_line(line: str) -> bool:
+    """True for a line that ends a traceback."""
+    return _STATED.match(line) is not None
+
+
+def _read(window: Window) -> Finding | None:
+    line = unrepr(window.line.strip()) if _REPR.match(window.line.strip()) else window.line.rstrip()
+    stated = _STATED.match(line)
+    if stated is None or stated["name"].endswith("Warning"):
+        return None
+    said = (stated["text"] or "").strip()
+    lines = [line]
+    for index in range(min(_MAX_LINES, len(window.after))):
+        following = window.after[index]
+        if not following.strip() or following.startswith(("Traceback (", "  File ", "nanobind: ", "[")):
+            break
+        if is_exception_line(following):
+            break
+        lines.append(following)
+    tail = said.startswith(TAILS) or stated["name"] in _WRAPPERS
+    diagnosis = Diagnosis(
+        kind=Kind.PYTHON_EXCEPTION,
+        headline=text.headline(f"{stated['name']}: {said}" if said else stated["name"]),
+        message=text.message("\n".join([f"{stated['name']}: {said}" if said else stated["name"], *lines[1:]])),
+        exception=stated["name"],
+    )
+    return Finding(diagnosis, Specificity.TAIL if tail else Specificity.EXCEPTION, window.position)
+
+
+RECOGNISER = Recogniser(
+    "python-exception", ("Error", "Exception", "Interrupt", "Exit", "Failure", "NotFound", "Failed"), _read
+)

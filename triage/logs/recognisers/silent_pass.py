@@ -1,0 +1,68 @@
+"""A pass that failed without a word: all there is is ``PassManager::run failed``, or which pass it was.
+
+``note: Pipeline failed while executing [`A` on 'builtin.module' operation, `B` on …]: reproducer…``: the
+brackets go from the outermost pass manager in, so the last name is the pass that failed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from triage.diagnosis import Diagnosis, Kind
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
+from triage.logs.recognisers.base import Recogniser
+from triage.logs.window import Window
+
+_PIPELINE = "Pipeline failed while executing "
+_RUN = "PassManager::run failed"
+_NAME = re.compile(r"`(\w{1,200})` on ")
+_STATED = re.compile(r"Pipeline failed while executing (?P<name>\w{1,200}): (?P<text>\S.{0,2000})")
+
+
+def failed_pass(line: str) -> str | None:
+    """The innermost pass that a ``Pipeline failed`` line names."""
+    rest = line.partition(_PIPELINE)[2]
+    if not rest:
+        return None
+    if names := _NAME.findall(rest[:4000]):
+        return str(names[-1])
+    plain = re.match(r"\w{1,200}(?=:)", rest)
+    return plain.group() if plain else None
+
+
+def headline(name: str | None) -> str:
+    """All there is to say about a pass that failed without a word."""
+    return text.headline(f"The pass {name} failed without a message" if name else "A pass failed without a message")
+
+
+def words(line: str) -> str | None:
+    """What a ``Pipeline failed`` line says besides the pass, as some wrappers write it."""
+    stated = _STATED.search(line)
+    return stated["text"] if stated else None
+
+
+def _read(window: Window) -> Finding | None:
+    line = window.line.strip()
+    if stated := _STATED.search(line):
+        diagnosis = Diagnosis(
+            kind=Kind.MLIR_DIAGNOSTIC,
+            headline=text.headline(stated["text"]),
+            message=text.message(line),
+            pass_name=stated["name"],
+        )
+        return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
+    name = failed_pass(line)
+    if name is None and not (_RUN in line and not line.startswith("raise ")):
+        return None
+    diagnosis = Diagnosis(
+        kind=Kind.MLIR_DIAGNOSTIC,
+        headline=headline(name),
+        message=text.message(line),
+        pass_name=name,
+        exception="RuntimeError" if _RUN in line else None,
+    )
+    return Finding(diagnosis, Specificity.TAIL, window.position)
+
+
+RECOGNISER = Recogniser("silent-pass", (_PIPELINE, _RUN), _read)

@@ -1,0 +1,48 @@
+"""A C++ exception that nobody caught, or a heap that glibc found broken: an abort that says why.
+
+::
+
+    terminate called after throwing an instance of 'std::out_of_range'
+      what():  map::at
+"""
+
+from __future__ import annotations
+
+import re
+
+from triage.diagnosis import Diagnosis, Kind
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
+from triage.logs.recognisers.base import Recogniser
+from triage.logs.window import Window
+
+_TERMINATE = "terminate called"
+_INSTANCE = re.compile(r"instance of '([^']{1,300})'")
+_HEAP = re.compile(
+    r"^(?:[\w.-]{1,100}: )?(?P<text>(?:double free or corruption|corrupted (?:size|double-linked|unsorted)"
+    r"|free\(\): |malloc\(\): |munmap_chunk\(\): |realloc\(\): |\*\*\* stack smashing).{0,200})"
+)
+
+
+def _read(window: Window) -> Finding | None:
+    line = window.line.strip()
+    if heap := _HEAP.match(line):
+        shown, message = f"The heap was found corrupted: {heap['text']}", line
+    elif line.startswith(_TERMINATE):
+        instance = _INSTANCE.search(line)
+        what = window.after[0].strip() if window.after else ""
+        said = what.removeprefix("what():").strip() if what.startswith("what():") else ""
+        parts = [part for part in (instance.group(1) if instance else "", said) if part]
+        shown = "Uncaught C++ exception" + (f" {': '.join(parts)}" if parts else "")
+        message = f"{line}\n{what}" if said else line
+    else:
+        return None
+    diagnosis = Diagnosis(kind=Kind.ABORT, headline=text.headline(shown), message=text.message(message))
+    return Finding(diagnosis, Specificity.FATAL, window.position)
+
+
+RECOGNISER = Recogniser(
+    "terminate",
+    (_TERMINATE, "double free", "corrupted ", "free(): ", "alloc(): ", "_chunk(): ", "stack smashing"),
+    _read,
+)

@@ -1,0 +1,73 @@
+"""``llvm_unreachable``: LLVM prints the message on the line before the place, and no function.
+
+::
+
+    Unexpected asyncTaskIds.size()
+    UNREACHABLE executed at /b/WSDataPartition.cpp:775!
+"""
+
+from __future__ import annotations
+
+import re
+
+from triage.diagnosis import Diagnosis, Kind
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
+from triage.logs.recognisers.base import Recogniser
+from triage.logs.window import Window
+
+_ANCHOR = "UNREACHABLE executed"
+_PLACE = re.compile(r"UNREACHABLE executed at (?P<file>[^!]{1,1000}?):(?P<line>\d{1,7})!?")
+_STATED = re.compile(r"UNREACHABLE executed: ?(?P<reason>\S.{0,1000})")
+# `cantFail` prints this, then the error's own text, then the unreachable.
+_CANT_FAIL = "Failure value returned from cantFail wrapped call"
+# Lines that are something of their own and never the message: IR, diagnostics, Python's own output.
+_NOT_A_MESSAGE = re.compile(
+    r"[\s#%^}{\"'/)(\]\[]|loc\(|module\b|Traceback |// |.{0,1000}?(?::\d{1,7}: |[Ww]arning\b|\b(?:error|note|remark): )|.{0,400}Error: "
+)
+
+
+def _is_message(line: str) -> bool:
+    return bool(line.strip()) and _NOT_A_MESSAGE.match(line) is None
+
+
+def reason_before(window: Window) -> list[str]:
+    """The message's lines, as printed before the place."""
+    before = window.before
+    for distance in range(2, min(6, len(before)) + 1):
+        if before[-distance].strip() == _CANT_FAIL:
+            return [before[-index].strip() for index in range(distance, 0, -1)]
+    return [before[-1].strip()] if before and _is_message(before[-1]) else []
+
+
+def _read(window: Window) -> Finding | None:
+    line = window.line.strip()
+    if place := _PLACE.search(line):
+        file, number = text.last_component(place["file"]), int(place["line"])
+    elif _STATED.search(line) or line.rstrip("!. ").endswith(_ANCHOR):
+        file, number = None, None
+    else:
+        return None
+    stated = _STATED.search(line)
+    reasons = [] if stated else reason_before(window)
+    reason = stated["reason"] if stated else reasons[-1] if reasons else None
+    where = f" in {file}" if file else ""
+    diagnosis = Diagnosis(
+        kind=Kind.UNREACHABLE,
+        headline=text.headline(f"Reached code marked unreachable{where}{': ' + reason if reason else ''}"),
+        message=text.message("\n".join([*reasons, line])),
+        file=file,
+        line=number,
+    )
+    return Finding(diagnosis, Specificity.FATAL, window.position)
+
+
+def reason(message: str) -> str | None:
+    """The author's words in a message made by this recogniser: its last line but the place."""
+    *reasons, place = message.split("\n")
+    if stated := _STATED.search(place):
+        return stated["reason"]
+    return reasons[-1] if reasons else None
+
+
+RECOGNISER = Recogniser("unreachable", (_ANCHOR,), _read)

@@ -1,0 +1,26 @@
+"""A verifier's complaint quoted without its ``error:``, as issues and wrappers show it: ``'tt.dot' op …``."""
+
+from __future__ import annotations
+
+import re
+
+from triage.diagnosis import Diagnosis, Kind
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
+from triage.logs.recognisers.base import Recogniser
+from triage.logs.window import Window
+
+_STATED = re.compile(
+    r"^(?:'[a-z][\w]{0,60}\.[\w.]{1,100}' op \S|operand #\d{1,4} does not dominate this use|(?:op )?operation scheduled before its operands)"
+)
+
+
+def _read(window: Window) -> Finding | None:
+    line = window.line.strip()
+    if _STATED.match(line) is None:
+        return None
+    diagnosis = Diagnosis(kind=Kind.MLIR_DIAGNOSTIC, headline=text.headline(line), message=text.message(line))
+    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
+
+
+RECOGNISER = Recogniser("verifier", ("' op ", "does not dominate", "before its operands"), _read)

@@ -1,0 +1,181 @@
+"""One bug, one signature: a versioned, readable text that survives releases, machines and configurations.
+
+``v1|assertion|NVGPUToLLVMPass.cpp|false && "WGMMA type or shape is not supported"``: version, kind, then the
+fields of :mod:`triage.logs.subject`, each put through the rules below, in their order. A rule takes away one
+thing that differs between two sights of the same bug; :func:`explain` says which rules fired. Changing what
+the rules give for any text means raising ``VERSION``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from triage.diagnosis import Diagnosis, Kind
+from triage.logs.clean import strip_control
+from triage.logs.rewordings import reworded
+from triage.logs.subject import fields
+from triage.logs.text import shorten_paths
+
+VERSION = "v1"
+#: A longer field is cut: what comes so late in a message no longer tells bugs apart.
+MAX_FIELD = 240
+
+Rule = tuple[str, Callable[[str], str]]
+
+_PRINTED_OPERATION = re.compile(r":? %[\w#:, %]{1,200} = .*$")
+_PRINTED_GENERIC = re.compile(r'(?<=[:,] )"(\w{1,40}\.[\w.]{1,80})"\(.*$')
+_NOTE_ASIDE = re.compile(r" \((?:note|see|hint|this)\b[^)]{0,1000}\)", re.IGNORECASE)
+_OBSERVED = re.compile(r"\b([Gg]ot|received|found)(?::| type)? (?!an? |multiple |some |no ).{1,4000}$")
+_PYTHON_OBJECT = re.compile(r"<(?:[\w.]{1,200}\.)?(\w{1,80}) object at 0x[0-9a-fA-F]{1,16}>")
+_PYTHON_SLICE = re.compile(r"\bslice\([^)]{0,400}\)")
+_CONSTEXPR = re.compile(r"\bconstexpr\[([^\]]{0,200})\]")
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{2,16}\b")
+_LOCATION = re.compile(
+    r'loc\((?:"[^"]{0,1000}":\d{1,7}:\d{1,7}|unknown|#\w{1,40})\)|(?<![\w.])[\w.-]{1,200}\.(?:py|cpp|h|inc|mlir|td):\d{1,7}(?::\d{1,7})?'
+)
+_TEMPORARY = re.compile(r"\btmp[\w]{6,12}(?:\.\w{1,8}){0,3}")
+_SSA = re.compile(r"%(?:arg\d{1,6}|c-?\d{1,10}(?:_\w{1,20})?|cst(?:_\d{1,6})?|\d{1,9})(?:#\d{1,4}|:\d{1,4})?(?![\w.])")
+_DAG_NODE = re.compile(r"\bt\d{1,6}(?=[:,]|\b)")
+_LAYOUT_NAME = re.compile(r"#[A-Za-z_][\w.]{0,78}$")
+_LAYOUT_ALIAS = re.compile(r"#((?:ttg\.|ttng\.)?[A-Za-z_]+?)\d{1,6}\b")
+_SHAPED = re.compile(r"\b((?:tensor|vector|memref|memdesc|tensordesc|ptr)<)(?:\d{1,10}x|\?x)+")
+_LIST_OF_NUMBERS = re.compile(r"[\[(]\s?['\"]?-?\d{1,12}['\"]?(?:, ?['\"]?-?\d{1,12}['\"]?){0,64},?\s?[\])]")
+_BY = re.compile(r"(?<![\w.])\d{1,9}(?:x\d{1,9})+(?!\w)")
+_DTYPE = re.compile(
+    r"(?<![\w.%])(?:u?int(?:1|8|16|32|64)|[iu](?:1|4|8|16|32|64|128)|b?f(?:p|loat)?(?:16|32|64)|fp8\w{0,12}|float8\w{0,12}"
+    r"|f8E\w{1,12}|f[46]E\w{1,12}|e[2-5]m[0-3]\w{0,6}|si\d{1,3}|ui\d{1,3})(?![\w.])"
+)
+_LIST_OF_TYPES = re.compile(r"[\[(]'?T'?(?:, ?'?T'?){0,32},?[\])]")
+_CHOICES = re.compile(r"\b(one of|are|choose from|supported) ?:? [\[({].{0,1000}[\])}]")
+_SENTENCES = re.compile(r"(?<=[\w)\]'\"`])[.!] (?=[A-Z]).*$")
+_MISSING = re.compile(r"\bmissing \d{1,3} required (positional|keyword-only) arguments?: .*$")
+# A name in quotes after any of these is the user's; without quotes only after the first.
+_NAMED = re.compile(
+    r"\b(variable|[Ii]nitial value for|(?<!keyword )argument|parameter|kernel|function|[Nn]ame|global|global variable)"
+    r" ([`'\"])[A-Za-z_][\w.]{0,200}\2"
+)
+_NAMED_BARE = re.compile(r"\b(variable|[Ii]nitial value for) [A-Za-z_]\w{0,200}(?= (?:has|is|of|in|was|should)\b)")
+_NOT_DEFINED = re.compile(r"^(['\"`]?)[A-Za-z_]\w{0,200}\1 is not defined")
+_BOUND = re.compile(r"(?<=[<>]= )\d{1,12}\b|(?<=[<>] )\d{1,12}\b|(?<=== )\d{1,12}\b")
+_NUMBER = re.compile(r"(?<![\w.#])-?\d{2,}(?:\.\d+)?(?![\w])")
+_TRAILING = re.compile(r"[\s.!:;,]{1,64}$")
+
+
+def without_layout_bodies(text: str) -> str:
+    """``#ttg.blocked<{sizePerThread = [1]}>`` -> ``#ttg.blocked``, nested ones with their outermost."""
+    kept: list[str] = []
+    depth = 0
+    for index, character in enumerate(text):
+        if depth:
+            depth += (character == "<") - (character == ">" and text[index - 1] != "-")
+        elif character == "<" and _LAYOUT_NAME.search(text[max(0, index - 80) : index]):
+            depth = 1
+        else:
+            kept.append(character)
+    return "".join(kept)
+
+
+def _collapse(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _shapes(text: str) -> str:
+    return _BY.sub("NxN", _LIST_OF_NUMBERS.sub("[N]", _SHAPED.sub(r"\1", text)))
+
+
+def _data_types(text: str) -> str:
+    return _LIST_OF_TYPES.sub("[T]", _DTYPE.sub("T", text))
+
+
+def _objects(text: str) -> str:
+    text = _PYTHON_SLICE.sub("<slice>", _PYTHON_OBJECT.sub(r"<\1>", text))
+    return _CONSTEXPR.sub(r"\1", text)
+
+
+def _layouts(text: str) -> str:
+    return _LAYOUT_ALIAS.sub(r"#\1", without_layout_bodies(text))
+
+
+def _operations(text: str) -> str:
+    return _PRINTED_GENERIC.sub(r"\1", _PRINTED_OPERATION.sub("", text))
+
+
+def _names(text: str) -> str:
+    text = _NAMED_BARE.sub(r"\1 NAME", _NAMED.sub(r"\1 NAME", text))
+    return _NOT_DEFINED.sub("NAME is not defined", text)
+
+
+def _substituting(pattern: re.Pattern[str], replacement: str) -> Callable[[str], str]:
+    def rule(text: str) -> str:
+        return pattern.sub(replacement, text)
+
+    return rule
+
+
+#: For every field.
+COMMON: tuple[Rule, ...] = (
+    ("terminal-control", strip_control),
+    ("white-space", _collapse),
+)
+#: For messages. The constants and names inside an assertion's expression are the bug itself: it gets none.
+MESSAGE: tuple[Rule, ...] = (
+    ("printed-operation", _operations),
+    ("first-sentence", _substituting(_SENTENCES, "")),
+    ("aside", _substituting(_NOTE_ASIDE, "")),
+    ("choices", _substituting(_CHOICES, r"\1 […]")),
+    ("observed-value", _substituting(_OBSERVED, r"\1 …")),
+    ("missing-arguments", _substituting(_MISSING, r"missing \1 arguments")),
+    ("python-object", _objects),
+    ("address", _substituting(_ADDRESS, "0x…")),
+    ("location", _substituting(_LOCATION, "LOC")),
+    ("path", shorten_paths),
+    ("temporary-file", _substituting(_TEMPORARY, "TMP")),
+    ("ssa-name", _substituting(_SSA, "%v")),
+    ("layout-alias", _layouts),
+    ("shape", _shapes),
+    ("data-type", _data_types),
+    ("user-name", _names),
+    ("bound", _substituting(_BOUND, "N")),
+    ("number", _substituting(_NUMBER, "N")),
+    ("trailing-punctuation", _substituting(_TRAILING, "")),
+    ("rewording", reworded),
+)
+#: For LLVM's own texts: nodes of a selection graph are numbered anew in every compile.
+CODE_GENERATOR: tuple[Rule, ...] = (("graph-node", _substituting(_DAG_NODE, "t")),)
+
+
+def rules_for(diagnosis: Diagnosis) -> tuple[Rule, ...]:
+    """The rules that a diagnosis's fields go through."""
+    match diagnosis.kind:
+        case Kind.ASSERTION:
+            return COMMON
+        case Kind.LLVM_FATAL | Kind.LLVM_DIAGNOSTIC:
+            return COMMON + CODE_GENERATOR + MESSAGE
+        case _:
+            return COMMON + MESSAGE
+
+
+def explain(diagnosis: Diagnosis) -> list[tuple[str, str, str]]:
+    """Which rules fired, in their order, with the field before and after."""
+    fired: list[tuple[str, str, str]] = []
+    for field in fields(diagnosis):
+        current = field
+        for name, rule in rules_for(diagnosis):
+            after = rule(current)
+            if after != current:
+                fired.append((name, current, after))
+            current = after
+    return fired
+
+
+def signature_of(diagnosis: Diagnosis) -> str:
+    """The diagnosis's signature."""
+    parts = [VERSION, diagnosis.kind.value]
+    for field in fields(diagnosis):
+        current = field
+        for _, rule in rules_for(diagnosis):
+            current = rule(current)
+        # The separator stays the separator: an expression may hold `||`.
+        parts.append(current[:MAX_FIELD].strip() or "?")
+    return "|".join(parts)

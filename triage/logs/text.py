@@ -1,0 +1,44 @@
+"""Small helpers for showing text to people: bounded, on one line, without this or that machine's paths."""
+
+from __future__ import annotations
+
+import re
+
+#: The contract's bounds.
+MAX_MESSAGE = 4096
+MAX_HEADLINE = 160
+MAX_NOTE = 400
+MAX_NOTES = 12
+
+# Two or more components; the lookbehind keeps `a/b` in words such as `operand/result` whole.
+_PATH = re.compile(r"(?<![\w.)\]/\\-])(?:[A-Za-z]:)?[/\\](?:[\w.+@~-]{1,255}[/\\]){1,64}(?=[\w.+@~<-])")
+
+
+def last_component(path: str) -> str:
+    """``a/b.cpp`` -> ``b.cpp``, with either kind of slash."""
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def shorten_paths(text: str) -> str:
+    """Leave of every absolute path its last component."""
+    return _PATH.sub("", text) if "/" in text or "\\" in text else text
+
+
+def bounded(text: str, limit: int) -> str:
+    """The text, cut with an ellipsis where it is longer than ``limit`` characters."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def headline(text: str) -> str:
+    """One short line without paths."""
+    return bounded(shorten_paths(" ".join(text[:2000].split())), MAX_HEADLINE)
+
+
+def message(lines: str) -> str:
+    """The failing text, bounded as the contract says."""
+    return bounded(lines.strip("\n"), MAX_MESSAGE)
+
+
+def notes(texts: list[str]) -> tuple[str, ...]:
+    """What stood beside the failure: the first of them, each bounded."""
+    return tuple(bounded(text, MAX_NOTE) for text in texts[:MAX_NOTES])

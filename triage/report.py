@@ -1,0 +1,105 @@
+"""The report document (contract: ``triton-triage/report/1``) as typed values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from triage.case import Case
+from triage.diagnosis import Diagnosis
+from triage.outcome import Outcome, Resources
+
+SCHEMA = "triton-triage/report/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A knowledge-base entry that recognises the diagnosis. ``confidence`` is 0…1."""
+
+    id: str
+    title: str
+    cause: str
+    confidence: float
+    fixed_in: str | None = None
+    upstream: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    helps: tuple[str, ...] = ()
+    does_not_help: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's ``matches`` element."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "cause": self.cause,
+            "confidence": round(self.confidence, 3),
+            "fixed_in": self.fixed_in,
+            "upstream": list(self.upstream),
+            "evidence": list(self.evidence),
+            "helps": list(self.helps),
+            "does_not_help": list(self.does_not_help),
+        }
+
+
+class SuggestionKind(str, Enum):
+    """What a suggestion changes."""
+
+    CONFIG = "config"
+    SOURCE = "source"
+    TOOLCHAIN = "toolchain"
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A neighbour that was compiled, whole and in isolation. ``note`` says in words what it costs."""
+
+    changes: Mapping[str, Any]
+    kind: SuggestionKind
+    distance: float
+    resources: Resources
+    note: str
+    verified: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's ``suggestions`` element."""
+        return {
+            "changes": dict(self.changes),
+            "kind": self.kind.value,
+            "verified": self.verified,
+            "distance": round(self.distance, 2),
+            "resources": self.resources.to_json(),
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything known about one case. ``command`` repeats the triage."""
+
+    case: Case
+    outcome: Outcome
+    environment: Mapping[str, str]
+    diagnosis: Diagnosis | None = None
+    matches: tuple[Match, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    artifacts: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
+    searched: int = 0
+    """How many neighbours were compiled to find the suggestions."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's report document."""
+        return {
+            "schema": SCHEMA,
+            "case": self.case.to_json(),
+            "environment": dict(self.environment),
+            "outcome": self.outcome.to_json(),
+            "diagnosis": self.diagnosis.to_json() if self.diagnosis else None,
+            "matches": [match.to_json() for match in self.matches],
+            "suggestions": [suggestion.to_json() for suggestion in self.suggestions],
+            "neighbours_compiled": self.searched,
+            "artifacts": {name: str(path) for name, path in self.artifacts.items()},
+        }

@@ -1,0 +1,61 @@
+"""A neighbour of a case, before anybody has compiled it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Changes as ``Case.with_changes`` takes them, what they cost the user, and why they are worth a compile.
+
+    ``distance`` counts what the user must touch: 1 is one step of one option; changes of the data or of the target
+    are far away. It says nothing about how likely the neighbour is to compile: the order of the candidates does.
+    """
+
+    changes: Mapping[str, Any]
+    distance: float
+    why: str
+
+
+class Move(str, Enum):
+    """What a change touches, cheapest for the user first."""
+
+    OPTION = "option"
+    TILE = "tile"
+    NUMBER = "number"
+    FLAG = "flag"
+    TEXT = "text"
+    LAYOUT = "layout"
+    DTYPE = "dtype"
+    DATA = "data"
+    TARGET = "target"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A candidate on its way: ``prior`` is how early it should be tried before the failure is looked at.
+
+    Priors, and the evidence added to them, are on one scale: 0 is "surely first", and a difference of 1 is worth
+    about ten compiles of a usual case.
+    """
+
+    changes: Mapping[str, Any]
+    move: Move
+    prior: float
+    distance: float
+    why: str
+
+    @property
+    def key(self) -> str:
+        """Equal for proposals that change the same things to the same values, whoever made them."""
+        return json.dumps(dict(self.changes), sort_keys=True)
+
+    def candidate(self) -> Candidate:
+        """The public form."""
+        return Candidate(MappingProxyType(dict(self.changes)), round(self.distance, 3), self.why)

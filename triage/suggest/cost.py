@@ -1,0 +1,111 @@
+"""What a neighbour that compiles costs: its place among the others, and the words that say so.
+
+Legal is not enough. On an H200 a matmul that falls from wgmma to mma.sync and spills is a hundred times slower than
+one that keeps wgmma, and both "work". So the instruction class comes first, spills second, and only then what the
+user would have to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from triage.outcome import Resources, TensorCore
+from triage.report import Suggestion, SuggestionKind
+from triage.suggest.configuration import dtype_text
+from triage.suggest.fast_path import expected_class
+
+__all__ = ["change_penalty", "expected_class", "note", "order"]
+
+_SPEED = {
+    TensorCore.TCGEN05: 4,
+    TensorCore.WGMMA: 3,
+    TensorCore.MFMA: 3,
+    TensorCore.MMA_SYNC: 2,
+    TensorCore.WMMA: 2,
+    TensorCore.NONE: 0,
+}
+"""Throughput by class, coarsely; AMD's two never meet NVIDIA's in one comparison, since a target is one vendor's."""
+
+_OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "maxnreg"})
+_SERIOUS_SPILL = 256
+"""Bytes a thread. Below, spills live in L1 and are seldom seen; above, they are memory traffic in the inner loop."""
+
+
+def order(suggestions: Iterable[Suggestion], expected: TensorCore | None) -> list[Suggestion]:
+    """Best first. ``expected`` is the class that the failing configuration was meant to get; without it, the best
+    class that a suggestion for the same target reached is the measure. Equal ones keep their order."""
+    found = list(suggestions)
+    reference = _SPEED[expected] if expected is not None else _best(found)
+
+    def key(suggestion: Suggestion) -> tuple[int, int, float, float, int]:
+        resources = suggestion.resources
+        lost = max(reference - _SPEED[resources.tensor_core], 0)
+        # Magnitudes of spills are compared, not bytes: 4 or 8 bytes more say nothing.
+        spills = (resources.spill_bytes or 0).bit_length()
+        return lost, spills, change_penalty(suggestion), suggestion.distance, resources.registers or 0
+
+    return sorted(found, key=key)
+
+
+def _best(suggestions: list[Suggestion]) -> int:
+    here = [_SPEED[s.resources.tensor_core] for s in suggestions if "target" not in s.changes]
+    return max(here, default=0)
+
+
+def change_penalty(suggestion: Suggestion) -> float:
+    """How much a user gives up with the kind of change: the dearest of its changes decides."""
+    match suggestion.kind:
+        case SuggestionKind.SOURCE:
+            return 1.0  # among the configurations: a line of the user's own kernel is as near as a tile size
+        case SuggestionKind.TOOLCHAIN:
+            return 4.5  # another release touches every kernel, and still changes neither the data nor the machine
+    return max((_penalty(name, value) for name, value in suggestion.changes.items()), default=0.0)
+
+
+def _penalty(name: str, value: object) -> float:
+    if name == "target":
+        return 6.0
+    if isinstance(value, str):
+        return _text_penalty(value)
+    return 0.0 if name in _OPTIONS else 2.0 if isinstance(value, bool) else 1.0
+
+
+def _text_penalty(value: str) -> float:
+    if value.startswith(("*", "tensordesc<")):
+        return 5.0
+    return 4.0 if dtype_text(value) is not None else 3.0
+
+
+def note(resources: Resources, expected: TensorCore | None) -> str:
+    """What a suggestion costs, in words and numbers."""
+    spills = resources.spill_bytes
+    slower = bool(spills and spills >= _SERIOUS_SPILL)
+    parts = []
+    if said := _class_in_words(resources.tensor_core, expected):
+        parts.append(said)
+        slower |= expected is not None and _SPEED[resources.tensor_core] < _SPEED[expected]
+    if spills is not None:
+        parts.append(f"spills {spills} B a thread" if spills else "no spills")
+    text = " and ".join(parts) if slower else ", ".join(parts)
+    if slower:
+        text += ": expect a large slowdown"
+    sizes = []
+    if resources.registers is not None:
+        sizes.append(f"{resources.registers} registers a thread")
+    if resources.shared_bytes:
+        sizes.append(f"{resources.shared_bytes} B of shared memory")
+    if sizes:
+        text = f"{text}; {', '.join(sizes)}" if text else ", ".join(sizes)
+    return text
+
+
+def _class_in_words(now: TensorCore, expected: TensorCore | None) -> str:
+    if expected is None:
+        return "" if now is TensorCore.NONE else f"uses {now.value}"
+    if now is expected:
+        return "" if now is TensorCore.NONE else f"keeps {now.value}"
+    if now is TensorCore.NONE:
+        return f"drops from {expected.value} to no matrix instruction"
+    if _SPEED[now] < _SPEED[expected]:
+        return f"drops from {expected.value} to {now.value}"
+    return f"uses {now.value}" if expected is TensorCore.NONE else f"uses {now.value} in place of {expected.value}"

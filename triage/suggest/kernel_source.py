@@ -1,0 +1,255 @@
+"""What a kernel's source says about its parameters, read from the syntax tree and never run.
+
+A parameter travels: ``f(x, BLOCK)`` inside the kernel makes ``f``'s own ``N`` another name for ``BLOCK``. So every
+function of the file carries a map from its names to the kernel's, and all facts are stated in the kernel's names.
+A file that does not parse, or does not hold the kernel, yields no facts; no rule may depend on having them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_SHAPE_CALLS = {
+    "arange", "zeros", "full", "reshape", "view", "broadcast_to", "make_block_ptr", "make_tensor_descriptor",
+    "allocate_shared_memory", "allocate_tensor_memory", "make_tensor_desc",
+}  # fmt: skip
+"""Calls whose integer arguments become the shape of a tensor."""
+
+_POSITIONAL = {
+    ("dot", 3): "input_precision",
+    ("dot_scaled", 2): "lhs_format",
+    ("dot_scaled", 5): "rhs_format",
+    ("inline_asm_elementwise", 1): "constraints",
+}
+"""Positional arguments that name an enumeration, as (function, index)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsmCall:
+    """One inline-assembly call: the parameter that holds its constraints, and how many tensors go in and come out."""
+
+    constraints: str
+    inputs: int
+
+
+@dataclass(slots=True)
+class KernelSource:
+    """Facts by the kernel's parameter names.
+
+    ``keywords`` are the keyword arguments a parameter is passed as; ``compared`` the constants it is compared with;
+    ``shape_names`` the parameters in tensor shapes; ``shapes`` what each dimension of a layout parameter's tensor is
+    called; ``defaults`` the values written in the signature; ``stored`` and ``loaded`` the pointers by use.
+    """
+
+    keywords: dict[str, set[str]] = field(default_factory=dict)
+    compared: dict[str, list[Any]] = field(default_factory=dict)
+    shape_names: set[str] = field(default_factory=set)
+    shapes: dict[str, dict[int, str]] = field(default_factory=dict)
+    defaults: dict[str, Any] = field(default_factory=dict)
+    asm_calls: list[AsmCall] = field(default_factory=list)
+    stored: set[str] = field(default_factory=set)
+    loaded: set[str] = field(default_factory=set)
+    _names_by_line: dict[int, set[str]] = field(default_factory=dict)
+    _guards: list[tuple[int, int, set[str]]] = field(default_factory=list)
+
+    def guards(self, line: int) -> set[str]:
+        """Parameters in the conditions around a line: what decides whether the line is compiled at all."""
+        inside = (names for first, last, names in self._guards if first <= line <= last)
+        return set().union(*inside)
+
+    def names_on(self, line: int) -> set[str]:
+        """Parameters used in the statement that a line belongs to."""
+        return self._names_by_line.get(line, set())
+
+
+def read(source: str, kernel: str) -> KernelSource:
+    """Parse a file's text and gather the facts about one kernel."""
+    facts = KernelSource()
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return facts
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    if kernel not in functions:
+        return facts
+    for name, argument in _defaults(functions[kernel]):
+        facts.defaults[name] = argument
+    for name, renamed in _reachable(functions, kernel).items():
+        _Reader(facts, renamed).read(functions[name])
+    return facts
+
+
+def _parameters(function: ast.FunctionDef) -> list[str]:
+    arguments = function.args
+    return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+def _defaults(function: ast.FunctionDef) -> Iterator[tuple[str, Any]]:
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
+    pairs += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
+    for argument, default in pairs:
+        if isinstance(default, ast.Constant):
+            yield argument.arg, default.value
+
+
+def _reachable(functions: Mapping[str, ast.FunctionDef], kernel: str) -> dict[str, dict[str, str]]:
+    """The functions a kernel calls, each with its parameters' names in the kernel (the first call found decides)."""
+    found: dict[str, dict[str, str]] = {kernel: {name: name for name in _parameters(functions[kernel])}}
+    waiting = [kernel]
+    while waiting:
+        caller = waiting.pop(0)
+        for callee, positional, keywords in _calls(functions[caller]):
+            if callee not in functions or callee in found:
+                continue
+            bound = {**dict(zip(_parameters(functions[callee]), positional, strict=False)), **keywords}
+            renames = found[caller]
+            found[callee] = {
+                parameter: renames[value.id]
+                for parameter, value in bound.items()
+                if isinstance(value, ast.Name) and value.id in renames
+            }
+            waiting.append(callee)
+    return found
+
+
+def _calls(function: ast.FunctionDef) -> Iterator[tuple[str, list[ast.expr], dict[str, ast.expr]]]:
+    """Plain calls ``f(a, b)``, and Gluon's warp-specialization pairs ``(f, (a, b))``."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(func=ast.Name(id=name)):
+                yield name, node.args, {word.arg: word.value for word in node.keywords if word.arg}
+            case ast.Tuple(elts=[ast.Name(id=name), ast.Tuple(elts=arguments)]):
+                yield name, arguments, {}
+
+
+class _Reader(ast.NodeVisitor):
+    """Walks one function and adds to the facts, under the kernel's names."""
+
+    def __init__(self, facts: KernelSource, renames: Mapping[str, str]) -> None:
+        self.facts = facts
+        self.renames = renames
+
+    def read(self, function: ast.FunctionDef) -> None:
+        for statement in function.body:
+            self.visit(statement)
+
+    def names(self, node: ast.AST) -> set[str]:
+        used = (child.id for child in ast.walk(node) if isinstance(child, ast.Name))
+        return {self.renames[name] for name in used if name in self.renames}
+
+    def name(self, node: ast.AST | None) -> str | None:
+        return self.renames.get(node.id) if isinstance(node, ast.Name) else None
+
+    def visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.stmt):
+            self._lines(node)
+        super().visit(node)
+
+    def _lines(self, statement: ast.stmt) -> None:
+        # Of a compound statement only its head is the line's own; its body consists of statements of their own.
+        body = getattr(statement, "body", None)
+        heads = [
+            child
+            for child in ast.iter_child_nodes(statement)
+            if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
+        ]
+        last = body[0].lineno - 1 if body else statement.end_lineno or statement.lineno
+        names = set().union(*(self.names(head) for head in heads))
+        for line in range(statement.lineno, max(last, statement.lineno) + 1):
+            self.facts._names_by_line.setdefault(line, set()).update(names)
+
+    def visit_If(self, node: ast.If) -> None:
+        self._guard(node.test, node)
+        self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        self._guard(node.test, node)
+        self.generic_visit(node)
+
+    def _guard(self, test: ast.expr, around: ast.stmt | ast.expr) -> None:
+        if names := self.names(test):
+            self.facts._guards.append((around.lineno, around.end_lineno or around.lineno, names))
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        sides = [node.left, *node.comparators]
+        for name in filter(None, map(self.name, sides)):
+            constants = self.facts.compared.setdefault(name, [])
+            for value in (value for side in sides for value in _constants(side)):
+                if value not in constants:
+                    constants.append(value)
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        called = _last(node.func)
+        for keyword in node.keywords:
+            if keyword.arg and (name := self.name(keyword.value)):
+                self.facts.keywords.setdefault(name, set()).add(keyword.arg)
+        for index, argument in enumerate(node.args):
+            if (called, index) in _POSITIONAL and (name := self.name(argument)):
+                self.facts.keywords.setdefault(name, set()).add(_POSITIONAL[called, index])
+        if called in _SHAPE_CALLS:
+            for value in [*node.args, *(word.value for word in node.keywords)]:
+                self.facts.shape_names |= self.names(value)
+        self._layout_shape(called, node)
+        self._assembly(called, node)
+        self._memory(called, node)
+        self.generic_visit(node)
+
+    def _layout_shape(self, called: str, node: ast.Call) -> None:
+        """``allocate(dtype, [M, K], LAYOUT)`` and ``arange(0, M, layout=SliceLayout(1, LAYOUT))``."""
+        values = [*node.args, *(word.value for word in node.keywords)]
+        if called == "arange":
+            extent = self.name(values[1]) if len(values) > 1 else None
+            for value in values[2:]:
+                match value:
+                    case ast.Call(func=func, args=[ast.Constant(value=int(sliced)), parent]) if extent:
+                        if _last(func) == "SliceLayout" and (layout := self.name(parent)) and sliced in (0, 1):
+                            self.facts.shapes.setdefault(layout, {}).setdefault(1 - sliced, extent)
+                    case ast.Name() if extent and (layout := self.name(value)):
+                        self.facts.shapes.setdefault(layout, {}).setdefault(0, extent)
+            return
+        shape = next(
+            (v.elts for v in values if isinstance(v, ast.List | ast.Tuple) and any(map(self.name, v.elts))), []
+        )
+        extents = {axis: name for axis, value in enumerate(shape) if (name := self.name(value))}
+        layouts = [name for value in values if (name := self.name(value)) and name not in extents.values()]
+        for layout in layouts:
+            for axis, extent in extents.items():
+                self.facts.shapes.setdefault(layout, {}).setdefault(axis, extent)
+
+    def _assembly(self, called: str, node: ast.Call) -> None:
+        if called != "inline_asm_elementwise":
+            return
+        bound = dict(zip(("asm", "constraints", "args"), node.args, strict=False))
+        bound |= {word.arg: word.value for word in node.keywords if word.arg}
+        constraints, inputs = self.name(bound.get("constraints")), bound.get("args")
+        if constraints and isinstance(inputs, ast.List | ast.Tuple):
+            self.facts.asm_calls.append(AsmCall(constraints, len(inputs.elts)))
+
+    def _memory(self, called: str, node: ast.Call) -> None:
+        if not node.args:
+            return
+        if called == "load":
+            self.facts.loaded |= self.names(node.args[0])
+        elif called == "store" or called.startswith("atomic_"):
+            self.facts.stored |= self.names(node.args[0])
+
+
+def _constants(node: ast.expr) -> Iterator[Any]:
+    values = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]
+    for value in values:
+        if isinstance(value, ast.Constant):
+            yield value.value
+
+
+def _last(node: ast.expr) -> str:
+    """The last component of ``tl.dot`` or ``dot``."""
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""

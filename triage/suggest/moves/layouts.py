@@ -1,0 +1,213 @@
+"""Gluon layouts: made to fit, copied from a sibling, or one field varied.
+
+Most layout failures are one of three: the layout does not fit the tile, warps or element (``layout_fit`` knows the
+rules), it is of a class that the instruction does not read (a sibling in the same kernel shows the right one), or one
+of its fields is off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from math import prod
+from typing import Any
+
+from triage.suggest.candidate import Move, Proposal
+from triage.suggest.configuration import Configuration
+from triage.suggest.layout_fit import fit, refit, swizzle, tensor_memory_of, tensor_memory_register
+from triage.suggest.layout_text import Layout, make
+from triage.suggest.layout_text import block as block_of
+from triage.suggest.scene import Scene
+
+_ACCUMULATORS = ("NVMMADistributedLayout", "AMDMFMALayout", "AMDWMMALayout")
+
+
+def layouts(scene: Scene) -> Iterator[Proposal]:
+    """All changes of layouts alone, and the number of warps that the layouts were written for."""
+    found = scene.configuration.layouts()
+    yield from _warps_of(scene, found)
+    yield from _fitted(scene, found)
+    for name, layout in found.items():
+        yield from _from_siblings(name, layout, found)
+        yield from _other_class(scene, name, layout)
+        for prior, other, why in _fields(scene, name, layout):
+            if str(other) != str(layout):
+                yield Proposal({name: str(other)}, Move.LAYOUT, prior, 2.5, why)
+
+
+def _warps_of(scene: Scene, found: dict[str, Layout]) -> Iterator[Proposal]:
+    counts = [layout.get("warps_per_cta") for layout in found.values()]
+    products = {prod(c) for c in counts if isinstance(c, list) and c and all(isinstance(n, int) for n in c)}
+    for warps in sorted(products - {scene.configuration.num_warps}):
+        if 0 < warps <= scene.max_warps and warps & (warps - 1) == 0:
+            why = f"the {warps} warps that the layouts are written for"
+            yield Proposal({"num_warps": warps}, Move.OPTION, 0.1, 1, why)
+
+
+def _fitted(scene: Scene, found: dict[str, Layout]) -> Iterator[Proposal]:
+    """Each layout that does not fit its configuration, mended; and all of them."""
+    mended: dict[str, Any] = {}
+    for name, layout in found.items():
+        fitted = str(fit(name, layout, scene.configuration))
+        if fitted != str(layout):
+            mended[name] = fitted
+            yield Proposal(
+                {name: fitted}, Move.LAYOUT, 0.0, 2.5, f"{name} made to fit the tile, the warps and the type"
+            )
+    if len(mended) > 1:
+        yield Proposal(mended, Move.LAYOUT, 0.2, 2.5 * len(mended), "every layout made to fit the configuration")
+    # Mending one may unsettle the others: a smaller tensor-memory block wants other registers.
+    for name, value in mended.items():
+        after = Configuration.of(scene.case, scene.source, {name: value})
+        followed = refit({name: value}, scene.configuration, after)
+        if len(followed) > 1:
+            yield Proposal(followed, Move.LAYOUT, 0.1, 2.5 * len(followed), f"{name} made to fit, and what follows")
+
+
+def _from_siblings(name: str, layout: Layout, found: dict[str, Layout]) -> Iterator[Proposal]:
+    """``SMEM_B`` as ``SMEM_A``: parameters that share a word of their names play one role."""
+    for other, sibling in found.items():
+        if other == name or str(sibling) == str(layout) or not _share_a_word(name, other):
+            continue
+        prior = 0.3 if sibling.kind != layout.kind else 1.4
+        yield Proposal({name: str(sibling)}, Move.LAYOUT, prior, 2.5, f"{name} as {other}")
+
+
+def _share_a_word(one: str, other: str) -> bool:
+    return bool({w for w in one.split("_") if len(w) > 1} & {w for w in other.split("_") if len(w) > 1})
+
+
+def _other_class(scene: Scene, name: str, layout: Layout) -> Iterator[Proposal]:
+    """The class that the matrix instruction reads, where a plain one stands."""
+    at, shape = scene.configuration, scene.configuration.shape(name)
+    bits = at.operand_bits()
+    shared = layout.kind.endswith(("SharedLayout", "SharedLinearLayout"))
+    if shared and layout.kind != "NVMMASharedLayout" and scene.case.target.backend == "cuda" and bits in (8, 16, 32):
+        inner = shape[1] if shape else 64
+        nvmma = make(layout.root, "NVMMASharedLayout", swizzle(inner * bits // 8), bits, 2)
+        yield Proposal(
+            {name: str(nvmma)}, Move.LAYOUT, 0.5, 3, f"{name} in the layout that the matrix instruction reads"
+        )
+    if layout.kind == "NVMMASharedLayout":
+        plain = make(layout.root, "SwizzledSharedLayout", 1, 1, 1, [1, 0])
+        yield Proposal({name: str(plain)}, Move.LAYOUT, 2.4, 3, f"{name} without swizzling")
+    memory = tensor_memory_of(at)
+    if memory is not None and layout.kind == "BlockedLayout" and shape is not None:
+        block = tuple(memory.get("block") or (128, 128))
+        registers = tensor_memory_register(layout.root, (block[0], block[1]), shape[1], at.num_warps)
+        # Which of the blocked layouts reads tensor memory shows in the failing line, if anywhere.
+        prior = 0.4 if name in scene.on_lines else 1.3
+        if str(registers) != str(layout):
+            yield Proposal({name: str(registers)}, Move.LAYOUT, prior, 2.5, f"{name} as tensor memory is read")
+
+
+Variant = tuple[float, Layout, str]
+"""A layout with one field varied: when to try it, the layout, and what is varied."""
+
+
+def _fields(scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
+    vary = _VARIED.get(layout.kind)
+    if vary is not None:
+        yield from vary(scene, name, layout)
+
+
+def _shared(_scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
+    for index, width in enumerate((128, 64, 32, 0)):
+        yield 1.3 + 0.15 * index, layout.with_fields(swizzle_byte_width=width), f"{name} swizzled {width} bytes"
+    flipped = layout.with_fields(transposed=not layout.get("transposed"))
+    yield 1.5, flipped, f"{name} in the other major order"
+
+
+def _tensor_memory(_scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
+    block = layout.get("block")
+    if not isinstance(block, tuple | list) or len(block) != 2:
+        return
+    for rows in (64, 128):
+        yield 1.2, layout.with_fields(block=block_of(block, rows, block[1])), f"{name} in blocks of {rows} rows"
+    for columns in (256, 128, 64, 32):
+        if columns < block[1]:
+            smaller = layout.with_fields(block=block_of(block, block[0], columns))
+            yield 1.5, smaller, f"{name} in blocks of {columns} columns"
+
+
+def _slice(_scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
+    if layout.get("dim") in (0, 1):
+        yield 1.0, layout.with_fields(dim=1 - layout.get("dim")), f"{name} along the other axis"
+
+
+def _instruction(scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
+    version, instruction = layout.get("version"), layout.get("instr_shape")
+    if not isinstance(version, list) or not isinstance(instruction, list):
+        return
+    shape = scene.configuration.shape(name)
+    if version[:1] == [3] and len(instruction) >= 2:
+        depth = instruction[2] if len(instruction) > 2 else 16
+        widest = shape[1] if shape else 256
+        for index, columns in enumerate((256, 128, 64, 32, 16, 8)):
+            if columns <= widest:
+                why = f"{name} by instructions of {columns} columns"
+                yield 1.1 + 0.15 * index, layout.with_fields(instr_shape=[16, columns, depth]), why
+        for other in (8, 16, 32):
+            yield 1.6, layout.with_fields(instr_shape=[16, instruction[1], other]), f"{name} of depth {other}"
+    # wgmma is Hopper's alone; elsewhere the layout of mma.sync is the one to have.
+    older = layout.with_fields(version=[2, 0], instr_shape=[16, 8])
+    yield (1.0 if scene.case.target.arch != "90" else 2.2), older, f"{name} as mma.sync has it"
+
+
+def _amd(scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
+    instruction = layout.get("instr_shape")
+    if isinstance(instruction, list):
+        # Two elements up to 3.5, three (with the depth) after; of each tile the depths of 8, 16 and 32 bits.
+        shapes: tuple[list[int], ...] = ([16, 16], [32, 32])
+        if len(instruction) > 2:
+            shapes = ([16, 16, 16], [32, 32, 8], [16, 16, 32], [32, 32, 16], [16, 16], [32, 32])
+        for index, other in enumerate(shapes):
+            yield 1.0 + 0.12 * index, layout.with_fields(instr_shape=other), f"{name} by {other} instructions"
+    version = _amd_version(scene.case.target.arch, layout.kind)
+    if version is not None:
+        yield 0.8, layout.with_fields(version=version), f"{name} in the version that the target has"
+    if isinstance(layout.get("transposed"), bool):
+        yield 2.0, layout.with_fields(transposed=not layout.get("transposed")), f"{name} transposed"
+
+
+def _amd_version(arch: str, kind: str) -> int | None:
+    """Versions of the matrix instructions, as Triton numbers them."""
+    if kind == "AMDMFMALayout":
+        return {"gfx908": 1, "gfx90a": 2, "gfx942": 3, "gfx950": 4}.get(arch)
+    return 1 if arch.startswith("gfx11") else 3 if arch == "gfx1250" else 2 if arch.startswith("gfx12") else None
+
+
+def _operand(scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
+    """An operand's parent is the accumulator's layout, and its width packs at least 32 bits."""
+    for other, sibling in scene.configuration.layouts().items():
+        if sibling.kind in _ACCUMULATORS and str(sibling) != str(layout.get("parent")):
+            yield 0.4, layout.with_fields(parent=sibling), f"{name} an operand of {other}"
+    for width in (1, 2, 4, 8, 16):
+        yield 1.1, layout.with_fields(k_width=width), f"{name} of width {width}"
+    if layout.get("operand_index") in (0, 1):
+        yield 1.3, layout.with_fields(operand_index=1 - layout.get("operand_index")), f"{name} on the other side"
+
+
+def _blocked(_scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
+    order, threads = layout.get("order"), layout.get("threads_per_warp")
+    if isinstance(order, list) and len(order) == 2:
+        swapped = {
+            key: value[::-1]
+            for key in ("size_per_thread", "threads_per_warp", "warps_per_cta", "order")
+            if isinstance(value := layout.get(key), list)
+        }
+        yield 2.2, layout.with_fields(**swapped), f"{name} along the other axis"
+    if isinstance(threads, list) and isinstance(size := layout.get("size_per_thread"), list):
+        ones = layout.with_fields(size_per_thread=[1] * len(size))
+        yield 2.4, ones, f"{name} with one element a thread"
+
+
+_VARIED: Mapping[str, Callable[[Scene, str, Layout], Iterator[Variant]]] = {
+    "NVMMASharedLayout": _shared,
+    "NVMMADistributedLayout": _instruction,
+    "TensorMemoryLayout": _tensor_memory,
+    "AMDMFMALayout": _amd,
+    "AMDWMMALayout": _amd,
+    "BlockedLayout": _blocked,
+    "DotOperandLayout": _operand,
+    "SliceLayout": _slice,
+}

@@ -1,0 +1,137 @@
+"""Neighbours of a failing case, in the order in which they are worth a compile.
+
+Generators propose with a prior, the evidence moves the proposals, and pairs of the best follow. Nothing is compiled
+here, and nothing is promised: the harness tries them from the front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+
+from triage.case import Case
+from triage.diagnosis import Diagnosis
+from triage.errors import InputError
+from triage.suggest.candidate import Candidate, Move, Proposal
+from triage.suggest.likelihood import rank
+from triage.suggest.moves.assembly import assembly
+from triage.suggest.moves.dtypes import dtypes
+from triage.suggest.moves.flags import flags
+from triage.suggest.moves.followed import followed
+from triage.suggest.moves.formats import formats
+from triage.suggest.moves.layouts import layouts
+from triage.suggest.moves.numbers import numbers
+from triage.suggest.moves.options import options
+from triage.suggest.moves.targets import targets
+from triage.suggest.moves.texts import texts
+from triage.suggest.moves.tiles import tile_sizes
+from triage.suggest.scene import Scene
+
+Generator = Callable[[Scene], Iterator[Proposal]]
+
+GENERATORS: tuple[Generator, ...] = (
+    options,
+    flags,
+    tile_sizes,
+    numbers,
+    texts,
+    formats,
+    assembly,
+    layouts,
+    dtypes,
+    targets,
+)
+
+LIMIT = 150
+"""Candidates for one case; a search compiles about forty of them."""
+_PAIRED = 9
+"""Singles that are paired: 36 pairs, as many as a search would still try."""
+_PAIR_LATER = 2.2
+"""What a pair must wait beyond the sum of its ranks: singles of an even chance come before it."""
+_CROWDING = 0.12
+"""What each further value of the same parameters waits, so that one parameter does not fill the front."""
+
+
+def neighbours(case: Case, source: str, diagnosis: Diagnosis, log: str = "") -> Iterator[Candidate]:
+    """Likeliest and cheapest first; deterministic, without duplicates, each different from the case.
+
+    ``source`` is the text of the kernel's file; it is parsed, and may be wrong or empty. ``log`` is what the
+    compiler printed, used for places in the source that the diagnosis does not name.
+    """
+    scene = Scene.of(case, source, diagnosis, log)
+    singles = _ordered(_ranked(scene, followed(scene, _all(scene))))
+    pairs = _ordered(_pairs(scene, singles))
+    merged = sorted([*singles, *pairs], key=lambda entry: entry[0])
+    seen: set[str] = set()
+    for _, proposal in merged:
+        if proposal.key in seen or len(seen) == LIMIT:
+            continue
+        seen.add(proposal.key)
+        yield proposal.candidate()
+
+
+Ranked = tuple[float, Proposal]
+
+
+def _all(scene: Scene) -> Iterator[Proposal]:
+    for generator in GENERATORS:
+        yield from generator(scene)
+
+
+def _ranked(scene: Scene, proposals: Iterator[Proposal]) -> Iterator[Ranked]:
+    """Proposals that apply and change something, the best of equal ones kept."""
+    best: dict[str, Ranked] = {}
+    for proposal in proposals:
+        if not _applies(scene.case, proposal):
+            continue
+        entry = (rank(scene, proposal), proposal)
+        if proposal.key not in best or entry[0] < best[proposal.key][0]:
+            best[proposal.key] = entry
+    yield from best.values()
+
+
+def _applies(case: Case, proposal: Proposal) -> bool:
+    try:
+        changed = case.with_changes(proposal.changes)
+    except (KeyError, InputError):
+        return False
+    before, after = case.to_json(), changed.to_json()
+    # An option that only spells out its default is the same configuration.
+    return before != after and all(_value(case, name) != value for name, value in proposal.changes.items())
+
+
+def _value(case: Case, name: str) -> object:
+    for values in (case.constexprs, case.signature):
+        if name in values:
+            return values[name]
+    if name == "target":
+        return str(case.target)
+    return case.options.get(name, 1 if name == "num_ctas" else None)
+
+
+def _ordered(entries: Iterator[Ranked]) -> list[Ranked]:
+    """By rank, values of one set of parameters spaced out; equal ranks keep the order of their generators."""
+    taken: dict[frozenset[str], int] = {}
+    spaced: list[Ranked] = []
+    for place, proposal in sorted(entries, key=lambda entry: entry[0]):
+        about = frozenset(proposal.changes)
+        spaced.append((place + _CROWDING * taken.get(about, 0), proposal))
+        taken[about] = taken.get(about, 0) + 1
+    return sorted(spaced, key=lambda entry: entry[0])
+
+
+def _pairs(scene: Scene, singles: list[Ranked]) -> Iterator[Ranked]:
+    """Two of the best at once, where they touch different things. Targets and data are not worth combining."""
+    usable = [entry for entry in singles if entry[1].move not in (Move.TARGET, Move.DATA)][:_PAIRED]
+    for (first_rank, first), (second_rank, second) in combinations(usable, 2):
+        if set(first.changes) & set(second.changes):
+            continue
+        proposal = Proposal(
+            {**first.changes, **second.changes},
+            max(first.move, second.move, key=list(Move).index),
+            0.0,
+            first.distance + second.distance,
+            f"{first.why}; {second.why}",
+        )
+        if _applies(scene.case, proposal):
+            yield max(first_rank, 0) + max(second_rank, 0) + _PAIR_LATER, proposal

@@ -1,0 +1,55 @@
+"""What every generator of neighbours is given: the case, its source, its failure, read once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from triage.case import Case
+from triage.diagnosis import Diagnosis
+from triage.suggest import evidence as evidence_module
+from triage.suggest import kernel_source
+from triage.suggest.configuration import Configuration
+from triage.suggest.evidence import Evidence
+from triage.suggest.kernel_source import KernelSource
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One failure to find neighbours for."""
+
+    case: Case
+    diagnosis: Diagnosis
+    source: KernelSource
+    evidence: Evidence
+
+    @classmethod
+    def of(cls, case: Case, source: str, diagnosis: Diagnosis, log: str) -> Scene:
+        """Read the source and the failure."""
+        return cls(case, diagnosis, kernel_source.read(source, case.name), evidence_module.read(case, diagnosis, log))
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        """The failing configuration."""
+        return Configuration.of(self.case, self.source)
+
+    @cached_property
+    def guards(self) -> frozenset[str]:
+        """Parameters that decide whether a failing line is compiled."""
+        return frozenset().union(*(self.source.guards(line) for line in self.evidence.lines))
+
+    @cached_property
+    def on_lines(self) -> frozenset[str]:
+        """Parameters used on a failing line."""
+        return frozenset().union(*(self.source.names_on(line) for line in self.evidence.lines))
+
+    @property
+    def num_ctas(self) -> int:
+        """Blocks a cluster."""
+        value = self.case.options.get("num_ctas", 1)
+        return value if isinstance(value, int) else 1
+
+    @property
+    def max_warps(self) -> int:
+        """Warps of a block of 1024 threads, the most that any target takes."""
+        return 1024 // self.case.target.warp_size
