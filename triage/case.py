@@ -43,7 +43,8 @@ class Language(str, Enum):
     CUTE = "cute"
 
 
-def _frozen(value: Mapping[str, Any] | None = None) -> Frozen:
+def frozen(value: Mapping[str, Any] | None = None) -> Frozen:
+    """A read-only copy."""
     return MappingProxyType(dict(value or {}))
 
 
@@ -61,13 +62,13 @@ class Case:
     file: str
     name: str
     signature: Frozen
-    constexprs: Frozen = field(default_factory=_frozen)
-    divisible: Frozen = field(default_factory=_frozen)
+    constexprs: Frozen = field(default_factory=frozen)
+    divisible: Frozen = field(default_factory=frozen)
     target: Target = field(default_factory=lambda: Target("cuda", "90"))
-    options: Frozen = field(default_factory=_frozen)
+    options: Frozen = field(default_factory=frozen)
     language: Language = Language.TRITON
     triton: str | None = None
-    origin: Frozen = field(default_factory=_frozen)
+    origin: Frozen = field(default_factory=frozen)
 
     @property
     def path(self) -> Path:
@@ -122,11 +123,29 @@ class Case:
                 raise KeyError(name)
         return replace(
             self,
-            signature=_frozen(signature),
-            constexprs=_frozen(constexprs),
-            options=_frozen(options),
+            signature=frozen(signature),
+            constexprs=frozen(constexprs),
+            options=frozen(options),
             target=target,
             triton=triton,
+        )
+
+    def replaced(
+        self,
+        signature: Mapping[str, Any],
+        constexprs: Mapping[str, Any],
+        divisible: Mapping[str, Any],
+        options: Mapping[str, Any],
+        target: Target,
+    ) -> Case:
+        """The same kernel in another configuration."""
+        return replace(
+            self,
+            signature=frozen(signature),
+            constexprs=frozen(constexprs),
+            divisible=frozen(divisible),
+            options=frozen(options),
+            target=target,
         )
 
 
@@ -197,14 +216,14 @@ def from_json(document: Any, folder: Path, where: str) -> Case:
         folder=folder,
         file=file,
         name=name,
-        signature=_frozen(signature),
-        constexprs=_frozen(constexprs),
-        divisible=_frozen(divisible),
+        signature=frozen(signature),
+        constexprs=frozen(constexprs),
+        divisible=frozen(divisible),
         target=parsed_target,
-        options=_frozen(mappings["options"]),
+        options=frozen(mappings["options"]),
         language=language,
         triton=triton,
-        origin=_frozen(mappings["origin"]),
+        origin=frozen(mappings["origin"]),
     )
 
 

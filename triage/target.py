@@ -40,5 +40,9 @@ class Target:
         """Threads a warp: 32 on NVIDIA and RDNA (gfx10 and later), 64 on CDNA and GCN (gfx9)."""
         return 64 if self.backend == "hip" and self.arch.startswith("gfx9") else 32
 
+    def to_message(self) -> dict[str, str | int]:
+        """As the worker reads it."""
+        return {"backend": self.backend, "arch": self.arch, "warp_size": self.warp_size}
+
     def __str__(self) -> str:
         return f"{self.backend}:{self.arch}"

@@ -1,83 +1,368 @@
 """The tree of fork servers as triage sees it: which there are, which are ready, and how to reach them.
 
-Toolchain server (Triton imported) → target server (one kernel compiled for the target) → case server (the user's
-module imported). Each is asked of the one above it; the first is asked of the nanny. See ``worker/server.py``.
+Nanny → toolchain server (Triton imported) → target server (one kernel compiled for the target) → case server (the
+user's module imported); each is asked of the one above it (see ``worker/server.py``). The tree starts what is
+needed, hears what they say, and tells its listener what concerns attempts. It judges no attempt.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-import socket
+import selectors
+import shutil
+import subprocess
+import sys
+import tempfile
 import time
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
 
-from triage.harness.boundedlog import BoundedLog
+from triage.errors import EnvironmentFault
+from triage.harness import linker, watch
+from triage.harness.driver import driver_properties
+from triage.harness.environment import worker_environment
+from triage.harness.remote import Key, Level, Remote, State, judge_unready, read_available
+from triage.harness.request import Request
+from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
+from triage.outcome import Outcome, Undecided
 
-Key = tuple[str, ...]
-"""(toolchain identity, isolation) + (target,) + (path, digest): a prefix of a key is the server above."""
+WORKER = Path(__file__).parent / "worker"
+_START_S = 60.0
+"""Importing Triton takes half a second warm and up to ten from a cold network disk."""
+_LAST_WORDS_S = 2.0
+"""A server that hung up: how long to wait for the server above it to tell how it ended."""
+_MOST_SERVERS = 24
+_MOST_RESTARTS = 8
+_DISAPPEARING = "the processes under triage keep disappearing; is something killing them?"
 
 
-class State(Enum):
-    """The life of a server."""
+class Listener(Protocol):
+    """Who is told what happens to attempts. ``identity`` is what the attempt was asked for under."""
 
-    STARTING = "starting"
-    READY = "ready"
-    DEAD = "dead"
+    def started(self, identity: str, pid: int) -> None:
+        """The attempt's process exists."""
+
+    def exited(self, identity: str, message: dict[str, Any]) -> None:
+        """The attempt's process ended: ``status`` and ``max_rss_bytes``, or ``fork_failed``."""
+
+    def lost(self, remote: Remote) -> None:
+        """This server is gone; whatever ran directly below it is gone as well."""
 
 
-@dataclass(slots=True, eq=False)
-class Remote:
-    """One process that listens: the nanny or a server. ``answer`` is its ready message."""
+class ServerTree:
+    """Owns the processes between triage and the attempts. ``spare`` gives toolchains whose linker may be borrowed."""
 
-    key: Key
-    sock: socket.socket
-    above: Remote | None
-    identity: str
-    log: int
-    output: BoundedLog = field(default_factory=lambda: BoundedLog(1 << 18, 1 << 18))
-    state: State = State.STARTING
-    pid: int = 0
-    answer: dict[str, Any] = field(default_factory=dict)
-    deadline: float = float("inf")
-    attempts: int = 0
-    used: float = field(default_factory=time.monotonic)
-    timed_out: bool = False
-    over_memory: bool = False
-    status: int | None = None
-    max_rss_bytes: int = 0
-    lld: str | None = None
+    def __init__(
+        self, selector: selectors.BaseSelector, listener: Listener, spare: Callable[[], list[Toolchain]]
+    ) -> None:
+        self._selector = selector
+        self._listener = listener
+        self._spare = spare
+        self._nanny: Remote | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._folder: Path | None = None
+        self._remotes: dict[Key, Remote] = {}
+        self._failed: dict[Key, Outcome | Undecided] = {}
+        self._cold: set[Key] = set()
+        self._number = 0
+        self._restarts = 0
+        self._lld: str | None = None
 
-    def ask(self, message: dict[str, Any], fds: list[int] | None = None) -> bool:
-        """Send; False when the process is gone."""
+    def new_identity(self) -> str:
+        """A name for a process that is about to be asked for."""
+        self._number += 1
+        return str(self._number)
+
+    def new_folder(self) -> Path:
+        """An empty folder that is removed with the run, however that ends. Raises EnvironmentFault."""
+        self.nanny()
+        assert self._folder is not None
+        folder = self._folder / self.new_identity()
         try:
-            wire.send(self.sock, message, fds or [])
+            folder.mkdir()
+        except OSError as error:
+            raise EnvironmentFault(f"cannot write to {self._folder.parent}: {error.strerror}") from None
+        return folder
+
+    # ---- the nanny
+
+    def nanny(self) -> Remote:
+        """The process above all others, started on first use. Raises EnvironmentFault."""
+        if self._nanny is not None:
+            return self._nanny
+        ours, theirs = wire.pair()
+        folder = Path(tempfile.gettempdir()) / f"triage-{os.getpid()}-{os.urandom(6).hex()}"
+        command = [sys.executable, "-I", "-S", str(WORKER), "nanny", str(theirs.fileno()), str(folder)]
+        nowhere = subprocess.DEVNULL
+        try:
+            process = subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=nowhere,
+                stdout=nowhere,
+                stderr=nowhere,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise EnvironmentFault(f"cannot start a process: {error}") from None
+        theirs.close()
+        ours.settimeout(_START_S)
+        try:
+            wire.receive(ours)
         except (wire.Closed, OSError):
-            return False
-        return True
+            ours.close()
+            process.kill()
+            process.wait()
+            raise EnvironmentFault(
+                f"cannot work in {folder.parent}: files cannot be made there; set TMPDIR to another folder"
+            ) from None
+        ours.settimeout(None)
+        nanny = Remote(Level.NANNY, ("nanny",), ours, None, "nanny", -1, state=State.READY, pid=process.pid)
+        self._folder, self._process, self._nanny = folder, process, nanny
+        self._selector.register(ours, selectors.EVENT_READ, lambda: self._hear(nanny))
+        return nanny
 
     def close(self) -> None:
-        """Let go of both ends: a server whose socket closes leaves."""
-        self.state = State.DEAD
-        self.sock.close()
-        if self.log >= 0:
-            os.close(self.log)
-            self.log = -1
+        """End everything below; safe to call twice."""
+        for remote in list(self._remotes.values()):
+            self._forget(remote)
+        if self._nanny is not None:
+            with suppress(KeyError, ValueError):
+                self._selector.unregister(self._nanny.sock)
+            self._nanny.close()
+            self._nanny = None
+        if self._process is not None:
+            try:
+                self._process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+        if self._folder is not None:
+            # The nanny has removed it, unless somebody killed the nanny.
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
 
+    # ---- servers
 
-def read_available(fd: int, sink: BoundedLog, most: int = 1 << 20) -> bool:
-    """Move what a non-blocking pipe holds into ``sink``. True while the pipe is open."""
-    while most > 0:
+    def case_server(self, request: Request, isolation: str) -> Remote | Outcome | Undecided | None:
+        """The server from which a request can be forked. None: not yet, ask again after the next event. An Outcome
+        or Undecided: never, and that is the answer to the request (its module cannot be imported, say)."""
+        toolchain = self._server(Level.TOOLCHAIN, self._toolchain_key(request, isolation), self.nanny(), request)
+        if not isinstance(toolchain, Remote):
+            return toolchain
+        target = self._server(Level.TARGET, self._target_key(request, isolation), toolchain, request)
+        if not isinstance(target, Remote):
+            return target
+        return self._server(Level.CASE, self._case_key(request, isolation), target, request)
+
+    def imported_files(self, request: Request) -> list[str]:
+        """Files of the user's own that the case's module imported."""
+        remote = self._remotes.get(self._case_key(request, ""))
+        return list(remote.answer.get("files", [])) if remote is not None else []
+
+    def command(self, request: Request, *mode: str) -> list[str]:
+        """How a worker of the request's toolchain is started."""
+        return [str(request.toolchain.python), str(WORKER), *mode]
+
+    def environment(self, request: Request) -> dict[str, str]:
+        """What a worker for the request is started with."""
+        if request.case.target.backend != "hip":
+            return worker_environment()
+        if self._lld is None:
+            self.nanny()
+            assert self._folder is not None
+            self._lld = linker.find(self._spare(), self._folder) or ""
+        return worker_environment(self._lld or None)
+
+    def kill_toolchain(self, remote: Remote) -> None:
+        """A server does not answer: everything from its toolchain server down goes; the nanny does answer."""
+        while remote.above is not None and remote.level is not Level.TOOLCHAIN:
+            remote = remote.above
+        self._kill(remote)
+
+    def next_deadline(self) -> float:
+        """When :meth:`watch` next has something to do (monotonic seconds)."""
+        return min((remote.deadline for remote in self._remotes.values()), default=float("inf"))
+
+    def watch(self, now: float) -> None:
+        """Kill imports that take too long or too much; give up on servers that went without a word."""
+        for remote in list(self._remotes.values()):
+            if remote.state is State.STARTING and now > remote.deadline:
+                remote.timed_out, remote.deadline = True, float("inf")
+                self._kill(remote)
+            elif remote.state is State.DEAD and now > remote.deadline:
+                self._ended(remote)
+            elif remote.state is State.STARTING and remote.level is Level.CASE and remote.pid:
+                if watch.tree_rss_bytes(remote.pid) > remote.memory_bytes:
+                    remote.over_memory = True
+                    self._kill(remote)
+
+    def _toolchain_key(self, request: Request, isolation: str) -> Key:
+        # The environment's path as well: two may hold the same Triton beside different packages of the user's.
+        return (request.toolchain.identity, str(request.toolchain.python), isolation, request.case.target.backend)
+
+    def _target_key(self, request: Request, isolation: str) -> Key:
+        return (*self._toolchain_key(request, isolation), str(request.case.target))
+
+    def _case_key(self, request: Request, isolation: str) -> Key:
+        path = request.case.path
         try:
-            data = os.read(fd, 1 << 18)
-        except BlockingIOError:
-            return True
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
         except OSError:
-            return False
-        if not data:
-            return False
-        sink.write(data)
-        most -= len(data)
-    return True
+            digest = "unreadable"
+        return (*self._target_key(request, isolation), str(path.resolve()), digest)
+
+    def _server(
+        self, level: Level, key: Key, above: Remote, request: Request
+    ) -> Remote | Outcome | Undecided | None:
+        if (failure := self._failed.get(key)) is not None:
+            return failure
+        remote = self._remotes.get(key)
+        if remote is None:
+            self._start(level, key, above, request)
+            return None
+        remote.used = time.monotonic()
+        return remote if remote.state is State.READY else None
+
+    def _start(self, level: Level, key: Key, above: Remote, request: Request) -> None:
+        self._make_room()
+        message = self._asking(level, key, request)
+        ours, theirs = wire.pair()
+        log_read, log_write = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(log_read, False)
+        remote = Remote(level, key, ours, above, self.new_identity(), log_read)
+        # Importing the user's module may take as long as a compile; Triton's own import has its own limit.
+        patience = request.limits.timeout_s if level is Level.CASE else max(_START_S, request.limits.timeout_s)
+        remote.deadline = time.monotonic() + patience
+        remote.limit_s, remote.memory_bytes = request.limits.timeout_s, request.limits.memory_bytes
+        self._remotes[key] = remote
+        self._selector.register(remote.sock, selectors.EVENT_READ, lambda: self._hear(remote))
+        self._selector.register(remote.log, selectors.EVENT_READ, lambda: self._overhear(remote))
+        asked = above.ask({**message, "id": remote.identity}, [log_write, theirs.fileno()])
+        theirs.close()
+        os.close(log_write)
+        if not asked:
+            self._ended(remote)
+
+    def _asking(self, level: Level, key: Key, request: Request) -> dict[str, Any]:
+        """The message that makes the server above start one of this level."""
+        if level is Level.TOOLCHAIN:
+            environment = self.environment(request)
+            command = self.command(request, "serve")
+            return {"op": "start", "command": command, "environment": environment, "memory_bytes": 0}
+        if level is Level.TARGET:
+            return {
+                "op": "serve",
+                "target": request.case.target.to_message(),
+                "limits": driver_properties(request.case.target),
+                "folder": str(self.new_folder()),
+                "warm": key not in self._cold,
+            }
+        return {"op": "serve", "path": str(request.case.path.resolve())}
+
+    def _make_room(self) -> None:
+        """Let the longest unused servers go that nothing stands on."""
+        while len(self._remotes) >= _MOST_SERVERS:
+            busy = {id(remote.above) for remote in self._remotes.values()}
+            idle = [
+                remote
+                for remote in self._remotes.values()
+                if remote.state is State.READY and not remote.attempts and id(remote) not in busy
+            ]
+            if not idle:
+                return
+            self._forget(min(idle, key=lambda remote: remote.used))
+
+    def _forget(self, remote: Remote) -> None:
+        for end in (remote.sock, remote.log):
+            with suppress(KeyError, ValueError):
+                self._selector.unregister(end)
+        remote.close()
+        if self._remotes.get(remote.key) is remote:
+            del self._remotes[remote.key]
+
+    # ---- what they say
+
+    def _overhear(self, remote: Remote) -> None:
+        if not read_available(remote.log, remote.output):
+            with suppress(KeyError, ValueError):
+                self._selector.unregister(remote.log)
+
+    def _hear(self, remote: Remote) -> None:
+        try:
+            message, fds = wire.receive(remote.sock)
+        except (wire.Closed, OSError, ValueError):
+            self._hang_up(remote)
+            return
+        for fd in fds:
+            os.close(fd)
+        match message["op"]:
+            case "ready":
+                remote.answer, remote.deadline = message, float("inf")
+                if message["ok"]:
+                    remote.state = State.READY
+            case "started":
+                self._listener.started(message["id"], message["pid"])
+                for other in self._remotes.values():
+                    if other.identity == message["id"]:
+                        other.pid = message["pid"]
+            case "exit":
+                self._listener.exited(message["id"], message)
+                for other in [other for other in self._remotes.values() if other.identity == message["id"]]:
+                    other.status, other.max_rss_bytes = message.get("status"), message.get("max_rss_bytes", 0)
+                    self._ended(other)
+
+    def _hang_up(self, remote: Remote) -> None:
+        with suppress(KeyError, ValueError):
+            self._selector.unregister(remote.sock)
+        if remote is self._nanny:
+            self._nanny_lost(remote)
+            return
+        # How it ended is about to be told by the server above; if that is gone as well, do not wait for ever.
+        remote.was_ready = remote.state is State.READY
+        remote.state, remote.deadline = State.DEAD, time.monotonic() + _LAST_WORDS_S
+
+    def _nanny_lost(self, nanny: Remote) -> None:
+        """Somebody killed the process above all others; the next request starts a new one."""
+        self._restarts += 1
+        if self._restarts > _MOST_RESTARTS:
+            raise EnvironmentFault(_DISAPPEARING)
+        gone = [nanny, *self._remotes.values()]
+        self.close()
+        for remote in gone:
+            self._listener.lost(remote)
+
+    def _ended(self, remote: Remote) -> None:
+        """A server is gone: if it never became ready that is an answer; tell what is lost with it."""
+        if remote.log >= 0:
+            read_available(remote.log, remote.output)
+        ready = remote.was_ready or remote.state is State.READY
+        self._forget(remote)
+        if not ready:
+            self._judge(remote)
+        for other in [other for other in self._remotes.values() if other.above is remote]:
+            self._ended(other)
+        self._listener.lost(remote)
+
+    def _judge(self, remote: Remote) -> None:
+        if remote.level is Level.TARGET and remote.key not in self._cold:
+            # The warm-up compile may be what killed it: the next one goes without.
+            self._cold.add(remote.key)
+            return
+        verdict = judge_unready(remote)
+        if verdict is not None:
+            self._failed[remote.key] = verdict
+            return
+        # Nobody saw how it ended. It is started anew, but not for ever.
+        self._restarts += 1
+        if self._restarts > _MOST_RESTARTS:
+            self._failed[remote.key] = Undecided(_DISAPPEARING)
+
+    def _kill(self, remote: Remote) -> None:
+        if remote.above is None or not remote.above.ask({"op": "kill", "id": remote.identity}):
+            self._ended(remote)

@@ -108,9 +108,10 @@ class Store:
                 "SELECT key FROM outcomes WHERE artifacts != '{}' ORDER BY used DESC LIMIT -1 OFFSET ?", (_MOST_KEPT,)
             ).fetchall()
         )
-        for (key,) in old or ():
+        keys = [(str(key),) for (key,) in old or ()]
+        for (key,) in keys:
             shutil.rmtree(self._artifacts / key, ignore_errors=True)
-            self._try(lambda db, key=key: db.execute("DELETE FROM outcomes WHERE key = ?", (key,)))
+        self._try(lambda db: db.executemany("DELETE FROM outcomes WHERE key = ?", keys))
 
     def _try(self, action: Callable[[sqlite3.Connection], T]) -> T | None:
         try:

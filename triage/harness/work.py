@@ -6,6 +6,7 @@ import fcntl
 import os
 import secrets
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -15,7 +16,7 @@ from triage.harness import observe
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import Facts
 from triage.harness.request import Request
-from triage.harness.servers import Remote, read_available
+from triage.harness.remote import Remote, read_available
 from triage.harness.worker import wire
 from triage.outcome import Outcome
 
@@ -147,7 +148,7 @@ class Work:
             "folder": str(self.folder),
             "path": str(case.path.resolve()),
             "kernel": case.name,
-            "target": target_message(self.request),
+            "target": case.target.to_message(),
             "limits": limits,
             "memory_bytes": self.request.limits.memory_bytes,
             "environment": extra_environment,
@@ -161,18 +162,10 @@ class Work:
         }
 
 
-def target_message(request: Request) -> dict[str, Any]:
-    """A target as the worker reads it."""
-    target = request.case.target
-    return {"backend": target.backend, "arch": target.arch, "warp_size": target.warp_size}
-
-
 def _pipe() -> tuple[int, int]:
     """A pipe whose reading end does not block; large, so that a busy compiler seldom waits for triage."""
     read, write = os.pipe2(os.O_CLOEXEC)
     os.set_blocking(read, False)
-    try:
-        fcntl.fcntl(write, 1031, _PIPE_BYTES)  # F_SETPIPE_SZ, named in fcntl from Python 3.10 on Linux only
-    except OSError:
-        pass  # noqa: PIE790 - over the user's pipe quota: the default size works as well
+    with suppress(OSError):  # Over the user's pipe quota: the default size works as well.
+        fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     return read, write

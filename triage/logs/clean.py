@@ -21,6 +21,7 @@ _CONTROL = re.compile(
     r"|[@-Z\\^_])"
 )
 _GITHUB_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}Z ")
+_QUOTATION = re.compile(r"(?:> ){1,8}")
 _PYTEST_FAILURE = re.compile(r"E {3,64}(?=\S)")
 
 
@@ -32,6 +33,12 @@ def strip_control(line: str) -> str:
 def strip_github_time(line: str) -> str:
     """Take away the time stamp that GitHub's runners put before each line of a downloaded log."""
     match = _GITHUB_TIME.match(line) if line[:2] == "20" else None
+    return line[match.end() :] if match else line
+
+
+def strip_quotation(line: str) -> str:
+    """Take away the ``> `` of a quotation in an issue or a mail."""
+    match = _QUOTATION.match(line) if line[:1] == ">" else None
     return line[match.end() :] if match else line
 
 
@@ -61,12 +68,13 @@ def pytest_unwrapper() -> Unwrapper:
 
 def _unwrappers() -> tuple[Unwrapper, ...]:
     """The additions taken away, outermost first; made anew for each text because some keep state."""
-    return (strip_control, strip_github_time, pytest_unwrapper())
+    return (strip_control, strip_github_time, strip_quotation, pytest_unwrapper())
 
 
 def physical_lines(text: str | Iterable[str]) -> Iterator[str]:
     """The lines of a string, or of an iterable of lines (a file, a socket), without their ends."""
-    for piece in (text,) if isinstance(text, str) else text:
+    # An empty item of an iterable is an empty line; an empty string is no text.
+    for piece in (text,) if isinstance(text, str) else (item or "\n" for item in text):
         start = 0
         while start < len(piece):
             end = piece.find("\n", start)

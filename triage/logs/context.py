@@ -7,11 +7,16 @@ from dataclasses import dataclass, field
 
 from triage.logs.recognisers.silent_pass import failed_pass
 
-_DUMP = re.compile(
-    r"IR Dump Before (?P<name>[\w:<>, ]{1,200}?)(?: \((?P<argument>[\w.-]{1,200})\))?(?: \('|\s*(?://)?[-*/ ]*$)"
-)
 _STAGE = re.compile(r", in make_(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b")
 _FRONTEND = re.compile(r", in (?:make_ir|ast_to_ttir)\b")
+
+
+def _dumped_pass(line: str) -> tuple[str, str | None]:
+    """Name and argument in ``// -----// IR Dump Before Canonicalizer (canonicalize) ('tt.func' …) //----- //``."""
+    words = line.partition("IR Dump Before ")[2][:400].rstrip("-/* ").split(" ")
+    argument = words[1].strip("()") if len(words) > 1 and words[1].startswith("(") else ""
+    # What is in quotes is the operation that it ran on; a pass without an argument has that second.
+    return words[0], argument if argument and not argument.startswith("'") else None
 
 
 @dataclass(slots=True)
@@ -27,15 +32,14 @@ class Context:
     def see(self, position: int, line: str) -> None:
         """Take from a line what it tells."""
         if "IR Dump Before " in line:
-            if match := _DUMP.search(line):
-                name, argument = match["name"], match["argument"]
-                self.dumped = argument or name
-                # A pipeline has some hundred passes; a longer list is no pipeline's.
-                if argument and len(self._arguments) < 1000:
-                    self._arguments[name] = argument
+            name, argument = _dumped_pass(line)
+            self.dumped = argument or name
+            # A pipeline has some hundred passes; a longer list is no pipeline's.
+            if argument and len(self._arguments) < 1000:
+                self._arguments[name] = argument
         elif "Pipeline failed while executing " in line:
-            if (name := failed_pass(line)) and len(self.failed) < 1000:
-                self.failed.append((position, name))
+            failed = failed_pass(line) if len(self.failed) < 1000 else None
+            self.failed += [(position, failed)] if failed else []
         elif ", in " in line:
             if match := _STAGE.search(line):
                 self.stage = match.group(1)
@@ -46,5 +50,9 @@ class Context:
         """The pass that ran when the failure at ``position`` was printed."""
         for failed_at, name in self.failed:
             if failed_at >= position:
-                return self._arguments.get(name, name)
+                return name
         return self.dumped
+
+    def argument_of(self, name: str) -> str:
+        """The pass's name on a command line, where the log tells it: `convert-triton-gpu-to-llvm`."""
+        return self._arguments.get(name, name)

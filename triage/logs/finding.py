@@ -29,6 +29,7 @@ class Finding:
 
     ``places`` are all locations that belong to it, innermost first: the diagnosis names the one that looks
     like the user's, which can be judged better once the kernel's file is known.
+    ``extent`` is how many lines after ``position`` are part of it and are read as nothing else.
     ``rank`` is 1 for the root cause, 2 for the next best, and so on; 0 until all have been found.
     """
 
@@ -36,4 +37,5 @@ class Finding:
     specificity: Specificity
     position: int
     places: tuple[SourceLocation, ...] = ()
+    extent: int = 0
     rank: int = 0

@@ -17,7 +17,7 @@ from triage.logs.chains import CAUSE
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers import mlir_diagnostic, process_end
 from triage.logs.recognisers.out_of_resources import out_of_resources
-from triage.logs.scan import findings, ranked, root_cause, scan
+from triage.logs.scan import ranked, read, root_cause
 from triage.logs.signature import signature_of
 from triage.logs.sources import in_kernel
 from triage.outcome import Outcome, PythonError, Stage, Status
@@ -37,7 +37,7 @@ def _printed_chain(errors: tuple[PythonError, ...]) -> Iterator[str]:
 
 def printed_error(log: str) -> Diagnosis | None:
     """The first error that a compiler printed in ``log`` although it went on; None for warnings and less."""
-    for finding in ranked(scan(log)):
+    for finding in ranked(read(log)[0]):
         if finding.diagnosis.kind in (Kind.LLVM_DIAGNOSTIC, Kind.MLIR_DIAGNOSTIC, Kind.ASSEMBLER):
             return finding.diagnosis
     return None
@@ -84,16 +84,22 @@ def _bare_end(outcome: Outcome) -> Diagnosis:
     )
 
 
-def _from_text(outcome: Outcome) -> Finding | None:
-    log = outcome.log if outcome.log.endswith("\n") or not outcome.log else outcome.log + "\n"
-    found = findings(log + "\n" + "\n".join(_printed_chain(outcome.errors)))
+def _lines(outcome: Outcome) -> Iterator[str]:
+    yield outcome.log
+    yield ""
+    yield from _printed_chain(outcome.errors)
+
+
+def _from_text(outcome: Outcome) -> tuple[Finding | None, str | None]:
+    """The root cause that the outcome's texts show, and the pass that was dumped last."""
+    found, context = read(_lines(outcome))
     if outcome.status is Status.CRASH:
         # A process that was ended from below raised nothing: an exception in its log was dealt with.
-        found = ranked([finding for finding in found if finding.specificity is not Specificity.EXCEPTION])
-    root = root_cause(found)
+        found = [finding for finding in found if finding.specificity is not Specificity.EXCEPTION]
+    root = root_cause(ranked(found))
     if root and outcome.signal and _is_process_end(root):
-        return None  # the harness knows the signal better than a shell's line does
-    return root
+        root = None  # the harness knows the signal better than a shell's line does
+    return root, context.dumped
 
 
 def _is_process_end(finding: Finding) -> bool:
@@ -105,20 +111,26 @@ def _is_process_end(finding: Finding) -> bool:
     )
 
 
-def _failure(outcome: Outcome) -> tuple[Diagnosis, tuple[SourceLocation, ...]]:
-    """The diagnosis before the outcome's facts are filled in, and all places it names."""
+def _decided(outcome: Outcome) -> Diagnosis | None:
+    """The diagnosis where the harness's facts decide, whatever was printed."""
     if outcome.killed_from_outside:
         said = f"Killed from outside{f' by {outcome.signal}' if outcome.signal else ''}"
-        return Diagnosis(kind=Kind.KILLED, headline=said, message=said), ()
+        return Diagnosis(kind=Kind.KILLED, headline=said, message=said)
     if outcome.status is Status.TIMEOUT:
-        return _timeout(outcome), ()
+        return _timeout(outcome)
     if outcome.status is Status.OUT_OF_MEMORY:
-        return _out_of_memory(outcome), ()
-    if outcome.over_limit:
-        return _over_limit(outcome.over_limit), ()
-    root = _from_text(outcome)
-    if root is None:
-        return _bare_end(outcome), ()
+        return _out_of_memory(outcome)
+    return _over_limit(outcome.over_limit) if outcome.over_limit else None
+
+
+def _failure(outcome: Outcome) -> tuple[Diagnosis, tuple[SourceLocation, ...]]:
+    """The diagnosis before the outcome's facts are filled in, and all places it names."""
+    decided = _decided(outcome)
+    if decided and decided.kind is Kind.OUT_OF_RESOURCES:
+        return decided, ()
+    root, dumped = _from_text(outcome)
+    if decided or root is None:
+        return replace(decided or _bare_end(outcome), pass_name=dumped), ()
     return root.diagnosis, root.places
 
 

@@ -26,6 +26,8 @@ REWORDINGS: tuple[tuple[str, str], ...] = (
     ),
     # libtriton, TMEMLoadOp::verify: 3.5. Later releases put the layouts into notes.
     (r"'ttng.tmem_load' op result layout is not TMEM compatible", "'ttng.tmem_load' op result"),
+    # libtriton, BlockedEncodingAttr::verify: up to 3.6; CTALayout was renamed.
+    (r"BlockedEncodingAttr and CTALayout's fields", "BlockedEncodingAttr and CGALayout's fields"),
     # MLIR's two ways to say that a dialect is not loaded; AMD's dialect was renamed after 3.5.
     (
         r"Building op `(?:amdgpu|amdg)\.(\w{1,80})` but it isn't known in this MLIRContext.*",

@@ -41,6 +41,8 @@ def _completed(finding: Finding, context: Context) -> Finding:
     diagnosis = frontend_headline(finding.diagnosis)
     if diagnosis.kind in _IN_A_PASS and diagnosis.pass_name is None:
         diagnosis = replace(diagnosis, pass_name=context.pass_at(finding.position))
+    if diagnosis.pass_name is not None:
+        diagnosis = replace(diagnosis, pass_name=context.argument_of(diagnosis.pass_name))
     if diagnosis.stage is None:
         diagnosis = replace(diagnosis, stage=context.stage)
     if finding.specificity is Specificity.TAIL and diagnosis.kind is Kind.MLIR_DIAGNOSTIC:
@@ -48,20 +50,29 @@ def _completed(finding: Finding, context: Context) -> Finding:
     return replace(finding, diagnosis=replace(diagnosis, signature=signature.signature_of(diagnosis)))
 
 
-def scan(text: str | Iterable[str]) -> list[Finding]:
-    """All failures in the text, in its order, not yet ranked and without signatures."""
+def read(text: str | Iterable[str]) -> tuple[list[Finding], Context]:
+    """All failures in the text, in its order, not yet ranked; and what else it tells."""
     context = Context()
     found: list[Finding] = []
     links: list[Link] = []
+    highest = Specificity.TAIL
+    last = -1  # the last line that is part of a finding
     for window in windows(clean_lines(text)):
         context.see(window.position, window.line)
-        if len(found) >= MAX_FINDINGS:
-            continue
-        if link := link_at(window.position, window.line):
+        if (link := link_at(window.position, window.line)) and len(links) < MAX_FINDINGS:
             links.append(link)
-        elif finding := _recognise(window):
+        elif (
+            window.position > last
+            and (finding := _recognise(window))
+            and (
+                # A flood must not hide what is worse than all of it.
+                len(found) < MAX_FINDINGS or finding.specificity > highest
+            )
+        ):
             found.append(finding)
-    return [_completed(finding, context) for finding in join_chains(found, links)]
+            last = finding.position + finding.extent
+            highest = max(highest, finding.specificity)
+    return [_completed(finding, context) for finding in join_chains(found, links)], context
 
 
 def ranked(found: list[Finding]) -> list[Finding]:
@@ -73,7 +84,7 @@ def ranked(found: list[Finding]) -> list[Finding]:
 
 def findings(text: str | Iterable[str]) -> list[Finding]:
     """All failures found in the text, in order, each with its rank; rank 1 is the root cause."""
-    return ranked(scan(text))
+    return ranked(read(text)[0])
 
 
 def root_cause(found: Iterable[Finding]) -> Finding | None:

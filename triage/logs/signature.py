@@ -14,7 +14,7 @@ from collections.abc import Callable
 from triage.diagnosis import Diagnosis, Kind
 from triage.logs.clean import strip_control
 from triage.logs.rewordings import reworded
-from triage.logs.subject import fields
+from triage.logs.subject import Field, fields
 from triage.logs.text import shorten_paths
 
 VERSION = "v1"
@@ -40,13 +40,16 @@ _DAG_NODE = re.compile(r"\bt\d{1,6}(?=[:,]|\b)")
 _LAYOUT_NAME = re.compile(r"#[A-Za-z_][\w.]{0,78}$")
 _LAYOUT_ALIAS = re.compile(r"#((?:ttg\.|ttng\.)?[A-Za-z_]+?)\d{1,6}\b")
 _SHAPED = re.compile(r"\b((?:tensor|vector|memref|memdesc|tensordesc|ptr)<)(?:\d{1,10}x|\?x)+")
-_LIST_OF_NUMBERS = re.compile(r"[\[(]\s?['\"]?-?\d{1,12}['\"]?(?:, ?['\"]?-?\d{1,12}['\"]?){0,64},?\s?[\])]")
+# In round brackets only where it is more than one number: `(0)` is a call's.
+_LIST_OF_NUMBERS = re.compile(
+    r"\[\s?['\"]?-?\d{1,12}['\"]?(?:, ?['\"]?-?\d{1,12}['\"]?){0,64},?\s?\]|\(\d{1,12}(?:, ?\d{1,12}){1,64},?\)"
+)
 _BY = re.compile(r"(?<![\w.])\d{1,9}(?:x\d{1,9})+(?!\w)")
 _DTYPE = re.compile(
     r"(?<![\w.%])(?:u?int(?:1|8|16|32|64)|[iu](?:1|4|8|16|32|64|128)|b?f(?:p|loat)?(?:16|32|64)|fp8\w{0,12}|float8\w{0,12}"
     r"|f8E\w{1,12}|f[46]E\w{1,12}|e[2-5]m[0-3]\w{0,6}|si\d{1,3}|ui\d{1,3})(?![\w.])"
 )
-_LIST_OF_TYPES = re.compile(r"[\[(]'?T'?(?:, ?'?T'?){0,32},?[\])]")
+_LIST_OF_TYPES = re.compile(r"[\[(](?:'T'(?:, ?'T'){0,32},?|T(?:, ?T){1,32})[\])]")
 _CHOICES = re.compile(r"\b(one of|are|choose from|supported) ?:? [\[({].{0,1000}[\])}]")
 _SENTENCES = re.compile(r"(?<=[\w)\]'\"`])[.!] (?=[A-Z]).*$")
 _MISSING = re.compile(r"\bmissing \d{1,3} required (positional|keyword-only) arguments?: .*$")
@@ -59,6 +62,7 @@ _NAMED_BARE = re.compile(r"\b(variable|[Ii]nitial value for) [A-Za-z_]\w{0,200}(
 _NOT_DEFINED = re.compile(r"^(['\"`]?)[A-Za-z_]\w{0,200}\1 is not defined")
 _BOUND = re.compile(r"(?<=[<>]= )\d{1,12}\b|(?<=[<>] )\d{1,12}\b|(?<=== )\d{1,12}\b")
 _NUMBER = re.compile(r"(?<![\w.#])-?\d{2,}(?:\.\d+)?(?![\w])")
+_ARCHITECTURE = re.compile(r"(?<![\w.])(sm_|compute_|gfx)\d[0-9a-f]{1,4}\b")
 _TRAILING = re.compile(r"[\s.!:;,]{1,64}$")
 
 
@@ -118,11 +122,12 @@ COMMON: tuple[Rule, ...] = (
     ("terminal-control", strip_control),
     ("white-space", _collapse),
 )
-#: For messages. The constants and names inside an assertion's expression are the bug itself: it gets none.
+#: For messages: the constants and names inside an assertion's expression are the bug itself and stay.
 MESSAGE: tuple[Rule, ...] = (
     ("printed-operation", _operations),
     ("first-sentence", _substituting(_SENTENCES, "")),
     ("aside", _substituting(_NOTE_ASIDE, "")),
+    ("trailing-punctuation", _substituting(_TRAILING, "")),
     ("choices", _substituting(_CHOICES, r"\1 […]")),
     ("observed-value", _substituting(_OBSERVED, r"\1 …")),
     ("missing-arguments", _substituting(_MISSING, r"missing \1 arguments")),
@@ -135,33 +140,30 @@ MESSAGE: tuple[Rule, ...] = (
     ("layout-alias", _layouts),
     ("shape", _shapes),
     ("data-type", _data_types),
+    ("architecture", _substituting(_ARCHITECTURE, r"\1N")),
     ("user-name", _names),
     ("bound", _substituting(_BOUND, "N")),
     ("number", _substituting(_NUMBER, "N")),
-    ("trailing-punctuation", _substituting(_TRAILING, "")),
     ("rewording", reworded),
 )
 #: For LLVM's own texts: nodes of a selection graph are numbered anew in every compile.
 CODE_GENERATOR: tuple[Rule, ...] = (("graph-node", _substituting(_DAG_NODE, "t")),)
 
 
-def rules_for(diagnosis: Diagnosis) -> tuple[Rule, ...]:
-    """The rules that a diagnosis's fields go through."""
-    match diagnosis.kind:
-        case Kind.ASSERTION:
-            return COMMON
-        case Kind.LLVM_FATAL | Kind.LLVM_DIAGNOSTIC:
-            return COMMON + CODE_GENERATOR + MESSAGE
-        case _:
-            return COMMON + MESSAGE
+def rules_for(kind: Kind, field: Field) -> tuple[Rule, ...]:
+    """The rules that a field goes through."""
+    if field.verbatim:
+        return COMMON
+    code_generator = CODE_GENERATOR if kind in (Kind.LLVM_FATAL, Kind.LLVM_DIAGNOSTIC) else ()
+    return COMMON + code_generator + MESSAGE
 
 
 def explain(diagnosis: Diagnosis) -> list[tuple[str, str, str]]:
     """Which rules fired, in their order, with the field before and after."""
     fired: list[tuple[str, str, str]] = []
     for field in fields(diagnosis):
-        current = field
-        for name, rule in rules_for(diagnosis):
+        current = field.text
+        for name, rule in rules_for(diagnosis.kind, field):
             after = rule(current)
             if after != current:
                 fired.append((name, current, after))
@@ -169,13 +171,14 @@ def explain(diagnosis: Diagnosis) -> list[tuple[str, str, str]]:
     return fired
 
 
+def _normalised(kind: Kind, field: Field) -> str:
+    current = field.text
+    for _, rule in rules_for(kind, field):
+        current = rule(current)
+    return current[:MAX_FIELD].strip() or "?"
+
+
 def signature_of(diagnosis: Diagnosis) -> str:
     """The diagnosis's signature."""
-    parts = [VERSION, diagnosis.kind.value]
-    for field in fields(diagnosis):
-        current = field
-        for _, rule in rules_for(diagnosis):
-            current = rule(current)
-        # The separator stays the separator: an expression may hold `||`.
-        parts.append(current[:MAX_FIELD].strip() or "?")
-    return "|".join(parts)
+    parts = [_normalised(diagnosis.kind, field) for field in fields(diagnosis)]
+    return "|".join([VERSION, diagnosis.kind.value, *parts])

@@ -38,7 +38,8 @@ def in_kernel(
     """The place in the user's file if there is one among all, with its text; else the one chosen."""
     if kernel is None:
         return chosen
-    for place in (*((chosen,) if chosen else ()), *places):
+    candidates: list[SourceLocation] = [*([chosen] if chosen else []), *places]
+    for place in candidates:
         if place.file == UNKNOWN_FILE and (found := _in_function(place, kernel)).file == kernel.name:
             return found
         if last_component(place.file) == kernel.name:

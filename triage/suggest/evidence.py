@@ -38,7 +38,7 @@ _DTYPE = re.compile(  # also inside tensor<512xf32>
 )
 _GROW = re.compile(r"at least|>=|too small|must be greater|minimum|underflow|divisible by|multiple of", re.IGNORECASE)
 _SHRINK = re.compile(
-    r"too large|at most|exceeds?|less than or equal|<=|maximum|out of resource|too many|overflow|reducing",
+    r"too large|too much|at most|exceeds?|less than or equal|<=|maximum|out of resource|too many|overflow|reducing",
     re.IGNORECASE,
 )
 _ARCH = re.compile(
@@ -87,6 +87,8 @@ class Evidence:
     architectures: tuple[str, ...]
     scale: tuple[int, int] | None
     """A value in the message and what it must become at least, from ``got 4 * 2 = 8 bytes``."""
+    refused: bool
+    """The message refuses something outright, as unsupported."""
     grow: bool
     shrink: bool
     lines: tuple[int, ...]
@@ -131,6 +133,7 @@ def read(case: Case, diagnosis: Diagnosis, log: str) -> Evidence:
         dtypes=frozenset(canonical_dtype(name) for name in _DTYPE.findall(text)),
         architectures=_architectures(text),
         scale=_scale(text),
+        refused=bool(re.search(r"unsupported|not supported|does not support", text, re.IGNORECASE)),
         grow=bool(_GROW.search(text)),
         shrink=bool(_SHRINK.search(text)),
         lines=_lines(case, diagnosis, log),
@@ -142,7 +145,7 @@ def read(case: Case, diagnosis: Diagnosis, log: str) -> Evidence:
 
 
 def _numbers(pattern: re.Pattern[str], text: str) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(int(match[1]) for match in pattern.finditer(text)))
+    return tuple(dict.fromkeys(number for match in pattern.finditer(text) if (number := int(match[1])) > 0))
 
 
 def _without_places(text: str) -> str:

@@ -49,7 +49,10 @@ class InstalledToolchain:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """``installer`` makes managed environments: uv's path, or ``pip``. ``default_fault`` says why there is no Triton beside triage, None when there is one."""
+    """``installer`` makes managed environments: uv's path, or ``pip``.
+
+    ``default_fault`` says why there is no Triton beside triage, None when there is one.
+    """
 
     triage: str
     python: str

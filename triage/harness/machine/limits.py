@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 
 _CGROUPS = Path("/sys/fs/cgroup")
+_OWN_GROUPS = Path("/proc/self/cgroup")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def _core_quota() -> float | None:
 
 def _groups(controller: str) -> Iterator[Path]:
     """This process's control group for ``controller`` and those around it, in both versions' hierarchies."""
-    for line in _read(Path("/proc/self/cgroup")).splitlines():
+    for line in _read(_OWN_GROUPS).splitlines():
         _, controllers, group = line.split(":", 2)
         if not controllers:
             root = _CGROUPS

@@ -91,6 +91,7 @@ def _build(plan: Plan, lock: int) -> Toolchain:
     except NotPython as error:
         raise _failed(f"the new interpreter does not start ({error})") from None
     if found.package is None or found.triton is None or not plan.request.accepts(found.triton):
+        # A package elsewhere that shadows the new one, or an index that answers with something else.
         raise _failed(f"the installer brought {found.triton or 'no Triton'} instead")
     one = Kept(plan.folder, found.triton, found.python_version, found.package, plan.stands_in_for)
     toolchain = one.toolchain()

@@ -38,7 +38,9 @@ _LOCK_POLL_S = 0.1
 def cache_root() -> Path:
     """Where triage keeps things between runs: ``$TRITON_TRIAGE_CACHE``, else the user's cache folder."""
     chosen = os.environ.get("TRITON_TRIAGE_CACHE")
-    return Path(chosen).expanduser().absolute() if chosen else platformdirs.user_cache_path("triton-triage")
+    if chosen:
+        return Path(os.path.expanduser(chosen)).absolute()  # noqa: PTH111 - Path.expanduser raises
+    return platformdirs.user_cache_path("triton-triage")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -130,17 +131,18 @@ def _pythons(installer: Installer, failed: list[tuple[str, Diagnosis]]) -> Itera
 
 
 def _locate(python: str | Path) -> Path:
-    path = Path(python).expanduser()
-    if not path.exists() and "/" not in str(python) and (on_path := shutil.which(str(python))):
+    # os.path instead of Path's methods, which raise for folders that may not be entered and users there are not.
+    path = Path(os.path.expanduser(python))  # noqa: PTH111
+    if not os.path.exists(path) and "/" not in str(python) and (on_path := shutil.which(str(python))):  # noqa: PTH110
         path = Path(on_path)
     # Never resolved: a virtual environment's interpreter is a link, and is what it is by its own path.
     path = path.absolute()
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112
         inside = path / "bin/python"
-        if not inside.exists():
+        if not os.path.exists(inside):  # noqa: PTH110
             raise InputError(f"--python {python}: a folder without bin/python; name an interpreter or an environment")
         return inside
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110
         raise InputError(f"--python {python}: no such file; name an interpreter, as in --python /env/bin/python")
     return path
 

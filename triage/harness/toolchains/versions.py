@@ -21,7 +21,8 @@ _NUMBER = r"(?:0|[1-9]\d{0,4})"
 _VERSION = re.compile(
     rf"v?(?P<release>{_NUMBER}\.{_NUMBER}(?P<patch>\.{_NUMBER})?)"
     r"(?:(?P<pre>a|b|rc)(?P<pre_number>\d{1,8}))?(?:\.post(?P<post>\d{1,8}))?(?:\.dev(?P<dev>\d{1,8}))?"
-    r"(?P<local>\+[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*)?\Z"
+    r"(?P<local>\+[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*)?\Z",
+    re.ASCII,
 )
 _PRE_ORDER = {"a": 0, "b": 1, "rc": 2, None: 3}
 

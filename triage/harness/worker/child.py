@@ -65,7 +65,7 @@ def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
             recording.emit("error", errors=errors.describe(error))
         else:
             recording.emit("undecided", reason=str(error), input_error=True)
-    except BaseException as error:  # noqa: BLE001 - SystemExit and KeyboardInterrupt are ways to die as well
+    except BaseException as error:  # SystemExit and KeyboardInterrupt are ways to die as well
         described = errors.describe(error)
         disk = [link for link in _chain(error) if isinstance(link, OSError) and link.errno in _DISK]
         if disk:

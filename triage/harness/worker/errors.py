@@ -30,7 +30,7 @@ def print_chain(error: BaseException) -> None:
     """What the user's own program would have shown on standard error."""
     try:
         traceback.print_exception(type(error), error, error.__traceback__)
-    except Exception:  # noqa: BLE001 - __str__ of a user's exception is user code
+    except Exception:  # __str__ of a user's exception is user code
         return
 
 
@@ -44,7 +44,7 @@ def _one(error: BaseException) -> Dict[str, Any]:
     }
     try:
         described.update(_kernel_place(error))
-    except Exception:  # noqa: BLE001 - a place that cannot be told must not hide the error itself
+    except Exception:  # a place that cannot be told must not hide the error itself
         described["place_unknown"] = True
     return described
 
@@ -56,7 +56,7 @@ def _message(error: BaseException) -> str:
         return own
     try:
         return str(error)
-    except Exception as failure:  # noqa: BLE001 - __str__ is user code here
+    except Exception as failure:  # __str__ is user code here
         return "<%s raised in __str__>" % type(failure).__name__
 
 

@@ -107,7 +107,7 @@ class Server:
                 os.close(self._wake_read)
                 os.close(self._wake_write)
                 code = operation(message, fds) or 0
-            except BaseException:  # noqa: BLE001 - the last place where it can be seen: the attempt's own log
+            except BaseException:  # the last place where it can be seen: the attempt's own log
                 traceback.print_exc()
             finally:
                 os._exit(code)

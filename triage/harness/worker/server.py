@@ -25,18 +25,18 @@ def serve_toolchain(sock: socket.socket) -> None:
 
         stages.install()
         version = triton.__version__
-    except BaseException as error:  # noqa: BLE001 - a broken installation raises anything
+    except BaseException as error:  # a broken installation raises anything
         wire.send(sock, {"op": "ready", "ok": False, "errors": errors.describe(error)})
         return
     server = Server(sock, {"serve": _serve_target})
     python = ".".join(str(part) for part in sys.version_info[:3])
-    server.say({"op": "ready", "ok": True, "triton": version, "python": python})
+    server.say({"op": "ready", "ok": True, "environment": {"triton": version, "python": python}})
     server.run()
 
 
 def _serve_target(message: Dict[str, Any], fds: List[int]) -> None:
-    sock = socket.socket(fileno=os.dup(fds[0]))
-    process.redirect(fds[1])
+    process.redirect(fds[0])
+    sock = socket.socket(fileno=os.dup(fds[1]))
     environment = {}
     target = adapter.gpu_target(**message["target"])
     adapter.set_driver(target, message["limits"])
@@ -63,21 +63,21 @@ def _warm_up(target: Any, folder: str) -> None:
     tempfile.tempdir = folder
     try:
         triton.compile(adapter.make_source(warm.triage_warm_up, warm.CASE), target=target, options={"num_warps": 4})
-    except Exception:  # noqa: BLE001 - unsupported targets, a missing ld.lld
+    except Exception:  # unsupported targets, a missing ld.lld
         return
     finally:
         tempfile.tempdir = None
 
 
 def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
-    sock = socket.socket(fileno=os.dup(fds[0]))
-    process.redirect(fds[1])
+    process.redirect(fds[0])
+    sock = socket.socket(fileno=os.dup(fds[1]))
     process.limit(0)
     path = Path(message["path"])
     module: Optional[Any] = None
     try:
         module = load.load_module(path)
-    except BaseException as error:  # noqa: BLE001 - a user's module may raise SystemExit as well
+    except BaseException as error:  # a user's module may raise SystemExit as well
         wire.send(sock, {"op": "ready", "ok": False, "errors": errors.describe(error)})
         errors.print_chain(error)
         return

@@ -88,7 +88,7 @@ def _wrap_subprocess() -> None:
             recorder.current.ptxas_log += _report(arguments[0], named.get("stderr"))
         return result
 
-    subprocess.run = run  # type: ignore[assignment]
+    subprocess.run = run
 
 
 def _report(command: Any, stderr: Any) -> str:
@@ -115,7 +115,7 @@ def _tolerate_missing_lld(compiler: Any) -> None:
     def hash_(self: Any) -> Any:
         try:
             return original(self)
-        except Exception:  # noqa: BLE001 - "ROCm linker not found" is a bare Exception
+        except Exception:  # "ROCm linker not found" is a bare Exception
             return "no-ld.lld-%s" % (self.target,)
 
     compiler.hash = hash_

@@ -16,7 +16,8 @@ from triage.logs.recognisers.mlir_diagnostic import is_caret
 from triage.logs.window import Window
 
 _STATED = re.compile(
-    r"^(?:triton-amdgpu-assembler|<stdin>|<unknown>|[^\s:]{1,400}\.(?:s|S|amdgcn|asm)):\d{1,9}(?::\d{1,7})?: error: (?P<text>\S.{0,2000})"
+    r"^(?:triton-amdgpu-assembler|<stdin>|[^\s:]{1,400}\.(?:s|S|amdgcn|asm)):\d{1,9}(?::\d{1,7})?"
+    r": error: (?P<text>\S.{0,2000})"
 )
 _LINKER = re.compile(r"^(?:[\w./-]{0,400})?(?:ld\.lld|lld|ld64\.lld): error: (?P<text>\S.{0,2000})")
 # The assembler's vocabulary, for the releases that name no file.

@@ -1,5 +1,7 @@
 """A C or C++ assertion that did not hold, as glibc, libc++, BSD and MSVC print it.
 
+A line that was cut off in the expression still tells file and function.
+
 glibc:  ``python: /b/Dialect.cpp:2404: int A::f(int) const: Assertion `k >= 1 && "why"' failed.``
 libc++: ``/usr/include/c++/v1/vector:1393: assertion __n < size() failed: vector[] index out of bounds``
 BSD:    ``Assertion failed: (k >= 1 && "why"), function f, file Dialect.cpp, line 2404.``
@@ -16,11 +18,10 @@ from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.functions import function_name, template_bindings
 from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.mlir_diagnostic import error_before, users_place
 from triage.logs.window import Window
 
 _PLACE = re.compile(r":(\d{1,7}): ")
-_BSD = re.compile(r", function (?P<function>.{1,2000}?), file (?P<file>.{1,1000}?), line (?P<line>\d{1,7})\.?$")
-_MSVC = re.compile(r", file (?P<file>.{1,1000}?), line (?P<line>\d{1,7})\.?$")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.){1,2000})"')
 #: An expression that was wrapped by whoever pasted it is at most this many lines long.
 _MAX_WRAPPED = 8
@@ -44,12 +45,11 @@ class Assertion:
 def _glibc(line: str, quote: str) -> Assertion | None:
     head, _, rest = line.partition(f"Assertion {quote}")
     end = rest.rfind("' failed")
-    if end < 0:
-        return None
-    expression = " ".join(rest[:end].split())
+    expression = " ".join(rest[: end if end >= 0 else None].split())
     place = _PLACE.search(head)
     if place is None:
-        return Assertion(expression)
+        # Without place or end it is somebody's prose, not a program's output.
+        return Assertion(expression) if end >= 0 else None
     file = head[: place.start()].rpartition(" ")[2]
     pretty = head[place.end() :].strip().removesuffix(":") or None
     return Assertion(expression, pretty, text.last_component(file) or None, int(place.group(1)))
@@ -65,13 +65,16 @@ def _libcxx(line: str) -> Assertion | None:
 
 
 def _stated(line: str) -> Assertion | None:
-    rest = line.partition("Assertion failed: ")[2].rstrip()
-    if match := _BSD.search(rest):
-        expression = rest[: match.start()].removeprefix("(").removesuffix(")")
-        return Assertion(expression, match["function"], text.last_component(match["file"]), int(match["line"]))
-    if match := _MSVC.search(rest):
-        return Assertion(rest[: match.start()], None, text.last_component(match["file"]), int(match["line"]))
-    return None
+    """BSD's and MSVC's: ``expression[, function f], file F, line N``."""
+    rest, _, number = line.partition("Assertion failed: ")[2].rstrip(" .").rpartition(", line ")
+    rest, _, file = rest.rpartition(", file ")
+    if not rest or not number.isdecimal():
+        return None
+    expression, has_function, function = rest.rpartition(", function ")
+    if not has_function:
+        return Assertion(rest, None, text.last_component(file), int(number[:7]))
+    expression = expression.removeprefix("(").removesuffix(")")
+    return Assertion(expression, function, text.last_component(file), int(number[:7]))
 
 
 def parse(line: str) -> Assertion | None:
@@ -105,16 +108,21 @@ def _read(window: Window) -> Finding | None:
     if found is None:
         return None
     function = function_name(found.pretty) if found.pretty else None
+    earlier = error_before(window)
+    reason = found.reason or (earlier[0] if earlier else None) or found.expression
     where = f" in {function}" if function else f" in {found.file}" if found.file else ""
     diagnosis = Diagnosis(
         kind=Kind.ASSERTION,
-        headline=text.headline(f"Assertion failed{where}: {found.reason or found.expression}"),
+        headline=text.headline(f"Assertion failed{where}: {reason}"),
         message=text.message(line),
         function=function,
         file=found.file,
         line=found.line,
+        source=users_place(earlier[1]) if earlier else None,
+        # A verifier prints what is wrong and then the assertion that it may not be.
+        notes=text.notes([earlier[0]] if earlier else []),
     )
-    return Finding(diagnosis, Specificity.FATAL, window.position)
+    return Finding(diagnosis, Specificity.FATAL, window.position, earlier[1] if earlier else ())
 
 
 def bound_type(line: str, parameter: str) -> str | None:

@@ -32,15 +32,18 @@ UNKNOWN_FILE = "<kernel>"
 #: of the line that called it.
 LIBRARY_FILE = "triton/language/standard.py"
 _LIBRARY_FUNCTIONS = frozenset(
-    """
-    _argmax_combine _argmax_combine_tie_break_fast _argmax_combine_tie_break_left _argmin_combine
-    _argmin_combine_tie_break_fast _argmin_combine_tie_break_left _bitonic_merge _bitonic_merge_hypercube
-    _compare_and_swap _elementwise_max _elementwise_min _indicator _or_combine _prod_combine _sum_combine
-    _xor_combine argmax argmin bitonic_merge cdiv cumprod cumsum flip interleave max min pair_uniform_to_normal
-    philox philox_impl rand rand4x randint randint4x randn randn4x ravel reduce_or sigmoid softmax sort sort_impl
-    squeeze sum swizzle2d topk uint_to_uniform_float unsqueeze xor_sum zeros zeros_like
-    """.split()
-)
+    {
+        "_argmax_combine", "_argmax_combine_tie_break_fast", "_argmax_combine_tie_break_left",
+        "_argmin_combine", "_argmin_combine_tie_break_fast", "_argmin_combine_tie_break_left",
+        "_bitonic_merge", "_bitonic_merge_hypercube", "_compare_and_swap", "_elementwise_max",
+        "_elementwise_min", "_indicator", "_or_combine", "_prod_combine", "_sum_combine", "_xor_combine",
+        "argmax", "argmin", "bitonic_merge", "cdiv", "cumprod", "cumsum", "flip", "interleave", "max", "min",
+        "pair_uniform_to_normal", "philox", "philox_impl", "rand", "rand4x", "randint", "randint4x", "randn",
+        "randn4x", "ravel", "reduce_or", "sigmoid", "softmax", "sort", "sort_impl", "squeeze", "sum",
+        "swizzle2d", "topk", "uint_to_uniform_float", "unsqueeze", "xor_sum", "zeros", "zeros_like",
+    }
+)  # fmt: skip
+_PRIVATE_CALL = re.compile(r"\b(_\w{1,100})\(")
 _DEF = re.compile(r"^\s{0,64}def (\w{1,200})\(")
 
 _STATED = re.compile(
@@ -69,12 +72,13 @@ def _ends_block(line: str) -> bool:
     )
 
 
-def _in_library(first_line: str, after: Sequence[str], count: int) -> bool:
-    """True when the excerpt begins with the ``def`` of one of Triton's own functions."""
+def _in_library(first_line: str, after: Sequence[str], count: int, excerpt: str | None) -> bool:
+    """True when the excerpt is of one of Triton's own functions: it has its ``def``, or calls a private one."""
     for line in (first_line, *(after[index] for index in range(count))):
         if match := _DEF.match(line):
             return match.group(1) in _LIBRARY_FUNCTIONS
-    return False
+    called = _PRIVATE_CALL.findall(excerpt or "")
+    return any(name in _LIBRARY_FUNCTIONS for name in called)
 
 
 def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) -> tuple[str | None, list[str], int]:
@@ -108,7 +112,7 @@ def _read(window: Window) -> Finding | None:
     if stated["line"] is not None:
         first = stated["rest"].rstrip()
         excerpt, cause, count = _excerpt_and_cause(window.after, first, int(stated["line"]))
-        file = LIBRARY_FILE if _in_library(first, window.after, count) else UNKNOWN_FILE
+        file = LIBRARY_FILE if _in_library(first, window.after, count, excerpt) else UNKNOWN_FILE
         source = SourceLocation(file, int(stated["line"]), int(stated["column"]) + 1, excerpt)
         read = [window.after[index] for index in range(count)]
         said = "\n".join(cause).strip()
@@ -125,7 +129,7 @@ def _read(window: Window) -> Finding | None:
         stage="source",
     )
     places = (source,) if source else ()
-    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position, places)
+    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position, places, extent=len(read))
 
 
 RECOGNISER = Recogniser("frontend", FRONTEND_ERRORS, _read)

@@ -12,9 +12,9 @@ from triage.logs.window import Window
 
 _TRITON = re.compile(r"Triton Error \[(?P<driver>\w{1,16})\]: (?P<text>.{1,300})")
 _RUNTIME = re.compile(
-    r"(?:CUDA|HIP|hip)? ?[Ee]rror: (?P<text>(?:an? )?(?:illegal (?:memory access|instruction|address)|misaligned address"
-    r"|unspecified launch failure|device kernel image is invalid|no kernel image is available|invalid device function"
-    r"|too many resources requested).{0,200})"
+    r"(?:CUDA|HIP|hip)? ?[Ee]rror: (?P<text>(?:an? )?(?:illegal (?:memory access|instruction|address)"
+    r"|misaligned address|unspecified launch failure|device kernel image is invalid|no kernel image is available"
+    r"|invalid device function|too many resources requested).{0,200})"
 )
 #: Found while loading the binary; everything else while launching or running it.
 _LOADING = ("device kernel image is invalid", "no kernel image", "invalid device function")

@@ -26,7 +26,10 @@ _OF_LLVM = re.compile(
     r"|non-trivial scalar-to-vector|scalar-to-vector conversion failed|undefined symbol)"
 )
 # MLIR's own: an operation in quotes, or what its conversion driver says.
-_OF_MLIR = re.compile(r"'[\w.]{1,100}' op |(?:expected|operand|result|attribute|op|type|failed|invalid) ")
+_OF_MLIR = re.compile(
+    r"'[\w.]{1,100}' op |(?:expected|operand|operation|result|attribute|op|type|size mismatch|element type) "
+    r"|failed to |.{0,400}?(?:tensor<|memdesc<|#ttg|#ttng|\blayout\b|\bencoding\b)"
+)
 
 
 def words(line: str) -> str | None:

@@ -6,12 +6,11 @@ the fatal line does, so it is kept as a note.
 
 from __future__ import annotations
 
-from triage.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
-from triage.logs.recognisers.mlir_diagnostic import split as split_diagnostic
-from triage.logs.recognisers.mlir_diagnostic import users_place
+from triage.logs.recognisers.mlir_diagnostic import error_before, users_place
 from triage.logs.window import Window
 
 _ANCHORS = ("LLVM ERROR: ", "fatal error: error in backend: ")
@@ -28,20 +27,6 @@ def subject(line: str) -> str | None:
     return None
 
 
-def _error_before(window: Window) -> tuple[str, tuple[SourceLocation, ...]] | None:
-    """The nearest error printed before, if it is within sight, and the places that it and its calls name."""
-    calls: tuple[SourceLocation, ...] = ()
-    for distance in range(1, len(window.before) + 1):
-        diagnostic = split_diagnostic(window.before[-distance])
-        if diagnostic is None:
-            continue
-        if diagnostic.severity == "error":
-            return diagnostic.text, diagnostic.places + calls
-        if diagnostic.text.startswith("called from"):
-            calls = diagnostic.places + calls
-    return None
-
-
 def _read(window: Window) -> Finding | None:
     stated = subject(window.line)
     if not stated:
@@ -51,7 +36,7 @@ def _read(window: Window) -> Finding | None:
     if stated.endswith(":") and window.after:
         lines.append(window.after[0].strip())
         shown = f"{stated} {lines[-1]}"
-    earlier = _error_before(window)
+    earlier = error_before(window)
     if stated.endswith(":") and earlier:
         shown = f"{stated} {earlier[0]}"
     places = earlier[1] if earlier else ()

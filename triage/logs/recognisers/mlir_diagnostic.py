@@ -20,7 +20,8 @@ from triage.logs.window import Window
 _SEVERITY = re.compile(r"(?:^|(?<=: ))(error|warning|note|remark): ")
 _IN_LOC = re.compile(r'"([^"]{1,1000})":(\d{1,7}):(\d{1,7})')
 _PLAIN = re.compile(
-    r"(?P<file>[^\s:\"](?:[^:\"]{0,999}[^\s:\"])?|[A-Za-z]:[\\/][^:\"]{1,1000}):(?P<line>\d{1,7})(?::(?P<column>\d{1,7}))?:? ?$"
+    r"(?P<file>[^\s:\"](?:[^:\"]{0,999}[^\s:\"])?|[A-Za-z]:[\\/][^:\"]{1,1000})"
+    r":(?P<line>\d{1,7})(?::(?P<column>\d{1,7}))?:? ?$"
 )
 _UNKNOWN_PLACE = re.compile(r"(?:<unknown>:0(?::0)?:|loc\(unknown\):|loc\(.{1,4000}\):) ?$")
 # CuTe DSL prints the operation's name as a location after the severity.
@@ -56,7 +57,7 @@ def _places(head: str) -> tuple[SourceLocation, ...] | None:
     """The locations before the severity, innermost first; None when that is no location at all."""
     if not head:
         return ()
-    if head.startswith("loc(") or head.startswith('"'):
+    if head.startswith(("loc(", '"')):
         inside = tuple(SourceLocation(file, int(line), int(column)) for file, line, column in _IN_LOC.findall(head))
         return inside or (() if _UNKNOWN_PLACE.match(head) else None)
     if _UNKNOWN_PLACE.match(head):
@@ -125,6 +126,20 @@ def users_place(places: Sequence[SourceLocation]) -> SourceLocation | None:
     return places[-1] if places else None
 
 
+def error_before(window: Window) -> tuple[str, tuple[SourceLocation, ...]] | None:
+    """The nearest error printed before, if it is within sight, and the places that it and its calls name."""
+    calls: tuple[SourceLocation, ...] = ()
+    for distance in range(1, len(window.before) + 1):
+        diagnostic = split(window.before[-distance])
+        if diagnostic is None:
+            continue
+        if diagnostic.severity == "error" and not diagnostic.text.startswith((*TAILS, *SYMPTOMS)):
+            return diagnostic.text, diagnostic.places + calls
+        if diagnostic.text.startswith("called from"):
+            calls = diagnostic.places + calls
+    return None
+
+
 def _specificity(words: str) -> Specificity:
     if words.startswith(TAILS):
         return Specificity.TAIL
@@ -148,7 +163,7 @@ def _read(window: Window) -> Finding | None:
         source=users_place(places),
         notes=text.notes([note.text for note in block.notes if not note.text.startswith("called from")]),
     )
-    return Finding(diagnosis, _specificity(located.text), window.position, places)
+    return Finding(diagnosis, _specificity(located.text), window.position, places, extent=len(block.lines))
 
 
 RECOGNISER = Recogniser("mlir-diagnostic", ("error: ",), _read)

@@ -15,14 +15,18 @@ from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
 
 _STATED = re.compile(
-    r"^(?:`?ptxas(?:-blackwell)?`?\s{1,8})?(?:stderr:\s{0,8})?(?:.{0,1000}?, line \d{1,9}; {0,4})?"
-    r"(?:ptxas(?:-blackwell)? )?(?P<severity>error|fatal) {1,8}: (?P<text>\S.{0,4000})"
+    r"^(?:[\w.]{1,200}Error: )?(?:PTXAS error: )?(?:`?ptxas(?:-blackwell)?`?\s{1,8})?(?:stderr:\s{0,8})?"
+    r"(?:.{0,1000}?, line \d{1,9}; {0,4})?(?:ptxas(?:-blackwell)? )?"
+    r"(?P<severity>error|fatal) {1,8}: (?P<text>\S.{0,4000})"
 )
 _FAILED = re.compile(r"`?ptxas`? (?:failed with error code|died with|was killed) ?(?P<code>-?\d{0,12})")
-_CALLED = re.compile(r"Command '\[?'?[^']{0,1000}ptxas.{0,4000}returned non-zero exit status (?P<code>-?\d{1,12})")
-_DIED = re.compile(r"Command '\[?'?[^']{0,1000}ptxas.{0,4000}died with <?(?P<signal>Signals\.SIG\w{1,16}|SIG\w{1,16})")
+_CALLED = re.compile(
+    r"(?:returned non-zero exit status (?P<code>-?\d{1,12})|died with <?(?:Signals\.)?(?P<signal>SIG\w{1,16}))"
+)
 _FEATURE = re.compile(r"^Feature '[^']{1,200}' requires (?:\.target|PTX ISA)")
-_GENERIC = ("Ptx assembly aborted", "Memory allocation failure")
+#: Triton before 3.2, around anything that ptxas says.
+_CODEGEN = "Internal Triton PTX codegen error"
+_GENERIC = ("Ptx asse",)
 
 
 def stated(line: str) -> str | None:
@@ -44,15 +48,23 @@ def _read(window: Window) -> Finding | None:
         return Finding(_diagnosis(words, line), specificity, window.position)
     if _FEATURE.match(line):
         return Finding(_diagnosis(line, line), Specificity.DIAGNOSTIC, window.position)
-    if failed := (_FAILED.search(line) or _CALLED.search(line)):
-        # Triton's own line: a negative code is the signal that ended ptxas, which then said nothing itself.
-        died = failed["code"].startswith("-")
-        ended = f"ended by signal {failed['code'][1:]}" if died else f"failed with exit code {failed['code']}"
-        specificity = Specificity.SYMPTOM if died else Specificity.TAIL
-        return Finding(_diagnosis(ended, line), specificity, window.position)
-    if died_with := _DIED.search(line):
-        return Finding(_diagnosis(f"ended by {died_with['signal']}", line), Specificity.SYMPTOM, window.position)
-    return None
+    return _consequence(window, line)
 
 
-RECOGNISER = Recogniser("ptxas", ("ptxas", "error   : ", "fatal   : ", "Feature '"), _read)
+def _consequence(window: Window, line: str) -> Finding | None:
+    """What Triton or Python says about ptxas's end; a negative code is the signal that ended it."""
+    called = _CALLED.search(line) if "Command '" in line and "ptxas" in line else None
+    failed = _FAILED.search(line) or called
+    if failed is None:
+        if _CODEGEN not in line or line.startswith("raise "):
+            return None
+        return Finding(_diagnosis("refused the PTX", line), Specificity.TAIL, window.position)
+    code = failed["code"] or ""
+    signal = called["signal"] if called and called["signal"] else code[1:] if code.startswith("-") else None
+    if signal:
+        # It died without a word of its own: this is all there will be.
+        return Finding(_diagnosis(f"ended by signal {signal}", line), Specificity.SYMPTOM, window.position)
+    return Finding(_diagnosis(f"failed with exit code {code}", line), Specificity.TAIL, window.position)
+
+
+RECOGNISER = Recogniser("ptxas", ("ptxas", "error   : ", "fatal   : ", "Feature '", _CODEGEN), _read)

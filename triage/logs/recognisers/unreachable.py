@@ -23,7 +23,8 @@ _STATED = re.compile(r"UNREACHABLE executed: ?(?P<reason>\S.{0,1000})")
 _CANT_FAIL = "Failure value returned from cantFail wrapped call"
 # Lines that are something of their own and never the message: IR, diagnostics, Python's own output.
 _NOT_A_MESSAGE = re.compile(
-    r"[\s#%^}{\"'/)(\]\[]|loc\(|module\b|Traceback |// |.{0,1000}?(?::\d{1,7}: |[Ww]arning\b|\b(?:error|note|remark): )|.{0,400}Error: "
+    r"[\s#%^}{\"'/)(\]\[]|loc\(|module\b|Traceback |// "
+    r"|.{0,1000}?(?::\d{1,7}: |[Ww]arning\b|\b(?:error|note|remark): )|.{0,400}Error: "
 )
 
 

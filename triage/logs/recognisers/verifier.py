@@ -11,7 +11,8 @@ from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
 
 _STATED = re.compile(
-    r"^(?:'[a-z][\w]{0,60}\.[\w.]{1,100}' op \S|operand #\d{1,4} does not dominate this use|(?:op )?operation scheduled before its operands)"
+    r"^(?:'[a-z]\w{0,60}\.[\w.]{1,100}' op \S|operand #\d{1,4} does not dominate this use"
+    r"|operation scheduled before its operands)"
 )
 
 

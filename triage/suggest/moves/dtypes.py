@@ -100,16 +100,21 @@ def _retyped(type_: str, element: str) -> str:
 def _suspicion(scene: Scene, dtype: str) -> float:
     """How much earlier a type is worth changing: named in the message, or one that few back ends support well."""
     if dtype in scene.evidence.dtypes:
-        return -0.7
+        return -1.1 if scene.evidence.refused else -0.7
     thin = dtype.startswith("fp8") or dtype in ("i1", "u8", "i8", "fp64", "bf16")
     return -0.6 if thin and (scene.evidence.backend or scene.evidence.dtypes) else 0.0
+
+
+def _offered(scene: Scene, dtype: str, other: str) -> float:
+    """The message refuses one type and offers another."""
+    return -1.0 if dtype in scene.evidence.dtypes and other in scene.evidence.offered else 0.0
 
 
 def _constexpr(
     scene: Scene, name: str, value: str, dtype: str, pointers: Mapping[str, list[str]]
 ) -> Iterator[Proposal]:
     for index, other in enumerate(alternatives(scene, dtype)):
-        prior = 1.5 + 0.3 * index + _suspicion(scene, dtype)
+        prior = 1.5 + 0.3 * index + _suspicion(scene, dtype) + _offered(scene, dtype, other)
         changes = {name: spelled(other, value)}
         yield Proposal({name: changes[name]}, Move.DTYPE, prior, 3, f"{name} in {other}")
         if names := pointers.get(dtype):
@@ -131,7 +136,7 @@ def _data(scene: Scene, dtype: str, names: list[str]) -> Iterator[Proposal]:
             changes = {name: _retyped(signature[name], other) for name in together}
             why = f"{', '.join(together)} in {other}: changes the data the caller passes"
             alone = 1.0 if order and together != only_loaded else 0.25 * order
-            prior = 2.3 + 0.35 * index + alone + _suspicion(scene, dtype)
+            prior = 2.3 + 0.35 * index + alone + _suspicion(scene, dtype) + _offered(scene, dtype, other)
             yield Proposal(_followed(scene, changes), Move.DATA, prior, 4 + 0.2 * len(together), why)
 
 

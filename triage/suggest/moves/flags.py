@@ -32,7 +32,7 @@ def flags(scene: Scene) -> Iterator[Proposal]:
         if value and is_specialization(scene, name):
             on[name] = False
             prior, why = -0.2 if scene.evidence.specialization else 0.4, f"without warp specialization ({name})"
-        if number:
+        if number or (not value and is_specialization(scene, name)):
             prior += 0.6
         flipped = int(not value) if number else not value
         yield Proposal({name: flipped}, Move.FLAG, prior, 2, why)

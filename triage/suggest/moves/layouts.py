@@ -161,7 +161,8 @@ def _amd(scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
         if len(instruction) > 2:
             shapes = ([16, 16, 16], [32, 32, 8], [16, 16, 32], [32, 32, 16], [16, 16], [32, 32])
         for index, other in enumerate(shapes):
-            yield 1.0 + 0.12 * index, layout.with_fields(instr_shape=other), f"{name} by {other} instructions"
+            prior = 1.0 + 0.12 * index - (1.2 if str(other) in scene.evidence.offered else 0)
+            yield prior, layout.with_fields(instr_shape=other), f"{name} by {other} instructions"
     version = _amd_version(scene.case.target.arch, layout.kind)
     if version is not None:
         yield 0.8, layout.with_fields(version=version), f"{name} in the version that the target has"

@@ -50,12 +50,13 @@ def _values(scene: Scene, name: str, value: str) -> Iterator[Proposal]:
     both = tuple(other for other in defined if other in offered)
     yield from fresh(both, -0.6, 0.1, "one of the values that the message offers")
     yield from fresh(offered, -0.4, 0.1, "one of the values that the message offers")
-    compared = tuple(other for other in scene.source.compared.get(name, ()) if isinstance(other, str))
+    compared = tuple(v for v in scene.source.compared.get(name, ()) if isinstance(v, str))
+    others = tuple(other for other in compared if other not in seen)
     if isinstance(default := scene.source.defaults.get(name), str):
         yield from fresh((default,), 1.0, 0, f"{name} as the kernel's signature has it")
-    yield from fresh(compared[:1], 1.3, 0, f"another {name} that the kernel tests for")
+    yield from fresh(others[:1], 1.3, 0, f"another {name} that the kernel tests for")
     if compared:
         upper = all(other.isupper() for other in compared)
         yield from fresh(("NONE" if upper else "none",), 1.4, 0, f"a {name} that no branch tests for")
-    yield from fresh(compared, 1.6, 0.2, f"another {name} that the kernel tests for")
+    yield from fresh(others, 1.6, 0.2, f"another {name} that the kernel tests for")
     yield from fresh(defined, 1.3, 0.15, "another value that the language defines")

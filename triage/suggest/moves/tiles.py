@@ -78,7 +78,7 @@ def _far_down(name: str, value: int, late: float) -> Iterator[Proposal]:
     """A compile that did not end has far too many elements a thread: go down to what threads can hold."""
     # Every wrong guess here costs a whole time limit, so the first goes to 16384 elements: what 128 threads can hold.
     certain = value // 16384 if value > 16384 else 16
-    for index, factor in enumerate(dict.fromkeys((certain, 16, 64, 4, 256))):
+    for index, factor in enumerate(dict.fromkeys((certain, 16, 64, 256, 4))):
         if factor > 1 and value // factor >= 16:
             yield _tile(name, value // factor, value, -0.6 + 0.25 * index + late, f"{name} {factor} times smaller")
 

@@ -1,4 +1,8 @@
-"""The shared folder of real failing kernels, for measuring: set TRIAGE_SHARED to it. Absent, nothing is collected."""
+"""The shared folder of real failing kernels: how many of them find a legal neighbour within the budget of a search.
+
+Set TRIAGE_SHARED to the folder; without it these tests are skipped. Nothing is compiled: ``known.json`` says which
+changes are legal.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from triage import case as case_module
 from triage.case import Case
 from triage.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.suggest.neighbours import LIMIT, neighbours
+
+BUDGET = 40
+"""Compiles that a search may spend on one case."""
 
 _KINDS = {
     "assert": Kind.ASSERTION,
@@ -88,3 +98,34 @@ def _spelling(value: Any) -> Any:
 def covers(candidate: Mapping[str, Any], legal: Mapping[str, Any]) -> bool:
     """The candidate makes all the changes of a neighbour known to compile."""
     return normal(legal).items() <= normal(candidate).items()
+
+
+needs_cases = pytest.mark.skipif(folder() is None, reason="TRIAGE_SHARED does not name a folder of cases")
+
+
+@needs_cases
+@pytest.mark.parametrize("known", [*known_cases()], ids=lambda known: known.name)
+def test_every_neighbour_applies_once_and_changes_something(known: Known) -> None:
+    found = [normal(candidate.changes) for candidate in neighbours(known.case, known.source, known.diagnosis)]
+    assert 0 < len(found) <= LIMIT
+    for position, changes in enumerate(found):
+        assert changes not in found[:position]
+        assert known.case.with_changes(changes).to_json() != known.case.to_json()
+
+
+@needs_cases
+@pytest.mark.parametrize("informed", [True, False], ids=["with the message", "knowing nothing of the failure"])
+def test_a_legal_neighbour_is_among_those_tried(informed: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """At least four of five cases that have a legal neighbour get one."""
+    cases = [known for known in known_cases() if known.legal]
+    missed = []
+    for known in cases:
+        diagnosis = known.diagnosis if informed else Diagnosis(Kind.UNKNOWN, "", "")
+        tried = [found.changes for found in neighbours(known.case, known.source, diagnosis)][:BUDGET]
+        if not any(covers(changes, legal) for changes in tried for legal in known.legal):
+            missed.append(known)
+    with capsys.disabled():
+        print(f"\nlegal neighbour within {BUDGET}: {len(cases) - len(missed)} of {len(cases)}")
+        for known in missed:
+            print(f"  missed {known.name}: {known.legal}")
+    assert len(missed) <= 0.2 * len(cases)

@@ -1,0 +1,188 @@
+"""One line or two for each kind of failure, in each spelling that is met."""
+
+from __future__ import annotations
+
+import pytest
+
+from triage.diagnosis import Diagnosis, Kind
+from triage.logs import diagnose_text, findings, printed_error
+from triage.logs.recognisers import RECOGNISERS
+
+
+def diagnosed(text: str) -> Diagnosis:
+    diagnosis = diagnose_text(text)
+    assert diagnosis is not None, f"nothing found in {text!r}"
+    return diagnosis
+
+
+KINDS = [
+    # glibc, libstdc++, libc++, BSD, MSVC
+    ('python: /b/Dialect.cpp:12: int A::f(int) const: Assertion `x >= 1 && "why"\' failed.', Kind.ASSERTION),
+    ("/usr/include/c++/13/bits/stl_vector.h:1130: int &v::f(): Assertion '__n < this->size()' failed.", Kind.ASSERTION),
+    ("/usr/include/c++/v1/vector:1393: assertion __n < size() failed: vector[] index out of bounds", Kind.ASSERTION),
+    ("Assertion failed: (x >= 1), function f, file Dialect.cpp, line 12.", Kind.ASSERTION),
+    ("Assertion failed: x >= 1, file D:\\b\\Dialect.cpp, line 12", Kind.ASSERTION),
+    ("Assertion `getTotalOutDimSize() ==\n  product(dims)' failed.", Kind.ASSERTION),
+    ("unsupported layout\nUNREACHABLE executed at /b/Dialect.cpp:12!", Kind.UNREACHABLE),
+    ("UNREACHABLE executed: Unsupported conversion from f16 to f16", Kind.UNREACHABLE),
+    ("LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.shfl.sync.bfly.i32", Kind.LLVM_FATAL),
+    ("fatal error: error in backend: Cannot select: t12: f32 = fadd", Kind.LLVM_FATAL),
+    ("LLVM ERROR: out of memory", Kind.OUT_OF_MEMORY),
+    ("terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc", Kind.OUT_OF_MEMORY),
+    ("MemoryError", Kind.OUT_OF_MEMORY),
+    ("terminate called after throwing an instance of 'std::out_of_range'\n  what():  map::at", Kind.ABORT),
+    ("free(): invalid pointer", Kind.ABORT),
+    ("error: couldn't allocate output register for constraint 'x'", Kind.LLVM_DIAGNOSTIC),
+    ("<unknown>:0: error: ran out of registers during register allocation", Kind.LLVM_DIAGNOSTIC),
+    ("error: <inline asm>:1:2: invalid instruction", Kind.LLVM_DIAGNOSTIC),
+    ("loc(\"k.py\":3:4): error: 'tt.dot' op bad", Kind.MLIR_DIAGNOSTIC),
+    ("k.py:3:4: error: 'tt.dot' op bad", Kind.MLIR_DIAGNOSTIC),
+    ("loc(unknown): error: 'tt.dot' op bad", Kind.MLIR_DIAGNOSTIC),
+    ("'tt.dot' op bad", Kind.MLIR_DIAGNOSTIC),
+    ("RuntimeError: PassManager::run failed", Kind.MLIR_DIAGNOSTIC),
+    ("triton.compiler.errors.CompilationError: at 1:0:\ndef k():\n^\nbad", Kind.FRONTEND_ERROR),
+    ("triton.compiler.errors.CompileTimeAssertionFailure: at 1:0:\ndef k():\n^\nbad", Kind.FRONTEND_ERROR),
+    ("torch._inductor.exc.InductorError: CompilationError: at 1:0:", Kind.FRONTEND_ERROR),
+    ("ValueError: bad", Kind.PYTHON_EXCEPTION),
+    ("ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'", Kind.PTXAS),
+    ("ptxas /tmp/x.ptx, line 12; error   : Feature '.bf16' requires .target sm_80 or higher", Kind.PTXAS),
+    ("RuntimeError: `ptxas` failed with error code -11", Kind.PTXAS),
+    ("CalledProcessError: Command '['ptxas', 'x.ptx']' returned non-zero exit status 255.", Kind.PTXAS),
+    ("triton-amdgpu-assembler:83:13: error: invalid instruction", Kind.ASSEMBLER),
+    ("error: invalid instruction\n    bfe.s32 s3, v3, 0, 4;\n    ^", Kind.ASSEMBLER),
+    ("ld.lld: error: undefined hidden symbol: f", Kind.ASSEMBLER),
+    ("out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing", Kind.OUT_OF_RESOURCES),
+    ("OutOfResources: shared memory, Required: 65792, Hardware limit: 65536", Kind.OUT_OF_RESOURCES),
+    ("RuntimeError: Triton Error [CUDA]: device kernel image is invalid", Kind.LAUNCH_ERROR),
+    ("Segmentation fault (core dumped)", Kind.SEGFAULT),
+    ("Fatal Python error: Segmentation fault", Kind.SEGFAULT),
+    ("Aborted (core dumped)", Kind.ABORT),
+    ("SIGFPE, Arithmetic exception.", Kind.ABORT),
+    ("Killed", Kind.KILLED),
+    ("#0 0x00007f01 llvm::sys::PrintStackTrace(int)\n#1 0x00007f02 mlir::A::f(int) A.cpp:1:2", Kind.SEGFAULT),
+]
+
+
+@pytest.mark.parametrize(("text", "kind"), KINDS)
+def test_kind(text: str, kind: Kind) -> None:
+    assert diagnosed(text).kind is kind
+
+
+NO_FAILURE = [
+    "",
+    "\n\n",
+    "k.py:3:4: warning: 'tt.dot' op is slow",
+    'loc("k.py":3:4): remark: vectorised',
+    "note: see current operation",
+    "UserWarning: TRITON_DEFAULT_FP_FUSION is unset",
+    "ptxas info    : Used 32 registers",
+    "tests passed, 0 errors",
+    '  %0 = "tt.print"() {message = "error: no"} : () -> ()',
+    '  File "k.py", line 3, in f\n    raise ValueError("LLVM ERROR: quoted in source")',
+]
+
+
+@pytest.mark.parametrize("text", NO_FAILURE)
+def test_no_failure(text: str) -> None:
+    assert diagnose_text(text) is None
+
+
+SPECIFIC = "python: /b/Dialect.cpp:12: int A::f(int) const: Assertion `x >= 1' failed."
+TAILS = [
+    "RuntimeError: PassManager::run failed",
+    "k.py:1:0: error: Failures have been detected while processing an MLIR pass pipeline",
+    "k.py:1:0: note: Pipeline failed while executing [`A` on 'builtin.module' operation]: reproducer",
+    "k.py:1:0: error: failed to legalize operation 'tt.load' that was explicitly marked illegal",
+    "Aborted (core dumped)",
+    "Segmentation fault",
+    "ptxas fatal   : Ptx assembly aborted due to errors",
+]
+
+
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize("specific", [SPECIFIC, "k.py:3:4: error: 'tt.dot' op bad", "LLVM ERROR: bad"])
+def test_a_tail_never_wins(tail: str, specific: str) -> None:
+    alone = diagnosed(specific)
+    for text in (f"{tail}\n\n{specific}\n", f"{specific}\n\n{tail}\n"):
+        assert diagnosed(text).headline == alone.headline
+
+
+def test_the_first_of_equals_wins_and_all_are_ranked() -> None:
+    found = findings("a.py:1:1: error: first\n\nb.py:1:1: error: second\n\nLLVM ERROR: third\n")
+    assert [finding.diagnosis.headline for finding in found] == ["first", "second", "LLVM gave up: third"]
+    assert [finding.rank for finding in found] == [2, 3, 1]
+
+
+def test_assertion_parts() -> None:
+    diagnosis = diagnosed('x\npython: /b/Dialect.cpp:12: int ns::A::f(int) const: Assertion `x && "a " "b"\' failed.')
+    assert diagnosis.headline == "Assertion failed in A::f: a b"
+    assert (diagnosis.function, diagnosis.file, diagnosis.line) == ("A::f", "Dialect.cpp", 12)
+
+
+def test_the_pass_is_the_innermost_one() -> None:
+    diagnosis = diagnosed(
+        "k.py:3:4: error: 'tt.dot' op bad\nk.py:1:0: note: Pipeline failed while executing "
+        "[`Outer` on 'builtin.module' operation, `Inner` on 'tt.func' operation]: reproducer"
+    )
+    assert diagnosis.pass_name == "Inner"
+
+
+def test_a_dump_names_the_pass_by_its_argument() -> None:
+    dump = "// -----// IR Dump Before {} //----- //\n"
+    text = dump.format("Canonicalizer (canonicalize) ('builtin.module' operation)")
+    text += dump.format("ConvertNVGPUToLLVM (convert-nv-gpu-to-llvm) ('builtin.module' operation)")
+    assert diagnosed(text + SPECIFIC).pass_name == "convert-nv-gpu-to-llvm"
+
+
+def test_a_call_chain_leads_to_the_users_line() -> None:
+    old = 'loc(callsite("/s/site-packages/triton/language/standard.py":256:15 at "k.py":20:24)): error: bad'
+    new = (
+        "/s/site-packages/triton/language/standard.py:256:15: error: bad\n    return x\n           ^\n"
+        "k.py:20:24: note: called from\n    y = f(x)\n        ^"
+    )
+    for text in (old, new):
+        source = diagnosed(text).source
+        assert source is not None
+        assert (source.file, source.line, source.column) == ("k.py", 20, 24)
+
+
+def test_the_innermost_cause_is_the_headline_and_the_outermost_the_exception() -> None:
+    diagnosis = diagnosed(
+        "ValueError: atomic_or does not support int8\n\n"
+        "The above exception was the direct cause of the following exception:\n\n"
+        "Traceback (most recent call last):\n"
+        "triton.compiler.errors.CompilationError: at 2:4:\ndef k(p):\n    tl.atomic_or(p, 1)\n    ^\n"
+    )
+    assert diagnosis.kind is Kind.FRONTEND_ERROR
+    assert diagnosis.headline == "ValueError: atomic_or does not support int8"
+    assert diagnosis.exception == "CompilationError"
+    assert diagnosis.source is not None
+    assert diagnosis.source.text == "tl.atomic_or(p, 1)"
+
+
+def test_an_exception_met_while_handling_another_is_the_failure() -> None:
+    diagnosis = diagnosed(
+        "KeyError: 'cached'\n\nDuring handling of the above exception, another exception occurred:\n\n"
+        "Traceback (most recent call last):\nValueError: bad\n"
+    )
+    assert diagnosis.headline == "ValueError: bad"
+
+
+PRINTED = [
+    ("error: couldn't allocate output register for constraint 'x'\n", True),
+    ("<unknown>:0: error: something new\n", True),
+    ("error: <inline asm>:1:2: invalid instruction\n", True),
+    ("warning: stack frame size exceeded\n", False),
+    ("k.py:1:2: remark: error: quoted\n", False),
+    ("note: error handling\n", False),
+]
+
+
+@pytest.mark.parametrize(("log", "is_error"), PRINTED)
+def test_printed_error(log: str, is_error: bool) -> None:
+    assert (printed_error(log) is not None) is is_error
+
+
+def test_every_recogniser_has_a_name_of_its_own_and_anchors() -> None:
+    assert len({recogniser.name for recogniser in RECOGNISERS}) == len(RECOGNISERS)
+    assert all(recogniser.anchors and all(recogniser.anchors) for recogniser in RECOGNISERS)

@@ -1,0 +1,22 @@
+"""``triage doctor``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from triage.cli import console, render_machine
+from triage.harness import machine
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def command(as_json: bool) -> int:
+    """Show what was found on this machine: Triton releases, assemblers, linkers, GPUs, limits, caches."""
+    facts = machine.examine()
+    if as_json:
+        click.echo(json.dumps(facts.to_json(), indent=2))
+    else:
+        render_machine.machine(console.output(), facts)
+    return 0

@@ -1,0 +1,46 @@
+"""Options that every compiling command shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def case_options(function: F) -> F:
+    """What makes a case from ``kernel.py::function``, or changes a stored one."""
+    for option in reversed(
+        [
+            click.option("--arg", multiple=True, metavar="NAME=TYPE", help="An argument's Triton type: *fp16, i32, …"),
+            click.option("--const", multiple=True, metavar="NAME=VALUE", help="A constexpr: a literal or a dtype."),
+            click.option(
+                "--divisible", multiple=True, metavar="NAME=16", help="Known divisor; pointers are 16 unless =1."
+            ),
+            click.option("--num-warps", type=int),
+            click.option("--num-stages", type=int),
+            click.option("--num-ctas", type=int),
+            click.option("--option", multiple=True, metavar="NAME=VALUE", help="Any other backend option."),
+            click.option("--target", metavar="cuda:90|hip:gfx942", help="Compile for this target. [cuda:90]"),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
+def compile_options(function: F) -> F:
+    """With what, and within which limits, cases are compiled."""
+    for option in reversed(
+        [
+            click.option("--triton", metavar="VERSION", help="Compile with this release (an environment made once)."),
+            click.option("--python", metavar="PATH", help="Compile with somebody's own environment."),
+            click.option("--timeout", type=click.FloatRange(min=0.1), metavar="SECONDS", help="Per compile. [120]"),
+            click.option("--memory", metavar="SIZE", help="Per compile: 512M, 8GiB. [8GiB, or half the machine]"),
+            click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Compiles at a time. [cores]"),
+            click.option("--no-cache", is_flag=True, help="Compile again what is remembered."),
+        ]
+    ):
+        function = option(function)
+    return function

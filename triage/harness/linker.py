@@ -1,0 +1,34 @@
+"""An ld.lld for AMD kernels on Triton 3.0 to 3.4, which link with the program; later releases have it built in.
+
+Where the machine has none, the one that is built into a newer Triton's library does the same: a small script that
+takes the few arguments Triton gives stands in for the program.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+
+from triage.harness.machine import find_lld
+from triage.harness.toolchains import Toolchain
+from triage.harness.toolchains.model import libtriton
+
+_SCRIPT = Path(__file__).parent / "worker" / "link.py"
+_BUILT_IN_SINCE = (3, 5)
+
+
+def find(spare: Iterable[Toolchain], folder: Path) -> str | None:
+    """The path of an ld.lld, made in ``folder`` if need be; None when there is no way to link."""
+    if (program := find_lld()) is not None:
+        return str(program)
+    for toolchain in spare:
+        numbers = [int(part) for part in toolchain.triton.split(".")[:2] if part.isdigit()]
+        libraries = libtriton(toolchain.package) if toolchain.package else []
+        if tuple(numbers) >= _BUILT_IN_SINCE and libraries:
+            path = folder / "ld.lld"
+            command = shlex.join([str(toolchain.python), "-I", "-S", str(_SCRIPT), str(libraries[0])])
+            path.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+            path.chmod(0o755)
+            return str(path)
+    return None

@@ -1,0 +1,138 @@
+"""One server as triage sees it, and what it means when one never became ready."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+from triage.harness.boundedlog import BoundedLog
+from triage.harness.judge import python_errors
+from triage.harness.worker import wire
+from triage.outcome import Outcome, PythonError, Stage, Status, Undecided
+
+Key = tuple[str, ...]
+"""What a server is for; the key of the server above is a prefix of it."""
+
+
+class Level(Enum):
+    """Where in the tree."""
+
+    NANNY = 0
+    TOOLCHAIN = 1
+    TARGET = 2
+    CASE = 3
+
+
+class State(Enum):
+    """The life of a server."""
+
+    STARTING = "starting"
+    READY = "ready"
+    DEAD = "dead"
+
+
+@dataclass(slots=True, eq=False)
+class Remote:
+    """One process that listens. ``answer`` is its ready message, ``log`` the pipe of what it prints."""
+
+    level: Level
+    key: Key
+    sock: socket.socket
+    above: Remote | None
+    identity: str
+    log: int
+    output: BoundedLog = field(default_factory=lambda: BoundedLog(1 << 18, 1 << 18))
+    state: State = State.STARTING
+    was_ready: bool = False
+    pid: int = 0
+    answer: dict[str, Any] = field(default_factory=dict)
+    deadline: float = float("inf")
+    attempts: int = 0
+    used: float = field(default_factory=time.monotonic)
+    timed_out: bool = False
+    over_memory: bool = False
+    status: int | None = None
+    max_rss_bytes: int = 0
+    limit_s: float = 0.0
+    memory_bytes: int = 0
+
+    def ask(self, message: dict[str, Any], fds: list[int] | None = None) -> bool:
+        """Send; False when the process is gone."""
+        try:
+            wire.send(self.sock, message, fds or [])
+        except (wire.Closed, OSError):
+            return False
+        return True
+
+    def environment(self) -> dict[str, str]:
+        """Versions that this server and those above it stated."""
+        below = dict(self.answer.get("environment", {}))
+        return {**self.above.environment(), **below} if self.above is not None else below
+
+    def close(self) -> None:
+        """Let go of both ends: a server whose socket closes leaves."""
+        self.state = State.DEAD
+        self.sock.close()
+        if self.log >= 0:
+            os.close(self.log)
+            self.log = -1
+
+
+def judge_unready(remote: Remote) -> Outcome | Undecided | None:
+    """What a server that never became ready says about every request that needs it; None when nothing is known.
+
+    Below the case server it is triage's trouble (that Triton cannot be imported). A case server that died was
+    importing the user's module, and that is an outcome of the case: stage ``source``.
+    """
+    errors = python_errors(remote.answer.get("errors", []))
+    text = remote.output.text()
+    if remote.level is not Level.CASE:
+        return Undecided(f"Triton cannot be imported there: {_last_words(errors, text)}")
+    outcome = Outcome(
+        status=Status.ERROR,
+        stage=Stage.SOURCE,
+        log=text,
+        errors=errors,
+        max_rss_bytes=remote.max_rss_bytes,
+        limit_s=remote.limit_s,
+        limit_bytes=remote.memory_bytes,
+    )
+    if remote.timed_out:
+        return replace(outcome, status=Status.TIMEOUT)
+    if remote.over_memory:
+        return replace(outcome, status=Status.OUT_OF_MEMORY)
+    if errors:
+        return replace(outcome, exit_code=1)
+    if remote.status is None:
+        return None
+    if number := remote.status & 0x7F:
+        return replace(outcome, status=Status.CRASH, signal=signal.Signals(number).name)
+    return replace(outcome, status=Status.CRASH, exit_code=remote.status >> 8)
+
+
+def _last_words(errors: tuple[PythonError, ...], printed: str) -> str:
+    if errors:
+        return f"{errors[0].type}: {errors[0].message}".splitlines()[0]
+    lines = [line for line in printed.splitlines() if line.strip()]
+    return lines[-1] if lines else "it ended without a word"
+
+
+def read_available(fd: int, sink: BoundedLog, most: int = 1 << 20) -> bool:
+    """Move what a non-blocking pipe holds into ``sink``. True while the pipe is open."""
+    while most > 0:
+        try:
+            data = os.read(fd, 1 << 18)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        if not data:
+            return False
+        sink.write(data)
+        most -= len(data)
+    return True

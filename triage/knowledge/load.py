@@ -1,0 +1,126 @@
+"""Read and validate the entries. A wrong field is named with its file and the mend."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from triage.data import data_folder
+from triage.diagnosis import Kind
+from triage.errors import InputError
+from triage.knowledge.entry import Advice, Entry, Symptoms
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_TOP = {
+    "id", "title", "cause", "rule", "evidence", "fixed_in", "upstream", "reproducers", "match", "helps",
+    "does_not_help",
+}  # fmt: skip
+_MATCH = {
+    "kind", "function", "file", "message", "pass", "stage", "exception", "targets", "triton", "options",
+}  # fmt: skip
+
+
+@cache
+def load_all() -> tuple[Entry, ...]:
+    """Every entry that ships with triage, by id. Raises InputError for a file that breaks the schema."""
+    return tuple(load(path) for path in sorted(data_folder("knowledge_base").glob("*.toml")))
+
+
+def load(path: Path) -> Entry:
+    """One file. Raises InputError naming the file, the field and the mend."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: {error}") from None
+    bad = _Bad(path)
+    bad.unknown(data, _TOP, "")
+    if data.get("id") != path.stem:
+        raise bad("id", f"must be the file's name, {path.stem!r}")
+    for name in ("title", "cause", "rule"):
+        if not isinstance(data.get(name), str) or not data[name].strip():
+            raise bad(name, "must be text")
+    if data.get("evidence") not in ("run", "log"):
+        raise bad("evidence", "must be 'run' (reproducers prove it) or 'log' (none can run here)")
+    reproducers = _texts(data, "reproducers", bad)
+    if data["evidence"] == "run" and not reproducers:
+        raise bad("reproducers", "evidence = 'run' needs at least one")
+    return Entry(
+        id=data["id"],
+        title=data["title"],
+        cause=" ".join(data["cause"].split()),
+        rule=" ".join(data["rule"].split()),
+        symptoms=_symptoms(data.get("match"), bad),
+        evidence=data["evidence"],
+        fixed_in=data.get("fixed_in"),
+        upstream=_texts(data, "upstream", bad),
+        reproducers=reproducers,
+        helps=_advice(data, "helps", bad),
+        does_not_help=_advice(data, "does_not_help", bad),
+    )
+
+
+class _Bad:
+    """Makes the errors of one file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __call__(self, field: str, problem: str) -> InputError:
+        return InputError(f"{self._path}: {field}: {problem}")
+
+    def unknown(self, data: Mapping[str, Any], known: set[str], prefix: str) -> None:
+        """Raise for the first field that the schema does not have."""
+        for name in data:
+            if name not in known:
+                raise self(prefix + name, f"unknown field; known are {', '.join(sorted(known))}")
+
+
+def _symptoms(data: Any, bad: _Bad) -> Symptoms:
+    if not isinstance(data, dict):
+        raise bad("match", "must be a table")
+    bad.unknown(data, _MATCH, "match.")
+    specific = ("function", "file", "message", "pass", "exception")
+    if not any(name in data for name in specific) and "kind" not in data:
+        raise bad("match", f"would match everything; give one of kind, {', '.join(specific)}")
+    kinds = _texts(data, "kind", bad)
+    for kind in kinds:
+        if kind not in {known.value for known in Kind}:
+            raise bad("match.kind", f"{kind!r} is no kind of failure")
+    return Symptoms(
+        kind=kinds,
+        function=_texts(data, "function", bad),
+        file=_texts(data, "file", bad),
+        message=_texts(data, "message", bad),
+        pass_name=_texts(data, "pass", bad),
+        stage=_texts(data, "stage", bad),
+        exception=_texts(data, "exception", bad),
+        targets=_texts(data, "targets", bad),
+        triton=data.get("triton"),
+        options=MappingProxyType(dict(data.get("options", {}))),
+    )
+
+
+def _texts(data: Mapping[str, Any], name: str, bad: _Bad) -> tuple[str, ...]:
+    value = data.get(name, [])
+    values = [value] if isinstance(value, str) else value
+    if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
+        raise bad(name, "must be text or a list of texts")
+    return tuple(values)
+
+
+def _advice(data: Mapping[str, Any], name: str, bad: _Bad) -> tuple[Advice, ...]:
+    rows = data.get(name, [])
+    if not isinstance(rows, list):
+        raise bad(name, "must be an array of tables")
+    for row in rows:
+        if not isinstance(row, dict) or set(row) != {"change", "observed", "ran"}:
+            raise bad(name, "each needs change, observed and ran (what it was run on)")
+    return tuple(Advice(row["change"], row["observed"], row["ran"]) for row in rows)

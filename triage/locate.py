@@ -1,0 +1,179 @@
+"""From what a user types to a Case: ``kernel.py::function`` with options, a case folder, or a reproducer's name."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from triage import case as cases
+from triage import reproducers
+from triage.case import Case, Language
+from triage.errors import InputError
+from triage.target import Target
+
+DEFAULT_TARGET = "cuda:90"
+
+_DTYPES = {
+    "int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",
+    "float32", "float64", "float8e5", "float8e4nv", "float8e4b8", "float8e4b15", "float8e5b16",
+}  # fmt: skip
+_SHORT_DTYPES = {
+    "i1": "int1", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
+    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+    "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64",
+    "fp8e5": "float8e5", "fp8e4nv": "float8e4nv", "fp8e4b8": "float8e4b8",
+    "fp8e4b15": "float8e4b15", "fp8e5b16": "float8e5b16",
+}  # fmt: skip
+_TRITON_OBJECT = re.compile(r"(?:tl|gl|ttgl|triton|gluon)\.[A-Za-z_]")
+
+
+def locate(text: str, options: Mapping[str, Any] | None = None) -> Case:
+    """The case that ``text`` names. ``options`` are the command line's ``arg``, ``const``, ``divisible``,
+    ``option`` (lists of ``NAME=VALUE``), ``num_warps``, ``num_stages``, ``num_ctas`` and ``target``; for a case
+    that exists they change it. Raises InputError."""
+    given = {name: value for name, value in (options or {}).items() if value not in (None, (), [])}
+    if "::" in text:
+        return _from_source(text, given)
+    path = Path(text)
+    if not path.exists() and (folder := reproducers.folder(text)) is not None:
+        path = folder
+    if not path.exists():
+        raise InputError(f"{text}: no such case; {_hint(text)}")
+    if path.suffix == ".py":
+        raise InputError(f"{text}: name the kernel as well: {text}::FUNCTION --arg NAME=TYPE --const NAME=VALUE")
+    return _changed(cases.load(path), given)
+
+
+def _hint(text: str) -> str:
+    names = reproducers.names()
+    near = difflib.get_close_matches(text, names, n=1)
+    if near:
+        return f"did you mean the reproducer {near[0]}?"
+    return "give kernel.py::function, a case folder, its case.json or a reproducer's name"
+
+
+def _from_source(text: str, given: Mapping[str, Any]) -> Case:
+    file, _, name = text.rpartition("::")
+    path = Path(file)
+    if not path.is_file():
+        raise InputError(f"{file}: no such file")
+    if not name.isidentifier():
+        raise InputError(f"{text}: after '::' comes the name of a kernel, as in {file}::matmul")
+    cases.check_source(path, name)
+    signature = _signature(given.get("arg", ()))
+    constexprs = _constexprs(given.get("const", ()))
+    if both := sorted(set(signature) & set(constexprs)):
+        raise InputError(f"--const {both[0]}: also given as --arg; an argument is one or the other")
+    return Case(
+        folder=path.parent,
+        file=path.name,
+        name=name,
+        signature=cases.frozen(signature),
+        constexprs=cases.frozen(constexprs),
+        divisible=cases.frozen(_divisors(given.get("divisible", ()), signature)),
+        target=Target.parse(given.get("target", DEFAULT_TARGET)),
+        options=cases.frozen(_options(given)),
+        language=_language(path),
+    )
+
+
+def _changed(case: Case, given: Mapping[str, Any]) -> Case:
+    """A stored case with the command line's values in place of its own."""
+    signature = {**case.signature, **_signature(given.get("arg", ()))}
+    constexprs = {**case.constexprs, **_constexprs(given.get("const", ()))}
+    for name in _signature(given.get("arg", ())):
+        constexprs.pop(name, None)
+    for name in _constexprs(given.get("const", ())):
+        signature.pop(name, None)
+    divisible = {**case.divisible, **_divisors(given.get("divisible", ()), signature)}
+    return case.replaced(
+        signature=signature,
+        constexprs=constexprs,
+        divisible={name: value for name, value in divisible.items() if name in signature},
+        options={**case.options, **_options(given)},
+        target=Target.parse(given["target"]) if "target" in given else case.target,
+    )
+
+
+def _language(path: Path) -> Language:
+    """Gluon kernels are jitted by ``gluon.jit``; the worker checks against what the function really is."""
+    tree = ast.parse(path.read_bytes())
+    imported = {
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
+    }
+    return Language.GLUON if any("gluon" in name for name in imported) else Language.TRITON
+
+
+def _pairs(option: str, values: Iterable[str], example: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in values:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier() or not value:
+            raise InputError(f"--{option} {text!r}: write {example}")
+        if name in pairs:
+            raise InputError(f"--{option} {name}: given twice")
+        pairs[name] = value
+    return pairs
+
+
+def _signature(values: Iterable[str]) -> dict[str, str]:
+    return _pairs("arg", values, "--arg NAME=TYPE, such as --arg a_ptr=*fp16")
+
+
+def _constexprs(values: Iterable[str]) -> dict[str, Any]:
+    pairs = _pairs("const", values, "--const NAME=VALUE, such as --const BLOCK_M=128")
+    return {name: parse_constant(name, text) for name, text in pairs.items()}
+
+
+def parse_constant(name: str, text: str) -> Any:
+    """A Python literal, a Triton dtype by name, or a Triton object as text. Raises InputError with the mend."""
+    short = text.removeprefix("tl.").removeprefix("triton.language.")
+    dtype = _SHORT_DTYPES.get(short, short if short in _DTYPES else None)
+    if dtype is not None:
+        return f"tl.{dtype}"
+    if _TRITON_OBJECT.match(text):
+        return text
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        lowered = {"true": "True", "false": "False", "none": "None"}.get(text.lower())
+        mend = f"did you mean {name}={lowered}?" if lowered else f"for text write {name}='\"{text}\"'"
+        raise InputError(f"--const {name}={text}: neither a Python literal nor a Triton dtype; {mend}") from None
+    return _as_json(name, value)
+
+
+def _as_json(name: str, value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_as_json(name, item) for item in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise InputError(f"--const {name}: a {type(value).__name__} cannot be a constexpr here")
+
+
+def _divisors(values: Iterable[str], signature: Mapping[str, str]) -> dict[str, int]:
+    found = {}
+    for name, text in _pairs("divisible", values, "--divisible NAME=16").items():
+        if name not in signature:
+            raise InputError(f"--divisible {name}: not an argument given with --arg")
+        value = int(text) if text.isdigit() else text
+        cases.check_divisor(value, lambda problem, name=name: InputError(f"--divisible {name}: {problem}"))
+        found[name] = int(value)
+    return found
+
+
+def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+    options = {name: given[name] for name in ("num_warps", "num_stages", "num_ctas") if name in given}
+    for name, text in _pairs("option", given.get("option", ()), "--option NAME=VALUE").items():
+        try:
+            options[name] = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            options[name] = text
+    cases.check_options(options, lambda where, problem: InputError(f"--{where.partition('.')[2]}: {problem}"))
+    return options

@@ -1,0 +1,73 @@
+"""The native stack of a crash, as LLVM's signal handler or gdb print it: it names the function that crashed.
+
+LLVM: ``#7 0x00007f92 mlir::triton::gpu::toLinearLayout(mlir::RankedTensorType) LinearLayoutConversions.cpp:1271:10``
+gdb:  ``#5  0x00007f92 in mlir::triton::gpu::toLinearLayout (type=...) at /b/LinearLayoutConversions.cpp:1271``
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from triage.diagnosis import Diagnosis, Kind
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
+from triage.logs.functions import function_name
+from triage.logs.recognisers.base import Recogniser
+from triage.logs.window import Window
+
+_FRAME = re.compile(r"^\s{0,8}#\d{1,3}\s{1,4}0x[0-9a-f]{4,16} (?:in )?(?P<rest>\S.{0,4000})$")
+_PLACE = re.compile(r"(?P<file>[^\s:()]{1,1000}\.\w{1,8}):(?P<line>\d{1,7})(?::\d{1,7})?$")
+#: Frames of the handler and of the C library's way into it: above the crash, not the crash.
+_MACHINERY = ("llvm::sys::", "PrintStackTrace", "SignalHandler", "(", "raise", "__GI_", "gsignal", "__pthread_kill")
+_ABORTING = ("abort", "__assert", "raise", "__GI_abort", "gsignal")
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    text: str
+    name: str | None
+    file: str | None
+    line: int | None
+
+
+def _frame(line: str) -> _Frame | None:
+    match = _FRAME.match(line)
+    if match is None:
+        return None
+    rest = match["rest"].rstrip()
+    place = _PLACE.search(rest)
+    pretty = rest[: place.start()].removesuffix(" at ").rstrip() if place else rest.partition(" from ")[0]
+    name = function_name(pretty.partition(" (")[0] if " (" in pretty and "::" in pretty else pretty)
+    file = text.last_component(place["file"]) if place else None
+    return _Frame(rest, name, file, int(place["line"]) if place else None)
+
+
+def _read(window: Window) -> Finding | None:
+    first = _frame(window.line)
+    if first is None or (window.before and _FRAME.match(window.before[-1])):
+        return None  # no frame, or one of a stack already read
+    frames = [first]
+    for following in window.after:
+        frame = _frame(following)
+        if frame is None:
+            break
+        frames.append(frame)
+    aborted = any(frame.text.startswith(_ABORTING) for frame in frames)
+    skipped = (*_MACHINERY, *_ABORTING)
+    crashed = next((frame for frame in frames if frame.name and not frame.text.startswith(skipped)), None)
+    if crashed is None:
+        return None
+    kind, how = (Kind.ABORT, "aborted") if aborted else (Kind.SEGFAULT, "crashed")
+    diagnosis = Diagnosis(
+        kind=kind,
+        headline=text.headline(f"The compiler {how} in {crashed.name}"),
+        message=text.message("\n".join(["Stack:", *(frame.text for frame in frames[:16])])),
+        function=crashed.name,
+        file=crashed.file,
+        line=crashed.line,
+    )
+    return Finding(diagnosis, Specificity.SYMPTOM, window.position)
+
+
+RECOGNISER = Recogniser("stack-trace", (" 0x",), _read)

@@ -1,0 +1,35 @@
+"""The reproducers that ship with triage: one folder a known failure, a case folder with a fixed variant beside it.
+
+``case.json`` fails; ``fixed.json``, where there is one, is the same case with the kernel's source changed so that it
+compiles, and its ``origin.change`` says in words what was changed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from triage import case as cases
+from triage.case import Case
+from triage.data import data_folder
+
+
+def folder(name: str) -> Path | None:
+    """The folder of a reproducer, None when there is none of that name."""
+    if "/" in name or name.startswith("."):
+        return None
+    path = data_folder("reproducers") / name
+    return path if (path / "case.json").is_file() else None
+
+
+def names() -> list[str]:
+    """All reproducers."""
+    return sorted(path.parent.name for path in data_folder("reproducers").glob("*/case.json"))
+
+
+def fixed(name: str) -> tuple[Case, str] | None:
+    """The variant of a reproducer whose source was repaired, and what was changed in it."""
+    found = folder(name)
+    if found is None or not (found / "fixed.json").is_file():
+        return None
+    variant = cases.load(found / "fixed.json")
+    return variant, str(variant.origin.get("change", "see fixed.py"))

@@ -1,0 +1,237 @@
+"""The way through, whole: Case → Outcome → Diagnosis → Matches → Suggestions → Report, for one or many cases."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+
+from triage import knowledge, logs, reproducers
+from triage._version import __version__
+from triage.case import Case
+from triage.diagnosis import Diagnosis
+from triage.errors import EnvironmentFault, InputError, TriageError
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.request import Attempt, Request
+from triage.harness.store import Store
+from triage.harness.toolchains import Toolchain, Toolchains
+from triage.knowledge.matching import in_range
+from triage.outcome import Outcome, Status, TensorCore, Undecided
+from triage.report import Match, Report, Suggestion
+from triage.suggest.budget import Budget
+from triage.suggest.cost import expected_class
+from triage.suggest.neighbours import neighbours
+from triage.suggest.search import Neighbour, Search, configurations, releases, source_change
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a triage may use and what it shall do. ``triton`` and ``python`` choose the toolchain for every case;
+    without either a case's own ``toolchain`` counts, and without that the Triton beside triage."""
+
+    triton: str | None = None
+    python: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    jobs: int | None = None
+    cache: bool = True
+    suggest: bool = True
+    budget: Budget = field(default_factory=Budget)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Who is told what is going on; every part may be left out."""
+
+    note: Callable[[str], None] = lambda line: None
+    tried: Callable[[int, int], None] = lambda tried, found: None
+
+
+class Session:
+    """Toolchains, engine and store for a number of triages. Use as a context manager."""
+
+    def __init__(self, options: Options | None = None, progress: Progress | None = None) -> None:
+        self.options = options or Options()
+        self._progress = progress or Progress()
+        self._toolchains = Toolchains(progress=self._progress.note)
+        self._store = Store() if self.options.cache else None
+        self._engine = Engine(jobs=self.options.jobs, store=self._store, spare=self._toolchains.installed)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the workers."""
+        self._engine.close()
+        if self._store is not None:
+            self._store.close()
+
+    def check(self, case: Case) -> Report:
+        """Triage one case. Raises InputError when the case does not fit the kernel, EnvironmentFault when triage
+        could not tell, and what the toolchain's making raises."""
+        answer = next(iter(self.check_all([case])))
+        if isinstance(answer, TriageError):
+            raise answer
+        return answer
+
+    def check_all(self, cases: Iterable[Case]) -> Iterator[Report | TriageError]:
+        """Triage several cases that share the workers: all are compiled first, in any order; the reports come in
+        the order of the cases. A case that could not be triaged gives its error in its place."""
+        requests: list[Request | TriageError] = []
+        for case in cases:
+            try:
+                requests.append(self._request(case, len(requests)))
+            except TriageError as error:
+                requests.append(error)
+        wanted = [request for request in requests if isinstance(request, Request)]
+        answers = {attempt.request.tag: attempt for attempt in self._compile(wanted)}
+        for place, request in enumerate(requests):
+            if isinstance(request, TriageError):
+                yield request
+                continue
+            try:
+                yield self._report(answers[place])
+            except TriageError as error:
+                yield error
+
+    def _compile(self, wanted: list[Request]) -> Iterator[Attempt]:
+        for done, attempt in enumerate(self._engine.run(wanted), start=1):
+            if len(wanted) > 1:
+                self._progress.note(f"compiled {done} of {len(wanted)} cases")
+            yield attempt
+
+    def _request(self, case: Case, place: int) -> Request:
+        options = self.options
+        triton = options.triton or (None if options.python else case.triton)
+        toolchain = self._toolchains.resolve(triton, options.python)
+        return Request(
+            replace(case, triton=toolchain.triton),
+            toolchain,
+            options.limits,
+            observe=True,
+            keep=True,
+            use_cache=options.cache,
+            tag=place,
+        )
+
+    def _report(self, attempt: Attempt) -> Report:
+        request, outcome = attempt.request, attempt.result
+        if isinstance(outcome, Undecided):
+            where = f"{request.case.path}::{request.case.name}"
+            if outcome.input_error:
+                raise InputError(f"{where}: {outcome.reason}")
+            raise EnvironmentFault(f"{where}: could not tell: {outcome.reason}")
+        case = request.case
+        environment = _environment(case, request.toolchain, outcome)
+        diagnosis = logs.diagnose_outcome(outcome, case.path)
+        if diagnosis is None:
+            return Report(case, outcome, environment)
+        entries = knowledge.load_all()
+        matches = tuple(knowledge.match(diagnosis, entries, case, request.toolchain.triton))
+        report = Report(case, outcome, environment, diagnosis, matches, artifacts=outcome.artifacts)
+        if not self.options.suggest:
+            return report
+        suggestions, searched = self._search(request, outcome, diagnosis, matches)
+        return replace(report, suggestions=tuple(suggestions), searched=searched)
+
+    def _search(
+        self, request: Request, outcome: Outcome, diagnosis: Diagnosis, matches: tuple[Match, ...]
+    ) -> tuple[list[Suggestion], int]:
+        options = self.options
+        search = Search(
+            engine=self._engine,
+            limits=options.limits,
+            budget=options.budget,
+            expected=_expected(request.case, outcome),
+            use_cache=options.cache,
+            tried=self._progress.tried,
+        )
+        found = search.run(self._neighbours(request, outcome, diagnosis, matches), outcome.duration_s)
+        return found, search.compiled
+
+    def _neighbours(
+        self, request: Request, outcome: Outcome, diagnosis: Diagnosis, matches: tuple[Match, ...]
+    ) -> Iterator[Neighbour]:
+        """Repaired sources first (they are few and known), then configurations, other releases along the way."""
+        case, toolchain = request.case, request.toolchain
+        yield from _repairs(case, toolchain, matches)
+        yield from releases(case, self._releases(toolchain, matches))
+        source = case.path.read_text(encoding="utf-8", errors="replace")
+        yield from configurations(case, toolchain, neighbours(case, source, diagnosis, outcome.log))
+
+    def _releases(self, toolchain: Toolchain, matches: tuple[Match, ...]) -> list[Toolchain]:
+        """Other installed releases, nearest newer one first; and the one that is known to have the fix, made if
+        none of the installed ones is new enough."""
+        installed: dict[str, Toolchain] = {}
+        for other in self._toolchains.installed():
+            if other.triton != toolchain.triton:
+                installed.setdefault(other.triton, other)
+        fixed = next((match.fixed_in for match in matches if match.fixed_in), None)
+        if fixed and not any(in_range(version, f">={fixed}") for version in installed):
+            self._progress.note(f"known to be fixed in Triton {fixed}: making an environment to see")
+            try:
+                found = self._toolchains.managed(fixed)
+                installed[found.triton] = found
+            except TriageError as error:
+                self._progress.note(str(error))
+        newer = [one for one in installed.values() if in_range(one.triton, f">{toolchain.triton}")]
+        older = [one for one in installed.values() if one not in newer]
+        return newer + older[::-1]
+
+
+def _repairs(case: Case, toolchain: Toolchain, matches: tuple[Match, ...]) -> Iterator[Neighbour]:
+    seen: set[str] = set()
+    for name in (name for match in matches for name in match.evidence):
+        variant = None if name in seen else reproducers.fixed(name)
+        seen.add(name)
+        if variant is not None:
+            repaired, change = variant
+            yield source_change(replace(repaired, target=case.target), toolchain, change, name)
+
+
+def _expected(case: Case, outcome: Outcome) -> TensorCore | None:
+    """What the failing case was on its way to, read from the last TTGIR that there is."""
+    for name in ("ir", "ttgir", "ttir", "source"):
+        path = outcome.artifacts.get(name)
+        if path is not None and (found := expected_class(path.read_text(errors="replace"), case.target)) is not None:
+            return found
+    return None
+
+
+def _environment(case: Case, toolchain: Toolchain, outcome: Outcome) -> Mapping[str, str]:
+    return {
+        "triton": outcome.environment.get("triton", toolchain.triton),
+        "python": outcome.environment.get("python", toolchain.python_version),
+        "target": str(case.target),
+        **({"ptxas": outcome.environment["ptxas"]} if "ptxas" in outcome.environment else {}),
+        "triage": __version__,
+        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
+    }
+
+
+def poisoned_entry(outcome: Outcome, cache: Path) -> Path | None:
+    """Where a program that compiled this case keeps the bad binary of a suspect compile (Triton's cache folder)."""
+    if outcome.status is not Status.SUSPECT or outcome.cache_key is None:
+        return None
+    return cache / outcome.cache_key
+
+
+def keep_artifacts(report: Report, folder: Path) -> Report:
+    """Copy a report's artifacts to ``folder``. Raises EnvironmentFault when it cannot be written."""
+    kept: dict[str, Path] = {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, path in report.artifacts.items():
+            if path.is_file():
+                kept[name] = Path(shutil.copyfile(path, folder / path.name))
+    except OSError as error:
+        raise EnvironmentFault(f"-o {folder}: cannot be written: {error.strerror}") from None
+    return replace(report, artifacts=kept)
