@@ -17,7 +17,6 @@ from triage.target import Target
 
 SCHEMA = "triton-triage/case/1"
 
-JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
 Frozen: TypeAlias = Mapping[str, Any]
 """A read-only mapping of JSON values."""
 

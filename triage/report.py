@@ -15,6 +15,9 @@ from triage.outcome import Outcome, Resources
 
 SCHEMA = "triton-triage/report/1"
 
+POISONED = "poisoned_cache_entry"
+"""The artifact that is not triage's own: the bad binary of a suspect compile, in Triton's cache."""
+
 
 @dataclass(frozen=True, slots=True)
 class Match:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -16,12 +16,14 @@ from triage.diagnosis import Diagnosis
 from triage.errors import EnvironmentFault, InputError, TriageError
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
+from triage.harness.machine.caches import triton_cache_folder
 from triage.harness.request import Attempt, Request
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.knowledge.matching import in_range
 from triage.outcome import Outcome, Status, TensorCore, Undecided
-from triage.report import Match, Report, Suggestion
+from triage.progress import Progress
+from triage.report import POISONED, Match, Report, Suggestion
 from triage.suggest.budget import Budget
 from triage.suggest.cost import expected_class
 from triage.suggest.neighbours import neighbours
@@ -40,14 +42,6 @@ class Options:
     cache: bool = True
     suggest: bool = True
     budget: Budget = field(default_factory=Budget)
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Who is told what is going on; every part may be left out."""
-
-    note: Callable[[str], None] = lambda line: None
-    tried: Callable[[int, int], None] = lambda tried, found: None
 
 
 class Session:
@@ -130,6 +124,7 @@ class Session:
                 raise InputError(f"{where}: {outcome.reason}")
             raise EnvironmentFault(f"{where}: could not tell: {outcome.reason}")
         case = request.case
+        outcome = _with_poisoned_entry(outcome)
         environment = _environment(case, request.toolchain, outcome)
         diagnosis = logs.diagnose_outcome(outcome, case.path)
         if diagnosis is None:
@@ -151,6 +146,8 @@ class Session:
             limits=options.limits,
             budget=options.budget,
             expected=_expected(request.case, outcome),
+            # 3 is what every back-end's options default to (triton/backends/*/compiler.py).
+            stages=int(request.case.options.get("num_stages", 3)),
             use_cache=options.cache,
             tried=self._progress.tried,
         )
@@ -217,11 +214,15 @@ def _environment(case: Case, toolchain: Toolchain, outcome: Outcome) -> Mapping[
     }
 
 
-def poisoned_entry(outcome: Outcome, cache: Path) -> Path | None:
-    """Where a program that compiled this case keeps the bad binary of a suspect compile (Triton's cache folder)."""
+def _with_poisoned_entry(outcome: Outcome) -> Outcome:
+    """A suspect compile leaves a finished entry in Triton's cache, which every later run takes for good: name it."""
     if outcome.status is not Status.SUSPECT or outcome.cache_key is None:
-        return None
-    return cache / outcome.cache_key
+        return outcome
+    entry = triton_cache_folder() / outcome.cache_key
+    there = "is there now: delete it" if entry.is_dir() else "is where a program that compiles this keeps it"
+    note = f"poisoned cache entry: {entry} ({there})"
+    artifacts = {**outcome.artifacts, POISONED: entry}
+    return replace(outcome, notes=(*outcome.notes, note), artifacts=artifacts)
 
 
 def keep_artifacts(report: Report, folder: Path) -> Report:
@@ -230,8 +231,7 @@ def keep_artifacts(report: Report, folder: Path) -> Report:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, path in report.artifacts.items():
-            if path.is_file():
-                kept[name] = Path(shutil.copyfile(path, folder / path.name))
+            kept[name] = Path(shutil.copyfile(path, folder / path.name)) if path.is_file() else path
     except OSError as error:
         raise EnvironmentFault(f"-o {folder}: cannot be written: {error.strerror}") from None
     return replace(report, artifacts=kept)

@@ -22,22 +22,25 @@ BEGINNINGS = ["", "error: ", "LLVM ERROR: ", "ValueError: ", "x: f.cpp:3: void f
 
 
 def seconds(text: str) -> float:
-    """The best of three: what the text costs, without what else the machine does."""
+    """The best of two: the processor's time, since the machine may be doing other things."""
     best = float("inf")
-    for _ in range(3):
-        start = time.perf_counter()
+    for _ in range(2):
+        start = time.process_time()
         diagnose_text(text)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_is_in_proportion_to_length(piece: str) -> None:
-    """Eight times the text may take eight times as long; twenty-four allows for a loaded machine."""
-    for beginning in BEGINNINGS:
-        short, long = (beginning + piece * (size // len(piece)) for size in (6_000, 48_000))
+    """Sixteen times the text may take sixteen times as long, and three times that on a loaded machine.
+
+    Something quadratic would take 256 times as long.
+    """
+    for beginning in BEGINNINGS if "\n" not in piece else BEGINNINGS[:2]:
+        short, long = (beginning + piece * (size // len(piece)) for size in (6_000, 96_000))
         # Below some milliseconds the clock and the caches decide.
-        assert seconds(long) < 24 * max(seconds(short), 0.004), beginning
+        assert seconds(long) < 48 * max(seconds(short), 0.004), beginning
 
 
 def test_a_stream_is_read_as_it_comes() -> None:

@@ -38,11 +38,11 @@ NAMES = [
     ),
     ("Value mlir::triton::NVIDIA::convertLayout(int)", "convertLayout"),
     (
-        "virtual void mlir::triton::gpu::(anonymous namespace)::TritonGPUOptimizeThreadLocalityPass::runOnOperation()",
-        "TritonGPUOptimizeThreadLocalityPass::runOnOperation",
+        "virtual void mlir::triton::gpu::(anonymous namespace)::OptimizeThreadLocalityPass::runOnOperation()",
+        "OptimizeThreadLocalityPass::runOnOperation",
     ),
     (
-        "decltype(auto) llvm::cast(const From &) [To = mlir::detail::TypedValue<mlir::IntegerType>, From = mlir::Value]",
+        "decltype(auto) llvm::cast(const From &) [To = mlir::TypedValue<mlir::FloatType>, From = mlir::Value]",
         "cast",
     ),
     ("auto convert(int)::(anonymous class)::operator()(int) const", "convert"),

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-from triage.session import Progress
+from triage.progress import Progress
 
 _PLAIN_WIDTH = 100
 """Columns for a pipe or a file, where nobody says how wide it will be read."""

@@ -37,4 +37,5 @@ def _read(file: str) -> str:
     try:
         return Path(file).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror}; give a log file, or - for standard input") from None
+        mend = "give a log file, or - for standard input"
+        raise InputError(f"{file}: cannot be read: {error.strerror}; {mend}") from None

@@ -10,7 +10,7 @@ from rich.text import Text
 from triage.cli.text import clipped, safe
 from triage.diagnosis import Diagnosis
 from triage.outcome import Outcome, Resources, Status
-from triage.report import Match, Report, Suggestion, SuggestionKind
+from triage.report import POISONED, Match, Report, Suggestion, SuggestionKind
 
 _INDENT = 2
 _MOST_SUGGESTIONS = 5
@@ -34,9 +34,7 @@ def report(console: Console, report: Report, asked: str) -> None:
         _section(console, "What compiles instead")
         _suggestions(console, report)
     if report.artifacts:
-        _section(console, "Kept")
-        for name, path in report.artifacts.items():
-            _item(console, name, str(path))
+        _kept(console, report)
     console.print()
     console.print(Text(f"Again: {safe(asked)}", style="dim"), soft_wrap=True)
 
@@ -80,7 +78,7 @@ def _ending(outcome: Outcome) -> str:
         case Status.CRASH:
             return f"the compiler called exit({outcome.exit_code})"
         case Status.SUSPECT:
-            return "the compile returned normally, but printed an error: its binary is not to be trusted"
+            return "the compile returned normally, but an error was printed (do not trust its binary)"
         case Status.TIMEOUT:
             return f"no end within {outcome.limit_s:g} s"
         case Status.OUT_OF_MEMORY:
@@ -132,6 +130,22 @@ def _suggestions(console: Console, report: Report) -> None:
     _line(console, f"each was compiled for {report.case.target}; {report.searched} were tried", style="dim")
 
 
+def _kept(console: Console, report: Report) -> None:
+    """Each folder once, and what is in it."""
+    folders: dict[str, list[str]] = {}
+    for name, path in report.artifacts.items():
+        if name == POISONED:
+            continue  # Not triage's: a note names it.
+        names = folders.setdefault(str(path.parent), [])
+        if path.name not in names:
+            names.append(path.name)
+    for folder, names in folders.items():
+        console.print()
+        # Never wrapped: a path is there to be copied.
+        console.print(Text("Kept in ", style="bold") + Text(safe(folder), style="not bold"), soft_wrap=True)
+        _line(console, safe("  ".join(names)))
+
+
 def _change(suggestion: Suggestion) -> str:
     match suggestion.kind:
         case SuggestionKind.SOURCE:
@@ -162,11 +176,6 @@ def _line(console: Console, text: str, style: str = "", indent: int = _INDENT) -
     for line in Text(text, style=style).wrap(console, width):
         line.rstrip()
         console.print(Text(" " * indent) + line, soft_wrap=True)
-
-
-def _item(console: Console, name: str, value: str) -> None:
-    # Never wrapped: a path is there to be copied.
-    console.print(Text(f"{' ' * _INDENT}{name:<13} {value}"), soft_wrap=True)
 
 
 def diagnosis(console: Console, found: Diagnosis | None, matches: Iterable[Match]) -> None:

@@ -34,7 +34,8 @@ def machine(console: Console, facts: Machine) -> None:
         _line(console, "none; compiling needs none")
     _section(console, "Limits")
     limits = facts.limits
-    _line(console, f"cores {limits.cores}, memory {_gib(limits.memory_total_bytes)}, free {_gib(limits.memory_available_bytes)}")
+    memory, free = _gib(limits.memory_total_bytes), _gib(limits.memory_available_bytes)
+    _line(console, f"cores {limits.cores}, memory {memory}, available {free}")
     _line(console, f"disk free: cache {_gib(limits.cache_free_bytes)}, temporary files {_gib(limits.tmp_free_bytes)}")
     for feature in facts.features:
         if not feature.works:

@@ -1,34 +1,70 @@
 """The same check in other words: texts that Triton's authors rewrote from one release to the next.
 
-Each entry is a normalised text as some release has it, and the one it counts as (that of the newest release
-that has the check). Only checks that were seen to be the same, at the same place, belong here; where a release
-fails in another check, it is another bug.
+Each entry is a normalised text as some release has it, and the one it counts as. Only checks that are the same,
+at the same place, belong here; where a release fails in another check, it is another bug. Found by comparing
+the messages of ``raise`` and ``assert`` in the same functions of neighbouring released wheels.
 """
 
 from __future__ import annotations
 
 import re
 
-#: (the older text, what it counts as). Source: triton/language/semantic.py of the released wheels, or strings
-#: in their libtriton.so, as named.
+#: (the text as a regular expression, what it counts as); above each its place and the first release that
+#: has the newer words.
 REWORDINGS: tuple[tuple[str, str], ...] = (
-    # semantic.py, dot: 3.0 and 3.1 have the first, 2.x the second.
+    # semantic.py, dot: 3.2.
     (r"First input \(T\) and second input \(T\) must have the same dtype", "Both operands must be same dtype"),
+    (r"Both operands must be same type\b", "Both operands must be same dtype"),
     (r"lhs and rhs must have the same dtype", "Both operands must be same dtype"),
-    # semantic.py (3.0, 3.1), then core.py: a floating-point type that the target does not have.
+    # semantic.py, dot: 3.2. The target's smallest tile.
+    (r"All non-batch values in both first input shape .*", "Input shapes should have M >= N, N >= N and K >= N"),
+    # semantic.py (AssertionError), then core.py (ValueError): 3.2.
     (r"T data type is not supported on CUDA arch < N", "type T not supported in this architecture"),
-    # libtriton, TensorMemoryEncodingAttr: up to 3.8.
-    (r"the allocation shape must be at least", "the tensor shape must be at least"),
-    # libtriton, MMAv2.cpp: up to 3.7.
+    # code_generator.py: 3.2.
+    (r"mismatched type for NAME", "Mismatched type for NAME"),
+    (r"ternary expression with", "Ternary expression with"),
+    # semantic.py, _load_block_pointer: 3.3.
+    (r"`tl\.int1` should be rewrited", "`tl.int1` should be rewritten"),
+    # core.py, then semantic.py: 3.4. Columns became bytes.
+    (
+        r"(?:T )?tensor descriptor block shape must have at least \w+ columns",
+        "Descriptor block shape must have at least N bytes in the last dimension",
+    ),
+    # code_generator.py, _verify_loop_carried_variable: 3.5; the first with 2.x's spelling.
+    (r"canno[et] reass?ign conste?xpr", "cannot reassign constexpr"),
+    (r"(Loop carried variable NAME changed type).*", r"\1"),
+    # libtriton, TMEMLoadOp::verify: 3.6. The layouts went into notes.
+    (r"'ttng.tmem_load' op result layout is not TMEM compatible", "'ttng.tmem_load' op result"),
+    # amd/compiler.py, parse_options: 3.6.
+    (r"num_ctas > \w+ not supported (?:for|on) .*", "num_ctas > N not supported on the target"),
+    # gluon, AMDMFMALayout.verify: 3.6.
+    (r"invalid intrinsic shape\b.*", "invalid intrinsic shape"),
+    # libtriton, BlockedEncodingAttr::verify: 3.7.
+    (r"BlockedEncodingAttr and CTALayout's fields", "BlockedEncodingAttr and CGALayout's fields"),
+    # gluon, to_linear_layout: 3.7.
+    (r"Expected a DistributedLayout(?:,| or) SharedLayout.*", "Expected a layout"),
+    # code_generator.py, visit_FunctionDef: 3.8.
+    (r"nested function definitions? (?:is|are) not .*", "nested function definitions are not allowed"),
+    # libtriton, MMAv2.cpp: 3.8.
     (
         r"Unsupported MMA instruction for the given mma type",
         "unsupported MMA instruction for the given operand/result types",
     ),
-    # libtriton, TMEMLoadOp::verify: 3.5. Later releases put the layouts into notes.
-    (r"'ttng.tmem_load' op result layout is not TMEM compatible", "'ttng.tmem_load' op result"),
-    # libtriton, BlockedEncodingAttr::verify: up to 3.6; CTALayout was renamed.
-    (r"BlockedEncodingAttr and CTALayout's fields", "BlockedEncodingAttr and CGALayout's fields"),
-    # MLIR's two ways to say that a dialect is not loaded; AMD's dialect was renamed after 3.5.
+    # gluon, AMD: 3.8. More layouts came to be accepted.
+    (r"expected (ptr|offsets) type layout to be .*", r"expected \1 type layout to be distributed"),
+    (r"Expected layout to be a PaddedSharedLayout\b.*", "Expected layout to be a shared one"),
+    (r"accumulator tensor's layout must be .*", "accumulator tensor's layout must be an accepted one"),
+    (r"e2m1 format expects instr_shape to be .*", "e2m1 format expects an accepted instr_shape"),
+    # gluon, _compute_tmem_reg_layout: 3.8.
+    (r"splitn requires at least one basis of .*", "splitn requires at least one basis of [N]"),
+    # libtriton, TensorMemoryEncodingAttr: 3.9.
+    (r"the allocation shape must be at least", "the tensor shape must be at least"),
+    # semantic.py, fdiv: 3.9.
+    (r"both operands of fdiv must have floating scalar type", "fdiv requires floating-point operands"),
+    (r"fdiv requires floating-point operands after type promotion", "fdiv requires floating-point operands"),
+    # gluon, hopper mbarrier.arrive: 3.9.
+    (r"cta_mask must be", "multicast_cta must be"),
+    # MLIR's two ways to say that a dialect is not loaded; AMD's dialect was renamed in 3.6.
     (
         r"Building op `(?:amdgpu|amdg)\.(\w{1,80})` but it isn't known in this MLIRContext.*",
         r"amdg.\1 created with unregistered dialect",
@@ -43,7 +79,7 @@ _COMPILED = tuple((re.compile(older), newest) for older, newest in REWORDINGS)
 
 
 def reworded(text: str) -> str:
-    """The text as the newest release words it."""
+    """The text in the words that it counts as."""
     for older, newest in _COMPILED:
         if match := older.match(text):
             return match.expand(newest) + text[match.end() :]

@@ -26,13 +26,17 @@ Rule = tuple[str, Callable[[str], str]]
 _PRINTED_OPERATION = re.compile(r":? %[\w#:, %]{1,200} = .*$")
 _PRINTED_GENERIC = re.compile(r'(?<=[:,] )"(\w{1,40}\.[\w.]{1,80})"\(.*$')
 _NOTE_ASIDE = re.compile(r" \((?:note|see|hint|this)\b[^)]{0,1000}\)", re.IGNORECASE)
-_OBSERVED = re.compile(r"\b([Gg]ot|received|found)(?::| type)? (?!an? |multiple |some |no ).{1,4000}$")
+# `…, but got 'i8'` to the end: later releases add it to texts that had none. Not `got an unexpected keyword …`.
+_OBSERVED = re.compile(
+    r"[,;:.]?(?: but)? (?:[Gg]ot|received|found)(?::| type)? (?!an? |multiple |some |no |in |on |by ).{1,4000}$"
+)
 _PYTHON_OBJECT = re.compile(r"<(?:[\w.]{1,200}\.)?(\w{1,80}) object at 0x[0-9a-fA-F]{1,16}>")
 _PYTHON_SLICE = re.compile(r"\bslice\([^)]{0,400}\)")
 _CONSTEXPR = re.compile(r"\bconstexpr\[([^\]]{0,200})\]")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{2,16}\b")
 _LOCATION = re.compile(
-    r'loc\((?:"[^"]{0,1000}":\d{1,7}:\d{1,7}|unknown|#\w{1,40})\)|(?<![\w.])[\w.-]{1,200}\.(?:py|cpp|h|inc|mlir|td):\d{1,7}(?::\d{1,7})?'
+    r'loc\((?:"[^"]{0,1000}":\d{1,7}:\d{1,7}|unknown|#\w{1,40})\)'
+    r"|(?<![\w.])[\w.-]{1,200}\.(?:py|cpp|h|inc|mlir|td):\d{1,7}(?::\d{1,7})?"
 )
 _TEMPORARY = re.compile(r"\btmp[\w]{6,12}(?:\.\w{1,8}){0,3}")
 _SSA = re.compile(r"%(?:arg\d{1,6}|c-?\d{1,10}(?:_\w{1,20})?|cst(?:_\d{1,6})?|\d{1,9})(?:#\d{1,4}|:\d{1,4})?(?![\w.])")
@@ -42,11 +46,13 @@ _LAYOUT_ALIAS = re.compile(r"#((?:ttg\.|ttng\.)?[A-Za-z_]+?)\d{1,6}\b")
 _SHAPED = re.compile(r"\b((?:tensor|vector|memref|memdesc|tensordesc|ptr)<)(?:\d{1,10}x|\?x)+")
 # In round brackets only where it is more than one number: `(0)` is a call's.
 _LIST_OF_NUMBERS = re.compile(
-    r"\[\s?['\"]?-?\d{1,12}['\"]?(?:, ?['\"]?-?\d{1,12}['\"]?){0,64},?\s?\]|\(\d{1,12}(?:, ?\d{1,12}){1,64},?\)"
+    r"\[\s?(?:\.\.\., ?)?['\"]?-?\d{1,12}['\"]?(?:, ?['\"]?-?\d{1,12}['\"]?){0,64},?\s?\]"
+    r"|\(\d{1,12}(?:, ?\d{1,12}){1,64},?\)"
 )
 _BY = re.compile(r"(?<![\w.])\d{1,9}(?:x\d{1,9})+(?!\w)")
 _DTYPE = re.compile(
-    r"(?<![\w.%])(?:u?int(?:1|8|16|32|64)|[iu](?:1|4|8|16|32|64|128)|b?f(?:p|loat)?(?:16|32|64)|fp8\w{0,12}|float8\w{0,12}"
+    r"(?<![\w.%])(?:u?int(?:1|8|16|32|64)|[iu](?:1|4|8|16|32|64|128)|b?f(?:p|loat)?(?:16|32|64)"
+    r"|fp8\w{0,12}|float8\w{0,12}"
     r"|f8E\w{1,12}|f[46]E\w{1,12}|e[2-5]m[0-3]\w{0,6}|si\d{1,3}|ui\d{1,3})(?![\w.])"
 )
 _LIST_OF_TYPES = re.compile(r"[\[(](?:'T'(?:, ?'T'){0,32},?|T(?:, ?T){1,32})[\])]")
@@ -58,7 +64,10 @@ _NAMED = re.compile(
     r"\b(variable|[Ii]nitial value for|(?<!keyword )argument|parameter|kernel|function|[Nn]ame|global|global variable)"
     r" ([`'\"])[A-Za-z_][\w.]{0,200}\2"
 )
-_NAMED_BARE = re.compile(r"\b(variable|[Ii]nitial value for) [A-Za-z_]\w{0,200}(?= (?:has|is|of|in|was|should)\b)")
+_NAMED_BARE = re.compile(
+    r"\b(variable|[Ii]nitial value for|conste?xpr|type for) [A-Za-z_]\w{0,200}"
+    r"(?= (?:has|is|of|in|was|should|changed|between)\b)"
+)
 _NOT_DEFINED = re.compile(r"^(['\"`]?)[A-Za-z_]\w{0,200}\1 is not defined")
 _BOUND = re.compile(r"(?<=[<>]= )\d{1,12}\b|(?<=[<>] )\d{1,12}\b|(?<=== )\d{1,12}\b")
 _NUMBER = re.compile(r"(?<![\w.#])-?\d{2,}(?:\.\d+)?(?![\w])")
@@ -129,7 +138,7 @@ MESSAGE: tuple[Rule, ...] = (
     ("aside", _substituting(_NOTE_ASIDE, "")),
     ("trailing-punctuation", _substituting(_TRAILING, "")),
     ("choices", _substituting(_CHOICES, r"\1 […]")),
-    ("observed-value", _substituting(_OBSERVED, r"\1 …")),
+    ("observed-value", _substituting(_OBSERVED, "")),
     ("missing-arguments", _substituting(_MISSING, r"missing \1 arguments")),
     ("python-object", _objects),
     ("address", _substituting(_ADDRESS, "0x…")),

@@ -141,6 +141,11 @@ def _message(diagnosis: Diagnosis) -> list[Field]:
     return [Field(_first_line(diagnosis.message))]
 
 
+def _exception(diagnosis: Diagnosis) -> list[Field]:
+    name, separator, said = _first_line(diagnosis.message).partition(": ")
+    return [_verbatim(name), *([Field(said)] if separator else [])]
+
+
 _FIELDS: dict[Kind, Callable[[Diagnosis], list[Field]]] = {
     Kind.ASSERTION: _assertion,
     Kind.UNREACHABLE: _unreachable,
@@ -148,6 +153,7 @@ _FIELDS: dict[Kind, Callable[[Diagnosis], list[Field]]] = {
     Kind.LLVM_DIAGNOSTIC: _llvm_diagnostic,
     Kind.MLIR_DIAGNOSTIC: _mlir,
     Kind.FRONTEND_ERROR: _frontend,
+    Kind.PYTHON_EXCEPTION: _exception,
     Kind.PTXAS: _ptxas,
     Kind.ASSEMBLER: _assembler,
     Kind.OUT_OF_RESOURCES: lambda diagnosis: [_verbatim(diagnosis.resource or "?")],

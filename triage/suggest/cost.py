@@ -14,7 +14,7 @@ from triage.report import Suggestion, SuggestionKind
 from triage.suggest.configuration import dtype_text
 from triage.suggest.fast_path import expected_class
 
-__all__ = ["change_penalty", "expected_class", "note", "order"]
+__all__ = ["change_penalty", "expected_class", "loses_pipelining", "note", "order"]
 
 _SPEED = {
     TensorCore.TCGEN05: 4,
@@ -31,20 +31,31 @@ _SERIOUS_SPILL = 256
 """Bytes a thread. Below, spills live in L1 and are seldom seen; above, they are memory traffic in the inner loop."""
 
 
-def order(suggestions: Iterable[Suggestion], expected: TensorCore | None) -> list[Suggestion]:
+def order(
+    suggestions: Iterable[Suggestion], expected: TensorCore | None, stages: int | None = None
+) -> list[Suggestion]:
     """Best first. ``expected`` is the class that the failing configuration was meant to get; without it, the best
-    class that a suggestion for the same target reached is the measure. Equal ones keep their order."""
+    class that a suggestion for the same target reached is the measure. ``stages`` is the failing configuration's
+    num_stages. Equal ones keep their order."""
     found = list(suggestions)
     reference = _SPEED[expected] if expected is not None else _best(found)
 
-    def key(suggestion: Suggestion) -> tuple[int, int, float, float, int]:
+    def key(suggestion: Suggestion) -> tuple[int, int, bool, float, float, int]:
         resources = suggestion.resources
         lost = max(reference - _SPEED[resources.tensor_core], 0)
         # Magnitudes of spills are compared, not bytes: 4 or 8 bytes more say nothing.
         spills = (resources.spill_bytes or 0).bit_length()
-        return lost, spills, change_penalty(suggestion), suggestion.distance, resources.registers or 0
+        unpipelined = reference > 0 and loses_pipelining(suggestion, stages)
+        return lost, spills, unpipelined, change_penalty(suggestion), suggestion.distance, resources.registers or 0
 
     return sorted(found, key=key)
+
+
+def loses_pipelining(suggestion: Suggestion, stages: int | None) -> bool:
+    """True when loads no longer overlap the matrix instructions: one stage where the user had several. It costs less
+    than losing the instruction class or spilling, and more than any other change of an option."""
+    now = suggestion.changes.get("num_stages")
+    return isinstance(now, int) and now <= 1 < (stages or 1)
 
 
 def _best(suggestions: list[Suggestion]) -> int:

@@ -40,12 +40,14 @@ class Neighbour:
 
 @dataclass(slots=True)
 class Search:
-    """One search. ``expected`` is the tensor-core class that the failing case was meant to get."""
+    """One search. ``expected`` is the tensor-core class that the failing case was meant to get, ``stages`` its
+    num_stages."""
 
     engine: Engine
     limits: Limits
     budget: Budget
     expected: TensorCore | None
+    stages: int | None = None
     use_cache: bool = True
     tried: Callable[[int, int], None] = lambda tried, found: None
     compiled: int = 0
@@ -63,7 +65,7 @@ class Search:
             if (suggestion := self._suggestion(attempt)) is not None:
                 self.found.append(suggestion)
             self.tried(self.compiled, len(self.found))
-        return cost.order(self.found, self.expected)
+        return cost.order(self.found, self.expected, self.stages)
 
     def _requests(self, neighbours: Iterable[Neighbour], limits: Limits, started: float) -> Iterator[Request]:
         asked = 0
@@ -81,8 +83,11 @@ class Search:
 
     def _loses_nothing(self, suggestion: Suggestion) -> bool:
         resources = suggestion.resources
-        kept = self.expected in (None, TensorCore.NONE) or resources.tensor_core is self.expected
-        return kept and not resources.spill_bytes and suggestion.kind is SuggestionKind.CONFIG
+        if suggestion.kind is not SuggestionKind.CONFIG or resources.spill_bytes:
+            return False
+        if self.expected in (None, TensorCore.NONE):
+            return True
+        return resources.tensor_core is self.expected and not cost.loses_pipelining(suggestion, self.stages)
 
     def _suggestion(self, attempt: Attempt) -> Suggestion | None:
         result, neighbour = attempt.result, attempt.request.tag

@@ -12,7 +12,8 @@ from triage.logs.recognisers.frontend import unrepr
 from triage.logs.window import Window
 
 _STATED = re.compile(
-    r"^(?P<qualified>(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|NotFound|Failed|Warning)|Exception))"
+    r"^(?:[A-Za-z_]\w{0,80}\.){0,12}"
+    r"(?P<name>[A-Z]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|NotFound|Failed|Warning)|Exception)"
     r"(?:: ?(?P<text>.{0,8000}))?$"
 )
 _REPR = re.compile(r"^[A-Z]\w{2,80}(?:Error|Exception)\([\"'].{0,3900}[\"'],?\)$")

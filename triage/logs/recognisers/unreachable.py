@@ -17,7 +17,7 @@ from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
 
 _ANCHOR = "UNREACHABLE executed"
-_PLACE = re.compile(r"UNREACHABLE executed at (?P<file>[^!]{1,1000}?):(?P<line>\d{1,7})!?")
+_PLACE = re.compile(r"UNREACHABLE executed at (?P<file>[^!]{1,400}?):(?P<line>\d{1,7})!?")
 _STATED = re.compile(r"UNREACHABLE executed: ?(?P<reason>\S.{0,1000})")
 # `cantFail` prints this, then the error's own text, then the unreachable.
 _CANT_FAIL = "Failure value returned from cantFail wrapped call"

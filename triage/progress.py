@@ -1,0 +1,15 @@
+"""Who is told what is going on while a triage works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """``note`` gets a line before anything that takes long; ``tried`` how many neighbours were compiled and how many
+    of them work. Either may be left out."""
+
+    note: Callable[[str], None] = lambda line: None
+    tried: Callable[[int, int], None] = lambda tried, found: None
