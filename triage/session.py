@@ -33,7 +33,8 @@ from triage.suggest.search import Neighbour, Search, configurations, releases, s
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a triage may use and what it shall do. ``triton`` and ``python`` choose the toolchain for every case;
-    without either a case's own ``toolchain`` counts, and without that the Triton beside triage."""
+    without either a case's own ``toolchain`` counts, and without that the Triton beside triage. ``knowledge``:
+    folders with knowledge-base entries beside those that ship with triage."""
 
     triton: str | None = None
     python: str | None = None
@@ -42,6 +43,7 @@ class Options:
     cache: bool = True
     suggest: bool = True
     budget: Budget = field(default_factory=Budget)
+    knowledge: tuple[Path, ...] = ()
 
 
 class Session:
@@ -99,7 +101,7 @@ class Session:
     def _compile(self, wanted: list[Request]) -> Iterator[Attempt]:
         for done, attempt in enumerate(self._engine.run(wanted), start=1):
             if len(wanted) > 1:
-                self._progress.note(f"compiled {done} of {len(wanted)} cases")
+                self._progress.step(f"compiled {done} of {len(wanted)} cases")
             yield attempt
 
     def _request(self, case: Case, place: int) -> Request:
@@ -129,7 +131,7 @@ class Session:
         diagnosis = logs.diagnose_outcome(outcome, case.path)
         if diagnosis is None:
             return Report(case, outcome, environment)
-        entries = knowledge.load_all()
+        entries = knowledge.load_all(self.options.knowledge)
         matches = tuple(knowledge.match(diagnosis, entries, case, request.toolchain.triton))
         report = Report(case, outcome, environment, diagnosis, matches, artifacts=outcome.artifacts)
         if not self.options.suggest:
@@ -181,7 +183,9 @@ class Session:
                 self._progress.note(str(error))
         newer = [one for one in installed.values() if in_range(one.triton, f">{toolchain.triton}")]
         older = [one for one in installed.values() if one not in newer]
-        return newer + older[::-1]
+        # The nearest are the easiest to move to, the newest says whether it is mended at all; each costs the start
+        # of a server and a second of compiling.
+        return list(dict.fromkeys(newer[:2] + newer[-1:] + older[-1:]))
 
 
 def _repairs(case: Case, toolchain: Toolchain, matches: tuple[Match, ...]) -> Iterator[Neighbour]:

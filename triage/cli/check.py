@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from triage import knowledge
 from triage.cli import console, render
 from triage.cli.options import case_options, compile_options
 from triage.errors import TriageError
@@ -27,6 +28,7 @@ from triage.suggest.budget import Budget
 @click.option(
     "--budget", type=click.IntRange(min=1), metavar="N", help=f"Compile at most N neighbours. [{Budget().compiles}]"
 )
+@click.option("--kb", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Entries of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print report documents, and nothing else, on standard output.")
 @click.option("-o", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Keep all artifacts there.")
 def command(cases: tuple[str, ...], as_json: bool, folder: Path | None, **given: Any) -> int:
@@ -46,8 +48,11 @@ def command(cases: tuple[str, ...], as_json: bool, folder: Path | None, **given:
         cache=not given["no_cache"],
         suggest=not given["no_suggest"],
         budget=Budget(compiles=given["budget"] or Budget().compiles),
+        knowledge=given["kb"],
     )
     codes = []
+    for line in knowledge.problems(options.knowledge):
+        click.echo(f"triage: {line}", err=True)
     with console.progress() as progress, Session(options, progress) as session:
         for number, (text, answer) in enumerate(zip(cases, session.check_all(found), strict=True)):
             if isinstance(answer, TriageError):
@@ -66,7 +71,7 @@ def _again(text: str, given: dict[str, Any]) -> str:
     for name, value in given.items():
         flag = f"--{name.replace('_', '-')}"
         if isinstance(value, tuple):
-            words += [word for item in value for word in (flag, item)]
+            words += [word for item in value for word in (flag, str(item))]
         elif value is True:
             words.append(flag)
         elif value not in (None, False):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.text import Text
 
 from triage.progress import Progress
 
@@ -31,10 +32,10 @@ def progress() -> Iterator[Progress]:
         return
     with console.status("compiling") as status:
 
-        def note(line: str) -> None:
-            status.update(line)
+        def step(line: str) -> None:
+            status.update(Text(line))
 
         def tried(count: int, found: int) -> None:
             status.update(f"looking for neighbours that compile: {count} compiled, {found} work")
 
-        yield Progress(note=note, tried=tried)
+        yield Progress(note=step, step=step, tried=tried)

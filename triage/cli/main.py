@@ -18,6 +18,7 @@ from triage.errors import TriageError
 _COMMANDS = {
     "check": ("triage.cli.check", "Compile a case in isolation, diagnose it, name what compiles instead."),
     "doctor": ("triage.cli.doctor", "Show what was found on this machine."),
+    "kb": ("triage.cli.kb", "Read, validate, re-verify and extend the knowledge base."),
     "log": ("triage.cli.log", "Diagnose text that somebody else captured. Compiles nothing."),
 }
 

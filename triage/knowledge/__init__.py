@@ -4,7 +4,7 @@
 """
 
 from triage.knowledge.entry import Entry
-from triage.knowledge.load import load_all
+from triage.knowledge.load import load_all, problems
 from triage.knowledge.matching import match
 
-__all__ = ["Entry", "load_all", "match"]
+__all__ = ["Entry", "load_all", "match", "problems"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Mapping
 from functools import cache
@@ -28,19 +30,52 @@ _MATCH = {
 }  # fmt: skip
 
 
+VARIABLE = "TRITON_TRIAGE_KB"
+"""Folders with entries of the user's own, separated by ``:``."""
+
+
+def load_all(folders: tuple[Path, ...] = ()) -> tuple[Entry, ...]:
+    """Every entry that is fit to use: those that ship with triage, those of ``$TRITON_TRIAGE_KB``, and of ``folders``.
+    A broken file is left out; :func:`problems` names it."""
+    return _load(_places(folders))[0]
+
+
+def problems(folders: tuple[Path, ...] = ()) -> tuple[str, ...]:
+    """What is wrong with the files that :func:`load_all` left out: one line each, with file, line and field."""
+    return _load(_places(folders))[1]
+
+
+def _places(folders: tuple[Path, ...]) -> tuple[Path, ...]:
+    users = tuple(Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part)
+    return (data_folder("knowledge_base"), *users, *folders)
+
+
 @cache
-def load_all() -> tuple[Entry, ...]:
-    """Every entry that ships with triage, by id. Raises InputError for a file that breaks the schema."""
-    return tuple(load(path) for path in sorted(data_folder("knowledge_base").glob("*.toml")))
+def _load(places: tuple[Path, ...]) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    entries: dict[str, Entry] = {}
+    broken: list[str] = []
+    for place in places:
+        if not place.is_dir():
+            broken.append(f"{place}: no such folder of knowledge-base entries")
+        for path in sorted(place.glob("*.toml")):
+            try:
+                entry = load(path)
+            except InputError as error:
+                broken.append(str(error))
+                continue
+            # A user's entry of the same id replaces the one that ships with triage.
+            entries[entry.id] = entry
+    return tuple(entries[id_] for id_ in sorted(entries)), tuple(broken)
 
 
 def load(path: Path) -> Entry:
     """One file. Raises InputError naming the file, the field and the mend."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path}: {error}") from None
-    bad = _Bad(path)
+    bad = _Bad(path, text)
     bad.unknown(data, _TOP, "")
     if data.get("id") != path.stem:
         raise bad("id", f"must be the file's name, {path.stem!r}")
@@ -70,11 +105,18 @@ def load(path: Path) -> Entry:
 class _Bad:
     """Makes the errors of one file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, text: str) -> None:
         self._path = path
+        self._lines = text.splitlines()
 
     def __call__(self, field: str, problem: str) -> InputError:
-        return InputError(f"{self._path}: {field}: {problem}")
+        return InputError(f"{self._path}:{self._line(field)}: {field}: {problem}")
+
+    def _line(self, field: str) -> int:
+        """Where the field stands; tomllib keeps no places. 1 for a field that is not there."""
+        name = re.escape(field.rpartition(".")[2])
+        pattern = re.compile(rf"\s*(?:{name}\s*=|\[+\s*{name}\s*\]+)")
+        return next((number for number, line in enumerate(self._lines, start=1) if pattern.match(line)), 1)
 
     def unknown(self, data: Mapping[str, Any], known: set[str], prefix: str) -> None:
         """Raise for the first field that the schema does not have."""

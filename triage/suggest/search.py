@@ -65,21 +65,33 @@ class Search:
             if (suggestion := self._suggestion(attempt)) is not None:
                 self.found.append(suggestion)
             self.tried(self.compiled, len(self.found))
-        return cost.order(self.found, self.expected, self.stages)
+        return cost.order(self._undominated(), self.expected, self.stages)
 
     def _requests(self, neighbours: Iterable[Neighbour], limits: Limits, started: float) -> Iterator[Request]:
         asked = 0
         for neighbour in neighbours:
-            configuration = neighbour.kind is SuggestionKind.CONFIG
             if asked >= self.budget.compiles or time.monotonic() - started > self.budget.seconds:
                 return
-            if configuration and self._enough():
-                return
-            asked += configuration
+            if neighbour.kind is SuggestionKind.CONFIG:
+                good = self._good()
+                if len(good) >= self.budget.enough or (good and asked >= self.budget.settled):
+                    return
+                if any(found.changes.items() <= neighbour.candidate.changes.items() for found in good):
+                    continue  # A smaller change already does it, and loses nothing.
+                asked += 1
             yield Request(neighbour.case, neighbour.toolchain, limits, use_cache=self.use_cache, tag=neighbour)
 
-    def _enough(self) -> bool:
-        return sum(self._loses_nothing(found) for found in self.found) >= self.budget.enough
+    def _undominated(self) -> list[Suggestion]:
+        """Without those that change all that a good one changes and more: they were under way when it was found."""
+        good = self._good()
+        return [
+            found
+            for found in self.found
+            if not any(other.changes.items() < found.changes.items() for other in good)
+        ]
+
+    def _good(self) -> list[Suggestion]:
+        return [found for found in self.found if self._loses_nothing(found)]
 
     def _loses_nothing(self, suggestion: Suggestion) -> bool:
         resources = suggestion.resources

@@ -1,0 +1,118 @@
+"""What every test may use: toolchains by release, and an engine that must leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from triage.case import Case
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.request import Request
+from triage.harness.toolchains import Toolchain, Toolchains
+from triage.outcome import Outcome, Undecided
+
+NEWEST = "newest"
+"""The Triton beside triage, which CI keeps at the newest release."""
+_LINGER_S = 5.0
+"""A killed process may need a moment to leave the process table on a busy machine."""
+
+Compile = Callable[..., list["Outcome | Undecided"]]
+
+
+@pytest.fixture(scope="session")
+def toolchains() -> Toolchains:
+    """Toolchains kept in the user's cache folder: made on first use, in seconds."""
+    return Toolchains()
+
+
+@pytest.fixture(scope="session")
+def release(toolchains: Toolchains) -> Callable[[str], Toolchain]:
+    """The toolchain of a release; ``newest`` is the one beside triage."""
+    return lambda version: toolchains.default() if version == NEWEST else toolchains.resolve(version)
+
+
+class Traces:
+    """Everything that a run could leave behind: processes that carry a mark, and files in a temporary folder."""
+
+    def __init__(self, mark: str, temporary: Path, working: Path) -> None:
+        self.mark, self.temporary, self._working = mark, temporary, working
+
+    def processes(self) -> dict[int, str]:
+        """Living processes and zombies below the test, by the mark in the environment they were started with.
+
+        A zombie has no environment any more; it is one of ours when its parent is (or is this process)."""
+        found: dict[int, str] = {}
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit() or int(entry.name) == os.getpid():
+                continue
+            with suppress(OSError):
+                state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
+                if state == "Z" and int(parent) == os.getpid():
+                    found[int(entry.name)] = "zombie"
+                elif f"TRIAGE_TEST_MARK={self.mark}".encode() in (entry / "environ").read_bytes():
+                    found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        return found
+
+    def files(self) -> list[str]:
+        """What lies in the temporary folder, and core files in the working one."""
+        left = [str(path) for path in self.temporary.iterdir()]
+        return left + [str(path) for path in self._working.iterdir() if path.name.startswith("core")]
+
+    def assert_gone(self, within_s: float = _LINGER_S) -> None:
+        """Nothing is left, now or in a moment."""
+        until = time.monotonic() + within_s
+        while (self.processes() or self.files()) and time.monotonic() < until:
+            time.sleep(0.05)
+        processes, files = self.processes(), self.files()
+        for pid in processes:
+            with suppress(OSError):  # so that one failing test does not spoil the next
+                os.kill(pid, signal.SIGKILL)
+        assert (processes, files) == ({}, [])
+
+
+@pytest.fixture
+def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Traces:
+    """Marks every process that is started from here on and gives it a temporary folder of its own."""
+    temporary, working = tmp_path / "temporary", tmp_path / "working"
+    temporary.mkdir()
+    working.mkdir()
+    mark = os.urandom(8).hex()
+    monkeypatch.setenv("TRIAGE_TEST_MARK", mark)
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.chdir(working)
+    return Traces(mark, temporary, working)
+
+
+@pytest.fixture
+def engine(traces: Traces, toolchains: Toolchains) -> Iterator[Engine]:
+    """An engine with two jobs and no store. When it is closed, nothing of it may be left."""
+    with Engine(jobs=2, spare=lambda: [toolchains.default()]) as made:
+        yield made
+    traces.assert_gone()
+
+
+@pytest.fixture
+def compile_all(engine: Engine, toolchains: Toolchains) -> Compile:
+    """Compile cases in one stream; the results come in the order of the cases."""
+
+    def compile_all(
+        cases: Iterable[Case],
+        toolchain: Toolchain | None = None,
+        limits: Limits | None = None,
+        observe: bool = False,
+    ) -> list[Outcome | Undecided]:
+        used, limit = toolchain or toolchains.default(), limits or Limits(timeout_s=60, memory_bytes=4 << 30)
+        requests = [Request(case, used, limit, observe=observe, tag=place) for place, case in enumerate(cases)]
+        results = {attempt.request.tag: attempt.result for attempt in engine.run(requests)}
+        return [results[place] for place in range(len(requests))]
+
+    return compile_all

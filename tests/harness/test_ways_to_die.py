@@ -1,0 +1,369 @@
+"""Every way in which a compile ends, on real compilers: each is told apart, on every release.
+
+The letters are those of the classes of failure: A front-end error, B pass failure with a diagnostic, C assertion in
+a pass, D LLVM's own abort, E an error that is printed while the compile goes on, F ptxas or assembler, G over a limit
+of the hardware, H no end, I only after fork.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import kernel_cases
+import pytest
+
+from triage import case as case_module
+from triage import logs
+from triage.case import Case
+from triage.diagnosis import Diagnosis, Kind
+from triage.harness.limits import Limits
+from triage.harness.machine import find_lld
+from triage.harness.toolchains import Toolchain, Toolchains
+from triage.outcome import Outcome, Stage, Status, TensorCore, Undecided
+
+Compile = Callable[..., "list[Outcome | Undecided]"]
+
+CORE = ["3.0.0", "3.2.0", "newest"]
+"""The oldest, the last that cannot recover from an assertion, and the newest."""
+EVERY = ["3.1.0", "3.3.1", "3.4.0", "3.5.1", "3.6.0", "3.7.1", "3.8.0", "3.9.0"]
+releases = pytest.mark.parametrize(
+    "version", [*CORE, *(pytest.param(version, marks=pytest.mark.slow) for version in EVERY)]
+)
+NVIDIA = ["ttir", "ttgir", "llir", "ptx", "cubin"]
+AMD = ["ttir", "ttgir", "llir", "amdgcn", "hsaco"]
+
+
+def numbers(toolchain: Toolchain) -> tuple[int, int]:
+    major, minor = toolchain.triton.split(".")[:2]
+    return int(major), int(minor)
+
+
+def stages(outcome: Outcome) -> list[str]:
+    return [done.stage.value for done in outcome.stages]
+
+
+def diagnosis(outcome: Outcome, case: Case) -> Diagnosis:
+    found = logs.diagnose_outcome(outcome, case.path)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def toolchain(version: str, release: Callable[[str], Toolchain]) -> Toolchain:
+    return release(version)
+
+
+@pytest.fixture
+def compile_one(compile_all: Compile) -> Callable[..., Outcome]:
+    def compile_one(case: Case, toolchain: Toolchain, limits: Limits | None = None, observe: bool = False) -> Outcome:
+        (result,) = compile_all([case], toolchain, limits, observe)
+        assert isinstance(result, Outcome), result
+        return result
+
+    return compile_one
+
+
+One = Callable[..., Outcome]
+
+
+# --- what compiles, and what it uses ------------------------------------------------------------------------------
+
+
+@releases
+def test_a_good_compile_says_what_it_uses(compile_all: Compile, toolchain: Toolchain) -> None:
+    cases = [
+        kernel_cases.add(),
+        kernel_cases.matmul(64, 64, 32, "cuda:90"),
+        kernel_cases.matmul(64, 64, 32, "cuda:80"),
+        kernel_cases.matmul(32, 32, 32, "hip:gfx942"),
+        kernel_cases.matmul(32, 32, 32, "hip:gfx1100"),
+    ]
+    results = compile_all(cases, toolchain)
+    classes = [TensorCore.NONE, TensorCore.WGMMA, TensorCore.MMA_SYNC, TensorCore.MFMA, TensorCore.WMMA]
+    for case, result, tensor_core in zip(cases, results, classes, strict=True):
+        assert isinstance(result, Outcome), (case.target, result)
+        assert (result.status, result.stage, result.exit_code, result.signal) == (Status.OK, None, 0, None), case.target
+        assert stages(result) == (NVIDIA if case.target.backend == "cuda" else AMD)
+        assert all(0 < done.seconds < 60 for done in result.stages)
+        assert result.resources is not None
+        assert result.resources.tensor_core is tensor_core
+        assert result.resources.registers is not None
+        assert result.resources.spill_bytes == 0
+        assert 0 < result.resources.registers <= 512
+        assert (result.resources.shared_bytes > 0) == (tensor_core is not TensorCore.NONE)
+        assert result.resources.threads == 4 * case.target.warp_size
+        assert result.max_rss_bytes > 10 << 20
+        assert result.environment["triton"] == toolchain.triton
+        assert result.environment["python"] == toolchain.python_version
+        assert ("ptxas" in result.environment) == (case.target.backend == "cuda")
+
+
+@pytest.mark.parametrize("version", ["newest"])
+def test_spills_are_read_from_ptxas(compile_one: One, toolchain: Toolchain) -> None:
+    """256 by 64 floats in one warp are 512 accumulators a thread; a thread has 255 registers."""
+    resources = compile_one(kernel_cases.matmul(128, 128, 16, "cuda:80", num_warps=1, num_stages=1), toolchain).resources
+    assert resources is not None
+    assert resources.registers == 255
+    assert resources.spill_bytes is not None
+    assert resources.spill_bytes > 500
+
+
+@pytest.mark.parametrize("target", ["cuda:70", "cuda:75", "cuda:86", "cuda:89", "cuda:100", "cuda:120"])
+@pytest.mark.parametrize("version", ["newest"])
+def test_a_target_compiles(compile_one: One, toolchain: Toolchain, target: str) -> None:
+    outcome = compile_one(kernel_cases.add(target), toolchain)
+    assert (outcome.status, stages(outcome)) == (Status.OK, NVIDIA)
+
+
+@pytest.mark.parametrize("version", ["3.2.0", "newest"])
+def test_blackwell_has_tensor_cores_of_its_own(compile_one: One, toolchain: Toolchain) -> None:
+    """Up to 3.2 the compiler does not know the target, and says so in an assertion."""
+    outcome = compile_one(kernel_cases.matmul(128, 64, 32, "cuda:100"), toolchain)
+    if numbers(toolchain) < (3, 3):
+        assert (outcome.status, outcome.signal, outcome.stage) == (Status.CRASH, "SIGABRT", Stage.TTGIR)
+        return
+    assert outcome.resources is not None
+    assert outcome.resources.tensor_core is TensorCore.TCGEN05
+    assert outcome.resources.tensor_memory_columns
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["newest", *(pytest.param(one, marks=pytest.mark.slow) for one in ("3.6.0", "3.7.1", "3.8.0"))],
+)
+def test_gluon_kernels_compile_and_fail(compile_all: Compile, toolchain: Toolchain) -> None:
+    """There is no mma of fp16 operands with an fp64 accumulator; Gluon's front-end does not know that."""
+    good, bad = compile_all([kernel_cases.gluon_mma("gl.float32"), kernel_cases.gluon_mma("gl.float64")], toolchain)
+    assert isinstance(good, Outcome)
+    assert isinstance(bad, Outcome)
+    assert (good.status, good.resources and good.resources.tensor_core) == (Status.OK, TensorCore.MMA_SYNC)
+    assert (bad.status, bad.stage) == (Status.ERROR, Stage.LLIR)
+    assert "unsupported MMA instruction" in diagnosis(bad, kernel_cases.gluon_mma("")).message
+
+
+# --- A: the front-end ---------------------------------------------------------------------------------------------
+
+
+@releases
+def test_a_front_end_error_has_the_line_of_the_kernel(compile_one: One, toolchain: Toolchain) -> None:
+    case = kernel_cases.elementwise("wrong_shapes", "fp32")
+    outcome = compile_one(case, toolchain)
+    assert (outcome.status, outcome.stage, outcome.exit_code) == (Status.ERROR, Stage.SOURCE, 1)
+    assert (outcome.signal, stages(outcome), outcome.resources) == (None, [], None)
+    found = diagnosis(outcome, case)
+    assert found.kind is Kind.FRONTEND_ERROR
+    assert "64 and 128" in found.message
+    assert found.source is not None
+    text = case.path.read_text().splitlines()[found.source.line - 1]
+    assert text.strip() == "tl.store(y_ptr + tl.arange(0, BLOCK), left + right)"
+    assert text[found.source.column - 1 :].startswith("left") if found.source.column else False
+
+
+# --- B: a pass fails with a diagnostic ----------------------------------------------------------------------------
+
+
+@releases
+def test_a_pass_failure_has_the_diagnostic_and_the_pass(compile_one: One, toolchain: Toolchain) -> None:
+    case = kernel_cases.elementwise("float_xor", "fp32", "hip:gfx942")
+    outcome = compile_one(case, toolchain, observe=True)
+    assert (outcome.status, outcome.stage, outcome.exit_code) == (Status.ERROR, Stage.LLIR, 1)
+    assert (outcome.pipeline, stages(outcome)) == (True, ["ttir", "ttgir"])
+    found = diagnosis(outcome, case)
+    assert found.kind is Kind.MLIR_DIAGNOSTIC
+    assert "'llvm.atomicrmw' op expected LLVM IR integer type" in found.message
+    assert found.pass_name == "convert-triton-amdgpu-to-llvm"
+
+
+# --- C: an assertion in a pass ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", ["3.0.0", "3.1.0", "3.2.0"])
+def test_an_assertion_kills_older_releases(compile_one: One, toolchain: Toolchain) -> None:
+    case = case_module.load(kernel_cases.REPRODUCERS / "wgmma-tf32-mn-major")
+    outcome = compile_one(case, toolchain, observe=True)
+    assert (outcome.status, outcome.stage, outcome.signal) == (Status.CRASH, Stage.LLIR, "SIGABRT")
+    assert (outcome.exit_code, stages(outcome), outcome.errors) == (None, ["ttir", "ttgir"], ())
+    found = diagnosis(outcome, case)
+    assert (found.kind, found.function) == (Kind.ASSERTION, "WGMMAOpPattern::getPtxAsm")
+    assert found.file == "NVGPUToLLVMPass.cpp"
+    assert found.pass_name == "convert-nv-gpu-to-llvm"
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["newest", *(pytest.param(one, marks=pytest.mark.slow) for one in EVERY[2:])],
+)
+def test_newer_releases_turn_an_assertion_into_an_exception(compile_one: One, toolchain: Toolchain) -> None:
+    case = case_module.load(kernel_cases.REPRODUCERS / "wgmma-mn-major-warp-specialized")
+    outcome = compile_one(case, toolchain, observe=True)
+    found = diagnosis(outcome, case)
+    assert (found.kind, found.function) == (Kind.ASSERTION, "WGMMAOpPattern::getPtxAsm")
+    assert found.pass_name == "convert-nv-gpu-to-llvm"
+    assert outcome.stage is Stage.LLIR
+    if numbers(toolchain) >= (3, 5):
+        assert (outcome.status, outcome.signal, outcome.exit_code) == (Status.ERROR, None, 1)
+        assert outcome.errors
+    else:
+        assert (outcome.status, outcome.signal, outcome.exit_code) == (Status.CRASH, "SIGABRT", None)
+
+
+# --- D: LLVM gives up ---------------------------------------------------------------------------------------------
+
+
+@releases
+def test_llvms_own_abort_takes_the_process_on_every_release(compile_one: One, toolchain: Toolchain) -> None:
+    case = kernel_cases.assembly("add.s32 $0, $12;", "=r,r")
+    outcome = compile_one(case, toolchain)
+    assert (outcome.status, outcome.stage, outcome.signal) == (Status.CRASH, Stage.PTX, "SIGABRT")
+    assert (outcome.exit_code, outcome.pipeline) == (None, False)
+    assert stages(outcome) == ["ttir", "ttgir", "llir"]
+    found = diagnosis(outcome, case)
+    assert (found.kind, found.pass_name) == (Kind.LLVM_FATAL, None)
+    assert "Invalid $ operand number in inline asm string" in found.message
+
+
+@releases
+def test_an_unreachable_in_a_pass(compile_one: One, toolchain: Toolchain) -> None:
+    case = kernel_cases.assembly("mov.b32 $0, $1;", "=r")
+    outcome = compile_one(case, toolchain)
+    assert (outcome.status, outcome.stage, outcome.signal) == (Status.CRASH, Stage.LLIR, "SIGABRT")
+    assert diagnosis(outcome, case).kind is Kind.UNREACHABLE
+
+
+# --- E: printed, and gone on --------------------------------------------------------------------------------------
+
+
+@releases
+@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
+def test_an_error_that_is_only_printed_is_not_a_good_compile(
+    compile_one: One, toolchain: Toolchain, target: str
+) -> None:
+    """Up to 3.7 LLVM's error handler calls exit(1); 3.8 and 3.9 return a binary that is bad, and cache it."""
+    case = kernel_cases.assembly("mov.b32 $0, $1;", "=x,r", target)
+    outcome = compile_one(case, toolchain)
+    assembler_stage = Stage.PTX if target == "cuda:90" else Stage.AMDGCN
+    assert (outcome.stage, outcome.signal, outcome.resources) == (assembler_stage, None, None)
+    found = diagnosis(outcome, case)
+    assert found.kind is Kind.LLVM_DIAGNOSTIC
+    assert "allocate output register for constraint 'x'" in found.message
+    if numbers(toolchain) >= (3, 8):
+        assert (outcome.status, outcome.exit_code) == (Status.SUSPECT, 0)
+        assert outcome.cache_key
+        assert stages(outcome) == (NVIDIA if target == "cuda:90" else AMD)
+    else:
+        assert (outcome.status, outcome.exit_code, outcome.errors) == (Status.CRASH, 1, ())
+        assert outcome.cache_key is None
+
+
+# --- F: the assembler refuses -------------------------------------------------------------------------------------
+
+
+@releases
+def test_ptxas_refuses_what_inline_assembly_said(compile_one: One, toolchain: Toolchain) -> None:
+    case = kernel_cases.assembly("frobnicate.s32 $0, $1;", "=r,r")
+    outcome = compile_one(case, toolchain)
+    assert (outcome.status, outcome.stage, outcome.exit_code) == (Status.ERROR, Stage.CUBIN, 1)
+    assert stages(outcome) == ["ttir", "ttgir", "llir", "ptx"]
+    found = diagnosis(outcome, case)
+    assert (found.kind, "frobnicate" in found.message) == (Kind.PTXAS, True)
+
+
+@releases
+def test_amds_assembler_refuses_what_inline_assembly_said(compile_one: One, toolchain: Toolchain) -> None:
+    case = kernel_cases.assembly("frobnicate $0, $1", "=v,v", "hip:gfx942")
+    outcome = compile_one(case, toolchain)
+    assert (outcome.status, outcome.stage, outcome.exit_code) == (Status.ERROR, Stage.HSACO, 1)
+    found = diagnosis(outcome, case)
+    assert (found.kind, "frobnicate" in found.message) == (Kind.ASSEMBLER, True)
+
+
+# --- G: over a limit of the hardware ------------------------------------------------------------------------------
+
+
+@releases
+@pytest.mark.parametrize(
+    ("case", "resource", "limit"),
+    [
+        (kernel_cases.matmul(64, 64, 64, num_stages=20), "shared memory", 232448),
+        (kernel_cases.matmul(64, 64, 32, num_warps=64), "threads", 1024),
+    ],
+    ids=["shared memory", "threads"],
+)
+def test_a_binary_that_no_gpu_of_the_target_can_load(
+    compile_one: One, toolchain: Toolchain, case: Case, resource: str, limit: int
+) -> None:
+    outcome = compile_one(case, toolchain)
+    assert (outcome.status, outcome.stage, outcome.exit_code) == (Status.ERROR, Stage.LOAD, 1)
+    assert stages(outcome) == NVIDIA
+    found = diagnosis(outcome, case)
+    assert (found.kind, found.resource, found.limit) == (Kind.OUT_OF_RESOURCES, resource, limit)
+    assert found.required is not None
+    assert found.required > limit
+
+
+# --- H: no end in sight -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", ["3.0.0", "newest"])
+def test_a_compile_without_an_end_stops_at_the_limit(compile_all: Compile, toolchain: Toolchain) -> None:
+    endless, good = compile_all(
+        [kernel_cases.matmul(512, 512, 512, num_warps=1), kernel_cases.add()], toolchain, Limits(4.0, 6 << 30)
+    )
+    assert isinstance(endless, Outcome)
+    assert (endless.status, endless.exit_code, endless.signal) == (Status.TIMEOUT, None, None)
+    assert endless.limit_s == 4.0
+    assert 3.9 < endless.duration_s < 6
+    assert endless.stage in (Stage.TTGIR, Stage.LLIR)
+    assert diagnosis(endless, kernel_cases.add()).kind is Kind.TIMEOUT
+    assert isinstance(good, Outcome)
+    assert good.status is Status.OK
+
+
+# --- I: only after fork -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", CORE)
+def test_an_abort_that_a_fresh_process_does_not_show_is_no_failure(compile_one: One, toolchain: Toolchain) -> None:
+    outcome = compile_one(kernel_cases.only_after_fork(), toolchain)
+    assert (outcome.status, stages(outcome)) == (Status.OK, NVIDIA)
+    assert outcome.notes == ("failed once in a forked process (SIGABRT), compiles in a fresh one",)
+
+
+@pytest.mark.parametrize("version", ["newest"])
+def test_a_real_crash_is_confirmed_once_and_not_again(
+    compile_all: Compile, toolchain: Toolchain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second look costs a fresh process; a bug that has been confirmed is not looked at again."""
+    from triage.harness.engine import Engine
+
+    fresh: list[str] = []
+    start = Engine._start_fresh
+    monkeypatch.setattr(Engine, "_start_fresh", lambda self, work: (fresh.append(work.identity), start(self, work))[1])
+    case = kernel_cases.assembly("add.s32 $0, $12;", "=r,r")
+    first = compile_all([case], toolchain)
+    again = compile_all([replace(case, options={"num_warps": 8}), replace(case, options={"num_warps": 2})], toolchain)
+    assert [one.signal for one in first + again if isinstance(one, Outcome)] == ["SIGABRT"] * 3
+    assert len(fresh) == 1
+
+
+# --- AMD's linker -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", ["3.2.0"])
+def test_amd_kernels_of_older_releases_are_linked_by_a_newer_triton(compile_one: One, toolchain: Toolchain) -> None:
+    """They link with ld.lld, which few machines have; the newest Triton has it built in."""
+    outcome = compile_one(kernel_cases.add("hip:gfx942"), toolchain)
+    assert (outcome.status, stages(outcome)) == (Status.OK, AMD)
+
+
+@pytest.mark.skipif(find_lld() is not None, reason="this machine has an ld.lld")
+def test_without_any_linker_triage_says_what_is_missing(toolchains: Toolchains, traces: object) -> None:
+    from triage.harness.engine import Engine
+    from triage.harness.request import Request
+
+    with Engine(jobs=1, spare=list) as engine:
+        (attempt,) = engine.run([Request(kernel_cases.add("hip:gfx942"), toolchains.resolve("3.2.0"))])
+    assert isinstance(attempt.result, Undecided)
+    assert "Install lld, or set TRITON_HIP_LLD_PATH" in attempt.result.reason
+    assert "\n" not in attempt.result.reason

@@ -1,0 +1,133 @@
+"""What was observed of a reproducer, release by release: ``observed.json`` in its folder, written by ``kb check``.
+
+Pure: values, their JSON, and the comparison of what is recorded with what was seen just now.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from triage.diagnosis import Diagnosis
+from triage.errors import InputError
+from triage.outcome import Outcome, Status
+
+SCHEMA = "triton-triage/observed/1"
+FILE = "observed.json"
+
+# An API that a release does not have shows as an AttributeError or ImportError about a module of Triton's.
+_NO_API = re.compile(
+    r"module '(?:triton|gluon)[\w.]*' has no attribute|No module named 'triton|cannot import name '\w+' from 'triton"
+    r"|this Triton has no "
+)
+
+
+class Verdict(str, Enum):
+    """How a reproducer does on a release."""
+
+    FAILS = "fails"
+    COMPILES = "compiles"
+    NOT_APPLICABLE = "not applicable"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One reproducer on one release. ``status``, ``stage``, ``kind`` and ``signature`` describe a failure."""
+
+    verdict: Verdict
+    status: str | None = None
+    stage: str | None = None
+    kind: str | None = None
+    signature: str | None = None
+
+    def to_json(self) -> dict[str, str]:
+        """Without what does not apply."""
+        values = {
+            "verdict": self.verdict.value,
+            "status": self.status,
+            "stage": self.stage,
+            "kind": self.kind,
+            "signature": self.signature,
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A recorded claim that is not what was seen; ``recorded`` is None where nothing was claimed."""
+
+    reproducer: str
+    release: str
+    variant: str
+    recorded: Observation | None
+    seen: Observation
+
+
+Table = Mapping[str, Observation]
+"""Release → observation."""
+
+
+def observe(outcome: Outcome, diagnosis: Diagnosis | None) -> Observation:
+    """What an outcome says for the table."""
+    if outcome.status is Status.OK or diagnosis is None:
+        return Observation(Verdict.COMPILES)
+    if any(_NO_API.search(error.message) for error in outcome.errors):
+        return Observation(Verdict.NOT_APPLICABLE)
+    return Observation(
+        Verdict.FAILS,
+        outcome.status.value,
+        outcome.stage.value if outcome.stage else None,
+        diagnosis.kind.value,
+        diagnosis.signature,
+    )
+
+
+def read(folder: Path) -> dict[str, dict[str, Observation]]:
+    """Variant (``case``, ``fixed``) → table; empty where nothing is recorded. Raises InputError."""
+    path = folder / FILE
+    if not path.is_file():
+        return {}
+    try:
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
+        if data["schema"] != SCHEMA:
+            raise InputError(f"{path}: schema: expected {SCHEMA!r}, found {data['schema']!r}")
+        return {
+            variant: {release: _observation(row) for release, row in table.items()}
+            for variant, table in data["observed"].items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: not a table of observations ({error}); write it with kb check --update") from None
+
+
+def _observation(row: Mapping[str, str]) -> Observation:
+    return Observation(
+        Verdict(row["verdict"]), row.get("status"), row.get("stage"), row.get("kind"), row.get("signature")
+    )
+
+
+def write(folder: Path, tables: Mapping[str, Table]) -> None:
+    """Record tables, releases in order."""
+    observed = {
+        variant: {release: table[release].to_json() for release in sorted(table, key=_release_key)}
+        for variant, table in sorted(tables.items())
+    }
+    text = json.dumps({"schema": SCHEMA, "observed": observed}, indent=1)
+    (folder / FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def compare(reproducer: str, variant: str, recorded: Table, seen: Table) -> list[Difference]:
+    """Where the two differ, on the releases that were run."""
+    return [
+        Difference(reproducer, release, variant, recorded.get(release), observation)
+        for release, observation in sorted(seen.items(), key=lambda item: _release_key(item[0]))
+        if recorded.get(release) != observation
+    ]
+
+
+def _release_key(release: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", release))
