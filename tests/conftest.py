@@ -19,6 +19,8 @@ from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.outcome import Outcome, Undecided
 
+pytest_plugins = ["commands"]
+
 NEWEST = "newest"
 """The Triton beside triage, which CI keeps at the newest release."""
 _LINGER_S = 5.0
@@ -78,18 +80,22 @@ class Traces:
         assert (processes, files) == ({}, [])
 
 
-@pytest.fixture
-def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Traces:
-    """Marks every process that is started from here on and gives it a temporary folder of its own."""
-    temporary, working = tmp_path / "temporary", tmp_path / "working"
+def _marked(folder: Path, patch: pytest.MonkeyPatch) -> Traces:
+    temporary, working = folder / "temporary", folder / "working"
     temporary.mkdir()
     working.mkdir()
     mark = os.urandom(8).hex()
-    monkeypatch.setenv("TRIAGE_TEST_MARK", mark)
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    monkeypatch.chdir(working)
+    patch.setenv("TRIAGE_TEST_MARK", mark)
+    patch.setenv("TMPDIR", str(temporary))
+    patch.setattr(tempfile, "tempdir", str(temporary))
+    patch.chdir(working)
     return Traces(mark, temporary, working)
+
+
+@pytest.fixture
+def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Traces:
+    """Marks every process that is started from here on and gives it a temporary folder of its own."""
+    return _marked(tmp_path, monkeypatch)
 
 
 @pytest.fixture
@@ -100,9 +106,24 @@ def engine(traces: Traces, toolchains: Toolchains) -> Iterator[Engine]:
     traces.assert_gone()
 
 
+@pytest.fixture(scope="module")
+def shared_engine(tmp_path_factory: pytest.TempPathFactory, toolchains: Toolchains) -> Iterator[Engine]:
+    """One engine for the tests of a module, whose servers stay warm; nothing of it may be left either."""
+    with pytest.MonkeyPatch.context() as patch:
+        traces = _marked(tmp_path_factory.mktemp("shared"), patch)
+        with Engine(jobs=2, spare=lambda: [toolchains.default()]) as made:
+            yield made
+        traces.assert_gone()
+
+
 @pytest.fixture
 def compile_all(engine: Engine, toolchains: Toolchains) -> Compile:
     """Compile cases in one stream; the results come in the order of the cases."""
+    return compiler(engine, toolchains)
+
+
+def compiler(engine: Engine, toolchains: Toolchains) -> Compile:
+    """The same for any engine."""
 
     def compile_all(
         cases: Iterable[Case],

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -155,15 +157,15 @@ KNOWN_OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "maxnreg", "en
 def load(path: Path) -> Case:
     """Read a case folder or its ``case.json``. Raises InputError naming the file, the field and the mend."""
     document_path = path / "case.json" if path.is_dir() else path
+    if not document_path.is_file():
+        raise InputError(f"{document_path}: no such file; a case folder holds case.json and the kernel")
     try:
         text = document_path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(f"{document_path}: no such file; a case folder holds case.json and the kernel") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{document_path}: cannot be read as text: {error}") from None
     try:
         document = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{document_path}: not JSON: {error}") from None
     return from_json(document, document_path.parent, str(document_path))
 
@@ -190,8 +192,7 @@ def from_json(document: Any, folder: Path, where: str) -> Case:
     mappings = {key: _mapping(document.get(key, {}), key, bad) for key in ("options", "toolchain", "origin")}
     signature = _mapping(document.get("signature"), "signature", bad)
     for argument, type_ in signature.items():
-        if not isinstance(type_, str) or not type_:
-            raise bad(f"signature.{argument}", f"expected a Triton type such as '*fp16' or 'i32', found {type_!r}")
+        check_type(type_, lambda problem, argument=argument: bad(f"signature.{argument}", problem))
     divisible = _mapping(document.get("divisible", {}), "divisible", bad)
     for argument, value in divisible.items():
         if argument not in signature:
@@ -200,6 +201,8 @@ def from_json(document: Any, folder: Path, where: str) -> Case:
     constexprs = _mapping(document.get("constexprs", {}), "constexprs", bad)
     if both := sorted(set(constexprs) & set(signature)):
         raise bad(f"constexprs.{both[0]}", "also in signature; an argument is one or the other")
+    for argument, value in constexprs.items():
+        check_constant(value, lambda problem, argument=argument: bad(f"constexprs.{argument}", problem))
     target = document.get("target")
     if not isinstance(target, str):
         raise bad("target", f"expected text such as 'cuda:90', found {target!r}")
@@ -224,6 +227,55 @@ def from_json(document: Any, folder: Path, where: str) -> Case:
         triton=triton,
         origin=frozen(mappings["origin"]),
     )
+
+
+_SCALAR = r"(?:fp8e4nv|fp8e4b8|fp8e4b15|fp8e5b16|fp8e5|fp16|bf16|fp32|fp64|[iu](?:1|8|16|32|64)|B)"
+_TYPE = re.compile(rf"(?:\*+k?)?{_SCALAR}|nvTmaDesc")
+_DESCRIPTOR = re.compile(
+    rf"tensordesc(?:_im2col)?<{_SCALAR}\[ *\d+(?: *, *\d+)* *\](?:, *input_rank=\d+)?(?:, *(?P<layout>[^<>]+))?>"
+)
+
+
+def check_type(value: Any, bad: Any) -> None:
+    """A type as ``str_to_ty`` of any release spells it. A descriptor's layout is a call with literals: Triton
+    evaluates that text."""
+    if isinstance(value, str):
+        descriptor = _DESCRIPTOR.fullmatch(value)
+        if _TYPE.fullmatch(value) or (descriptor and (not descriptor["layout"] or _is_layout(descriptor["layout"]))):
+            return
+    raise bad(f"expected a Triton type such as '*fp16', 'i32' or 'tensordesc<fp16[128, 64]>', found {value!r}")
+
+
+def _is_layout(text: str) -> bool:
+    try:
+        call = ast.parse(text, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return False
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+            ast.literal_eval(argument)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def check_constant(value: Any, bad: Any) -> None:
+    """A constexpr is what JSON can hold and Triton can represent: text, booleans, numbers, null, lists of these."""
+    match value:
+        case None | bool() | str():
+            return
+        case int() if -(1 << 63) <= value < 1 << 64:
+            return
+        case int():
+            raise bad("does not fit into 64 bits")
+        case float() if math.isfinite(value):
+            return
+        case float():
+            raise bad(f"{value} is not a number that JSON can hold")
+        case list():
+            for item in value:
+                check_constant(item, bad)
+        case _:
+            raise bad(f"a {type(value).__name__} cannot be a constexpr here")
 
 
 def check_divisor(value: Any, bad: Any) -> None:
@@ -258,9 +310,14 @@ def _kernel(value: Any, folder: Path, bad: Any) -> tuple[str, str]:
     if not isinstance(name, str) or not name.isidentifier():
         raise bad("kernel.name", f"expected the name of a function, found {name!r}")
     path = folder / file
-    if Path(file).is_absolute() or not path.resolve().is_relative_to(folder.resolve()):
+    try:
+        inside = not Path(file).is_absolute() and path.resolve().is_relative_to(folder.resolve())
+        exists = path.is_file()
+    except (OSError, ValueError, RuntimeError) as error:  # too long, a null byte, a loop of links
+        raise bad("kernel.file", f"no name of a file: {error}") from None
+    if not inside:
         raise bad("kernel.file", f"{file!r} leaves the case folder")
-    if not path.is_file():
+    if not exists:
         raise bad("kernel.file", f"{file!r} does not exist in {folder}")
     check_source(path, name)
     return file, name
@@ -273,9 +330,10 @@ def check_source(path: Path, name: str) -> None:
     """
     try:
         tree = ast.parse(path.read_bytes(), filename=str(path))
-    except (SyntaxError, ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        raise InputError(f"{path}{f':{line}' if line else ''}: not Python: {error}") from None
+    except SyntaxError as error:
+        raise InputError(f"{path}{f':{error.lineno}' if error.lineno else ''}: not Python: {error.msg}") from None
+    except (OSError, ValueError, RecursionError, MemoryError) as error:
+        raise InputError(f"{path}: not Python: {error}") from None
     defined = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     bound = {alias.asname or alias.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names}
     bound |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

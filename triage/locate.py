@@ -39,13 +39,21 @@ def locate(text: str, options: Mapping[str, Any] | None = None) -> Case:
     if "::" in text:
         return _from_source(text, given)
     path = Path(text)
-    if not path.exists() and (folder := reproducers.folder(text)) is not None:
+    if not _exists(path) and (folder := reproducers.folder(text)) is not None:
         path = folder
-    if not path.exists():
-        raise InputError(f"{text}: no such case; {_hint(text)}")
+    if not text or not _exists(path):
+        raise InputError(f"{text or 'an empty name'}: no such case; {_hint(text)}")
     if path.suffix == ".py":
         raise InputError(f"{text}: name the kernel as well: {text}::FUNCTION --arg NAME=TYPE --const NAME=VALUE")
     return _changed(cases.load(path), given)
+
+
+def _exists(path: Path) -> bool:
+    """False as well for what can be no name of a file: too long, or with a null byte."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _hint(text: str) -> str:
@@ -59,8 +67,8 @@ def _hint(text: str) -> str:
 def _from_source(text: str, given: Mapping[str, Any]) -> Case:
     file, _, name = text.rpartition("::")
     path = Path(file)
-    if not path.is_file():
-        raise InputError(f"{file}: no such file")
+    if not _exists(path) or not path.is_file():
+        raise InputError(f"{file}: no such file; before '::' comes the kernel's source file")
     if not name.isidentifier():
         raise InputError(f"{text}: after '::' comes the name of a kernel, as in {file}::matmul")
     cases.check_source(path, name)
@@ -77,7 +85,7 @@ def _from_source(text: str, given: Mapping[str, Any]) -> Case:
         divisible=cases.frozen(_divisors(given.get("divisible", ()), signature)),
         target=Target.parse(given.get("target", DEFAULT_TARGET)),
         options=cases.frozen(_options(given)),
-        language=_language(path),
+        language=_language(path, name),
     )
 
 
@@ -99,16 +107,26 @@ def _changed(case: Case, given: Mapping[str, Any]) -> Case:
     )
 
 
-def _language(path: Path) -> Language:
-    """Gluon kernels are jitted by ``gluon.jit``; the worker checks against what the function really is."""
-    tree = ast.parse(path.read_bytes())
-    imported = {
-        name
-        for node in ast.walk(tree)
+def _language(path: Path, name: str) -> Language:
+    """Gluon kernels are jitted by ``gluon.jit``; the worker checks against what the function really is.
+
+    A file may hold kernels of both: the decorator's origin decides, and for a name that is no decorated function
+    (assigned, imported) any import of Gluon."""
+    nodes = list(ast.walk(ast.parse(path.read_bytes())))
+    from_gluon = {
+        (alias.asname or alias.name).partition(".")[0] if "gluon" in f"{getattr(node, 'module', None)}.{alias.name}" else ""
+        for node in nodes
         if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
-    }
-    return Language.GLUON if any("gluon" in name for name in imported) else Language.TRITON
+        for alias in node.names
+    } - {""}
+    decorators = [
+        decorator
+        for node in nodes
+        if isinstance(node, ast.FunctionDef) and node.name == name
+        for decorator in node.decorator_list
+    ]
+    used = {node.id for one in decorators for node in ast.walk(one) if isinstance(node, ast.Name)} if decorators else from_gluon
+    return Language.GLUON if used & from_gluon else Language.TRITON
 
 
 def _pairs(option: str, values: Iterable[str], example: str) -> dict[str, str]:

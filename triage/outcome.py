@@ -111,7 +111,8 @@ class Outcome:
     ``log`` is standard output and error together, bounded, with the compiler's own text only; ``log_stages``
     says at which character offset of ``log`` each stage began. ``pipeline`` is true when the process was
     inside an MLIR pass pipeline when it ended. ``pass_name`` and ``pass_ir`` come from an observing re-run.
-    ``limit_s``/``limit_bytes`` are what the attempt ran under.
+    ``limit_s``/``limit_bytes`` are what the attempt ran under. ``imported`` is false when the kernel's module
+    itself failed, before there was a kernel.
     """
 
     status: Status
@@ -133,6 +134,7 @@ class Outcome:
     limit_s: float | None = None
     limit_bytes: int | None = None
     killed_from_outside: bool = False
+    imported: bool = True
     notes: tuple[str, ...] = ()
     artifacts: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

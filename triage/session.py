@@ -163,6 +163,8 @@ class Session:
         case, toolchain = request.case, request.toolchain
         yield from _repairs(case, toolchain, matches)
         yield from releases(case, self._releases(toolchain, matches))
+        if not outcome.imported:
+            return  # No configuration changes how the module itself fails.
         source = case.path.read_text(encoding="utf-8", errors="replace")
         yield from configurations(case, toolchain, neighbours(case, source, diagnosis, outcome.log))
 

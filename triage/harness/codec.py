@@ -34,6 +34,7 @@ def dumps(outcome: Outcome) -> str:
             "limit_s": outcome.limit_s,
             "limit_bytes": outcome.limit_bytes,
             "killed_from_outside": outcome.killed_from_outside,
+            "imported": outcome.imported,
             "notes": list(outcome.notes),
             "environment": dict(outcome.environment),
         }
@@ -64,6 +65,7 @@ def loads(text: str, artifacts: dict[str, Path]) -> Outcome:
         limit_s=data["limit_s"],
         limit_bytes=data["limit_bytes"],
         killed_from_outside=data["killed_from_outside"],
+        imported=data["imported"],
         notes=tuple(data["notes"]),
         artifacts=artifacts,
         environment=data["environment"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -52,6 +53,11 @@ def judge(case: Case, facts: Facts, limits: Limits, token: str) -> Outcome | Und
         limit_s=limits.timeout_s,
         limit_bytes=limits.memory_bytes,
         environment=dict(facts.environment),
+        notes=tuple(
+            f"{event['package']} is not installed there; the kernel's module was given a stand-in for it"
+            for event in facts.events
+            if event["ev"] == "missing"
+        ),
     )
     if facts.timed_out:
         return replace(outcome, status=Status.TIMEOUT)
@@ -74,7 +80,10 @@ def judge(case: Case, facts: Facts, limits: Limits, token: str) -> Outcome | Und
             return replace(outcome, status=Status.ERROR, exit_code=1)
         return Undecided(str(last["reason"]), input_error=bool(last.get("input_error")))
     if last["ev"] == "error":
-        return replace(outcome, status=Status.ERROR, exit_code=1, errors=python_errors(last["errors"]))
+        errors = python_errors(last["errors"])
+        if (package := missing_package(errors)) is not None:
+            return Undecided(cannot_import(case.file, package))
+        return replace(outcome, status=Status.ERROR, exit_code=1, errors=errors)
     return _compiled(case, outcome, last)
 
 
@@ -143,6 +152,27 @@ def split_marks(log: str, token: str) -> tuple[str, tuple[tuple[Stage, int], ...
         parts.append(part)
         length += len(part)
     return "".join(parts), tuple(marks)
+
+
+_NO_MODULE = re.compile(r"No module named '([\w.]{1,200})'")
+
+
+def missing_package(errors: tuple[PythonError, ...]) -> str | None:
+    """The package whose absence ended an import; None for Triton's own modules, whose absence is how a release lacks
+    an API."""
+    for error in errors:
+        found = _NO_MODULE.match(error.message) if error.type == "ModuleNotFoundError" else None
+        if found is not None and found.group(1).partition(".")[0] != "triton":
+            return found.group(1)
+    return None
+
+
+def cannot_import(file: str, package: str) -> str:
+    """The reason of an Undecided for a kernel's module that needs what the environment does not have."""
+    return (
+        f"{file} imports {package}, which this environment does not have; "
+        "install it there, or use --python PATH with an environment that has it"
+    )
 
 
 def python_errors(described: list[dict[str, Any]]) -> tuple[PythonError, ...]:

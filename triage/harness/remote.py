@@ -8,10 +8,11 @@ import socket
 import time
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 from triage.harness.boundedlog import BoundedLog
-from triage.harness.judge import python_errors
+from triage.harness.judge import cannot_import, missing_package, python_errors
 from triage.harness.worker import wire
 from triage.outcome import Outcome, PythonError, Stage, Status, Undecided
 
@@ -93,6 +94,8 @@ def judge_unready(remote: Remote) -> Outcome | Undecided | None:
     text = remote.output.text()
     if remote.level is not Level.CASE:
         return Undecided(f"Triton cannot be imported there: {_last_words(errors, text)}")
+    if (package := missing_package(errors)) is not None:
+        return Undecided(cannot_import(Path(remote.key[-2]).name, package))
     outcome = Outcome(
         status=Status.ERROR,
         stage=Stage.SOURCE,
@@ -101,6 +104,7 @@ def judge_unready(remote: Remote) -> Outcome | Undecided | None:
         max_rss_bytes=remote.max_rss_bytes,
         limit_s=remote.limit_s,
         limit_bytes=remote.memory_bytes,
+        imported=False,
     )
     if remote.timed_out:
         return replace(outcome, status=Status.TIMEOUT)

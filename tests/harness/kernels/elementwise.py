@@ -30,4 +30,5 @@ def fused_integers(x_ptr, y_ptr, BLOCK: tl.constexpr):
 def float_xor(x_ptr, y_ptr, BLOCK: tl.constexpr):
     """A bitwise atomic on floats: no front-end refuses it, and AMD's lowering finds that LLVM has no such thing."""
     offsets = tl.arange(0, BLOCK)
-    tl.atomic_xor(y_ptr + offsets, tl.load(x_ptr + offsets), sem="relaxed")
+    x = tl.load(x_ptr + offsets)
+    tl.atomic_xor(y_ptr + offsets % 16, x, mask=x > 0, sem="relaxed")

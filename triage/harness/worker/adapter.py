@@ -55,6 +55,19 @@ class StubDriver:
         """The target's limits under the names that Triton's drivers use."""
         return dict(self._limits)
 
+    def get_benchmarker(self) -> Any:
+        """Autotuners of 3.2 and later take one when they are made; nothing is ever timed."""
+        return lambda call, **_: 0.0
+
+    def get_empty_cache_for_benchmark(self) -> None:
+        """As above."""
+
+    def get_device_interface(self) -> Any:
+        """The module that stands for the device; torch is the user's own then."""
+        import torch
+
+        return torch.cuda
+
     def get_device_capability(self, device: Any = None) -> Any:
         """(major, minor) on CUDA."""
         return divmod(self._target.arch, 10) if isinstance(self._target.arch, int) else (0, 0)

@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from . import recorder
 
@@ -17,12 +17,12 @@ _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EROFS}
 _NO_LLD = "ld.lld not found"
 
 
-def run_forked(request: Dict[str, Any], module: Any, result: int) -> None:
-    """Compile in a fork of a case server that has imported ``module``."""
+def run_forked(request: Dict[str, Any], module: Any, missing: List[str], result: int) -> None:
+    """Compile in a fork of a case server that has imported ``module``, without the packages ``missing``."""
     recording = recorder.Recorder(result, request["token"])
     recorder.current = recording
     _prepare(request)
-    _guarded(request, lambda: module, recording)
+    _guarded(request, lambda: (module, missing), recording)
 
 
 def run_fresh(request: Dict[str, Any], result: int) -> None:
@@ -58,7 +58,10 @@ def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
     from . import adapter, errors, load, values
 
     try:
-        _compile(request, module(), recording)
+        found, missing = module()
+        for name in missing:
+            recording.emit("missing", package=name)
+        _compile(request, found, recording)
     except (adapter.BadCase, load.BadKernel, values.BadValue) as error:
         if isinstance(error, values.BadValue) and "this Triton has no" in str(error):
             # The API does not exist on this release: that is how the case fails here.

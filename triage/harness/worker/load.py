@@ -7,20 +7,38 @@ import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any, List
+from typing import Any, List, Tuple
+
+from . import placeholders
 
 
 class BadKernel(Exception):
     """The module was imported, but does not hold what the case names."""
 
 
-def load_module(path: Path) -> ModuleType:
-    """Import the file: inside a package under its dotted name (relative imports work), else under its stem."""
+def load_module(path: Path) -> Tuple[ModuleType, List[str]]:
+    """Import the file as its own program would; returns the host-side packages (torch, numpy) that this environment
+    does not have and that were stood in for. Raises whatever the module raises."""
+    try:
+        return _import(path), []
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in placeholders.HOST_SIDE:
+            raise
+    finder = placeholders.install()
+    try:
+        return _import(path), finder.used
+    finally:
+        placeholders.remove(finder)
+
+
+def _import(path: Path) -> ModuleType:
+    """Inside a package under its dotted name (relative imports work), else under its stem."""
     root, names = path.parent, [path.stem]
     while (root / "__init__.py").is_file() and root.parent != root:
         names.insert(0, root.name)
         root = root.parent
-    sys.path.insert(0, str(root))
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
     sys.dont_write_bytecode = True  # Nothing is left in the user's folders.
     # The name must not be taken by a module of Python or Triton, and must be an identifier to be importable.
     if len(names) > 1 and all(name.isidentifier() for name in names):

@@ -75,8 +75,9 @@ def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
     process.limit(0)
     path = Path(message["path"])
     module: Optional[Any] = None
+    missing: List[str] = []
     try:
-        module = load.load_module(path)
+        module, missing = load.load_module(path)
     except BaseException as error:  # a user's module may raise SystemExit as well
         wire.send(sock, {"op": "ready", "ok": False, "errors": errors.describe(error)})
         errors.print_chain(error)
@@ -86,7 +87,7 @@ def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
         result = os.dup(pipes[1])
         process.redirect(pipes[0])
         process.limit(request["memory_bytes"])
-        child.run_forked(request, module, result)
+        child.run_forked(request, module, missing, result)
         return 0
 
     sys.stdout.flush()

@@ -1,0 +1,583 @@
+"""What a kernel may do to triage, each with a real child process: it is reported for what it is, the compiles beside
+it come out right, and nothing of it is left when the engine is closed.
+
+A kernel module here replaces ``triton.compile`` with a function that does the fault first. That runs in the process
+of the attempt and only there, below everything that triage has built around it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import kernel_cases
+import psutil
+import pytest
+from conftest import Traces
+
+from triage.case import Case, frozen
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.request import Attempt, Request
+from triage.harness.toolchains import Toolchain, Toolchains
+from triage.outcome import Outcome, Stage, Status, Undecided
+
+LIMITS = Limits(timeout_s=60, memory_bytes=2 << 30)
+SHORT = Limits(timeout_s=1.0, memory_bytes=2 << 30)
+GOOD = 3
+"""Good compiles in the same stream as a fault: before, beside and after it."""
+
+MODULE = '''
+import ctypes, fcntl, os, resource, signal, socket, subprocess, sys, threading, time
+import triton
+import triton.language as tl
+
+_compile = triton.compile
+
+
+@triton.jit
+def add(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets) + 1)
+
+
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
+def result_pipes():
+    """Every pipe that this process can write into, but its own output."""
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        fd = int(name)
+        try:
+            is_pipe = os.readlink(f"/proc/self/fd/{fd}").startswith("pipe:")
+            if fd > 2 and is_pipe and fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_WRONLY:
+                found.append(fd)
+        except OSError:
+            pass
+    return found
+
+
+def fault():
+BODY
+
+
+def compile_(*arguments, **named):
+    fault()
+    return _compile(*arguments, **named)
+
+
+triton.compile = compile_
+'''
+
+
+def module(folder: Path, body: str, name: str = "faulty.py") -> Case:
+    """A kernel module whose compile runs ``body`` first, as a case."""
+    path = folder / name
+    path.write_text(MODULE.replace("BODY", textwrap.indent(textwrap.dedent(body).strip(), "    ")))
+    found = kernel_cases.case(path, "add", {"x_ptr": "*fp32", "y_ptr": "*fp32"})
+    return replace(found, constexprs=frozen({"BLOCK": 256}))
+
+
+def good_cases() -> list[Case]:
+    return [kernel_cases.add(block=64 << step) for step in range(GOOD)]
+
+
+class Stream:
+    """Runs one bad case among good ones."""
+
+    def __init__(self, engine: Engine, toolchain: Toolchain) -> None:
+        self._engine, self._toolchain = engine, toolchain
+
+    def attempts(self, bad: Case, limits: Limits = LIMITS) -> Iterator[Attempt]:
+        first, *rest = good_cases()
+        requests = [(first, LIMITS), (bad, limits), *((case, LIMITS) for case in rest)]
+        return self._engine.run(Request(case, self._toolchain, limit, tag=case is bad) for case, limit in requests)
+
+    def __call__(self, bad: Case, limits: Limits = LIMITS) -> Outcome | Undecided:
+        """The bad case's result; the good ones are seen to have come out right."""
+        attempts = list(self.attempts(bad, limits))
+        good = [attempt.result for attempt in attempts if not attempt.request.tag]
+        assert [getattr(result, "status", result) for result in good] == [Status.OK] * GOOD
+        (result,) = [attempt.result for attempt in attempts if attempt.request.tag]
+        return result
+
+
+@pytest.fixture
+def stream(engine: Engine, toolchains: Toolchains) -> Stream:
+    return Stream(engine, toolchains.default())
+
+
+def told(result: Outcome | Undecided) -> tuple[str, str | None, int | None]:
+    """Status, signal and exit code."""
+    assert isinstance(result, Outcome), result
+    return result.status.value, result.signal, result.exit_code
+
+
+# --- ways to end ----------------------------------------------------------------------------------------------------
+
+ENDINGS = {
+    "aborts": ("os.abort()", ("crash", "SIGABRT", None)),
+    "segfaults": ("ctypes.string_at(0)", ("crash", "SIGSEGV", None)),
+    "divides by zero": ("os.kill(os.getpid(), signal.SIGFPE)", ("crash", "SIGFPE", None)),
+    "kills itself": ("os.kill(os.getpid(), signal.SIGKILL)", ("crash", "SIGKILL", None)),
+    "kills its process group": ("os.killpg(0, signal.SIGKILL)", ("crash", "SIGKILL", None)),
+    "leaves with 0": ("os._exit(0)", ("crash", None, 0)),
+    "leaves with 3": ("os._exit(3)", ("crash", None, 3)),
+    "leaves Python's way": ("sys.exit(3)", ("error", None, 1)),
+    "leaves Python's way with 0": ("sys.exit(0)", ("error", None, 1)),
+    "raises KeyboardInterrupt": ("raise KeyboardInterrupt", ("error", None, 1)),
+    "recurses": ("fault()", ("error", None, 1)),
+    "leaves from a thread": ("threading.Thread(target=os._exit, args=(5,)).start(); time.sleep(9)", ("crash", None, 5)),
+    "raises what cannot be printed": (
+        """
+        class Unprintable(Exception):
+            def __str__(self):
+                raise ValueError("no")
+        raise Unprintable
+        """,
+        ("error", None, 1),
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "expected"), ENDINGS.values(), ids=ENDINGS)
+def test_a_child_that(
+    stream: Stream, tmp_path: Path, body: str, expected: tuple[str, str | None, int | None]
+) -> None:
+    result = stream(module(tmp_path, body))
+    assert told(result) == expected
+    assert isinstance(result, Outcome)
+    assert (result.stage, result.notes) == (Stage.SOURCE, ())
+
+
+def test_what_was_finished_before_the_end_is_kept(stream: Stream, tmp_path: Path) -> None:
+    """The death is in the middle of a compile: in the call of ptxas."""
+    body = """
+        original = subprocess.run
+        def run(*arguments, **named):
+            if "ptxas" in str(arguments[0]):
+                print("the last words", flush=True)
+                os.abort()
+            return original(*arguments, **named)
+        subprocess.run = subprocess.check_call = run
+    """
+    result = stream(module(tmp_path, body))
+    assert told(result) == ("crash", "SIGABRT", None)
+    assert isinstance(result, Outcome)
+    assert result.stage is Stage.CUBIN
+    assert [done.stage.value for done in result.stages] == ["ttir", "ttgir", "llir", "ptx"]
+    assert "the last words" in result.log
+
+
+# --- no end ---------------------------------------------------------------------------------------------------------
+
+ENDLESS = {
+    "loops": "while True: pass",
+    "sleeps": "time.sleep(1000)",
+    "ignores every signal": """
+        for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(number, signal.SIG_IGN)
+        while True: time.sleep(1)
+    """,
+    "stops itself": "os.kill(os.getpid(), signal.SIGSTOP)",
+    "waits for a program that hangs": "subprocess.run(['sleep', '1000'])",
+    "forks for ever, slowly": """
+        while True:
+            if os.fork() == 0: time.sleep(1000)
+            time.sleep(0.02)
+    """,
+    "blocks in its own output": "os.read(os.pipe()[0], 1)",
+    "hangs at exit": "import atexit; threading.Thread(target=time.sleep, args=(1000,)).start(); time.sleep(1000)",
+}
+
+
+@pytest.mark.parametrize("body", ENDLESS.values(), ids=ENDLESS)
+def test_a_child_without_an_end_is_a_time_out(stream: Stream, tmp_path: Path, body: str) -> None:
+    result = stream(module(tmp_path, body), SHORT)
+    assert told(result) == ("timeout", None, None)
+    assert isinstance(result, Outcome)
+    assert result.limit_s == 1.0
+    assert 0.9 < result.duration_s < 3
+
+
+def test_a_ptxas_that_hangs_is_a_time_out_of_its_stage(stream: Stream, tmp_path: Path) -> None:
+    fake = tmp_path / "ptxas"
+    fake.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo 'release 12.8, V12.8.93' && exit 0\nsleep 1000 & wait\n")
+    fake.chmod(0o755)
+    result = stream(module(tmp_path, f"os.environ['TRITON_PTXAS_PATH'] = {str(fake)!r}"), SHORT)
+    assert told(result) == ("timeout", None, None)
+    assert isinstance(result, Outcome)
+    assert (result.stage, len(result.stages)) == (Stage.CUBIN, 4)
+
+
+# --- memory and output ----------------------------------------------------------------------------------------------
+
+GREEDY = {
+    "bytes": "kept = []\nwhile True: kept.append(b'x' * (1 << 26))",
+    "pages, slowly": "kept = []\nwhile True:\n    kept.append(b'x' * (1 << 22))\n    time.sleep(0.001)",
+    "in a grandchild": """
+        if os.fork() == 0:
+            kept = []
+            while True: kept.append(b'x' * (1 << 24)); time.sleep(0.01)
+        time.sleep(1000)
+    """,
+    "in C": "while True: ctypes.memset(ctypes.CDLL(None).malloc(1 << 26) or os._exit(9), 1, 1 << 26)",
+}
+
+
+@pytest.mark.parametrize("body", GREEDY.values(), ids=GREEDY)
+def test_a_child_that_allocates_without_end_is_out_of_memory(stream: Stream, tmp_path: Path, body: str) -> None:
+    if "malloc" in body:
+        body = """
+            libc = ctypes.CDLL(None)
+            libc.malloc.restype = ctypes.c_void_p
+            while True:
+                place = libc.malloc(1 << 26)
+                if not place: os.abort()
+                ctypes.memset(place, 1, 1 << 26)
+        """
+    limits = Limits(timeout_s=30, memory_bytes=1 << 30)
+    result = stream(module(tmp_path, body), limits)
+    assert told(result) == ("out-of-memory", None, None)
+    assert isinstance(result, Outcome)
+    assert result.limit_bytes == 1 << 30
+
+
+def test_a_gibibyte_of_output_is_kept_in_bounds(stream: Stream, tmp_path: Path) -> None:
+    body = """
+        print("the first line", flush=True)
+        block = b"chatter\\n" * (1 << 17)
+        for _ in range(1 << 10): os.write(1, block)
+        print("the last line", flush=True)
+        os.abort()
+    """
+    before = psutil.Process().memory_info().rss
+    result = stream(module(tmp_path, body))
+    assert told(result) == ("crash", "SIGABRT", None)
+    assert isinstance(result, Outcome)
+    assert result.log.startswith("the first line\n")
+    assert "the last line\n" in result.log[-200:]
+    assert len(result.log) < 8 << 20
+    assert result.log_dropped_bytes > 1000 << 20
+    assert psutil.Process().memory_info().rss - before < 100 << 20
+
+
+# --- what it leaves -------------------------------------------------------------------------------------------------
+
+LEFT = {
+    "a program": "subprocess.Popen(['sleep', '1000'])",
+    "a program in a session of its own": "subprocess.Popen(['sleep', '1000'], start_new_session=True)",
+    "a daemon": """
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                for fd in range(100):
+                    try: os.close(fd)
+                    except OSError: pass
+                time.sleep(1000)
+            os._exit(0)
+        os.wait()
+    """,
+    "a daemon that ignores signals": """
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT): signal.signal(number, signal.SIG_IGN)
+                os.setsid()
+                time.sleep(1000)
+            os._exit(0)
+        os.wait()
+    """,
+    "a thread": "threading.Thread(target=time.sleep, args=(1000,)).start()",
+    "a zombie": "os.fork() or os._exit(0)",
+    "a stopped program": "os.kill(subprocess.Popen(['sleep', '1000']).pid, signal.SIGSTOP)",
+    "files": "[open(f'{os.environ[\"TMPDIR\"]}/{i}', 'w').write('x' * 1000) for i in range(100)]",
+    "a folder that cannot be entered": "os.mkdir(os.environ['TMPDIR'] + '/closed', 0)",
+    "another working folder": "os.chdir('/')",
+}
+
+
+@pytest.mark.parametrize("body", LEFT.values(), ids=LEFT)
+def test_a_child_that_leaves_something_behind_compiles_all_the_same(
+    stream: Stream, tmp_path: Path, traces: Traces, body: str
+) -> None:
+    assert told(stream(module(tmp_path, body))) == ("ok", None, 0)
+    until = time.monotonic() + 2
+    while (sleepers := [text for text in traces.processes().values() if "sleep" in text]) and time.monotonic() < until:
+        time.sleep(0.02)
+    # At once, not only when the engine is closed.
+    assert sleepers == []
+
+
+# --- its channels to triage -----------------------------------------------------------------------------------------
+
+
+def test_a_child_that_closes_its_output_compiles(stream: Stream, tmp_path: Path) -> None:
+    assert told(stream(module(tmp_path, "os.close(1); os.close(2)"))) == ("ok", None, 0)
+
+
+def test_a_child_that_closes_everything_ends_without_a_word(stream: Stream, tmp_path: Path) -> None:
+    """Its compile may have been good: nobody can know, so it is no more than an end without a result."""
+    result = stream(module(tmp_path, "os.closerange(0, 4096)"))
+    assert isinstance(result, Outcome)
+    assert result.status is Status.CRASH
+    assert result.signal is None
+
+
+GARBAGE = {
+    "binary": "os.urandom(1 << 20)",
+    "lines": "b'0123456789abcdef {\"ev\": \"done\"}\\n' * 1000",
+    "broken JSON": "b'{\"ev\": \\n' * 1000",
+    "no line break": "b'x' * (8 << 20)",
+}
+
+
+@pytest.mark.parametrize("data", GARBAGE.values(), ids=GARBAGE)
+def test_garbage_in_the_result_pipe_is_not_heard(stream: Stream, tmp_path: Path, data: str) -> None:
+    body = f"""
+        pipes = result_pipes()
+        assert pipes
+        data = {data}
+        for fd in pipes:
+            for at in range(0, len(data), 65536): os.write(fd, data[at:at + 65536])
+    """
+    assert told(stream(module(tmp_path, body))) == ("ok", None, 0)
+
+
+def test_a_flood_in_the_result_pipe_ends_the_attempt(stream: Stream, tmp_path: Path) -> None:
+    result = stream(module(tmp_path, "while True: [os.write(fd, b'x' * 65536) for fd in result_pipes()]"))
+    assert result == Undecided("the compile wrote more than 64 MiB of garbage into triage's result pipe")
+
+
+EVENTS = {
+    "an unknown stage": '{"ev": "begin", "stage": "nonsense"}',
+    "no stage": '{"ev": "begin"}',
+    "a result without resources": '{"ev": "done"}',
+    "wrong types": '{"ev": "done", "resources": 3, "num_ctas": "x"}',
+    "an error that is none": '{"ev": "error", "errors": [{}]}',
+    "an endless number": '{"ev": "end", "stage": "ttir", "seconds": "long"}',
+}
+
+
+@pytest.mark.parametrize("event", EVENTS.values(), ids=EVENTS)
+def test_a_kernel_that_forges_events_fools_only_itself(stream: Stream, tmp_path: Path, event: str) -> None:
+    """Its process holds the token, so it can lie about itself. It must not make triage stumble."""
+    body = f"""
+        import gc
+        token = next(o._token for o in gc.get_objects() if type(o).__name__ == "Recorder")
+        for fd in result_pipes(): os.write(fd, ("\\n" + token + " " + {event!r} + "\\n").encode())
+        os.write(2, ("\\x1e" + token + " nonsense\\n\\x1e" + token).encode())
+        os._exit(0)
+    """
+    result = stream(module(tmp_path, body))
+    assert isinstance(result, Outcome | Undecided)
+    assert getattr(result, "status", None) is not Status.OK
+
+
+# --- the processes above it -----------------------------------------------------------------------------------------
+
+ABOVE = {
+    "parent": "os.getppid()",
+    "grandparent": "parent_of(os.getppid())",
+    "toolchain server": "parent_of(parent_of(os.getppid()))",
+    "nanny": "parent_of(parent_of(parent_of(os.getppid())))",
+}
+
+
+@pytest.mark.parametrize("who", ABOVE.values(), ids=ABOVE)
+def test_a_child_that_kills_the_process_above_it_is_found_out(stream: Stream, tmp_path: Path, who: str) -> None:
+    """The first time it may have been a bystander; alone, below servers of its own, it was not."""
+    result = stream(module(tmp_path, f"os.kill({who}, signal.SIGKILL); time.sleep(30)"))
+    assert isinstance(result, Outcome)
+    assert (result.status, result.killed_from_outside) == (Status.CRASH, True)
+    assert "killed the process that had started it" in result.notes[0]
+
+
+@pytest.mark.parametrize("who", ABOVE.values(), ids=ABOVE)
+def test_a_child_that_kills_from_below_and_leaves_a_daemon(
+    stream: Stream, tmp_path: Path, traces: Traces, who: str
+) -> None:
+    body = f"""
+        victim = {who}
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.setsid()
+                time.sleep(1000)
+            os._exit(0)
+        os.wait()
+        os.kill(victim, signal.SIGKILL)
+        time.sleep(30)
+    """
+    result = stream(module(tmp_path, body))
+    assert isinstance(result, Outcome)
+    assert result.killed_from_outside
+
+
+@pytest.mark.parametrize("who", list(ABOVE.values())[:3], ids=list(ABOVE)[:3])
+def test_a_child_that_stops_a_server_ends_in_time(stream: Stream, tmp_path: Path, who: str) -> None:
+    """The server cannot report any more, nor kill; the one above it can."""
+    began = time.monotonic()
+    result = stream(module(tmp_path, f"os.kill({who}, signal.SIGSTOP); time.sleep(1000)"), SHORT)
+    assert isinstance(result, Outcome)
+    assert result.status is Status.TIMEOUT
+    assert time.monotonic() - began < 30
+
+
+# --- killed by somebody else ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_child_that_somebody_kills_is_told_apart(
+    stream: Stream, tmp_path: Path, traces: Traces, number: signal.Signals
+) -> None:
+    flag = tmp_path / "running"
+    case = module(tmp_path, f"open({str(flag)!r}, 'w').write(str(os.getpid())); time.sleep(50)")
+
+    def kill() -> None:
+        while not flag.exists() or not flag.read_text():
+            time.sleep(0.02)
+        os.kill(int(flag.read_text()), number)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    result = stream(case)
+    killer.join()
+    assert told(result) == ("crash", number.name, None)
+    assert isinstance(result, Outcome)
+    assert result.killed_from_outside
+
+
+def descendants() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
+
+
+@pytest.mark.parametrize("depth", range(4), ids=["nanny", "toolchain server", "target server", "case server"])
+def test_a_server_that_somebody_kills_costs_nobody_a_result(stream: Stream, tmp_path: Path, depth: int) -> None:
+    """Killed once, between and during compiles: everything is run again and comes out right."""
+    flag = tmp_path / "seen"
+    body = f"""
+        if not os.path.exists({str(flag)!r}):
+            open({str(flag)!r}, "w").close()
+            time.sleep(20)
+    """
+    case = module(tmp_path, body)
+    done = threading.Event()
+
+    def kill() -> None:
+        while not flag.exists() and not done.is_set():
+            time.sleep(0.02)
+        chain = [psutil.Process()]
+        for _ in range(depth + 1):
+            chain.append(chain[-1].children()[-1])
+        chain[-1].kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    result = stream(case)
+    done.set()
+    killer.join()
+    assert told(result) == ("ok", None, 0)
+
+
+# --- a module that cannot be imported -------------------------------------------------------------------------------
+
+IMPORTS = {
+    "crashes": ("import os; os.abort()", ("crash", "SIGABRT", None)),
+    "segfaults": ("import ctypes; ctypes.string_at(0)", ("crash", "SIGSEGV", None)),
+    "leaves": ("import os; os._exit(4)", ("crash", None, 4)),
+    "raises SystemExit": ("import sys; sys.exit(0)", ("error", None, 1)),
+    "raises KeyboardInterrupt": ("raise KeyboardInterrupt", ("error", None, 1)),
+    "raises": ("import no_such_module", ("error", None, 1)),
+    "is not Python": ("def def", ("error", None, 1)),
+    "hangs": ("import time; time.sleep(1000)", ("timeout", None, None)),
+    "allocates": ("kept = []\nwhile True: kept.append(b'x' * (1 << 24))", ("out-of-memory", None, None)),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), IMPORTS.values(), ids=IMPORTS)
+def test_a_module_that(
+    stream: Stream, tmp_path: Path, text: str, expected: tuple[str, str | None, int | None]
+) -> None:
+    path = tmp_path / "unimportable.py"
+    path.write_text(text)
+    limits = Limits(timeout_s=3.0 if expected[0] == "timeout" else 30, memory_bytes=1 << 30)
+    result = stream(kernel_cases.case(path, "add", {"x_ptr": "*fp32"}), limits)
+    assert told(result) == expected
+    assert isinstance(result, Outcome)
+    assert result.stage is Stage.SOURCE
+
+
+def test_a_module_that_starts_threads_is_compiled_in_fresh_processes(
+    stream: Stream, tmp_path: Path, traces: Traces
+) -> None:
+    """A fork has none of its parent's threads, but all of the locks that they hold."""
+    case = module(tmp_path, "pass")
+    text = "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n"
+    case.path.write_text(text + case.path.read_text())
+    assert told(stream(case)) == ("ok", None, 0)
+
+
+def test_a_module_that_starts_a_program_on_import_leaves_none(stream: Stream, tmp_path: Path) -> None:
+    case = module(tmp_path, "pass")
+    case.path.write_text("import subprocess\nsubprocess.Popen(['sleep', '1000'])\n" + case.path.read_text())
+    assert told(stream(case)) == ("ok", None, 0)
+
+
+# --- the machine ----------------------------------------------------------------------------------------------------
+
+
+def test_a_full_disk_is_not_the_kernels_failure(stream: Stream, tmp_path: Path) -> None:
+    """A file may not grow: what Linux says then is EFBIG; a full disk says ENOSPC. Neither is the compiler's."""
+    body = """
+        import errno
+        opened = open
+        def full(*arguments, **named):
+            if "w" in "".join(str(a) for a in arguments[1:]):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(arguments[0]))
+            return opened(*arguments, **named)
+        import builtins
+        builtins.open = full
+    """
+    result = stream(module(tmp_path, body))
+    assert isinstance(result, Undecided)
+    assert "No space left on device" in result.reason
+    assert not result.input_error
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 1 MiB; needs the right to mount."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    if os.geteuid() != 0 or os.system(f"mount -t tmpfs -o size=1m,mode=777 tiny {folder} 2>/dev/null") != 0:
+        pytest.skip("may not mount a file system here")
+    yield folder
+    os.system(f"umount -l {folder}")
+
+
+def test_a_disk_that_is_really_full(
+    tiny_disk: Path, toolchains: Toolchains, traces: Traces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tempfile
+
+    monkeypatch.setenv("TMPDIR", str(tiny_disk))
+    monkeypatch.setattr(tempfile, "tempdir", str(tiny_disk))
+    (tiny_disk / "filler").write_bytes(b"x" * (1 << 20) if False else b"x" * ((1 << 20) - (48 << 10)))
+    with Engine(jobs=1) as engine:
+        (attempt,) = engine.run([Request(kernel_cases.matmul(64, 64, 32), toolchains.default())])
+    assert isinstance(attempt.result, Undecided)
+    assert "No space left on device" in attempt.result.reason
+    assert [path.name for path in tiny_disk.iterdir()] == ["filler"]
+
+
+Told = Callable[[Outcome | Undecided], tuple[str, str | None, int | None]]

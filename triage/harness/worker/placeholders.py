@@ -1,0 +1,158 @@
+"""Stand-ins for host-side packages that the environment under test does not have.
+
+Kernels live in files that import torch for the code around them. A managed environment holds Triton alone, and the
+kernel needs no more: so where torch and its like are missing, the import gets an object that takes any use on the
+host side and means nothing. Names outside the list stay missing: a helper that the kernel calls must be the real one.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import sys
+from types import ModuleType
+from typing import Any, List, Optional
+
+HOST_SIDE = frozenset(
+    {
+        "torch", "torchvision", "torchaudio", "numpy", "scipy", "pandas", "matplotlib", "jax", "jaxlib", "einops",
+        "transformers", "safetensors", "datasets", "accelerate", "tqdm", "pytest", "packaging", "tabulate", "ml_dtypes",
+        "typing_extensions", "hypothesis", "numba", "cupy",
+    }
+)  # fmt: skip
+"""Packages that run on the host and never inside a kernel."""
+
+
+class _Meta(type):
+    """Makes the class itself a stand-in: it can be subclassed, called, compared and looked into."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return StandIn
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        return _called(super().__call__, arguments, named) if cls is StandIn else super().__call__()
+
+    def __iter__(cls) -> Any:
+        return iter(())
+
+    def __bool__(cls) -> bool:
+        return False
+
+    def __getitem__(cls, key: Any) -> Any:
+        return StandIn
+
+    def __or__(cls, other: Any) -> Any:
+        return cls
+
+    def __ror__(cls, other: Any) -> Any:
+        return cls
+
+    def __lt__(cls, other: Any) -> bool:
+        return False
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+
+def _called(make: Any, arguments: Any, named: Any) -> Any:
+    """A call with one function is a decorator's: the function stays what it is."""
+    if len(arguments) == 1 and not named and callable(arguments[0]) and not isinstance(arguments[0], _Meta):
+        return arguments[0]
+    return make()
+
+
+class StandIn(metaclass=_Meta):
+    """What every attribute, call and item of a missing package is."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        return
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return StandIn
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return _called(StandIn, arguments, named)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __int__(self) -> int:
+        return 0
+
+    def __float__(self) -> float:
+        return 0.0
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *ended: Any) -> None:
+        return
+
+    def __lt__(self, other: Any) -> bool:
+        return False
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __add__(self, other: Any) -> Any:
+        return self
+
+    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __add__
+
+
+class _Module(ModuleType):
+    """A missing package or one of its submodules."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return StandIn
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Last in line: finds what nobody else has found, for the packages of the list."""
+
+    def __init__(self) -> None:
+        self.used: List[str] = []
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Optional[importlib.machinery.ModuleSpec]:
+        """A module of stand-ins for a package that is missing as a whole; a missing part of a real one stays missing."""
+        package = fullname.partition(".")[0]
+        if package not in HOST_SIDE or (package != fullname and package not in self.used):
+            return None
+        if package not in self.used:
+            self.used.append(package)
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        """An empty module that has every attribute."""
+        return _Module(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing to run."""
+
+
+def install() -> Finder:
+    """Let missing packages of the list be found from now on."""
+    finder = Finder()
+    sys.meta_path.append(finder)
+    return finder
+
+
+def remove(finder: Finder) -> None:
+    """Take the stand-ins back, so that Triton's own questions for torch get the true answer."""
+    sys.meta_path.remove(finder)
+    for name in [name for name in sys.modules if name.partition(".")[0] in finder.used]:
+        if isinstance(sys.modules[name], _Module):
+            del sys.modules[name]
