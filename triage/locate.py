@@ -28,6 +28,8 @@ _SHORT_DTYPES = {
     "fp8e5": "float8e5", "fp8e4nv": "float8e4nv", "fp8e4b8": "float8e4b8",
     "fp8e4b15": "float8e4b15", "fp8e5b16": "float8e5b16",
 }  # fmt: skip
+_NO_LITERAL = (ValueError, SyntaxError, MemoryError, RecursionError)
+"""What ``ast.literal_eval`` raises for text that is none."""
 _TRITON_OBJECT = re.compile(r"(?:tl|gl|ttgl|triton|gluon)\.[A-Za-z_]")
 
 
@@ -113,20 +115,19 @@ def _language(path: Path, name: str) -> Language:
     A file may hold kernels of both: the decorator's origin decides, and for a name that is no decorated function
     (assigned, imported) any import of Gluon."""
     nodes = list(ast.walk(ast.parse(path.read_bytes())))
-    from_gluon = {
-        (alias.asname or alias.name).partition(".")[0] if "gluon" in f"{getattr(node, 'module', None)}.{alias.name}" else ""
+    gluon = [
+        re.escape(alias.asname or alias.name)
         for node in nodes
         if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
-    } - {""}
-    decorators = [
-        decorator
-        for node in nodes
-        if isinstance(node, ast.FunctionDef) and node.name == name
-        for decorator in node.decorator_list
+        if "gluon" in f"{getattr(node, 'module', None)}.{alias.name}"
     ]
-    used = {node.id for one in decorators for node in ast.walk(one) if isinstance(node, ast.Name)} if decorators else from_gluon
-    return Language.GLUON if used & from_gluon else Language.TRITON
+    if not gluon:
+        return Language.TRITON
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == name]
+    decorators = [ast.unparse(decorator) for function in functions for decorator in function.decorator_list]
+    from_gluon = re.compile(rf"(?:{'|'.join(gluon)})\b")
+    return Language.GLUON if not decorators or any(map(from_gluon.match, decorators)) else Language.TRITON
 
 
 def _pairs(option: str, values: Iterable[str], example: str) -> dict[str, str]:
@@ -142,7 +143,10 @@ def _pairs(option: str, values: Iterable[str], example: str) -> dict[str, str]:
 
 
 def _signature(values: Iterable[str]) -> dict[str, str]:
-    return _pairs("arg", values, "--arg NAME=TYPE, such as --arg a_ptr=*fp16")
+    signature = _pairs("arg", values, "--arg NAME=TYPE, such as --arg a_ptr=*fp16")
+    for name, text in signature.items():
+        cases.check_type(text, lambda problem, name=name: InputError(f"--arg {name}: {problem}"))
+    return signature
 
 
 def _constexprs(values: Iterable[str]) -> dict[str, Any]:
@@ -159,20 +163,18 @@ def parse_constant(name: str, text: str) -> Any:
     if _TRITON_OBJECT.match(text):
         return text
     try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = _with_lists(ast.literal_eval(text))
+    except _NO_LITERAL:
         lowered = {"true": "True", "false": "False", "none": "None"}.get(text.lower())
         mend = f"did you mean {name}={lowered}?" if lowered else f"for text write {name}='\"{text}\"'"
         raise InputError(f"--const {name}={text}: neither a Python literal nor a Triton dtype; {mend}") from None
-    return _as_json(name, value)
+    cases.check_constant(value, lambda problem: InputError(f"--const {name}: {problem}"))
+    return value
 
 
-def _as_json(name: str, value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return [_as_json(name, item) for item in value]
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    raise InputError(f"--const {name}: a {type(value).__name__} cannot be a constexpr here")
+def _with_lists(value: Any) -> Any:
+    """Tuples as lists, which is how JSON has them; the worker turns them back."""
+    return [_with_lists(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 def _divisors(values: Iterable[str], signature: Mapping[str, str]) -> dict[str, int]:
@@ -180,7 +182,7 @@ def _divisors(values: Iterable[str], signature: Mapping[str, str]) -> dict[str, 
     for name, text in _pairs("divisible", values, "--divisible NAME=16").items():
         if name not in signature:
             raise InputError(f"--divisible {name}: not an argument given with --arg")
-        value = int(text) if text.isdigit() else text
+        value = int(text) if text.isascii() and text.isdigit() else text
         cases.check_divisor(value, lambda problem, name=name: InputError(f"--divisible {name}: {problem}"))
         found[name] = int(value)
     return found
@@ -189,9 +191,16 @@ def _divisors(values: Iterable[str], signature: Mapping[str, str]) -> dict[str, 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     options = {name: given[name] for name in ("num_warps", "num_stages", "num_ctas") if name in given}
     for name, text in _pairs("option", given.get("option", ()), "--option NAME=VALUE").items():
+        if name in options:
+            raise InputError(f"--option {name}: also given as {_flag(name)}")
         try:
-            options[name] = ast.literal_eval(text)
-        except (ValueError, SyntaxError):
+            options[name] = _with_lists(ast.literal_eval(text))
+        except _NO_LITERAL:
             options[name] = text
-    cases.check_options(options, lambda where, problem: InputError(f"--{where.partition('.')[2]}: {problem}"))
+        cases.check_constant(options[name], lambda problem, name=name: InputError(f"--option {name}: {problem}"))
+    cases.check_options(options, lambda where, problem: InputError(f"{_flag(where.partition('.')[2])}: {problem}"))
     return options
+
+
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"

@@ -12,6 +12,7 @@ import click
 from triage import knowledge
 from triage.cli import console, render
 from triage.cli.options import case_options, compile_options
+from triage.cli.text import one_line
 from triage.errors import TriageError
 from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
 from triage.locate import locate
@@ -52,11 +53,11 @@ def command(cases: tuple[str, ...], as_json: bool, folder: Path | None, **given:
     )
     codes = []
     for line in knowledge.problems(options.knowledge):
-        click.echo(f"triage: {line}", err=True)
+        click.echo(one_line(f"triage: {line}"), err=True)
     with console.progress() as progress, Session(options, progress) as session:
         for number, (text, answer) in enumerate(zip(cases, session.check_all(found), strict=True)):
             if isinstance(answer, TriageError):
-                click.echo(f"triage: {answer}", err=True)
+                click.echo(one_line(f"triage: {answer}"), err=True)
                 codes.append(answer.exit_code)
                 continue
             report = _kept(answer, folder, number if len(cases) > 1 else None)

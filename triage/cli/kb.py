@@ -10,6 +10,7 @@ import click
 
 from triage import knowledge, logs, reproducers
 from triage.cli import console, render_kb
+from triage.cli.text import one_line
 from triage.errors import InputError
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
@@ -77,7 +78,7 @@ def check(
     """Validate every entry and run every reproducer; exit 1 with the differences when a claim no longer holds."""
     broken = [*knowledge.problems(folders), *_dangling(knowledge.load_all(folders))]
     for line in broken:
-        click.echo(f"triage: {line}", err=True)
+        click.echo(one_line(f"triage: {line}"), err=True)
     chosen = [_reproducer(name) for name in names or reproducers.names()]
     with console.progress() as progress:
         toolchains = Toolchains(progress=progress.note)
@@ -184,8 +185,7 @@ def _compared(folders: Iterable[Path], seen: verify.Seen, update: bool) -> list[
             differences += observed.compare(folder.name, variant, recorded.get(variant, {}), table)
         if update and tables:
             merged = {
-                variant: {**recorded.get(variant, {}), **tables.get(variant, {})}
-                for variant in {*recorded, *tables}
+                variant: {**recorded.get(variant, {}), **tables.get(variant, {})} for variant in {*recorded, *tables}
             }
             observed.write(folder, merged)
     return differences
@@ -194,5 +194,5 @@ def _compared(folders: Iterable[Path], seen: verify.Seen, update: bool) -> list[
 def _complain(folders: tuple[Path, ...]) -> int:
     found = knowledge.problems(folders)
     for line in found:
-        click.echo(f"triage: {line}", err=True)
+        click.echo(one_line(f"triage: {line}"), err=True)
     return 2 if found else 0

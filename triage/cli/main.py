@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from triage._version import __version__
+from triage.cli.text import one_line
 from triage.errors import TriageError
 
 _COMMANDS = {
@@ -93,5 +94,5 @@ def _run(arguments: list[str], debug: bool) -> int:
 
 
 def _say(line: str, code: int) -> int:
-    click.echo(" ".join(line.split()), err=True)
+    click.echo(one_line(line), err=True)
     return code

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+
+from triage.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,13 +33,25 @@ def case_options(function: F) -> F:
     return function
 
 
+def _finite(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        raise InputError(f"--timeout {value}: every compile is bounded; give a number of seconds")
+    return value
+
+
 def compile_options(function: F) -> F:
     """With what, and within which limits, cases are compiled."""
     for option in reversed(
         [
             click.option("--triton", metavar="VERSION", help="Compile with this release (an environment made once)."),
             click.option("--python", metavar="PATH", help="Compile with somebody's own environment."),
-            click.option("--timeout", type=click.FloatRange(min=0.1), metavar="SECONDS", help="Per compile. [120]"),
+            click.option(
+                "--timeout",
+                type=click.FloatRange(min=0.1),
+                callback=_finite,
+                metavar="SECONDS",
+                help="Per compile. [120]",
+            ),
             click.option("--memory", metavar="SIZE", help="Per compile: 512M, 8GiB. [8GiB, or half the machine]"),
             click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Compiles at a time. [cores]"),
             click.option("--no-cache", is_flag=True, help="Compile again what is remembered."),

@@ -283,6 +283,10 @@ class Engine:
         return replace(outcome, status=Status.OUT_OF_MEMORY, killed_from_outside=False, notes=(note,))
 
     def _second_look(self, work: Work, outcome: Outcome) -> Mode | None:
+        if outcome.status is Status.TIMEOUT and outcome.pipeline and work.request.observe:
+            # A dump says which pass it is in; MLIR writes no reproducer before a pass has failed.
+            work.how = observe.How.DUMP
+            return Mode.OBSERVE
         if outcome.status not in (Status.CRASH, Status.ERROR, Status.SUSPECT) or outcome.killed_from_outside:
             return None
         if outcome.pipeline and work.request.observe:

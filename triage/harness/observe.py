@@ -18,6 +18,8 @@ LOG_TAIL = 48 << 20
 SLOWDOWN = 3.0
 """Printing the module before each of 45 to 78 passes takes time: the observed run's limit is this many times the
 first one's."""
+HANGING_S = 30.0
+"""How long a compile that did not end is watched: the pass it is in by then is the one that does not end."""
 
 # "IR Dump Before ConvertNVGPUToLLVM (convert-nv-gpu-to-llvm) ('builtin.module' …)"; 3.8 and later print
 # "IR Dump Before ConvertTritonGPUToLLVM: convert-triton-gpu-to-llvm{compute-capability=90} (…)".

@@ -18,7 +18,7 @@ from triage.harness.judge import Facts
 from triage.harness.request import Request
 from triage.harness.remote import Remote, read_available
 from triage.harness.worker import wire
-from triage.outcome import Outcome
+from triage.outcome import Outcome, Status
 
 _PIPE_BYTES = 1 << 20
 _MOST_EVENT_BYTES = 1 << 20
@@ -71,7 +71,12 @@ class Work:
     @property
     def timeout_s(self) -> float:
         """Seconds this attempt may take; an observed one prints every pass's input."""
-        return self.request.limits.timeout_s * (observe.SLOWDOWN if self.mode is Mode.OBSERVE else 1.0)
+        limit = self.request.limits.timeout_s
+        if self.mode is not Mode.OBSERVE:
+            return limit
+        if self.first is not None and self.first.status is Status.TIMEOUT:
+            return min(limit, observe.HANGING_S)
+        return limit * observe.SLOWDOWN
 
     def open(self, identity: str, folder: Path) -> tuple[int, int]:
         """New pipes and a clean state for the next attempt; returns the writing ends (log, result)."""
