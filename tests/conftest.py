@@ -68,6 +68,28 @@ class Traces:
         left = [str(path) for path in self.temporary.iterdir()]
         return left + [str(path) for path in self._working.iterdir() if path.name.startswith("core")]
 
+    def strays(self) -> dict[int, str]:
+        """Marked processes that are no servers: an attempt's are below four of those, an orphan's are elsewhere."""
+        return {pid: text for pid, text in self.processes().items() if self._depth(pid) not in range(1, 5)}
+
+    def _depth(self, pid: int) -> int:
+        """How far below this process it is; -1 when it is not."""
+        for depth in range(64):
+            if pid == os.getpid():
+                return depth
+            try:
+                pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                return -1
+        return -1
+
+    def assert_no_strays(self, within_s: float = _LINGER_S) -> None:
+        """No attempt's process is left below servers that stay."""
+        until = time.monotonic() + within_s
+        while (strays := self.strays()) and time.monotonic() < until:
+            time.sleep(0.02)
+        assert strays == {}
+
     def assert_gone(self, within_s: float = _LINGER_S) -> None:
         """Nothing is left, now or in a moment."""
         until = time.monotonic() + within_s
@@ -107,13 +129,18 @@ def engine(traces: Traces, toolchains: Toolchains) -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="module")
-def shared_engine(tmp_path_factory: pytest.TempPathFactory, toolchains: Toolchains) -> Iterator[Engine]:
-    """One engine for the tests of a module, whose servers stay warm; nothing of it may be left either."""
+def shared_traces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Traces]:
+    """The traces of everything that a module's shared engine starts."""
     with pytest.MonkeyPatch.context() as patch:
-        traces = _marked(tmp_path_factory.mktemp("shared"), patch)
-        with Engine(jobs=2, spare=lambda: [toolchains.default()]) as made:
-            yield made
-        traces.assert_gone()
+        yield _marked(tmp_path_factory.mktemp("shared"), patch)
+
+
+@pytest.fixture(scope="module")
+def shared_engine(shared_traces: Traces, toolchains: Toolchains) -> Iterator[Engine]:
+    """One engine for the tests of a module, whose servers stay warm; nothing of it may be left either."""
+    with Engine(jobs=2, spare=lambda: [toolchains.default()]) as made:
+        yield made
+    shared_traces.assert_gone()
 
 
 @pytest.fixture

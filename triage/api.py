@@ -31,10 +31,12 @@ def diagnose(text: str | Path) -> Diagnosis:
     """
     if isinstance(text, Path):
         try:
-            text = text.read_text(encoding="utf-8", errors="replace")
+            with text.open(encoding="utf-8", errors="replace") as stream:
+                found = logs.diagnose_text(stream)
         except OSError as error:
             raise InputError(f"{text}: cannot be read: {error.strerror}") from None
-    found = logs.diagnose_text(text)
+    else:
+        found = logs.diagnose_text(text)
     return found or Diagnosis(kind=Kind.UNKNOWN, headline="no failure found", message="")
 
 

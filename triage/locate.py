@@ -85,7 +85,7 @@ def _from_source(text: str, given: Mapping[str, Any]) -> Case:
         signature=cases.frozen(signature),
         constexprs=cases.frozen(constexprs),
         divisible=cases.frozen(_divisors(given.get("divisible", ()), signature)),
-        target=Target.parse(given.get("target", DEFAULT_TARGET)),
+        target=_target(given, Target.parse(DEFAULT_TARGET)),
         options=cases.frozen(_options(given)),
         language=_language(path, name),
     )
@@ -105,8 +105,15 @@ def _changed(case: Case, given: Mapping[str, Any]) -> Case:
         constexprs=constexprs,
         divisible={name: value for name, value in divisible.items() if name in signature},
         options={**case.options, **_options(given)},
-        target=Target.parse(given["target"]) if "target" in given else case.target,
+        target=_target(given, case.target),
     )
+
+
+def _target(given: Mapping[str, Any], otherwise: Target) -> Target:
+    try:
+        return Target.parse(given["target"]) if "target" in given else otherwise
+    except InputError as error:
+        raise InputError(f"--{error}") from None
 
 
 def _language(path: Path, name: str) -> Language:

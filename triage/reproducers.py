@@ -15,10 +15,7 @@ from triage.data import data_folder
 
 def folder(name: str) -> Path | None:
     """The folder of a reproducer, None when there is none of that name."""
-    if "/" in name or name.startswith("."):
-        return None
-    path = data_folder("reproducers") / name
-    return path if (path / "case.json").is_file() else None
+    return data_folder("reproducers") / name if name in names() else None
 
 
 def names() -> list[str]:

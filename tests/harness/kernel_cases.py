@@ -52,8 +52,8 @@ def matmul(
     block_m: int, block_n: int, block_k: int, target: str = "cuda:90", element: str = "fp16", **options: Any
 ) -> Case:
     """A matmul of that tile."""
-    pointers = {name: f"*{element}" for name in ("a_ptr", "b_ptr", "c_ptr")}
-    sizes = {name: "i32" for name in ("M", "N", "K")}
+    pointers = dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), f"*{element}")
+    sizes = dict.fromkeys(("M", "N", "K"), "i32")
     found = case("matmul.py", "matmul", {**pointers, **sizes}, target, **options)
     # Known to be divisible, sizes let the loads be wide enough for asynchronous copies, and so for pipelining.
     found = replace(found, divisible=frozen(dict.fromkeys(sizes, 16)))

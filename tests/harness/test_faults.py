@@ -12,7 +12,7 @@ import signal
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,8 +30,8 @@ from triage.outcome import Outcome, Stage, Status, Undecided
 
 LIMITS = Limits(timeout_s=60, memory_bytes=2 << 30)
 SHORT = Limits(timeout_s=1.0, memory_bytes=2 << 30)
-GOOD = 3
-"""Good compiles in the same stream as a fault: before, beside and after it."""
+GOOD = 2
+"""Good compiles in the same stream as a fault: beside and after it."""
 
 MODULE = '''
 import ctypes, fcntl, os, resource, signal, socket, subprocess, sys, threading, time
@@ -94,8 +94,8 @@ def good_cases() -> list[Case]:
 class Stream:
     """Runs one bad case among good ones."""
 
-    def __init__(self, engine: Engine, toolchain: Toolchain) -> None:
-        self._engine, self._toolchain = engine, toolchain
+    def __init__(self, engine: Engine, toolchain: Toolchain, traces: Traces) -> None:
+        self._engine, self._toolchain, self._traces = engine, toolchain, traces
 
     def attempts(self, bad: Case, limits: Limits = LIMITS) -> Iterator[Attempt]:
         first, *rest = good_cases()
@@ -103,17 +103,25 @@ class Stream:
         return self._engine.run(Request(case, self._toolchain, limit, tag=case is bad) for case, limit in requests)
 
     def __call__(self, bad: Case, limits: Limits = LIMITS) -> Outcome | Undecided:
-        """The bad case's result; the good ones are seen to have come out right."""
+        """The bad case's result; the good ones came out right, and no process is left but the servers."""
         attempts = list(self.attempts(bad, limits))
         good = [attempt.result for attempt in attempts if not attempt.request.tag]
         assert [getattr(result, "status", result) for result in good] == [Status.OK] * GOOD
+        self._traces.assert_no_strays()
         (result,) = [attempt.result for attempt in attempts if attempt.request.tag]
         return result
 
 
 @pytest.fixture
-def stream(engine: Engine, toolchains: Toolchains) -> Stream:
-    return Stream(engine, toolchains.default())
+def stream(shared_engine: Engine, shared_traces: Traces, toolchains: Toolchains) -> Stream:
+    """On servers that the tests of this module share: a fault that harmed them would show in the next test."""
+    return Stream(shared_engine, toolchains.default(), shared_traces)
+
+
+@pytest.fixture
+def stream_of_its_own(engine: Engine, traces: Traces, toolchains: Toolchains) -> Stream:
+    """On servers of its own, for tests that harm them on purpose."""
+    return Stream(engine, toolchains.default(), traces)
 
 
 def told(result: Outcome | Undecided) -> tuple[str, str | None, int | None]:
@@ -210,10 +218,14 @@ def test_a_child_without_an_end_is_a_time_out(stream: Stream, tmp_path: Path, bo
 
 
 def test_a_ptxas_that_hangs_is_a_time_out_of_its_stage(stream: Stream, tmp_path: Path) -> None:
-    fake = tmp_path / "ptxas"
-    fake.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo 'release 12.8, V12.8.93' && exit 0\nsleep 1000 & wait\n")
-    fake.chmod(0o755)
-    result = stream(module(tmp_path, f"os.environ['TRITON_PTXAS_PATH'] = {str(fake)!r}"), SHORT)
+    body = """
+        original = subprocess.run
+        def run(command, *arguments, **named):
+            if "ptxas" in str(command): command = ["sh", "-c", "sleep 1000 & wait"]
+            return original(command, *arguments, **named)
+        subprocess.run = run
+    """
+    result = stream(module(tmp_path, body), SHORT)
     assert told(result) == ("timeout", None, None)
     assert isinstance(result, Outcome)
     assert (result.stage, len(result.stages)) == (Stage.CUBIN, 4)
@@ -230,21 +242,19 @@ GREEDY = {
             while True: kept.append(b'x' * (1 << 24)); time.sleep(0.01)
         time.sleep(1000)
     """,
-    "in C": "while True: ctypes.memset(ctypes.CDLL(None).malloc(1 << 26) or os._exit(9), 1, 1 << 26)",
+    "all at once": "b'x' * (1 << 34)",
+    "in C": """
+        libc = ctypes.CDLL(None)
+        libc.malloc.restype = ctypes.c_void_p
+        while (place := libc.malloc(1 << 26)): ctypes.memset(ctypes.c_void_p(place), 1, 1 << 26)
+        os.write(2, b"LLVM ERROR: out of memory\\n")
+        os.abort()
+    """,
 }
 
 
 @pytest.mark.parametrize("body", GREEDY.values(), ids=GREEDY)
 def test_a_child_that_allocates_without_end_is_out_of_memory(stream: Stream, tmp_path: Path, body: str) -> None:
-    if "malloc" in body:
-        body = """
-            libc = ctypes.CDLL(None)
-            libc.malloc.restype = ctypes.c_void_p
-            while True:
-                place = libc.malloc(1 << 26)
-                if not place: os.abort()
-                ctypes.memset(place, 1, 1 << 26)
-        """
     limits = Limits(timeout_s=30, memory_bytes=1 << 30)
     result = stream(module(tmp_path, body), limits)
     assert told(result) == ("out-of-memory", None, None)
@@ -258,14 +268,13 @@ def test_a_gibibyte_of_output_is_kept_in_bounds(stream: Stream, tmp_path: Path) 
         block = b"chatter\\n" * (1 << 17)
         for _ in range(1 << 10): os.write(1, block)
         print("the last line", flush=True)
-        os.abort()
     """
     before = psutil.Process().memory_info().rss
     result = stream(module(tmp_path, body))
-    assert told(result) == ("crash", "SIGABRT", None)
+    assert told(result) == ("ok", None, 0)
     assert isinstance(result, Outcome)
     assert result.log.startswith("the first line\n")
-    assert "the last line\n" in result.log[-200:]
+    assert "the last line\n" in result.log
     assert len(result.log) < 8 << 20
     assert result.log_dropped_bytes > 1000 << 20
     assert psutil.Process().memory_info().rss - before < 100 << 20
@@ -307,15 +316,9 @@ LEFT = {
 
 
 @pytest.mark.parametrize("body", LEFT.values(), ids=LEFT)
-def test_a_child_that_leaves_something_behind_compiles_all_the_same(
-    stream: Stream, tmp_path: Path, traces: Traces, body: str
-) -> None:
+def test_a_child_that_leaves_something_behind_compiles_all_the_same(stream: Stream, tmp_path: Path, body: str) -> None:
+    """What it left is gone at once, not only when the engine is closed: the stream sees to that."""
     assert told(stream(module(tmp_path, body))) == ("ok", None, 0)
-    until = time.monotonic() + 2
-    while (sleepers := [text for text in traces.processes().values() if "sleep" in text]) and time.monotonic() < until:
-        time.sleep(0.02)
-    # At once, not only when the engine is closed.
-    assert sleepers == []
 
 
 # --- its channels to triage -----------------------------------------------------------------------------------------
@@ -394,9 +397,11 @@ ABOVE = {
 
 
 @pytest.mark.parametrize("who", ABOVE.values(), ids=ABOVE)
-def test_a_child_that_kills_the_process_above_it_is_found_out(stream: Stream, tmp_path: Path, who: str) -> None:
+def test_a_child_that_kills_the_process_above_it_is_found_out(
+    stream_of_its_own: Stream, tmp_path: Path, who: str
+) -> None:
     """The first time it may have been a bystander; alone, below servers of its own, it was not."""
-    result = stream(module(tmp_path, f"os.kill({who}, signal.SIGKILL); time.sleep(30)"))
+    result = stream_of_its_own(module(tmp_path, f"os.kill({who}, signal.SIGKILL); time.sleep(30)"))
     assert isinstance(result, Outcome)
     assert (result.status, result.killed_from_outside) == (Status.CRASH, True)
     assert "killed the process that had started it" in result.notes[0]
@@ -404,7 +409,7 @@ def test_a_child_that_kills_the_process_above_it_is_found_out(stream: Stream, tm
 
 @pytest.mark.parametrize("who", ABOVE.values(), ids=ABOVE)
 def test_a_child_that_kills_from_below_and_leaves_a_daemon(
-    stream: Stream, tmp_path: Path, traces: Traces, who: str
+    stream_of_its_own: Stream, tmp_path: Path, who: str
 ) -> None:
     body = f"""
         victim = {who}
@@ -418,16 +423,16 @@ def test_a_child_that_kills_from_below_and_leaves_a_daemon(
         os.kill(victim, signal.SIGKILL)
         time.sleep(30)
     """
-    result = stream(module(tmp_path, body))
+    result = stream_of_its_own(module(tmp_path, body))
     assert isinstance(result, Outcome)
     assert result.killed_from_outside
 
 
 @pytest.mark.parametrize("who", list(ABOVE.values())[:3], ids=list(ABOVE)[:3])
-def test_a_child_that_stops_a_server_ends_in_time(stream: Stream, tmp_path: Path, who: str) -> None:
+def test_a_child_that_stops_a_server_ends_in_time(stream_of_its_own: Stream, tmp_path: Path, who: str) -> None:
     """The server cannot report any more, nor kill; the one above it can."""
     began = time.monotonic()
-    result = stream(module(tmp_path, f"os.kill({who}, signal.SIGSTOP); time.sleep(1000)"), SHORT)
+    result = stream_of_its_own(module(tmp_path, f"os.kill({who}, signal.SIGSTOP); time.sleep(1000)"), SHORT)
     assert isinstance(result, Outcome)
     assert result.status is Status.TIMEOUT
     assert time.monotonic() - began < 30
@@ -438,7 +443,7 @@ def test_a_child_that_stops_a_server_ends_in_time(stream: Stream, tmp_path: Path
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_child_that_somebody_kills_is_told_apart(
-    stream: Stream, tmp_path: Path, traces: Traces, number: signal.Signals
+    stream: Stream, tmp_path: Path, number: signal.Signals
 ) -> None:
     flag = tmp_path / "running"
     case = module(tmp_path, f"open({str(flag)!r}, 'w').write(str(os.getpid())); time.sleep(50)")
@@ -457,12 +462,8 @@ def test_a_child_that_somebody_kills_is_told_apart(
     assert result.killed_from_outside
 
 
-def descendants() -> list[psutil.Process]:
-    return psutil.Process().children(recursive=True)
-
-
 @pytest.mark.parametrize("depth", range(4), ids=["nanny", "toolchain server", "target server", "case server"])
-def test_a_server_that_somebody_kills_costs_nobody_a_result(stream: Stream, tmp_path: Path, depth: int) -> None:
+def test_a_server_that_somebody_kills_costs_nobody_a_result(stream_of_its_own: Stream, tmp_path: Path, depth: int) -> None:
     """Killed once, between and during compiles: everything is run again and comes out right."""
     flag = tmp_path / "seen"
     body = f"""
@@ -483,7 +484,7 @@ def test_a_server_that_somebody_kills_costs_nobody_a_result(stream: Stream, tmp_
 
     killer = threading.Thread(target=kill)
     killer.start()
-    result = stream(case)
+    result = stream_of_its_own(case)
     done.set()
     killer.join()
     assert told(result) == ("ok", None, 0)
@@ -497,7 +498,7 @@ IMPORTS = {
     "leaves": ("import os; os._exit(4)", ("crash", None, 4)),
     "raises SystemExit": ("import sys; sys.exit(0)", ("error", None, 1)),
     "raises KeyboardInterrupt": ("raise KeyboardInterrupt", ("error", None, 1)),
-    "raises": ("import no_such_module", ("error", None, 1)),
+    "raises": ("raise ValueError", ("error", None, 1)),
     "is not Python": ("def def", ("error", None, 1)),
     "hangs": ("import time; time.sleep(1000)", ("timeout", None, None)),
     "allocates": ("kept = []\nwhile True: kept.append(b'x' * (1 << 24))", ("out-of-memory", None, None)),
@@ -517,9 +518,7 @@ def test_a_module_that(
     assert result.stage is Stage.SOURCE
 
 
-def test_a_module_that_starts_threads_is_compiled_in_fresh_processes(
-    stream: Stream, tmp_path: Path, traces: Traces
-) -> None:
+def test_a_module_that_starts_threads_is_compiled_in_fresh_processes(stream: Stream, tmp_path: Path) -> None:
     """A fork has none of its parent's threads, but all of the locks that they hold."""
     case = module(tmp_path, "pass")
     text = "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n"
@@ -527,17 +526,16 @@ def test_a_module_that_starts_threads_is_compiled_in_fresh_processes(
     assert told(stream(case)) == ("ok", None, 0)
 
 
-def test_a_module_that_starts_a_program_on_import_leaves_none(stream: Stream, tmp_path: Path) -> None:
+def test_a_module_that_starts_a_program_on_import_leaves_none(stream_of_its_own: Stream, tmp_path: Path) -> None:
     case = module(tmp_path, "pass")
     case.path.write_text("import subprocess\nsubprocess.Popen(['sleep', '1000'])\n" + case.path.read_text())
-    assert told(stream(case)) == ("ok", None, 0)
+    assert told(stream_of_its_own(case)) == ("ok", None, 0)
 
 
 # --- the machine ----------------------------------------------------------------------------------------------------
 
 
 def test_a_full_disk_is_not_the_kernels_failure(stream: Stream, tmp_path: Path) -> None:
-    """A file may not grow: what Linux says then is EFBIG; a full disk says ENOSPC. Neither is the compiler's."""
     body = """
         import errno
         opened = open
@@ -572,12 +570,10 @@ def test_a_disk_that_is_really_full(
 
     monkeypatch.setenv("TMPDIR", str(tiny_disk))
     monkeypatch.setattr(tempfile, "tempdir", str(tiny_disk))
-    (tiny_disk / "filler").write_bytes(b"x" * (1 << 20) if False else b"x" * ((1 << 20) - (48 << 10)))
+    # Room for folders and the first stages, and not for the rest.
+    (tiny_disk / "filler").write_bytes(b"x" * ((1 << 20) - (48 << 10)))
     with Engine(jobs=1) as engine:
         (attempt,) = engine.run([Request(kernel_cases.matmul(64, 64, 32), toolchains.default())])
     assert isinstance(attempt.result, Undecided)
     assert "No space left on device" in attempt.result.reason
     assert [path.name for path in tiny_disk.iterdir()] == ["filler"]
-
-
-Told = Callable[[Outcome | Undecided], tuple[str, str | None, int | None]]

@@ -4,38 +4,88 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 from triage import knowledge, logs
-from triage.cli import console, render
-from triage.errors import InputError
+from triage.cli import console, render_log
+from triage.cli.text import one_line
+from triage.diagnosis import Diagnosis
+from triage.report import Match
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What one log says."""
+
+    file: str
+    findings: list[logs.Finding]
+    matches: list[Match]
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """The root cause."""
+        return next((finding.diagnosis for finding in self.findings if finding.rank == 1), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document: findings, the first cause first; the root cause and its matches once more at the top."""
+        ordered = sorted(self.findings, key=lambda finding: finding.rank)
+        return {
+            "diagnosis": self.diagnosis.to_json() if self.diagnosis else None,
+            "matches": [match.to_json() for match in self.matches],
+            "findings": [finding.to_json() for finding in ordered],
+        }
 
 
 @click.command("log")
-@click.argument("file", default="-")
-@click.option("--json", "as_json", is_flag=True, help="Print diagnosis and matches as JSON.")
-def command(file: str, as_json: bool) -> int:
-    """Diagnose a log: FILE, or standard input. Compiles nothing and needs no Triton."""
-    found = logs.diagnose_text(_read(file))
-    matches = [] if found is None else knowledge.match(found, knowledge.load_all(), None)
-    if as_json:
-        document = {
-            "diagnosis": found.to_json() if found else None,
-            "matches": [match.to_json() for match in matches],
-        }
-        click.echo(json.dumps(document, indent=2))
-    else:
-        render.diagnosis(console.output(), found, matches)
-    return int(found is not None)
+@click.argument("files", nargs=-1, metavar="[FILE|-]...")
+@click.option("--kb", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Entries of your own.")
+@click.option("--json", "as_json", is_flag=True, help="Print documents: one, indented, or one a line for several logs.")
+def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool) -> int:
+    """Diagnose logs: each FILE, or standard input. Compiles nothing and needs no Triton.
+
+    Several logs are grouped by the bug that they show. Exits with 1 when there is a failure in any of them.
+    """
+    for problem in knowledge.problems(kb):
+        click.echo(one_line(problem), err=True)
+    entries = knowledge.load_all(kb)
+    given = files or ("-",)
+    several = len(given) > 1
+    read: list[Read] = []
+    for file in given:
+        found = _findings(file)
+        if found is None:
+            continue
+        root = next((finding.diagnosis for finding in found if finding.rank == 1), None)
+        one = Read(file, found, knowledge.match(root, entries, None) if root else [])
+        if as_json and several:
+            # At once: a reader need not wait for the last of many.
+            click.echo(json.dumps({"file": file, **one.to_json()}))
+        read.append(one)
+    if as_json and not several:
+        for one in read:
+            click.echo(json.dumps(one.to_json(), indent=2))
+    elif not as_json and several:
+        render_log.groups(console.output(), [(one.file, one.diagnosis, one.matches) for one in read])
+    elif not as_json:
+        for one in read:
+            render_log.log(console.output(), one.diagnosis, one.matches, one.findings)
+    if len(read) < len(given):
+        return 2
+    return int(any(one.findings for one in read))
 
 
-def _read(file: str) -> str:
-    if file == "-":
-        return sys.stdin.buffer.read().decode("utf-8", "replace")
+def _findings(file: str) -> list[logs.Finding] | None:
+    """What a log says; None, and a line that says why, when it cannot be read."""
     try:
-        return Path(file).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        mend = "give a log file, or - for standard input"
-        raise InputError(f"{file}: cannot be read: {error.strerror}; {mend}") from None
+        if file == "-":
+            return logs.findings(sys.stdin.buffer)
+        with Path(file).open("rb") as stream:
+            return logs.findings(stream)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        click.echo(one_line(f"{file}: cannot be read: {reason}; give a log file, or - for standard input"), err=True)
+        return None

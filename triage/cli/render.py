@@ -46,7 +46,7 @@ def _compiles(console: Console, report: Report) -> None:
     if outcome.resources is not None:
         _line(console, _resources(outcome.resources))
     for note in outcome.notes:
-        _line(console, note)
+        _line(console, safe(note))
 
 
 def _configuration(report: Report) -> str:
@@ -122,7 +122,7 @@ def _suggestions(console: Console, report: Report) -> None:
         _line(console, f"none of {report.searched} neighbours compiled")
         return
     for number, suggestion in enumerate(report.suggestions[:_MOST_SUGGESTIONS], start=1):
-        _line(console, f"{number}. {safe(_change(suggestion))}", style="bold green")
+        _line(console, f"{number}. {safe(_change(suggestion))}", style="bold green", hanging=3)
         _line(console, safe(suggestion.note), indent=_INDENT + 3)
     rest = len(report.suggestions) - _MOST_SUGGESTIONS
     if rest > 0:
@@ -170,12 +170,13 @@ def _section(console: Console, title: str) -> None:
     console.print(Text(title, style="bold"))
 
 
-def _line(console: Console, text: str, style: str = "", indent: int = _INDENT) -> None:
-    """A paragraph, wrapped and indented; wrapped here, because rich would pad every line to the full width."""
-    width = max(console.width - indent, 20)
-    for line in Text(text, style=style).wrap(console, width):
+def _line(console: Console, text: str, style: str = "", indent: int = _INDENT, hanging: int = 0) -> None:
+    """A paragraph, wrapped and indented, all but its first line by ``hanging`` more; wrapped here, because rich would
+    pad every line to the full width."""
+    width = max(console.width - indent - hanging, 20)
+    for number, line in enumerate(Text(text, style=style).wrap(console, width)):
         line.rstrip()
-        console.print(Text(" " * indent) + line, soft_wrap=True)
+        console.print(Text(" " * (indent + (hanging if number else 0))) + line, soft_wrap=True)
 
 
 def diagnosis(console: Console, found: Diagnosis | None, matches: Iterable[Match]) -> None:
@@ -183,7 +184,7 @@ def diagnosis(console: Console, found: Diagnosis | None, matches: Iterable[Match
     if found is None:
         console.print(Text("no failure found", style="bold green"))
         return
-    console.print(Text(safe(found.headline), style="bold red"))
+    _line(console, safe(found.headline), style="bold red", indent=0)
     _section(console, "What failed")
     place = found.file and f"{found.file}:{found.line}" if found.line else found.file
     named = ", ".join(part for part in (found.function, place) if part)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -41,12 +41,15 @@ def entry(console: Console, entry: Entry, tables: Tables) -> None:
         console.print(Text(f"  {safe(link)}"), soft_wrap=True)
     for name, variants in tables.items():
         for variant, table in variants.items():
-            line = Text(f"  {name}{'' if variant == 'case' else f' ({variant})'}: ")
-            for release, seen in table.items():
-                line.append(f"{release} ", style=_STYLE[seen.verdict])
-            console.print(line, soft_wrap=True)
-    if tables:
-        console.print(Text("  red fails, green compiles, dim not applicable", style="dim"))
+            name_of_table = Text(f"  {name}{'' if variant == 'case' else f' ({variant})'}: ")
+            console.print(name_of_table + Text("; ").join(_verdicts(table)), soft_wrap=True)
+
+
+def _verdicts(table: Table) -> Iterator[Text]:
+    for verdict, style in _STYLE.items():
+        releases = [release for release, seen in table.items() if seen.verdict is verdict]
+        if releases:
+            yield Text(f"{verdict.value} {' '.join(releases)}", style=style)
 
 
 def checked(

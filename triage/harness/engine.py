@@ -25,6 +25,7 @@ from types import TracebackType
 from typing import Any
 
 from triage import logs
+from triage.diagnosis import Kind
 from triage.harness import artifacts, observe, watch
 from triage.harness.driver import driver_properties
 from triage.harness.judge import NO_LLD, judge
@@ -38,6 +39,8 @@ from triage.outcome import Outcome, Status, Undecided
 
 _WATCH_S = 0.1
 """How often memory is looked at. A process can touch about 3 GB a second, so a limit is overrun by 0.3 GB at most."""
+_BARE = frozenset({Kind.SEGFAULT, Kind.ABORT, Kind.UNKNOWN})
+"""Kinds that say how a process ended and nothing more."""
 _KILL_GRACE_S = 5.0
 """A SIGKILL takes effect at once; a server that has not reported the end by then is not working any more."""
 
@@ -61,7 +64,7 @@ class Engine:
         self._works: list[Work] = []
         self._finished: list[Attempt] = []
         self._numbers = itertools.count(1)
-        self._confirmed: set[tuple[str, str]] = set()
+        self._confirmed: set[tuple[str, str, str]] = set()
         self._oom_kills = watch.kernel_oom_kills()
         self._last_watch = 0.0
 
@@ -218,7 +221,8 @@ class Engine:
         work.facts.environment = dict(work.first.environment) if work.first else {"triton": request.toolchain.triton}
         extra = observe.environment(work.how, folder) if work.mode is Mode.OBSERVE else {}
         path = folder / "request.json"
-        path.write_text(json.dumps(work.message(driver_properties(request.case.target), extra)))
+        told = work.message(driver_properties(request.case.target), extra)
+        path.write_text(json.dumps({**told, "triton_key": self._tree.library_keys.get(request.toolchain)}))
         message = {
             "op": "start",
             "id": work.identity,
@@ -296,9 +300,13 @@ class Engine:
             return None
         return None if self._fingerprint(work, outcome) in self._confirmed else Mode.FRESH
 
-    def _fingerprint(self, work: Work, outcome: Outcome) -> tuple[str, str]:
+    def _fingerprint(self, work: Work, outcome: Outcome) -> tuple[str, str, str]:
+        """What has to be equal for one confirmation to do for two failures. A bare signal names no bug, so there the
+        kernel has to be the same as well."""
         diagnosis = logs.diagnose_outcome(outcome, work.request.case.path)
-        return (work.request.toolchain.identity, diagnosis.signature if diagnosis else "")
+        bare = diagnosis is None or diagnosis.kind in _BARE
+        place = str(work.request.case.path) if bare else ""
+        return (work.request.toolchain.identity, place, diagnosis.signature if diagnosis else "")
 
     def _conclude(self, work: Work, first: Outcome, second: Outcome | Undecided) -> None:
         """Put the forked attempt and the fresh one together."""

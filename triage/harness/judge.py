@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import signal
 from collections.abc import Mapping
@@ -35,11 +36,10 @@ class Facts:
 def judge(case: Case, facts: Facts, limits: Limits, token: str) -> Outcome | Undecided:
     """Name how the attempt ended. Signals and limits say more than anything printed, so they come first."""
     log, marks = split_marks(facts.log, token)
-    done = [
-        StageTime(Stage(event["stage"]), float(event["seconds"])) for event in facts.events if event["ev"] == "end"
-    ]
-    begun = [Stage(event["stage"]) for event in facts.events if event["ev"] == "begin"]
-    pipelines = [bool(event["running"]) for event in facts.events if event["ev"] == "pipeline"]
+    events = [event for event in facts.events if _is_readable(event)]
+    done = [StageTime(Stage(event["stage"]), float(event["seconds"])) for event in events if event["ev"] == "end"]
+    begun = [Stage(event["stage"]) for event in events if event["ev"] == "begin"]
+    pipelines = [bool(event["running"]) for event in events if event["ev"] == "pipeline"]
     outcome = Outcome(
         status=Status.CRASH,
         stage=begun[-1] if begun else Stage.SOURCE,
@@ -55,7 +55,7 @@ def judge(case: Case, facts: Facts, limits: Limits, token: str) -> Outcome | Und
         environment=dict(facts.environment),
         notes=tuple(
             f"{event['package']} is not installed there; the kernel's module was given a stand-in for it"
-            for event in facts.events
+            for event in events
             if event["ev"] == "missing"
         ),
     )
@@ -68,10 +68,11 @@ def judge(case: Case, facts: Facts, limits: Limits, token: str) -> Outcome | Und
         return replace(outcome, killed_from_outside=True, notes=(note,))
     if facts.status is not None and facts.status & 0x7F:
         number = facts.status & 0x7F
-        return replace(
-            outcome, signal=signal.Signals(number).name, killed_from_outside=number in (signal.SIGKILL, signal.SIGTERM)
-        )
-    last = next((event for event in reversed(facts.events) if event["ev"] in _VERDICTS), None)
+        if _ran_out_of_memory(log):
+            return replace(outcome, status=Status.OUT_OF_MEMORY)
+        killed = number in (signal.SIGKILL, signal.SIGTERM)
+        return replace(outcome, signal=signal_name(number), killed_from_outside=killed)
+    last = next((event for event in reversed(events) if event["ev"] in _VERDICTS), None)
     if last is None:
         return replace(outcome, exit_code=(facts.status or 0) >> 8)
     if last["ev"] == "undecided":
@@ -83,6 +84,8 @@ def judge(case: Case, facts: Facts, limits: Limits, token: str) -> Outcome | Und
         errors = python_errors(last["errors"])
         if (package := missing_package(errors)) is not None:
             return Undecided(cannot_import(case.file, package))
+        if any(error.type == "MemoryError" for error in errors):
+            return replace(outcome, status=Status.OUT_OF_MEMORY, errors=errors)
         return replace(outcome, status=Status.ERROR, exit_code=1, errors=errors)
     return _compiled(case, outcome, last)
 
@@ -91,20 +94,63 @@ NO_LLD = "no-lld"
 """The worker's word for a link that has no linker."""
 
 _VERDICTS = frozenset({"done", "error", "undecided"})
+_NO_MEMORY = re.compile(r"^(?:terminate called .*'std::bad_alloc'|LLVM ERROR: out of memory)", re.MULTILINE)
+
+
+def signal_name(number: int) -> str:
+    """``SIGABRT``; real-time signals have no names of their own in Python."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _ran_out_of_memory(log: str) -> bool:
+    """An allocation was refused: the address space ended before triage saw the memory in use (``process.limit``)."""
+    return _NO_MEMORY.search(log) is not None
+
+
+def _is_readable(event: dict[str, Any]) -> bool:
+    """The process of a kernel holds the token, so it can write events of its own. It fools nobody but itself by
+    that, but what cannot be read was not said."""
+    try:
+        match event["ev"]:
+            case "begin":
+                Stage(event["stage"])
+            case "end":
+                return Stage(event["stage"]) is not None and math.isfinite(event["seconds"])
+            case "pipeline" | "missing" | "undecided":
+                return {"pipeline": "running", "missing": "package", "undecided": "reason"}[event["ev"]] in event
+            case "error":
+                python_errors(event["errors"])
+            case "done":
+                _resources(event["resources"])
+                return isinstance(event.get("num_ctas"), int | None)
+            case _:
+                return False
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False
+    return True
+
+
+def _resources(used: Mapping[str, Any]) -> Resources:
+    def number(name: str) -> int | None:
+        return None if used[name] is None else int(used[name])
+
+    return Resources(
+        shared_bytes=int(used["shared_bytes"]),
+        registers=number("registers"),
+        spill_bytes=number("spill_bytes"),
+        tensor_core=TensorCore(used["tensor_core"]),
+        tensor_memory_columns=number("tensor_memory_columns"),
+        threads=number("threads"),
+    )
 
 
 def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
     """It returned normally. Two things may still be wrong: an error that was only printed (Triton 3.8 and 3.9
     go on after an LLVM error diagnostic), and a size that only a launch would refuse."""
-    used = event["resources"]
-    resources = Resources(
-        shared_bytes=used["shared_bytes"],
-        registers=used["registers"],
-        spill_bytes=used["spill_bytes"],
-        tensor_core=TensorCore(used["tensor_core"]),
-        tensor_memory_columns=used["tensor_memory_columns"],
-        threads=used["threads"],
-    )
+    resources = _resources(event["resources"])
     outcome = replace(
         outcome, status=Status.OK, stage=None, exit_code=0, resources=resources, cache_key=event.get("cache_entry")
     )
@@ -130,12 +176,16 @@ _BACK_END = frozenset({Stage.LLIR, Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.H
 def _back_end_texts(outcome: Outcome) -> list[tuple[Stage, str]]:
     """What each back-end stage printed. What the front-end prints is the user's own (tl.static_print)."""
     ends = [at for _, at in outcome.log_stages[1:]] + [len(outcome.log)]
-    parts = zip(outcome.log_stages, ends, strict=True)
+    # A kernel that closed standard error before the first mark leaves none: one end and no beginning.
+    parts = zip(outcome.log_stages, ends, strict=False)
     return [(stage, outcome.log[at:end]) for (stage, at), end in parts if stage in _BACK_END]
 
 
 def _back_end_text(outcome: Outcome) -> str:
     return "".join(text for _, text in _back_end_texts(outcome))
+
+
+_STAGE_NAMES = frozenset(stage.value for stage in Stage)
 
 
 def split_marks(log: str, token: str) -> tuple[str, tuple[tuple[Stage, int], ...]]:
@@ -147,8 +197,9 @@ def split_marks(log: str, token: str) -> tuple[str, tuple[tuple[Stage, int], ...
     for index, part in enumerate(log.split(opening)):
         if index:
             name, _, rest = part.partition("\n")
-            marks.append((Stage(name), length))
-            part = rest
+            if name in _STAGE_NAMES:
+                marks.append((Stage(name), length))
+                part = rest
         parts.append(part)
         length += len(part)
     return "".join(parts), tuple(marks)
@@ -179,13 +230,13 @@ def python_errors(described: list[dict[str, Any]]) -> tuple[PythonError, ...]:
     """The worker's description of an exception chain as values."""
 
     def frame(data: dict[str, Any]) -> Frame:
-        return Frame(data["file"], int(data["line"]), data["function"], data["text"])
+        return Frame(str(data["file"]), int(data["line"]), str(data["function"]), str(data["text"]))
 
     return tuple(
         PythonError(
-            type=link["type"],
-            module=link["module"],
-            message=link["message"],
+            type=str(link["type"]),
+            module=str(link["module"]),
+            message=str(link["message"]),
             frames=tuple(frame(item) for item in link["frames"]),
             kernel_line=frame(link["kernel_line"]) if link.get("kernel_line") else None,
             kernel_column=link.get("kernel_column"),

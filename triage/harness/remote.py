@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import time
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.harness.boundedlog import BoundedLog
-from triage.harness.judge import cannot_import, missing_package, python_errors
+from triage.harness.judge import cannot_import, missing_package, python_errors, signal_name
 from triage.harness.worker import wire
 from triage.outcome import Outcome, PythonError, Stage, Status, Undecided
 
@@ -115,7 +114,7 @@ def judge_unready(remote: Remote) -> Outcome | Undecided | None:
     if remote.status is None:
         return None
     if number := remote.status & 0x7F:
-        return replace(outcome, status=Status.CRASH, signal=signal.Signals(number).name)
+        return replace(outcome, status=Status.CRASH, signal=signal_name(number))
     return replace(outcome, status=Status.CRASH, exit_code=remote.status >> 8)
 
 

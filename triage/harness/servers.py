@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from triage.errors import EnvironmentFault
-from triage.harness import linker, watch
+from triage.harness import linker, strays, watch
 from triage.harness.driver import driver_properties
 from triage.harness.environment import worker_environment
+from triage.harness.library_keys import LibraryKeys
 from triage.harness.remote import Key, Level, Remote, State, judge_unready, read_available
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain
@@ -71,6 +72,7 @@ class ServerTree:
         self._number = 0
         self._restarts = 0
         self._lld: str | None = None
+        self.library_keys = LibraryKeys()
 
     def new_identity(self) -> str:
         """A name for a process that is about to be asked for."""
@@ -106,6 +108,7 @@ class ServerTree:
                 stdout=nowhere,
                 stderr=nowhere,
                 start_new_session=True,
+                env={**os.environ, strays.MARK: str(folder)},
             )
         except OSError as error:
             raise EnvironmentFault(f"cannot start a process: {error}") from None
@@ -141,9 +144,11 @@ class ServerTree:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+            if self._process.returncode != 0 and self._folder is not None:
+                # Somebody killed the nanny: it has cleared up nothing.
+                strays.kill(self._folder)
             self._process = None
         if self._folder is not None:
-            # The nanny has removed it, unless somebody killed the nanny.
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
@@ -158,6 +163,8 @@ class ServerTree:
         target = self._server(Level.TARGET, self._target_key(request, isolation), toolchain, request)
         if not isinstance(target, Remote):
             return target
+        if told := target.answer.get("triton_key"):
+            self.library_keys.put(request.toolchain, told)
         return self._server(Level.CASE, self._case_key(request, isolation), target, request)
 
     def imported_files(self, request: Request) -> list[str]:
@@ -171,13 +178,12 @@ class ServerTree:
 
     def environment(self, request: Request) -> dict[str, str]:
         """What a worker for the request is started with."""
-        if request.case.target.backend != "hip":
-            return worker_environment()
-        if self._lld is None:
-            self.nanny()
-            assert self._folder is not None
+        self.nanny()
+        assert self._folder is not None
+        if request.case.target.backend == "hip" and self._lld is None:
             self._lld = linker.find(self._spare(), self._folder) or ""
-        return worker_environment(self._lld or None)
+        lld = self._lld if request.case.target.backend == "hip" else None
+        return {**worker_environment(lld or None), strays.MARK: str(self._folder)}
 
     def kill_toolchain(self, remote: Remote) -> None:
         """A server does not answer: everything from its toolchain server down goes; the nanny does answer."""
@@ -262,6 +268,7 @@ class ServerTree:
                 "limits": driver_properties(request.case.target),
                 "folder": str(self.new_folder()),
                 "warm": key not in self._cold,
+                "triton_key": self.library_keys.get(request.toolchain),
             }
         return {"op": "serve", "path": str(request.case.path.resolve())}
 

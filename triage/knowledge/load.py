@@ -15,6 +15,7 @@ from triage.data import data_folder
 from triage.diagnosis import Kind
 from triage.errors import InputError
 from triage.knowledge.entry import Advice, Entry, Symptoms
+from triage.knowledge.matching import is_range
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -73,7 +74,7 @@ def load(path: Path) -> Entry:
     try:
         text = path.read_text(encoding="utf-8")
         data = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{path}: {error}") from None
     bad = _Bad(path, text)
     bad.unknown(data, _TOP, "")
@@ -94,7 +95,7 @@ def load(path: Path) -> Entry:
         rule=" ".join(data["rule"].split()),
         symptoms=_symptoms(data.get("match"), bad),
         evidence=data["evidence"],
-        fixed_in=data.get("fixed_in"),
+        fixed_in=_fixed_in(data.get("fixed_in"), bad),
         upstream=_texts(data, "upstream", bad),
         reproducers=reproducers,
         helps=_advice(data, "helps", bad),
@@ -145,9 +146,27 @@ def _symptoms(data: Any, bad: _Bad) -> Symptoms:
         stage=_texts(data, "stage", bad),
         exception=_texts(data, "exception", bad),
         targets=_texts(data, "targets", bad),
-        triton=data.get("triton"),
-        options=MappingProxyType(dict(data.get("options", {}))),
+        triton=_range(data.get("triton"), bad),
+        options=_options(data.get("options", {}), bad),
     )
+
+
+def _fixed_in(value: Any, bad: _Bad) -> str | None:
+    if value is not None and not (isinstance(value, str) and re.fullmatch(r"\d+\.\d+\.\d+", value)):
+        raise bad("fixed_in", f"must be a release such as '3.3.0', not {value!r}")
+    return value
+
+
+def _range(value: Any, bad: _Bad) -> str | None:
+    if value is not None and not (isinstance(value, str) and is_range(value)):
+        raise bad("match.triton", f"must be a range such as '>=3.0,<3.3', not {value!r}")
+    return value
+
+
+def _options(value: Any, bad: _Bad) -> Mapping[str, Any]:
+    if not isinstance(value, dict) or not all(isinstance(one, str | int) for one in value.values()):
+        raise bad("match.options", "must be a table of values, or of comparisons such as num_ctas = '>1'")
+    return MappingProxyType(value)
 
 
 def _texts(data: Mapping[str, Any], name: str, bad: _Bad) -> tuple[str, ...]:
@@ -163,6 +182,7 @@ def _advice(data: Mapping[str, Any], name: str, bad: _Bad) -> tuple[Advice, ...]
     if not isinstance(rows, list):
         raise bad(name, "must be an array of tables")
     for row in rows:
-        if not isinstance(row, dict) or set(row) != {"change", "observed", "ran"}:
+        texts = isinstance(row, dict) and all(isinstance(value, str) for value in row.values())
+        if not texts or set(row) != {"change", "observed", "ran"}:
             raise bad(name, "each needs change, observed and ran (what it was run on)")
     return tuple(Advice(row["change"], row["observed"], row["ran"]) for row in rows)

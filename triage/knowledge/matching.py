@@ -73,14 +73,19 @@ def _option_holds(actual: object, wanted: str) -> bool:
     return str(actual) == wanted
 
 
+_BOUND = re.compile(r"\s*(<=|>=|<|>|==)\s*(\d+(?:\.\d+)*)\s*")
+
+
+def is_range(text: str) -> bool:
+    """Whether ``text`` is a range that :func:`in_range` understands."""
+    return all(_BOUND.fullmatch(part) for part in text.split(","))
+
+
 def in_range(version: str, wanted: str) -> bool:
     """``"3.2.0"`` in ``">=3.0,<3.3"``."""
     have = _numbers(version)
-    for part in wanted.split(","):
-        found = re.fullmatch(r"\s*(<=|>=|<|>|==)\s*([\d.]+)\s*", part)
-        if not found or not _compare(have, found.group(1), _numbers(found.group(2))):
-            return False
-    return True
+    bounds = [_BOUND.fullmatch(part) for part in wanted.split(",")]
+    return all(found and _compare(have, found.group(1), _numbers(found.group(2))) for found in bounds)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -17,6 +17,8 @@ from triage.logs.recognisers.mlir_diagnostic import users_place
 CAUSE = "The above exception was the direct cause of the following exception:"
 #: An exception raised while another was handled: the one before may have been a matter of course.
 CONTEXT = "During handling of the above exception, another exception occurred:"
+#: What a line must hold to be either.
+LINKS = ("The above exception", "During handling of")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
         said, other = (inner, outer) if is_cause else (outer, inner)
         if said.specificity < other.specificity:
             said = other
-        return replace(said, diagnosis=replace(said.diagnosis, exception=outer.diagnosis.exception))
+        diagnosis = replace(said.diagnosis, exception=outer.diagnosis.exception)
+        return replace(said, diagnosis=diagnosis, foreign=inner.foreign and outer.foreign)
     inner_says = (is_cause or not has_own_words(outer.diagnosis)) and _headline_of(inner.diagnosis, outer.diagnosis)
     said = inner if inner_says else outer
     kind = said.diagnosis.kind

@@ -1,27 +1,68 @@
-"""From text as it was captured to the lines a compiler wrote.
+"""From a line as it was captured to the line that a compiler wrote.
 
-Logs reach us through terminals, CI runners and pytest, each of which adds something of its own to a line.
-An :class:`Unwrapper` takes one such addition away; a new wrapping is one more entry in ``_unwrappers``.
-Everything is done a line at a time and costs time in proportion to the line.
+Logs reach us through terminals, CI runners, log collectors and pytest, each of which adds something of its own
+to a line. Most additions are prefixes, told by :data:`PREFIXES`; a new one is one more entry there. Indentation
+is part of a line: of the space after a prefix only one blank is taken. Everything costs time in proportion to
+the line.
 """
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Callable, Iterable, Iterator
+
+from triage.logs.reading import CONTROL
 
 #: Longer lines are cut: no failure is told in more, and one line of dumped IR may have megabytes.
 MAX_LINE = 16_384
+#: Wrappings in wrappings: a container's, a collector's, a runner's, a worker's, a logger's.
+_MAX_NESTING = 8
 
-Unwrapper = Callable[[str], str]
+_CONTROL = re.compile(CONTROL)
+_LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)"
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+_SOURCE = r"[\w./-]{1,120}:\d{1,6}"
 
-_CONTROL = re.compile(
-    r"\x1b(?:\[[0-9;:?<=>]{0,64}[ -/]{0,8}[@-~]"  # CSI: colours, cursor movements
-    r"|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)"  # OSC: titles and links
-    r"|[@-Z\\^_])"
+#: Who writes it, and what it looks like.
+PREFIXES: tuple[tuple[str, str], ...] = (
+    ("`gh run view --log`: job, step", r"[^\t]{1,120}\t[^\t]{1,120}\t\ufeff?(?=\d{4}-\d\d-\d\dT)"),
+    (
+        "a time stamp: GitHub, GitLab (with its stream), Jenkins, Kubernetes, loggers",
+        rf"\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?:Z| ?[+-]\d\d:?\d\d| UTC)?"
+        r"(?: (?:TP|DP|PP|EP|rank)\d{1,4}){0,4}\]?(?: \d\d[OE](?:\+| |$)| |$)",
+    ),
+    ("a time of day: Jenkins", rf"\[?{_CLOCK}\]?(?:  ?|$)"),
+    ("Buildkite, without its escape", r"_bk;t=\d{6,16}\x07?"),
+    (
+        "GitHub's and Azure's commands",
+        r"##\[(?:error|warning|debug|command|section|group)\]|::(?:error|warning)[^:]{0,400}::",
+    ),
+    ("docker-compose", r"[A-Za-z][\w.-]{0,62}[-_]\d{1,3} {0,40}\| ?|[a-z][\w.-]{0,62} {1,40}\| "),
+    ("kubectl --prefix", r"\[pod/[\w./-]{1,250}\] ?"),
+    ("syslog, journalctl", rf"[A-Z][a-z]{{2}} [ \d]\d {_CLOCK} [\w.-]{{1,64}} [\w./:@-]{{1,64}}?(?:\[\d{{1,8}}\])?: "),
+    ("journalctl -o short-iso, after the time", r"[\w.-]{1,64} [\w./@-]{1,64}\[\d{1,8}\]: "),
+    ("dmesg", r"\[ {0,8}\d{1,9}\.\d{6}\] "),
+    ("Ray, vLLM: a worker", r"\((?:[\w.:<>-]{1,64} )?(?:pid|ip)=[^)]{1,100}\)(?: |$)"),
+    ("torchrun: a rank", r" ?\[(?:rank|default|local_rank)_?\d{1,5}\]:? ?"),
+    ("mpirun", r"\[\d{1,5},\d{1,6}\]<std(?:err|out)>: ?"),
+    ("pytest-xdist", r"\[gw\d{1,3}\] "),
+    (
+        "glog, torch; not what is fatal: its place is the failure's",
+        rf"\[?[IWE]\d{{0,4}} ?{_CLOCK} {{1,4}}(?:\d{{1,9}} )?{_SOURCE}\] ?",
+    ),
+    ("torch: frame, artifact", r"\[\d{1,4}/\d{1,4}(?:_\d{1,4})?\] |\[__\w{1,40}\] "),
+    ("vLLM's logger", rf"{_LEVEL} \d\d-\d\d {_CLOCK} \[?{_SOURCE}\](?: |$)"),
+    ("Python's logging, by default", rf"{_LEVEL}:[\w.]{{1,80}}:"),
+    ("Python's logging, after the time", rf"-? ?[\w.]{{1,80}} - {_LEVEL} - |-? ?{_LEVEL} - "),
+    ("pytest's summary", r"(?:FAILED|ERROR) [\w./-]{1,250}\.py(?:::[^ ]{1,400})? - "),
+    ("a quotation", r"(?:> ){1,8}|>$"),
+    ("a list's item that is code", r"(?:[-*]|\d{1,3}\.) (?=`)"),
+    ("docker's json-file", r'\{"(?:log|message|msg|text|body|line)": ?"'),
 )
-_GITHUB_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}Z ")
-_QUOTATION = re.compile(r"(?:> ){1,8}")
+_PREFIX = re.compile("|".join(f"(?:{pattern})" for _, pattern in PREFIXES))
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
+_TAG = re.compile(r"</?(?:pre|code|br|samp|span|td|tr|details|summary)(?: [^<>]{0,200})?/?>")
+_CODE = re.compile(r"(`{1,3})([^`].{0,16000}?)\1$")
 _PYTEST_FAILURE = re.compile(r"E {3,64}(?=\S)")
 
 
@@ -30,67 +71,67 @@ def strip_control(line: str) -> str:
     return _CONTROL.sub("", line) if "\x1b" in line else line
 
 
-def strip_github_time(line: str) -> str:
-    """Take away the time stamp that GitHub's runners put before each line of a downloaded log."""
-    match = _GITHUB_TIME.match(line) if line[:2] == "20" else None
-    return line[match.end() :] if match else line
+def strip_prefixes(line: str) -> str:
+    """Take away what collectors and loggers put before a line."""
+    start = 0
+    for _ in range(_MAX_NESTING):
+        match = _PREFIX.match(line, start)
+        if match is None or match.end() == start:
+            break
+        start = match.end()
+    return line[start:]
 
 
-def strip_quotation(line: str) -> str:
-    """Take away the ``> `` of a quotation in an issue or a mail."""
-    match = _QUOTATION.match(line) if line[:1] == ">" else None
-    return line[match.end() :] if match else line
+def strip_html(line: str) -> str:
+    """Turn entities into what they stand for and drop the tags that text is laid out with."""
+    if "&" in line:
+        line = _ENTITY.sub(lambda match: html.unescape(match.group()), line)
+    return _TAG.sub("", line) if "</" in line or "<pre" in line or "<code" in line or "<br" in line else line
 
 
-def pytest_unwrapper() -> Unwrapper:
-    """Take away pytest's ``E   `` marker.
+def strip_markdown(line: str) -> str:
+    """Take the longest cell of a table's row, and code out of its backticks."""
+    if line.startswith("| ") and line.rstrip().endswith(" |"):
+        line = max(line.strip().strip("|").split(" | "), key=len).strip()
+    if line.startswith("`") and (match := _CODE.match(line.rstrip())):
+        return match.group(2)
+    return line
 
-    A block's first line says how far pytest has indented it; deeper indentation within is the text's own.
-    """
-    width = 0
 
-    def unwrap(line: str) -> str:
-        nonlocal width
-        if not line.startswith("E"):
-            width = 0
-            return line
-        if line.rstrip() == "E":
-            return ""
-        match = _PYTEST_FAILURE.match(line)
+class Cleaner:
+    """Takes the wrappings off one line after another; pytest's are the only ones that need the line before."""
+
+    def __init__(self) -> None:
+        self._width = 0
+        #: True when the last line was one of pytest's failure report.
+        self.stripped_marker = False
+
+    def forget(self) -> None:
+        """The next line does not follow the last one."""
+        self._width = 0
+
+    def __call__(self, raw: bytes) -> str:
+        """The line without wrappings."""
+        line = raw.decode("utf-8", "replace")[:MAX_LINE].rstrip("\r")
+        # A bare carriage return redraws a line (progress bars): what was written last stands.
+        line = strip_html(strip_control(line.rpartition("\r")[2]))
+        line = strip_prefixes(line)
+        line = self._without_marker(line)
+        if self.stripped_marker:
+            line = strip_prefixes(line)
+        return strip_markdown(line) if line[:1] in ("|", "`") else line
+
+    def _without_marker(self, line: str) -> str:
+        """Take away pytest's ``E   ``.
+
+        A block's first line says how far pytest has indented it; deeper indentation within is the text's own.
+        """
+        match = _PYTEST_FAILURE.match(line) if line.startswith("E") else None
+        self.stripped_marker = match is not None or line.rstrip() == "E"
         if match is None:
-            width = 0
-            return line
-        width = min(width or match.end(), match.end())
-        return line[width:]
-
-    return unwrap
-
-
-def _unwrappers() -> tuple[Unwrapper, ...]:
-    """The additions taken away, outermost first; made anew for each text because some keep state."""
-    return (strip_control, strip_github_time, strip_quotation, pytest_unwrapper())
-
-
-def physical_lines(text: str | Iterable[str]) -> Iterator[str]:
-    """The lines of a string, or of an iterable of lines (a file, a socket), without their ends."""
-    # An empty item of an iterable is an empty line; an empty string is no text.
-    for piece in (text,) if isinstance(text, str) else (item or "\n" for item in text):
-        start = 0
-        while start < len(piece):
-            end = piece.find("\n", start)
-            if end < 0:
-                end = len(piece)
-            line = piece[start : min(end, start + MAX_LINE)].rstrip("\r")
-            # A bare carriage return redraws a line (progress bars): what was written last stands.
-            yield line.rpartition("\r")[2]
-            start = end + 1
-
-
-def clean_lines(text: str | Iterable[str]) -> Iterator[str]:
-    """The text's lines with every known wrapping taken away."""
-    unwrappers = _unwrappers()
-    for raw in physical_lines(text):
-        line = raw
-        for unwrap in unwrappers:
-            line = unwrap(line)
-        yield line
+            if not self.stripped_marker:
+                self._width = 0
+                return line
+            return ""
+        self._width = min(self._width or match.end(), match.end())
+        return line[self._width :]

@@ -1,50 +1,113 @@
-"""What a log tells besides the failures: which pass ran, which stage, met on the way through the lines."""
+"""What a log tells besides the failures: which pass ran, which stage, whose traceback, met on the way through the
+lines.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from triage.logs.recognisers.silent_pass import failed_pass
 
-_STAGE = re.compile(r", in make_(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b")
-_FRONTEND = re.compile(r", in (?:make_ir|ast_to_ttir)\b")
+_STAGE = re.compile(r",? in make_(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b")
+_FRONTEND = re.compile(r",? in (?:make_ir|ast_to_ttir)\b")
+# MLIR's, up to 3.7 and later, then LLVM's.
+_DUMPED = re.compile(
+    r"IR Dump Before (?:(?P<name>[\w:]{1,200}?)(?:: (?P<argument>[\w-]{1,200})| \((?P<old>[\w-]{1,200})\))?"
+    r"(?:\{.{0,4000}\})? (?:\('|//-)|(?P<llvm>[^(*]{1,200}?)(?: \([\w-]{1,200}\)| on .{1,400})? \*\*\*)"
+)
+# LLVM's "stack dump", and MLIR's crash reproducer of a single pass.
+_RUNNING = re.compile(r"Running pass ['\"](?P<name>[^'\"]{1,200})['\"] on (?:function|module|basic block|loop)")
+_SINGLE = re.compile(r'pipeline: "builtin\.module\((?P<name>[\w-]{1,200})(?:\{[^{}]{0,2000}\})?\)"')
 
+_TRACEBACK = "Traceback (most recent call last)"
+# Python's own frames, and pytest's.
+_FRAME = re.compile(
+    r'^ {0,40}File "(?P<file>[^"]{1,1000})", line \d|^(?P<pytest>[^\s:"]{1,400}\.py):\d{1,7}: (?:in )?\w'
+)
+_OF_TRITON = re.compile(r"triton|inductor|cutlass|helion|gluon|<torch_package|[\\/]_?dynamo[\\/]", re.IGNORECASE)
+# `kernel[grid](x)`: how kernels are launched, and little else is called.
+_LAUNCH = re.compile(r"\w\[[^\]]{1,200}\]\(")
+#: pytest's line above each failing test.
+_TEST = re.compile(r"_{5,} .{1,200} _{5,}$")
 
-def _dumped_pass(line: str) -> tuple[str, str | None]:
-    """Name and argument in ``// -----// IR Dump Before Canonicalizer (canonicalize) ('tt.func' …) //----- //``."""
-    words = line.partition("IR Dump Before ")[2][:400].rstrip("-/* ").split(" ")
-    argument = words[1].strip("()") if len(words) > 1 and words[1].startswith("(") else ""
-    # What is in quotes is the operation that it ran on; a pass without an argument has that second.
-    return words[0], argument if argument and not argument.startswith("'") else None
+#: What a line must hold for :meth:`Context.see` to take anything from it.
+ANCHORS = (
+    "IR Dump Before ",
+    "Pipeline failed while executing ",
+    "Running pass ",
+    'pipeline: "builtin.module(',
+    "Traceback (most recent",
+    'File "',
+    ".py:",
+    "_____ ",
+)
 
 
 @dataclass(slots=True)
 class Context:
-    """Collects while the lines go by; asked once they have all gone."""
+    """Collects while the lines go by; asked once they have all gone, but for ``is_foreign``."""
 
     dumped: str | None = None
     stage: str | None = None
     #: (position, name) of every `Pipeline failed` line.
     failed: list[tuple[int, str]] = field(default_factory=list)
+    #: Where pytest begins to tell of another test.
+    tests: list[int] = field(default_factory=list)
     _arguments: dict[str, str] = field(default_factory=dict)
+    # Of the traceback that is being read: whether there is one, and whether Triton is in it.
+    _in_traceback: bool = False
+    _of_triton: bool = False
 
     def see(self, position: int, line: str) -> None:
         """Take from a line what it tells."""
         if "IR Dump Before " in line:
-            name, argument = _dumped_pass(line)
-            self.dumped = argument or name
-            # A pipeline has some hundred passes; a longer list is no pipeline's.
-            if argument and len(self._arguments) < 1000:
-                self._arguments[name] = argument
+            self._see_dump(line)
         elif "Pipeline failed while executing " in line:
             failed = failed_pass(line) if len(self.failed) < 1000 else None
             self.failed += [(position, failed)] if failed else []
-        elif ", in " in line:
-            if match := _STAGE.search(line):
-                self.stage = match.group(1)
-            elif self.stage is None and _FRONTEND.search(line):
-                self.stage = "source"
+        elif "Running pass " in line and (running := _RUNNING.search(line)):
+            self.dumped = running["name"]
+        elif 'pipeline: "' in line and (single := _SINGLE.search(line)):
+            self.dumped = self.dumped or single["name"]
+        elif _TRACEBACK in line:
+            self._in_traceback, self._of_triton = True, False
+        elif line.startswith("_____") and _TEST.match(line):
+            self.tests += [position] if len(self.tests) < 10_000 else []
+            self._in_traceback = False
+        elif (".py" in line or 'File "' in line) and (frame := _FRAME.match(line)):
+            self._see_frame(line, frame)
+
+    def _see_dump(self, line: str) -> None:
+        match = _DUMPED.search(line)
+        if match is None:
+            return
+        if match["llvm"]:
+            self.dumped = match["llvm"].strip()
+            return
+        argument = match["argument"] or match["old"]
+        self.dumped = argument or match["name"]
+        # A pipeline has some hundred passes; a longer list is no pipeline's.
+        if argument and len(self._arguments) < 1000:
+            self._arguments[match["name"]] = argument
+
+    def _see_frame(self, line: str, frame: re.Match[str]) -> None:
+        self._in_traceback = True
+        self._of_triton = self._of_triton or _OF_TRITON.search(frame["file"] or frame["pytest"]) is not None
+        if match := _STAGE.search(line):
+            self.stage = match.group(1)
+        elif self.stage is None and _FRONTEND.search(line):
+            self.stage = "source"
+
+    def is_foreign(self, before: Sequence[str]) -> bool:
+        """True at the end of a traceback that Triton has no part in; ``before`` are the lines above.
+
+        The next traceback begins then.
+        """
+        foreign = self._in_traceback and not self._of_triton and not any(map(_LAUNCH.search, before))
+        self._in_traceback = self._of_triton = False
+        return foreign
 
     def pass_at(self, position: int) -> str | None:
         """The pass that ran when the failure at ``position`` was printed."""

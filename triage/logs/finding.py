@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from triage.diagnosis import Diagnosis, SourceLocation
 
@@ -30,7 +31,9 @@ class Finding:
     ``places`` are all locations that belong to it, innermost first: the diagnosis names the one that looks
     like the user's, which can be judged better once the kernel's file is known.
     ``extent`` is how many lines after ``position`` are part of it and are read as nothing else.
+    ``foreign`` is true for an exception whose traceback and text have nothing of Triton.
     ``rank`` is 1 for the root cause, 2 for the next best, and so on; 0 until all have been found.
+    ``follows`` is the rank of the finding that this one merely follows from, or repeats; None for a cause.
     """
 
     diagnosis: Diagnosis
@@ -38,4 +41,15 @@ class Finding:
     position: int
     places: tuple[SourceLocation, ...] = ()
     extent: int = 0
+    foreign: bool = False
     rank: int = 0
+    follows: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The diagnosis with its place in the log and among the other findings."""
+        return {
+            **self.diagnosis.to_json(),
+            "log_line": self.position + 1,
+            "rank": self.rank,
+            "follows": self.follows,
+        }

@@ -14,10 +14,11 @@ from pathlib import Path
 from triage.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.logs import text
 from triage.logs.chains import CAUSE
+from triage.logs.episodes import ranked
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers import mlir_diagnostic, process_end
 from triage.logs.recognisers.out_of_resources import out_of_resources
-from triage.logs.scan import ranked, read, root_cause
+from triage.logs.scan import read, root_cause
 from triage.logs.signature import signature_of
 from triage.logs.sources import in_kernel
 from triage.outcome import Outcome, PythonError, Stage, Status
@@ -37,7 +38,7 @@ def _printed_chain(errors: tuple[PythonError, ...]) -> Iterator[str]:
 
 def printed_error(log: str) -> Diagnosis | None:
     """The first error that a compiler printed in ``log`` although it went on; None for warnings and less."""
-    for finding in ranked(read(log)[0]):
+    for finding in ranked(read(log).found):
         if finding.diagnosis.kind in (Kind.LLVM_DIAGNOSTIC, Kind.MLIR_DIAGNOSTIC, Kind.ASSEMBLER):
             return finding.diagnosis
     return None
@@ -92,14 +93,16 @@ def _lines(outcome: Outcome) -> Iterator[str]:
 
 def _from_text(outcome: Outcome) -> tuple[Finding | None, str | None]:
     """The root cause that the outcome's texts show, and the pass that was dumped last."""
-    found, context = read(_lines(outcome))
+    reading = read(_lines(outcome))
+    # A compile is all that ran: no exception in its log is somebody else's.
+    found = [replace(finding, foreign=False) for finding in reading.found]
     if outcome.status is Status.CRASH:
         # A process that was ended from below raised nothing: an exception in its log was dealt with.
         found = [finding for finding in found if finding.specificity is not Specificity.EXCEPTION]
     root = root_cause(ranked(found))
     if root and outcome.signal and _is_process_end(root):
         root = None  # the harness knows the signal better than a shell's line does
-    return root, context.dumped
+    return root, reading.context.dumped
 
 
 def _is_process_end(finding: Finding) -> bool:

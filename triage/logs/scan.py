@@ -1,17 +1,27 @@
-"""The one pass over a text: every line is offered to the recognisers, in order, and never looked at again."""
+"""The one pass over a log: every line worth reading is offered to the recognisers, in order, and never looked at
+again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
 
 from triage.diagnosis import Diagnosis, Kind
-from triage.logs import signature
-from triage.logs.chains import Link, frontend_headline, join_chains, link_at
-from triage.logs.clean import clean_lines
+from triage.logs import context as context_module
+from triage.logs import episodes, signature
+from triage.logs.chains import LINKS, Link, frontend_headline, join_chains, link_at
 from triage.logs.context import Context
+from triage.logs.dump import lowering, with_lowering
+from triage.logs.excerpts import Excerpts, Interest
 from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers import RECOGNISERS, silent_pass
+from triage.logs.frontend_texts import is_tritons
+from triage.logs.quoted import quoted
+from triage.logs.reading import Log
+from triage.logs.recognisers import RECOGNISERS, silent_pass, stack_trace
+from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.window import Window, windows
 
 #: A text that repeats its failure for ever (a loop over configurations) is known after so many.
@@ -21,10 +31,43 @@ MAX_FINDINGS = 500
 _IN_A_PASS = frozenset(
     {Kind.ASSERTION, Kind.UNREACHABLE, Kind.LLVM_FATAL, Kind.MLIR_DIAGNOSTIC, Kind.SEGFAULT, Kind.ABORT, Kind.TIMEOUT}
 )
+#: Lines of Python that quote what they would say.
+_QUOTING = ("raise ", "assert ", "return ", "print(")
+
+#: A line with none of these tells nothing.
+ANCHORS = tuple(
+    dict.fromkeys(
+        [anchor for recogniser in RECOGNISERS for anchor in recogniser.anchors] + [*context_module.ANCHORS, *LINKS]
+    )
+)
+
+
+def interest(line: str) -> Interest:
+    """What a line is good for, by the strings that it holds."""
+    if any(recogniser.wants(line) for recogniser in RECOGNISERS):
+        return Interest.SURROUNDED
+    told = any(anchor in line for anchor in context_module.ANCHORS) or link_at(0, line) is not None
+    return Interest.ALONE if told else Interest.NONE
+
+
+@cache
+def _sieve() -> Sieve:
+    # pytest's marker: see Excerpts.
+    return sieve_for((*ANCHORS, "E   "))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All failures in a log, in its order, not yet ranked; and what else it tells."""
+
+    found: list[Finding]
+    context: Context
 
 
 def _is_quoted_source(window: Window) -> bool:
-    """True for the line of code under a traceback's ``File`` line: it may quote any message, and means none."""
+    """True for a line of Python: it may quote any message, and means none."""
+    if window.line.lstrip().startswith(_QUOTING):
+        return True
     return window.line.startswith("    ") and bool(window.before) and window.before[-1].startswith("  File ")
 
 
@@ -35,6 +78,19 @@ def _recognise(window: Window) -> Finding | None:
         if recogniser.wants(window.line) and (finding := recogniser.read(window)):
             return finding
     return None
+
+
+def _in_its_surroundings(finding: Finding, window: Window, context: Context) -> Finding:
+    """The finding with what only the place in the log tells."""
+    diagnosis = finding.diagnosis
+    if diagnosis.exception is not None:
+        foreign = context.is_foreign(window.before)
+        plain = finding.specificity is Specificity.EXCEPTION or diagnosis.kind is Kind.OUT_OF_MEMORY
+        return replace(finding, foreign=foreign and plain and not is_tritons(diagnosis.message))
+    in_a_pass = diagnosis.kind in _IN_A_PASS and finding.specificity >= Specificity.SYMPTOM
+    if in_a_pass and window.dump is not None and (found := lowering(diagnosis, window.dump)):
+        return replace(finding, diagnosis=with_lowering(diagnosis, found), places=finding.places + found.places)
+    return finding
 
 
 def _completed(finding: Finding, context: Context) -> Finding:
@@ -50,14 +106,15 @@ def _completed(finding: Finding, context: Context) -> Finding:
     return replace(finding, diagnosis=replace(diagnosis, signature=signature.signature_of(diagnosis)))
 
 
-def read(text: str | Iterable[str]) -> tuple[list[Finding], Context]:
-    """All failures in the text, in its order, not yet ranked; and what else it tells."""
+def read(log: Log, sieve: Sieve | None = None) -> Reading:
+    """Read a log once, from its beginning to its end. Any sieve that misses no anchor gives the same."""
     context = Context()
     found: list[Finding] = []
     links: list[Link] = []
     highest = Specificity.TAIL
     last = -1  # the last line that is part of a finding
-    for window in windows(clean_lines(text)):
+    excerpts = Excerpts(sieve or _sieve(), interest)
+    for window in windows(excerpts.lines(log)):
         context.see(window.position, window.line)
         if (link := link_at(window.position, window.line)) and len(links) < MAX_FINDINGS:
             links.append(link)
@@ -69,22 +126,34 @@ def read(text: str | Iterable[str]) -> tuple[list[Finding], Context]:
                 len(found) < MAX_FINDINGS or finding.specificity > highest
             )
         ):
-            found.append(finding)
+            found.append(_in_its_surroundings(finding, window, context))
             last = finding.position + finding.extent
             highest = max(highest, finding.specificity)
-    return [_completed(finding, context) for finding in join_chains(found, links)], context
+    if not found and (said := quoted(excerpts.whole)):
+        found.append(said)
+    joined = _with_stacks(join_chains(found, links))
+    return Reading([_completed(finding, context) for finding in joined], context)
 
 
-def ranked(found: list[Finding]) -> list[Finding]:
-    """The findings in their order, each with its rank: most specific first, then first."""
-    order = sorted(range(len(found)), key=lambda index: (-found[index].specificity, found[index].position))
-    ranks = {index: rank for rank, index in enumerate(order, start=1)}
-    return [replace(finding, rank=ranks[index]) for index, finding in enumerate(found)]
+def _with_stacks(found: list[Finding]) -> list[Finding]:
+    """The findings, each failure that names no function with the one that the native stack below it names."""
+    told = found[:]
+    for index, (finding, stack) in enumerate(pairwise(found)):
+        diagnosis = finding.diagnosis
+        if (
+            finding.specificity is Specificity.FATAL
+            and diagnosis.function is None
+            and diagnosis.kind is not Kind.OUT_OF_MEMORY
+            and stack_trace.is_stack(stack.diagnosis)
+        ):
+            told[index] = replace(finding, diagnosis=replace(diagnosis, function=stack.diagnosis.function))
+    return told
 
 
-def findings(text: str | Iterable[str]) -> list[Finding]:
-    """All failures found in the text, in order, each with its rank; rank 1 is the root cause."""
-    return ranked(read(text)[0])
+def findings(log: Log) -> list[Finding]:
+    """All failures found in a log, in its order, each with its rank; rank 1 is the root cause."""
+    reading = read(log)
+    return episodes.ranked(reading.found, reading.context.tests)
 
 
 def root_cause(found: Iterable[Finding]) -> Finding | None:
@@ -92,7 +161,7 @@ def root_cause(found: Iterable[Finding]) -> Finding | None:
     return next((finding for finding in found if finding.rank == 1), None)
 
 
-def diagnose_text(text: str | Iterable[str]) -> Diagnosis | None:
-    """The root cause of what a text shows; None when it holds no failure."""
-    root = root_cause(findings(text))
+def diagnose_text(log: Log) -> Diagnosis | None:
+    """The root cause of what a log shows; None when it holds no failure."""
+    root = root_cause(findings(log))
     return root.diagnosis if root else None

@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triage.logs.dump import Dump
+    from triage.logs.excerpts import Line
 
 #: Enough for `Failure value returned from cantFail`, its text, and a diagnostic with its caret.
 LINES_BEFORE = 12
@@ -18,23 +22,40 @@ LINES_AFTER = 80
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """``line`` at ``position``; ``before`` ends, and ``after`` begins, with its neighbour."""
+    """``line`` at ``position``; ``before`` ends, and ``after`` begins, with its neighbour.
+
+    ``dump`` is the IR that was printed last.
+    """
 
     position: int
     line: str
     before: Sequence[str]
     after: Sequence[str]
+    dump: Dump | None = None
 
 
-def windows(lines: Iterable[str]) -> Iterator[Window]:
+def windows(lines: Iterable[Line]) -> Iterator[Window]:
     """Slide over the lines. The views are live: read them before asking for the next window."""
-    source = iter(lines)
     before: deque[str] = deque(maxlen=LINES_BEFORE)
-    after: deque[str] = deque(islice(source, LINES_AFTER + 1))
-    position = 0
-    while after:
-        line = after.popleft()
-        yield Window(position, line, before, after)
-        before.append(line)
-        after.extend(islice(source, 1))
-        position += 1
+    after: deque[str] = deque()
+    waiting: deque[Line] = deque()
+
+    def first() -> Window:
+        line = waiting.popleft()
+        after.popleft()
+        return Window(line.position, line.text, before, after, line.dump)
+
+    for line in lines:
+        while waiting and (line.before is not None or len(waiting) > LINES_AFTER):
+            window = first()
+            yield window
+            before.append(window.line)
+        if line.before is not None:
+            before.clear()
+            before.extend(line.before)
+        waiting.append(line)
+        after.append(line.text)
+    while waiting:
+        window = first()
+        yield window
+        before.append(window.line)

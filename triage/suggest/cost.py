@@ -97,7 +97,7 @@ def note(resources: Resources, expected: TensorCore | None) -> str:
         slower |= expected is not None and _SPEED[resources.tensor_core] < _SPEED[expected]
     if spills is not None:
         parts.append(f"spills {spills} B a thread" if spills else "no spills")
-    text = " and ".join(parts) if slower else ", ".join(parts)
+    text = " and ".join(parts) if spills else ", ".join(parts)
     if slower:
         text += ": expect a large slowdown"
     sizes = []

@@ -25,6 +25,26 @@ def gpu_target(backend: str, arch: str, warp_size: int) -> Any:
     return GPUTarget(backend, int(arch) if backend == "cuda" else arch, warp_size)
 
 
+def _key_holder() -> Any:
+    import triton.compiler.compiler as compiler
+    import triton.runtime.cache as cache
+
+    return compiler if hasattr(compiler, "triton_key") else cache  # moved in 3.5
+
+
+def triton_key() -> Optional[str]:
+    """Triton's hash of itself, part of every cache entry's name. It reads 500 MB for that, which takes 0.5 s."""
+    holder = _key_holder()
+    return str(holder.triton_key()) if hasattr(holder, "triton_key") else None
+
+
+def set_triton_key(key: str) -> None:
+    """What :func:`triton_key` gave another process of the same installation (as Triton's own worker pools do)."""
+    holder = _key_holder()
+    if hasattr(holder, "triton_key"):
+        holder.triton_key = lambda: key
+
+
 class StubDriver:
     """Stands in for a GPU driver: kernels' modules and Gluon on 3.4 ask it for the target, nothing launches."""
 

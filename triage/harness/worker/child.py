@@ -36,6 +36,8 @@ def run_fresh(request: Dict[str, Any], result: int) -> None:
 
     def imported() -> Any:
         stages.install()
+        if request["triton_key"]:
+            adapter.set_triton_key(request["triton_key"])
         target = request["target"]
         adapter.set_driver(adapter.gpu_target(**target), request["limits"])
         return load.load_module(Path(request["path"]))

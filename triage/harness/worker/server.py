@@ -14,7 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
-from . import adapter, child, errors, load, process, stages, wire
+# Everything that a child needs is imported here, once: resources as well.
+from . import adapter, child, errors, load, process, resources, stages, wire  # noqa: F401
 from .loop import Server
 
 
@@ -40,6 +41,8 @@ def _serve_target(message: Dict[str, Any], fds: List[int]) -> None:
     environment = {}
     target = adapter.gpu_target(**message["target"])
     adapter.set_driver(target, message["limits"])
+    if message["triton_key"]:
+        adapter.set_triton_key(message["triton_key"])
     if message["warm"]:
         _warm_up(target, message["folder"])
         # An MLIR context that is still alive owns threads, which a fork would not have: its end would hang there.
@@ -49,7 +52,7 @@ def _serve_target(message: Dict[str, Any], fds: List[int]) -> None:
         if version:
             environment["ptxas"] = version
     server = Server(sock, {"serve": _serve_case})
-    server.say({"op": "ready", "ok": True, "environment": environment})
+    server.say({"op": "ready", "ok": True, "environment": environment, "triton_key": adapter.triton_key()})
     server.run()
 
 

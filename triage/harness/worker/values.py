@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+from types import ModuleType
 from typing import Any
 
 _ROOTS = {
@@ -76,6 +77,9 @@ def _resolve(node: ast.AST, text: str) -> Any:
         path += "." + name
         if name.startswith("_"):
             raise BadValue("%r: private names are not reachable" % text)
+        if not isinstance(found, (ModuleType, type)):
+            # An attribute of an object may be a property, which is code that runs.
+            raise BadValue("%r: only names in modules and classes are reachable" % text)
         if not hasattr(found, name):
             try:
                 found = importlib.import_module(path)
@@ -83,6 +87,8 @@ def _resolve(node: ast.AST, text: str) -> Any:
             except ImportError:
                 raise BadValue("%r: this Triton has no %s" % (text, path)) from None
         found = getattr(found, name)
+        if isinstance(found, ModuleType) and found.__name__.split(".")[0] != "triton":
+            raise BadValue("%r: %s is no part of Triton" % (text, found.__name__))
     return found
 
 

@@ -6,6 +6,8 @@ glibc:  ``python: /b/Dialect.cpp:2404: int A::f(int) const: Assertion `k >= 1 &&
 libc++: ``/usr/include/c++/v1/vector:1393: assertion __n < size() failed: vector[] index out of bounds``
 BSD:    ``Assertion failed: (k >= 1 && "why"), function f, file Dialect.cpp, line 2404.``
 MSVC:   ``Assertion failed: k >= 1 && "why", file D:\\b\\Dialect.cpp, line 2404``
+musl:   ``Assertion failed: k >= 1 && "why" (/b/Dialect.cpp: f: 2404)``
+abseil: ``F0728 05:37:45.123456 4242 Dialect.cpp:2404] Check failed: k >= 1 (0 vs. 1) why``
 """
 
 from __future__ import annotations
@@ -23,6 +25,14 @@ from triage.logs.window import Window
 
 _PLACE = re.compile(r":(\d{1,7}): ")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.){1,2000})"')
+_MUSL = re.compile(
+    r"Assertion failed: (?P<expression>.{1,4000}) "
+    r"\((?P<file>[^():\s][^():]{0,1000}): (?P<function>[^:()]{1,400}): (?P<line>\d{1,7})\)$"
+)
+_CHECK = re.compile(
+    r"^F\d{4} [\d:.]{8,18}\s{1,8}\d{1,9} (?P<file>[^\s:\]]{1,1000}):(?P<line>\d{1,7})\] "
+    r"Check failed: (?P<expression>.{1,4000})"
+)
 #: An expression that was wrapped by whoever pasted it is at most this many lines long.
 _MAX_WRAPPED = 8
 
@@ -56,7 +66,7 @@ def _glibc(line: str, quote: str) -> Assertion | None:
 
 
 def _libcxx(line: str) -> Assertion | None:
-    head, _, rest = line.partition(": assertion ")
+    head, _, rest = line.replace(": libc++ Hardening assertion ", ": assertion ").partition(": assertion ")
     expression, failed, _ = rest.partition(" failed")
     file, _, number = head.rpartition(":")
     if not failed or not number.isdecimal():
@@ -64,8 +74,19 @@ def _libcxx(line: str) -> Assertion | None:
     return Assertion(expression, None, text.last_component(file.rpartition(" ")[2]), int(number[:7]))
 
 
+def _checked(line: str) -> Assertion | None:
+    """abseil's and glog's."""
+    match = _CHECK.search(line)
+    if match is None:
+        return None
+    return Assertion(match["expression"].rstrip(), None, text.last_component(match["file"]), int(match["line"]))
+
+
 def _stated(line: str) -> Assertion | None:
-    """BSD's and MSVC's: ``expression[, function f], file F, line N``."""
+    """BSD's and MSVC's, ``expression[, function f], file F, line N``, and musl's."""
+    if musl := _MUSL.search(line):
+        file = text.last_component(musl["file"])
+        return Assertion(musl["expression"], musl["function"], file, int(musl["line"]))
     rest, _, number = line.partition("Assertion failed: ")[2].rstrip(" .").rpartition(", line ")
     rest, _, file = rest.rpartition(", file ")
     if not rest or not number.isdecimal():
@@ -85,7 +106,9 @@ def parse(line: str) -> Assertion | None:
         return _glibc(line, "'")
     if "Assertion failed: " in line:
         return _stated(line)
-    if ": assertion " in line:
+    if "] Check failed: " in line:
+        return _checked(line)
+    if ": assertion " in line or ": libc++ Hardening assertion " in line:
         return _libcxx(line)
     return None
 
@@ -135,4 +158,8 @@ def bound_type(line: str, parameter: str) -> str | None:
     return innermost.rpartition("::")[2].strip(" &*") or None
 
 
-RECOGNISER = Recogniser("assertion", ("Assertion `", "Assertion '", "Assertion failed: ", ": assertion "), _read)
+RECOGNISER = Recogniser(
+    "assertion",
+    ("Assertion `", "Assertion '", "Assertion failed: ", ": assertion ", "ardening assertion ", "] Check failed: "),
+    _read,
+)

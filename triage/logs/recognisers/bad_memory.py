@@ -23,6 +23,7 @@ def _read(window: Window) -> Finding | None:
         kind=Kind.OUT_OF_MEMORY,
         headline=text.headline("Out of memory while compiling: " + window.line.strip()),
         message=text.message(window.line.strip()),
+        exception="MemoryError" if window.line.startswith("MemoryError") else None,
     )
     return Finding(diagnosis, Specificity.FATAL, window.position)
 

@@ -10,7 +10,10 @@ from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
 
-_TRITON = re.compile(r"Triton Error \[(?P<driver>\w{1,16})\]: (?P<text>.{1,300})")
+# HIP's goes on with `Code: 1, Messsage: invalid argument` (sic).
+_TRITON = re.compile(
+    r"Triton Error \[(?P<driver>\w{1,16})\]: {1,4}(?:Code: \d{1,6}, Mess{1,2}age: )?(?P<text>\S.{0,300})"
+)
 _RUNTIME = re.compile(
     r"(?:CUDA|HIP|hip)? ?[Ee]rror: (?P<text>(?:an? )?(?:illegal (?:memory access|instruction|address)"
     r"|misaligned address|unspecified launch failure|device kernel image is invalid|no kernel image is available"

@@ -13,7 +13,7 @@ from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
-from triage.logs.recognisers.mlir_diagnostic import SYMPTOMS, TAILS, split
+from triage.logs.recognisers.mlir_diagnostic import split
 from triage.logs.window import Window
 
 _INLINE_ASM = re.compile(r"^(?:error: )?<inline asm>:\d{1,7}:\d{1,7}: (?:error: )?(?P<text>\S.{0,2000})")
@@ -25,11 +25,6 @@ _OF_LLVM = re.compile(
     r"|value out of range for constraint|couldn't |local memory |scratch |incomplete register"
     r"|non-trivial scalar-to-vector|scalar-to-vector conversion failed|undefined symbol)"
 )
-# MLIR's own: an operation in quotes, or what its conversion driver says.
-_OF_MLIR = re.compile(
-    r"'[\w.]{1,100}' op |(?:expected|operand|operation|result|attribute|op|type|size mismatch|element type) "
-    r"|failed to |.{0,400}?(?:tensor<|memdesc<|#ttg|#ttng|\blayout\b|\bencoding\b)"
-)
 
 
 def words(line: str) -> str | None:
@@ -39,11 +34,8 @@ def words(line: str) -> str | None:
     located = split(line)
     if located is None or located.severity != "error" or located.places or not located.text:
         return None
-    if _OF_LLVM.match(located.text):
-        return located.text
-    bare = line.startswith("error: ")
-    known_mlir = located.text.startswith((*TAILS, *SYMPTOMS)) or _OF_MLIR.match(located.text)
-    return located.text if bare and not known_mlir else None
+    # Anything else may be MLIR's, quoted without its place.
+    return located.text if _OF_LLVM.match(located.text) else None
 
 
 def _read(window: Window) -> Finding | None:

@@ -21,8 +21,9 @@ _GENERIC = ("Failed to translate TritonGPU to LLVM IR", "Translate to LLVM IR fa
 def subject(line: str) -> str | None:
     """The text after the anchor, if the line has one."""
     for anchor in _ANCHORS:
-        _, found, rest = line.partition(anchor)
-        if found:
+        before, found, rest = line.partition(anchor)
+        # After a quotation mark it is somebody's prose about such an error.
+        if found and not before.endswith(("`", '"', "'", "(")):
             return rest.strip()
     return None
 

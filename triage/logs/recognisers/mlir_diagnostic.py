@@ -42,6 +42,11 @@ SYMPTOMS = (
 )
 #: Files that are part of Triton: an error there was caused by the user's line that called it.
 _LIBRARY = ("site-packages/triton/", "triton/language/", "triton/experimental/", "cutlass/")
+# Others who write `file:1:2: error: text`: mypy (`text  [code]`), and compilers of what no kernel is written in.
+_OF_LINTER = re.compile(r"  \[[a-z][a-z-]{1,40}\]$")
+_NO_KERNEL = re.compile(
+    r"\.(?:c|cc|cpp|cxx|cu|h|hpp|hip|inc|rs|go|js|ts|java|proto|ya?ml|toml|json|sh)$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +151,15 @@ def _specificity(words: str) -> Specificity:
     return Specificity.SYMPTOM if words.startswith(SYMPTOMS) else Specificity.DIAGNOSTIC
 
 
+def _is_somebody_elses(located: Located) -> bool:
+    if not located.places:
+        return False
+    return _OF_LINTER.search(located.text) is not None or any(_NO_KERNEL.search(place.file) for place in located.places)
+
+
 def _read(window: Window) -> Finding | None:
     located = split(window.line)
-    if located is None or located.severity != "error" or not located.text:
+    if located is None or located.severity != "error" or not located.text or _is_somebody_elses(located):
         return None
     block = _block(window.after)
     calls = tuple(place for note in block.notes if note.text.startswith("called from") for place in note.places)

@@ -18,6 +18,10 @@ _STATED = re.compile(
     r"(?:out of resources?|OutOfResources): (?P<resource>[^,:]{1,200}?),? Required: ?(?P<required>\d{1,15}),? "
     r"Hardware limit: ?(?P<limit>\d{1,15})"
 )
+# Ascend's compiler: its unified buffer takes shared memory's place.
+_OVERFLOW = re.compile(
+    r"(?P<resource>\w{1,20}) overflow, requires (?P<required>\d{1,15}) bits while (?P<limit>\d{1,15}) bits available"
+)
 #: What Triton counts; anything else in the resource's place is a kernel's name, and shared memory is meant.
 RESOURCES = ("shared memory", "tensor memory", "threads", "registers")
 
@@ -36,6 +40,13 @@ def out_of_resources(resource: str, required: int, limit: int, message: str) -> 
 
 
 def _read(window: Window) -> Finding | None:
+    if overflow := _OVERFLOW.search(window.line):
+        numbers = int(overflow["required"]), int(overflow["limit"])
+        return Finding(
+            out_of_resources(overflow["resource"], *numbers, window.line.strip()),
+            Specificity.DIAGNOSTIC,
+            window.position,
+        )
     match = _STATED.search(window.line)
     if match is None:
         return None
@@ -45,4 +56,4 @@ def _read(window: Window) -> Finding | None:
     return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
 
 
-RECOGNISER = Recogniser("out-of-resources", ("out of resource", "OutOfResources: "), _read)
+RECOGNISER = Recogniser("out-of-resources", ("out of resource", "OutOfResources: ", " overflow, requires "), _read)

@@ -24,17 +24,35 @@ SIGNALS: dict[str, tuple[Kind, str]] = {
     "SIGXCPU": (Kind.TIMEOUT, "The process used up its processor time (SIGXCPU)"),
 }
 #: Texts that stand for a signal.
+# A shell's words stand at the end of what it says: `bash: line 1: 4242 Aborted   (core dumped) python x.py`.
+_SHELL = r"^(?:.{0,200}[:\s])?"
+_CODE = r"\b(?:exit(?:ed with|ed)?|returned) ?(?:code|status|value)?[ :=]{1,4}\(?"
 _TEXTS = (
-    (re.compile(r"\bSIG(?:SEGV|BUS|ABRT|FPE|ILL|TRAP|KILL)\b"), None),
-    (re.compile(r"\bSegmentation fault\b"), "SIGSEGV"),
+    (
+        re.compile(
+            r"(?:^|[Ss]ignals?[ .:].{0,30}|[Rr]eceived |[Kk]illed by |[Tt]erminated by "
+            r"|died with .{0,20}|\bexit.{0,40}\()"
+            r"(SIG(?:SEGV|BUS|ABRT|FPE|ILL|TRAP|KILL))\b"
+        ),
+        None,
+    ),
+    (re.compile(r"(?:^|[:!] {1,8}|\d {1,8}|\()[Ss]egmentation fault\b"), "SIGSEGV"),
     (re.compile(r"\bBus error\b"), "SIGBUS"),
-    (re.compile(r"^(?:.{0,200}[:\s])?Aborted(?: \(core dumped\))?(?:\s|$)"), "SIGABRT"),
+    (re.compile(_SHELL + r"Aborted(?: \(core dumped\))?(?:\s|$)"), "SIGABRT"),
+    (re.compile(r"^zsh: abort\b"), "SIGABRT"),
     (re.compile(r"\bFloating point exception\b"), "SIGFPE"),
     (re.compile(r"\bIllegal instruction(?: \(core dumped\))?$"), "SIGILL"),
-    (re.compile(r"^(?:.{0,200}[:\s])?Killed(?:\s{1,40}\S.{0,200})?$"), "SIGKILL"),
-    (re.compile(r"\bexit(?:ed with)? (?:code|status):? 139\b"), "SIGSEGV"),
-    (re.compile(r"\bexit(?:ed with)? (?:code|status):? 134\b"), "SIGABRT"),
-    (re.compile(r"\bexit(?:ed with)? (?:code|status):? 137\b"), "SIGKILL"),
+    (
+        re.compile(
+            r"^(?:\S{1,80}: (?:line \d{1,6}: )?)?(?:\[\d{1,4}\][+-]? {1,4})?\s{0,40}(?:\d{1,9} )?"
+            r"Killed(?:\s{2,}.{0,300})?$"
+        ),
+        "SIGKILL",
+    ),
+    (re.compile(r"^zsh: killed\b"), "SIGKILL"),
+    (re.compile(_CODE + r"(?:139|-11)\b"), "SIGSEGV"),
+    (re.compile(_CODE + r"(?:134|-6)\b"), "SIGABRT"),
+    (re.compile(_CODE + r"(?:137|-9)\b"), "SIGKILL"),
 )
 
 
@@ -48,13 +66,27 @@ def _read(window: Window) -> Finding | None:
     line = window.line.strip()
     for pattern, signal in _TEXTS:
         if match := pattern.search(line):
-            named = signal or match.group()
+            named = signal or match.group(1)
             return Finding(ended_by(named, line), Specificity.TAIL, window.position)
     return None
 
 
 RECOGNISER = Recogniser(
     "process-end",
-    ("SIG", "Segmentation fault", "Bus error", "Aborted", "Floating point", "Illegal instr", "Killed", "exit"),
+    (
+        "SIG",
+        "Bus error",
+        "Aborted",
+        "Floating point",
+        "Illegal instr",
+        "Killed",
+        "zsh: ",
+        "egmentation fault",
+        "exit code",
+        "exit status",
+        "exitcode",
+        "exited with",
+        "returned -",
+    ),
     _read,
 )

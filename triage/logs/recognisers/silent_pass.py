@@ -16,6 +16,8 @@ from triage.logs.window import Window
 
 _PIPELINE = "Pipeline failed while executing "
 _RUN = "PassManager::run failed"
+# Not where prose quotes it.
+_RAISED = re.compile(r"(?:^|: |\()['\"]?PassManager::run failed(?!`)")
 _NAME = re.compile(r"`(\w{1,200})` on ")
 _STATED = re.compile(r"Pipeline failed while executing (?P<name>\w{1,200}): (?P<text>\S.{0,2000})")
 
@@ -53,7 +55,7 @@ def _read(window: Window) -> Finding | None:
         )
         return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
     name = failed_pass(line)
-    if name is None and not (_RUN in line and not line.startswith("raise ")):
+    if name is None and _RAISED.search(line) is None:
         return None
     diagnosis = Diagnosis(
         kind=Kind.MLIR_DIAGNOSTIC,

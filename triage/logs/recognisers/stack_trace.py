@@ -1,5 +1,7 @@
 """The native stack of a crash, as LLVM's signal handler or gdb print it: it names the function that crashed.
 
+Of the frames the first that is neither the handler's nor LLVM's own is named.
+
 LLVM: ``#7 0x00007f92 mlir::triton::gpu::toLinearLayout(mlir::RankedTensorType) LinearLayoutConversions.cpp:1271:10``
 gdb:  ``#5  0x00007f92 in mlir::triton::gpu::toLinearLayout (type=...) at /b/LinearLayoutConversions.cpp:1271``
 """
@@ -20,6 +22,15 @@ _FRAME = re.compile(r"^\s{0,8}#\d{1,3}\s{1,4}0x[0-9a-f]{4,16} (?:in )?(?P<rest>\
 _PLACE = re.compile(r"(?P<file>[^\s:()]{1,1000}\.\w{1,8}):(?P<line>\d{1,7})(?::\d{1,7})?$")
 #: Frames of the handler and of the C library's way into it: above the crash, not the crash.
 _MACHINERY = ("llvm::sys::", "PrintStackTrace", "SignalHandler", "(", "raise", "__GI_", "gsignal", "__pthread_kill")
+# LLVM's and MLIR's own, which Triton calls: what failed is nearer to the first frame that is none of these.
+_OF_LLVM = re.compile(
+    r"(?:[\w:<>*& ]{1,200} )?(?:llvm::|std::|__gnu_cxx::|void std::"
+    r"|mlir::(?:detail|impl|dataflow|arith|scf|cf|func|LLVM|memref|vector|Operation|Op[A-Z<]|Value|Type|Attribute|Region|Block"
+    r"|RewriterBase|IRRewriter|PatternApplicator|RewritePattern|ConversionPattern|OperationConverter|apply(?:Patterns|Partial|Full)"
+    r"|Pass(?:Manager)?\b|MLIRContext|StorageUniquer|RankedTensorType|DenseElementsAttr|DataFlow|walk\b)"
+    r"|_?Py|pybind11::|nanobind::|cfunction_|lib\w{1,40}\.so)"
+)
+_TITLE = "Stack:"
 _ABORTING = ("abort", "__assert", "raise", "__GI_abort", "gsignal")
 
 
@@ -43,6 +54,11 @@ def _frame(line: str) -> _Frame | None:
     return _Frame(rest, name, file, int(place["line"]) if place else None)
 
 
+def is_stack(diagnosis: Diagnosis) -> bool:
+    """True for a diagnosis that rests on a native stack."""
+    return diagnosis.message.startswith(_TITLE)
+
+
 def _read(window: Window) -> Finding | None:
     first = _frame(window.line)
     if first is None or (window.before and _FRAME.match(window.before[-1])):
@@ -55,14 +71,15 @@ def _read(window: Window) -> Finding | None:
         frames.append(frame)
     aborted = any(frame.text.startswith(_ABORTING) for frame in frames)
     skipped = (*_MACHINERY, *_ABORTING)
-    crashed = next((frame for frame in frames if frame.name and not frame.text.startswith(skipped)), None)
+    named = [frame for frame in frames if frame.name and not frame.text.startswith(skipped)]
+    crashed = next((frame for frame in named if not _OF_LLVM.match(frame.text)), named[0] if named else None)
     if crashed is None:
         return None
     kind, how = (Kind.ABORT, "aborted") if aborted else (Kind.SEGFAULT, "crashed")
     diagnosis = Diagnosis(
         kind=kind,
         headline=text.headline(f"The compiler {how} in {crashed.name}"),
-        message=text.message("\n".join(["Stack:", *(frame.text for frame in frames[:16])])),
+        message=text.message("\n".join([_TITLE, *(frame.text for frame in frames[:16])])),
         function=crashed.name,
         file=crashed.file,
         line=crashed.line,
@@ -70,4 +87,4 @@ def _read(window: Window) -> Finding | None:
     return Finding(diagnosis, Specificity.SYMPTOM, window.position)
 
 
-RECOGNISER = Recogniser("stack-trace", (" 0x",), _read)
+RECOGNISER = Recogniser("stack-trace", (" 0x0000",), _read)

@@ -1,0 +1,13 @@
+""" "v" is a vector register of AMD GPUs. 3.8 and 3.9 print the error and hand back a binary all the same."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def move(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = offsets < n
+    x = tl.load(x_ptr + offsets, mask=inside)
+    y = tl.inline_asm_elementwise("mov.b32 $0, $1;", "=v,v", [x], dtype=tl.int32, is_pure=True, pack=1)
+    tl.store(y_ptr + offsets, y, mask=inside)

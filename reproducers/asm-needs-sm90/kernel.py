@@ -1,0 +1,15 @@
+"""elect.sync came with sm_90."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def move(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = offsets < n
+    x = tl.load(x_ptr + offsets, mask=inside)
+    y = tl.inline_asm_elementwise(
+        "{ .reg .pred p; elect.sync _|p, $1; selp.b32 $0, 1, 0, p; }", "=r,r", [x], dtype=tl.int32, is_pure=True, pack=1
+    )
+    tl.store(y_ptr + offsets, y, mask=inside)

@@ -1,0 +1,11 @@
+"""The memory is described as it lies; the block is transposed."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy_tile(x_ptr, y_ptr, M, N, LEADING: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    source = tl.make_tensor_descriptor(x_ptr, [N, M], [LEADING, 1], [COLUMNS, ROWS])
+    target = tl.make_tensor_descriptor(y_ptr, [M, N], [N, 1], [ROWS, COLUMNS])
+    target.store([0, 0], source.load([0, 0]).T)

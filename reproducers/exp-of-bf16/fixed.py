@@ -1,0 +1,13 @@
+"""Computed in fp32."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def exponential(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = offsets < n
+    x = tl.load(x_ptr + offsets, mask=inside)
+    y = tl.exp(x.to(tl.float32)).to(tl.bfloat16)
+    tl.store(y_ptr + offsets, y, mask=inside)

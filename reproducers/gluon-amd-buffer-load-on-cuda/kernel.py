@@ -1,0 +1,13 @@
+"""A buffer load is an operation of the AMD dialect, which an NVIDIA target does not register."""
+
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.amd import cdna3
+
+
+@gluon.jit
+def scale(x_ptr, y_ptr, n, BLOCK: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([4], [32], [4], [0])
+    offsets = gl.program_id(0) * BLOCK + gl.arange(0, BLOCK, layout=layout)
+    x = cdna3.buffer_load(x_ptr, offsets, mask=offsets < n)
+    gl.store(y_ptr + offsets, x * 2.0, mask=offsets < n)

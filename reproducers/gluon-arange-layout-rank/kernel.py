@@ -1,0 +1,11 @@
+"""gl.arange makes a 1-D tensor, and the layout is of a matrix."""
+
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+
+@gluon.jit
+def scale(x_ptr, y_ptr, BLOCK: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([1, 4], [1, 32], [4, 1], [1, 0])
+    offsets = gl.arange(0, BLOCK, layout=layout)
+    gl.store(y_ptr + offsets, gl.load(x_ptr + offsets) * 2.0)

@@ -1,0 +1,15 @@
+"""A precision of NVIDIA GPUs, asked of an AMD one."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def sgemm_tile(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    rows = tl.arange(0, M)
+    columns = tl.arange(0, N)
+    inner = tl.arange(0, K)
+    a = tl.load(a_ptr + rows[:, None] * K + inner[None, :])
+    b = tl.load(b_ptr + inner[:, None] * N + columns[None, :])
+    c = tl.dot(a, b, input_precision="tf32x3")
+    tl.store(c_ptr + rows[:, None] * N + columns[None, :], c)

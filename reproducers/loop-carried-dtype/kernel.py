@@ -1,0 +1,13 @@
+"""The accumulator starts as fp16, and the body makes it fp32."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def running_sum(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    total = tl.zeros([BLOCK], dtype=tl.float16)
+    for start in range(0, n, BLOCK):
+        x = tl.load(x_ptr + start + tl.arange(0, BLOCK))
+        total += x.to(tl.float32) * 0.5
+    tl.store(y_ptr + tl.arange(0, BLOCK), total)

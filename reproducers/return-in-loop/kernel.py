@@ -1,0 +1,12 @@
+"""A loop has one exit, so a return inside it has nowhere to go."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def find(x_ptr, y_ptr, n):
+    for index in range(n):
+        if tl.load(x_ptr + index) > 0:
+            tl.store(y_ptr, index)
+            return

@@ -1,0 +1,14 @@
+"""The kernel says what it needs, and this configuration is not it."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = offsets < n
+    x = tl.load(x_ptr + offsets, mask=inside)
+    tl.static_assert(BLOCK >= 128, "BLOCK must be at least 128")
+    y = x * 2.0
+    tl.store(y_ptr + offsets, y, mask=inside)

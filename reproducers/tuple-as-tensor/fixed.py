@@ -1,0 +1,13 @@
+"""The tuple is taken apart."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def spread(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = offsets < n
+    x = tl.load(x_ptr + offsets, mask=inside)
+    y, _ = tl.broadcast(x, x)
+    tl.store(y_ptr + offsets, y, mask=inside)

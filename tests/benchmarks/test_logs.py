@@ -1,0 +1,118 @@
+"""A gigabyte of dumped IR, with a failure at its end: time against grep's, and peak memory.
+
+``pytest -m slow tests/benchmarks/test_logs.py -s`` prints the figures. TRIAGE_BENCH_MIB sets the size (1024).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from triage.logs import ANCHORS
+from triage.logs.sieve import needles
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+MIB = int(os.environ.get("TRIAGE_BENCH_MIB", "1024"))
+DUMPS = sorted((Path(__file__).parents[1] / "logs" / "data" / "healthy").glob("mlir-dump*.log"))
+FAILURE = b"python: /b/lib/A.cpp:12: int A::f(int) const: Assertion `x >= 1' failed.\nAborted (core dumped)\n"
+#: What the issue allows.
+MOST_MEMORY_MIB = 100
+MOST_TIMES_GREP = 3.0
+ROUNDS = 3
+
+_PROGRAM = """
+import resource, sys
+from triage.logs import findings
+with open(sys.argv[1], "rb") as log:
+    found = findings(log)
+print(len(found), found[-1].diagnosis.kind.value, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Real dumps of a matmul, stretched the way that larger kernels are: many more operations to a header."""
+    path = tmp_path_factory.mktemp("logs") / "dump.log"
+    pieces = []
+    for source in DUMPS:
+        for piece in re.split(rb"(?m)^(?=// -----// IR Dump)", source.read_bytes()):
+            operations = b"".join(line for line in piece.splitlines(keepends=True) if line.startswith(b"    %"))
+            pieces.append(piece + operations * 40)
+    text = b"".join(pieces)
+    size = 0
+    with path.open("wb") as out:
+        while size < MIB << 20:
+            size += out.write(text)
+        out.write(FAILURE)
+    return path
+
+
+def best(run: Callable[[], object]) -> float:
+    """The shortest of a few: the machine may be doing other things."""
+    times = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def test_time_and_memory(dump: Path) -> None:
+    grep = shutil.which("grep")
+    assert grep is not None
+    pattern = "|".join(re.sub(r"([][().*+?{}|^$\\])", r"\\\1", needle.decode()) for needle in needles(ANCHORS))
+    shown: list[str] = []
+
+    def search() -> None:
+        subprocess.run([grep, "-acE", pattern, dump], env={"LC_ALL": "C"}, stdout=subprocess.DEVNULL, check=True)
+
+    def triage() -> None:
+        done = subprocess.run([sys.executable, "-c", _PROGRAM, dump], capture_output=True, text=True, check=True)
+        shown[:] = done.stdout.split()
+
+    dump.read_bytes()[:0]  # both from the page cache
+    by_grep, by_triage = best(search), best(triage)
+    count, kind, memory = int(shown[0]), shown[1], int(shown[2])
+    print(
+        f"\n{dump.stat().st_size / 2**20:.0f} MiB: grep {by_grep:.2f} s, triage {by_triage:.2f} s "
+        f"({by_triage / by_grep:.2f} x), peak {memory} MiB"
+    )
+    assert (count, kind) == (2, "abort")
+    assert memory <= MOST_MEMORY_MIB
+    assert by_triage <= MOST_TIMES_GREP * by_grep
+
+
+HOSTILE = {
+    "one line": b"x" * 1000,
+    "anchors": b"Error LLVM ERROR: Assertion ` ",
+    "lines of anchors": b"    Error\n",
+    "headers": b"// -----// IR Dump Before A (a) //----- //\n",
+    "escapes": b"\x1b[1m\x1b",
+    "quotations": b"> > > ",
+}
+
+
+@pytest.mark.parametrize("what", sorted(HOSTILE))
+def test_hostile_input_is_bounded(what: str, tmp_path: Path) -> None:
+    """64 MiB of what is worst, whatever it costs, costs in proportion: four times as much takes about that."""
+    seconds = []
+    for mib in (4, 16):
+        path = tmp_path / f"{mib}.log"
+        path.write_bytes(HOSTILE[what] * ((mib << 20) // len(HOSTILE[what])))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        program = _PROGRAM.replace("found[-1].diagnosis.kind.value", "0")
+        done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
+        seconds.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
+        assert int(done.stdout.split()[2]) <= MOST_MEMORY_MIB
+    print(f"\n{what}: {seconds[0]:.2f} s for 4 MiB, {seconds[1]:.2f} s for 16 MiB")
+    assert seconds[1] < 8 * max(seconds[0], 0.2)

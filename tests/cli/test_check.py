@@ -1,0 +1,97 @@
+"""``triage check``: where its output goes, its exit codes, and what it keeps."""
+
+from __future__ import annotations
+
+import json
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+from commands import DATA, KERNELS, Triage
+
+from triage.cli.main import main
+
+ADD = (f"{KERNELS}::add", "--arg", "x_ptr=*fp32", "--arg", "y_ptr=*fp32", "--arg", "n=i32", "--const", "BLOCK=128")
+
+
+def test_a_source_with_every_kind_of_option_compiles(check: Triage) -> None:
+    done = check(*ADD, "--divisible", "n=16", "--divisible", "y_ptr=1", "--num-warps", "2", "--num-stages", "2",
+                 "--option", "maxnreg=64", "--target", "cuda:80", "--json")  # fmt: skip
+    case = done.document["case"]
+    assert (done.code, done.err) == (0, "")
+    assert case["divisible"] == {"x_ptr": 16, "y_ptr": 1, "n": 16}
+    assert case["options"] == {"num_warps": 2, "num_stages": 2, "maxnreg": 64}
+    assert case["target"] == "cuda:80"
+    assert done.document["outcome"]["resources"]["threads"] == 64
+
+
+def test_a_stored_case_is_changed_by_options(check: Triage) -> None:
+    """Two tiles of 32 by 1024 halves are over the limit of shared memory; an eighth of it compiles."""
+    done = check(DATA / "too-much-shared-memory.json", "--const", "DEPTH=128", "--json")
+    assert (done.code, done.document["outcome"]["status"]) == (0, "ok")
+    assert done.document["case"]["constexprs"] == {"BLOCK": 32, "DEPTH": 128}
+
+
+def test_a_compile_that_works(check: Triage) -> None:
+    done = check(*ADD)
+    lines = done.out.splitlines()
+    assert (done.code, done.err) == (0, "")
+    assert lines[0].startswith("compiles in ")
+    assert lines[1].startswith("add for cuda:90, Triton ")
+    assert lines[2].startswith("  tensor cores: none, ")
+    assert len(lines) == 3
+
+
+def test_a_failure_without_the_search_for_neighbours(check: Triage) -> None:
+    done = check(DATA / "undefined-name.json", "--no-suggest", "--json")
+    assert done.code == 1
+    assert (done.document["suggestions"], done.document["neighbours_compiled"]) == ([], 0)
+
+
+def test_artifacts_and_the_report_are_kept_where_they_shall_be(check: Triage, tmp_path: Path) -> None:
+    done = check("wgmma-tf32-mn-major", "--no-suggest", "-o", tmp_path / "kept", "--json")
+    kept = {path.name for path in (tmp_path / "kept").iterdir()}
+    assert {"report.json", "log.txt", "pass-input.mlir", "kernel.ttgir"} <= kept
+    assert json.loads((tmp_path / "kept" / "report.json").read_text()) == done.document
+    assert {Path(path).parent for path in done.document["artifacts"].values()} == {tmp_path / "kept"}
+
+
+def test_artifacts_of_several_cases_are_kept_apart(check: Triage, tmp_path: Path) -> None:
+    check(DATA / "undefined-name.json", DATA / "ok.json", "--no-suggest", "-o", tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["001-undefined", "002-add"]
+
+
+def test_a_folder_that_cannot_be_written_is_triages_own_fault(check: Triage, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = check(DATA / "ok.json", "-o", tmp_path / "file")
+    assert done.code == 3
+    assert done.err == f"triage: -o {tmp_path / 'file'}: cannot be written: File exists\n"
+
+
+def test_without_a_triton_triage_cannot_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    venv.create(tmp_path / "bare", symlinks=True, with_pip=False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bare/bin/python"))
+    monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(SystemExit) as ended:
+        main(["check", str(DATA / "ok.json")])
+    assert ended.value.code == 3
+    assert "bare/bin/python has no Triton; " in capsys.readouterr().err
+
+
+def test_what_was_compiled_is_remembered_unless_it_shall_not_be(check: Triage) -> None:
+    """Time and memory of a compile are never twice the same."""
+    first, again, fresh = (check(DATA / "ok.json", "--json", *more).document for more in ((), (), ("--no-cache",)))
+    assert again == first
+    assert fresh["outcome"] != first["outcome"]
+
+
+def test_a_case_in_the_working_folder_leaves_nothing_there(
+    check: Triage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kernels.py").write_text(KERNELS.read_text())
+    assert check("kernels.py::add", *ADD[1:]).code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["kernels.py"]

@@ -1,0 +1,115 @@
+"""What ``--help`` says, that it says it at once, and that nothing heavy is imported for what needs nothing heavy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from commands import Triage
+
+import triage
+
+HELP = """\
+    Usage: triage [OPTIONS] COMMAND [ARGS]...
+
+      Crash triage for Triton compile failures.
+
+      Exit codes: 0 compiles, 1 a failure was found, 2 bad input, 3 triage could
+      not work.
+
+    Options:
+      --version   Show the version and exit.
+      --debug     Show tracebacks of triage's own errors.
+      -h, --help  Show this message and exit.
+
+    Commands:
+      check   Compile a case in isolation, diagnose it, name what compiles
+              instead.
+      doctor  Show what was found on this machine.
+      kb      Read, validate, re-verify and extend the knowledge base.
+      log     Diagnose text that somebody else captured. Compiles nothing.
+    """
+CHECK_HELP = """\
+    Usage: triage check [OPTIONS] CASE...
+
+      Compile each CASE in isolation; if it fails, diagnose it and name what
+      compiles instead.
+
+      CASE is kernel.py::function (with --arg and --const), a case folder, its
+      case.json, or a reproducer's name.
+
+    Options:
+      --arg NAME=TYPE              An argument's Triton type: *fp16, i32, …
+      --const NAME=VALUE           A constexpr: a literal or a dtype.
+      --divisible NAME=16          Known divisor; pointers are 16 unless =1.
+      --num-warps INTEGER
+      --num-stages INTEGER
+      --num-ctas INTEGER
+      --option NAME=VALUE          Any other backend option.
+      --target cuda:90|hip:gfx942  Compile for this target. [cuda:90]
+      --triton VERSION             Compile with this release (an environment made
+                                   once).
+      --python PATH                Compile with somebody's own environment.
+      --timeout SECONDS            Per compile. [120]  [x>=0.1]
+      --memory SIZE                Per compile: 512M, 8GiB. [8GiB, or half the
+                                   machine]
+      --jobs N                     Compiles at a time. [cores]  [x>=1]
+      --no-cache                   Compile again what is remembered.
+      --no-suggest                 Do not search for neighbours that compile.
+      --budget N                   Compile at most N neighbours. [48]  [x>=1]
+      --kb DIR                     Entries of your own.
+      --json                       Print report documents, and nothing else, on
+                                   standard output.
+      -o DIR                       Keep all artifacts there.
+      -h, --help                   Show this message and exit.
+    """
+
+
+@pytest.mark.parametrize(("arguments", "text"), [(("--help",), HELP), (("-h",), HELP), (("check", "-h"), CHECK_HELP)])
+def test_help(light: Triage, arguments: tuple[str, ...], text: str) -> None:
+    done = light(*arguments)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == dedent(text)
+
+
+def test_no_command_is_a_mistake_that_is_answered_with_the_help(light: Triage) -> None:
+    done = light()
+    assert (done.code, done.out) == (2, "")
+    assert done.err == dedent(HELP)
+
+
+def test_version(light: Triage) -> None:
+    assert light("--version").out == f"triage, version {triage.__version__}\n"
+
+
+# What must not be imported: Triton aborts processes; the rest costs more than the command's own work.
+IMPORTS = {
+    "import triage": ("import triage", ("click", "rich", "psutil", "triton", "triage.session", "sqlite3")),
+    "triage --help": (
+        "from triage.cli.main import main; main(['--help'])",
+        ("rich", "psutil", "platformdirs", "triton", "torch", "sqlite3", "asyncio", "triage.session", "triage.harness"),
+    ),
+    "triage log": (
+        "from triage.cli.main import main; main(['log'])",
+        ("psutil", "triton", "torch", "sqlite3", "triage.harness.engine", "triage.harness.store"),
+    ),
+    "triage check": (
+        "from triage.cli.main import main; main(['check', 'nothing'])",
+        ("triton", "torch"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "unwanted"), IMPORTS.values(), ids=IMPORTS.keys())
+def test_nothing_heavy_is_imported(code: str, unwanted: tuple[str, ...]) -> None:
+    end = "import atexit, sys; atexit.register(lambda: print('|', *sys.modules))\n"
+    environment = {**os.environ, "PYTHONPATH": str(Path(triage.__file__).parent.parent)}
+    command = [sys.executable, "-c", end + code]
+    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, env=environment)
+    imported = set(done.stdout.rpartition("|")[2].split())
+    assert "triage" in imported
+    assert imported & set(unwanted) == set()

@@ -1,0 +1,170 @@
+"""From the facts of an ended attempt to its outcome: a table, without any process."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import kernel_cases
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triage.harness.boundedlog import BoundedLog
+from triage.harness.judge import NO_LLD, Facts, judge, split_marks
+from triage.harness.limits import Limits
+from triage.outcome import Outcome, Stage, Status, TensorCore, Undecided
+
+TOKEN = "0123456789abcdef"
+LIMITS = Limits(10.0, 1 << 30)
+RESOURCES = {
+    "shared_bytes": 1024,
+    "registers": 32,
+    "spill_bytes": 0,
+    "tensor_core": "wgmma",
+    "tensor_memory_columns": None,
+    "threads": 128,
+}
+DONE = {"ev": "done", "resources": RESOURCES, "num_ctas": 1, "cache_entry": "KEY"}
+BEGUN = [
+    {"ev": "begin", "stage": "source"},
+    {"ev": "end", "stage": "source", "seconds": 0.1},
+    {"ev": "begin", "stage": "ttir"},
+    {"ev": "end", "stage": "ttir", "seconds": 0.2},
+    {"ev": "begin", "stage": "llir"},
+]
+
+
+def outcome(events: list[dict[str, Any]], **facts: Any) -> Outcome:
+    result = judge(kernel_cases.add(), Facts(events=events, **facts), LIMITS, TOKEN)
+    assert isinstance(result, Outcome), result
+    return result
+
+
+def mark(stage: str) -> str:
+    return f"\x1e{TOKEN} {stage}\n"
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"status": signal.SIGABRT}, (Status.CRASH, "SIGABRT", None)),
+        ({"status": signal.SIGSEGV | 0x80}, (Status.CRASH, "SIGSEGV", None)),
+        ({"status": signal.SIGRTMIN + 3}, (Status.CRASH, f"signal {signal.SIGRTMIN + 3}", None)),
+        ({"status": 0}, (Status.CRASH, None, 0)),
+        ({"status": 3 << 8}, (Status.CRASH, None, 3)),
+        ({"status": signal.SIGKILL, "timed_out": True}, (Status.TIMEOUT, None, None)),
+        ({"status": signal.SIGKILL, "over_memory": True}, (Status.OUT_OF_MEMORY, None, None)),
+        ({"status": None, "lost_server": True}, (Status.CRASH, None, None)),
+        ({"status": signal.SIGABRT, "log": "LLVM ERROR: out of memory\n"}, (Status.OUT_OF_MEMORY, None, None)),
+    ],
+)
+def test_an_end_without_a_result(facts: dict[str, Any], expected: tuple[Status, str | None, int | None]) -> None:
+    found = outcome(BEGUN, **facts)
+    assert (found.status, found.signal, found.exit_code) == expected
+    assert found.stage is Stage.LLIR
+    assert [done.stage for done in found.stages] == [Stage.TTIR]
+    assert (found.limit_s, found.limit_bytes) == (10.0, 1 << 30)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_only_these_come_from_outside(number: int) -> None:
+    assert outcome(BEGUN, status=number).killed_from_outside
+    assert not outcome(BEGUN, status=signal.SIGABRT).killed_from_outside
+
+
+def test_a_signal_counts_more_than_a_result_that_was_told_before() -> None:
+    assert outcome([*BEGUN, DONE], status=signal.SIGSEGV).status is Status.CRASH
+
+
+def test_a_good_compile() -> None:
+    found = outcome([*BEGUN, DONE], status=0)
+    assert (found.status, found.stage, found.exit_code, found.cache_key) == (Status.OK, None, 0, "KEY")
+    assert found.resources is not None
+    assert (found.resources.tensor_core, found.resources.registers) == (TensorCore.WGMMA, 32)
+
+
+@pytest.mark.parametrize("stage", ["ptx", "amdgcn", "llir", "cubin", "hsaco"])
+def test_an_error_printed_by_the_back_end_makes_a_good_compile_suspect(stage: str) -> None:
+    log = mark("ttir") + mark(stage) + "error: couldn't allocate output register for constraint 'x'\n" + mark("cubin")
+    found = outcome([*BEGUN, DONE], status=0, log=log)
+    assert (found.status, found.stage, found.resources) == (Status.SUSPECT, Stage(stage), None)
+
+
+@pytest.mark.parametrize(
+    "text", ["error: couldn't allocate output register for constraint 'x'\n", "the user's own: error: bad\n"]
+)
+def test_what_the_front_end_prints_is_the_users_own(text: str) -> None:
+    """tl.static_print writes there."""
+    assert outcome([*BEGUN, DONE], status=0, log=mark("source") + text + mark("ttir")).status is Status.OK
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [
+        ({"shared_bytes": 232448}, None),
+        ({"shared_bytes": 232449}, "shared memory: 232449 > 232448"),
+        ({"threads": 2048}, "threads: 2048 > 1024"),
+        ({"tensor_memory_columns": 512}, "tensor memory: 512 > 0"),
+    ],
+)
+def test_limits_that_only_a_launch_would_check(used: dict[str, int], expected: str | None) -> None:
+    found = outcome([{**DONE, "resources": {**RESOURCES, **used}}], status=0)
+    assert found.over_limit == expected
+    assert found.stage is (Stage.LOAD if expected else None)
+    assert found.exit_code == (1 if expected else 0)
+
+
+def test_the_third_answer() -> None:
+    facts = Facts(events=[{"ev": "undecided", "reason": "no disk", "input_error": True}], status=0)
+    assert judge(kernel_cases.add(), facts, LIMITS, TOKEN) == Undecided("no disk", input_error=True)
+
+
+def test_an_assembler_that_refused_outweighs_a_missing_linker() -> None:
+    events = [*BEGUN, {"ev": "undecided", "reason": NO_LLD}]
+    log = mark("hsaco") + "<inline asm>:1:2: error: invalid instruction\n\tfrobnicate v1, v1\n\t^\n"
+    assert outcome(events, status=0, log=log).status is Status.ERROR
+    assert judge(kernel_cases.add(), Facts(events=events, status=0), LIMITS, TOKEN) == Undecided(NO_LLD)
+
+
+@given(st.lists(st.dictionaries(st.text(), st.none() | st.integers() | st.text() | st.lists(st.text())), max_size=6))
+def test_no_event_makes_it_stumble(garbage: list[dict[str, Any]]) -> None:
+    """A kernel can write events of its own."""
+    for kind in ("begin", "end", "pipeline", "missing", "error", "done", "undecided", "else"):
+        events = [*BEGUN, *({"ev": kind, **fields} for fields in garbage)]
+        assert isinstance(judge(kernel_cases.add(), Facts(events=events, status=0), LIMITS, TOKEN), Outcome | Undecided)
+
+
+@given(st.lists(st.tuples(st.sampled_from([stage.value for stage in Stage]), st.text(max_size=20))))
+def test_stage_marks_are_taken_out_and_placed(parts: list[tuple[str, str]]) -> None:
+    texts = [text.replace("\x1e", "") for _, text in parts]
+    log, marks = split_marks("".join(mark(stage) + text for (stage, _), text in zip(parts, texts, strict=True)), TOKEN)
+    assert log == "".join(texts)
+    assert [stage.value for stage, _ in marks] == [stage for stage, _ in parts]
+    assert [at for _, at in marks] == [len("".join(texts[:place])) for place in range(len(texts))]
+
+
+@pytest.mark.parametrize("forged", ["\x1e", f"\x1e{TOKEN}", f"\x1e{TOKEN} nonsense\n", "\x1eother ttir\n"])
+def test_marks_that_are_none_stay_text(forged: str) -> None:
+    log, marks = split_marks(forged + mark("ttir"), TOKEN)
+    assert [stage for stage, _ in marks] == [Stage.TTIR]
+    assert log.replace(" ", "").strip() in forged.replace(" ", "") or not log.strip()
+
+
+# --- the bounded log ------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.binary(max_size=64)), st.integers(1, 64), st.integers(1, 64))
+def test_a_bounded_log_keeps_the_beginning_and_the_end(chunks: list[bytes], head: int, tail: int) -> None:
+    log = BoundedLog(head, tail)
+    for chunk in chunks:
+        log.write(chunk)
+    whole = b"".join(chunks)
+    if log.dropped == 0:
+        assert log.text() == whole[:head].decode("utf-8", "replace") + whole[head:].decode("utf-8", "replace")
+        return
+    assert len(whole) - log.dropped <= head + tail + 64
+    assert len(whole) - log.dropped >= head + tail
+    before, _, after = log.text().partition(f"\n[... {log.dropped} bytes not kept ...]\n")
+    assert before == whole[:head].decode("utf-8", "replace")
+    assert after == whole[head + log.dropped :].decode("utf-8", "replace")

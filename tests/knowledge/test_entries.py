@@ -1,0 +1,138 @@
+"""The entries that ship with triage, and what is said of a file that is none."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from triage import knowledge, reproducers
+from triage.data import data_folder
+from triage.errors import InputError
+from triage.knowledge.entry import Entry
+from triage.knowledge.load import load
+
+GOOD = """\
+id = "an-entry"
+title = "A title"
+cause = "Because."
+rule = "A document, a section"
+evidence = "log"
+fixed_in = "3.3.0"
+upstream = ["https://example.org/1"]
+
+[match]
+kind = "assertion"
+function = ["f", "g"]
+message = "is not supported"
+targets = ["cuda:9"]
+triton = ">=3.0,<3.3"
+options = { num_ctas = ">1" }
+
+[[helps]]
+change = "num_warps=8"
+observed = "compiles"
+ran = "Triton 3.2.0, cuda:90"
+"""
+FILES = sorted(data_folder("knowledge_base").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_entry_that_ships_is_fit_to_use(path: Path) -> None:
+    entry = load(path)
+    assert all(url.startswith("https://") for url in entry.upstream)
+    assert [name for name in entry.reproducers if reproducers.folder(name) is None] == []
+
+
+def test_all_of_them_are_loaded() -> None:
+    entries = knowledge.load_all()
+    assert knowledge.problems() == ()
+    assert [entry.id for entry in entries] == [path.stem for path in FILES]
+
+
+def test_two_entries_do_not_claim_the_same() -> None:
+    """Equal symptoms would name two causes for one failure."""
+    symptoms = [repr(entry.symptoms) for entry in knowledge.load_all()]
+    assert len(set(symptoms)) == len(symptoms)
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "an-entry.toml"
+    path.write_text(text)
+    return path
+
+
+def test_every_field_is_read(tmp_path: Path) -> None:
+    entry = load(written(tmp_path, GOOD))
+    symptoms = entry.symptoms
+    assert (entry.id, entry.title, entry.cause, entry.rule) == (
+        "an-entry", "A title", "Because.", "A document, a section",
+    )  # fmt: skip
+    assert (entry.evidence, entry.fixed_in, entry.upstream) == ("log", "3.3.0", ("https://example.org/1",))
+    assert (symptoms.kind, symptoms.function, symptoms.message) == (("assertion",), ("f", "g"), ("is not supported",))
+    assert (symptoms.targets, symptoms.triton, dict(symptoms.options)) == (
+        ("cuda:9",),
+        ">=3.0,<3.3",
+        {"num_ctas": ">1"},
+    )
+    assert entry.helps[0].change == "num_warps=8"
+
+
+# A line of GOOD, what stands there instead, and what is said: the line's number, the field, the mend.
+BAD: dict[str, tuple[str, str, str]] = {
+    "id": ('id = "an-entry"', 'id = "other"', "1: id: must be the file's name, 'an-entry'"),
+    "title": ('title = "A title"', "title = 1", "2: title: must be text"),
+    "empty cause": ('cause = "Because."', 'cause = "  "', "3: cause: must be text"),
+    "no rule": ('rule = "A document, a section"', "", "rule: must be text"),
+    "evidence": ('evidence = "log"', 'evidence = "hearsay"', "5: evidence: must be 'run' (reproducers prove it) or"),
+    "no reproducer": ('evidence = "log"', 'evidence = "run"', "reproducers: evidence = 'run' needs at least one"),
+    "fixed_in": ('fixed_in = "3.3.0"', "fixed_in = 3.3", "6: fixed_in: must be a release such as '3.3.0', not 3.3"),
+    "fixed_in words": ('"3.3.0"', '"soon"', "6: fixed_in: must be a release such as '3.3.0', not 'soon'"),
+    "upstream": ('upstream = ["https://example.org/1"]', "upstream = [1]", "7: upstream: must be text or a list of"),
+    "unknown": ('fixed_in = "3.3.0"', 'fixed = "3.3.0"', "6: fixed: unknown field; known are cause, does_not_help"),
+    "unknown symptom": ('kind = "assertion"', 'kinds = ["x"]', "10: match.kinds: unknown field; known are exception"),
+    "kind": ('kind = "assertion"', 'kind = "explosion"', "10: match.kind: 'explosion' is no kind of failure"),
+    "range": ('">=3.0,<3.3"', '"before 3.3"', "14: match.triton: must be a range such as '>=3.0,<3.3', not 'before"),
+    "options": ('{ num_ctas = ">1" }', "[1]", "15: match.options: must be a table of values"),
+    "advice": ('observed = "compiles"', "", "helps: each needs change, observed and ran"),
+    "advice text": ('observed = "compiles"', "observed = 1", "helps: each needs change, observed and ran"),
+    "not TOML": ("[match]", "[match", "Expected ']'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "told"), BAD.values(), ids=BAD.keys())
+def test_a_wrong_field_is_named_with_file_line_and_mend(tmp_path: Path, old: str, new: str, told: str) -> None:
+    assert GOOD.count(old) == 1
+    path = written(tmp_path, GOOD.replace(old, new))
+    with pytest.raises(InputError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}:")
+    assert told in str(caught.value)
+
+
+def test_an_entry_that_would_match_everything(tmp_path: Path) -> None:
+    text = re.sub(r"\[match\].*?\n\n", '[match]\ntargets = ["cuda:9"]\n\n', GOOD, flags=re.DOTALL)
+    with pytest.raises(InputError, match="match: would match everything; give one of kind, function"):
+        load(written(tmp_path, text))
+
+
+def test_a_broken_file_of_a_user_does_not_hide_the_others(tmp_path: Path) -> None:
+    written(tmp_path, GOOD)
+    (tmp_path / "broken.toml").write_text("id = ")
+    entries, problems = knowledge.load_all((tmp_path,)), knowledge.problems((tmp_path,))
+    assert "an-entry" in {entry.id for entry in entries}
+    assert len(entries) == len(FILES) + 1
+    assert [line.partition(":")[0] for line in problems] == [str(tmp_path / "broken.toml")]
+
+
+def test_a_folder_that_does_not_exist_is_told(tmp_path: Path) -> None:
+    assert knowledge.problems((tmp_path / "no",)) == (f"{tmp_path / 'no'}: no such folder of knowledge-base entries",)
+
+
+def test_a_user_s_entry_replaces_the_one_that_ships(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = FILES[0].stem
+    (tmp_path / f"{name}.toml").write_text(GOOD.replace("an-entry", name))
+    monkeypatch.setenv("TRITON_TRIAGE_KB", str(tmp_path))
+    found: dict[str, Entry] = {entry.id: entry for entry in knowledge.load_all()}
+    assert found[name].title == "A title"

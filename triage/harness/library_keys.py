@@ -1,0 +1,39 @@
+"""Triton's hash of its own files, remembered by toolchain: a process that is told it starts half a second sooner."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from triage.harness.toolchains import Toolchain, cache_root
+
+
+class LibraryKeys:
+    """One small file a toolchain, named by its identity, which changes with every file that Triton hashes. A disk
+    that does not work makes things slower and nothing else."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or cache_root() / "library-keys"
+        self._known: dict[str, str] = {}
+
+    def get(self, toolchain: Toolchain) -> str | None:
+        """The key, if a process has ever told it."""
+        name = toolchain.identity
+        if name not in self._known:
+            with suppress(OSError, UnicodeDecodeError):
+                self._known[name] = (self._folder / name).read_text(encoding="ascii")
+        return self._known.get(name) or None
+
+    def put(self, toolchain: Toolchain, key: str) -> None:
+        """Remember what a process of that toolchain computed."""
+        name = toolchain.identity
+        if self._known.get(name) == key:
+            return
+        self._known[name] = key
+        with suppress(OSError, UnicodeEncodeError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            # Written aside and moved, so that no other triage reads half of it.
+            aside = self._folder / f"{name}.{os.getpid()}"
+            aside.write_text(key, encoding="ascii")
+            aside.replace(self._folder / name)

@@ -1,0 +1,161 @@
+"""The lines of a log that are worth reading: those that may tell of a failure, with what stands around them.
+
+Everything else is skipped unread, at the speed of the sieve. What is found is the same as if every line were
+read: a line without an anchor is no recogniser's, and one with an anchor is given with all the lines before and
+after it that a recogniser may look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from triage.logs.clean import MAX_LINE, Cleaner
+from triage.logs.dump import Dump
+from triage.logs.reading import Log, blocks
+from triage.logs.sieve import Sieve
+from triage.logs.window import LINES_AFTER, LINES_BEFORE
+
+#: How MLIR begins each dump; such lines are many, so they are known without being looked into.
+DUMP_HEADER = b"// -----// IR Dump Before "
+#: Bytes of a log that is no log but something quoted from one.
+_FEW = 8192
+#: A character may have four bytes.
+_MAX_BYTES = 4 * MAX_LINE
+
+
+class Interest(Enum):
+    """What a line is good for."""
+
+    NONE = auto()
+    #: Tells what is going on; its neighbours do not matter.
+    ALONE = auto()
+    #: May tell of a failure: to be read with its neighbours.
+    SURROUNDED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A cleaned line. ``before`` holds the lines above it when those were not given; else it is None.
+
+    ``dump`` is the IR that was printed last.
+    """
+
+    position: int
+    text: str
+    before: tuple[str, ...] | None
+    dump: Dump | None
+
+
+def _tail(data: bytes, end: int) -> bytes:
+    """The lines before ``end``, as many as one may look back."""
+    begin = end
+    for _ in range(LINES_BEFORE):
+        if begin == 0:
+            break
+        begin = data.rfind(b"\n", 0, begin - 1) + 1
+    tail = data[begin:end]
+    if len(tail) > LINES_BEFORE * _MAX_BYTES:
+        tail = b"\n".join(line[:_MAX_BYTES] for line in tail.split(b"\n"))
+    return tail
+
+
+def _above(data: bytes, begin: int) -> tuple[str, ...]:
+    """The cleaned lines before the one that begins there."""
+    clean = Cleaner()
+    return tuple(clean(line[:_MAX_BYTES]) for line in _tail(data, begin).split(b"\n")[:-1])
+
+
+def _few(block: bytes) -> list[str]:
+    """The block's lines, cleaned and without the empty ones, if it is small."""
+    if len(block) > _FEW:
+        return []
+    clean = Cleaner()
+    return [text for line in block.split(b"\n") if (text := clean(line)).strip()]
+
+
+class Excerpts:
+    """One pass over a log; see :meth:`lines`."""
+
+    def __init__(self, sieve: Sieve, interest: Callable[[str], Interest]) -> None:
+        self._sieve = sieve
+        self._interest = interest
+        self._clean = Cleaner()
+        self._dump: Dump | None = None
+        #: The number of the next line, and how many lines from it on are part of an excerpt.
+        self._position = 0
+        self._owed = 0
+        #: All lines, where there are few.
+        self.whole: list[str] = []
+
+    def lines(self, log: Log) -> Iterator[Line]:
+        """The lines worth reading, in order."""
+        tail = b""
+        for block in blocks(log):
+            data = tail + block
+            self.whole = _few(block) if not tail else []
+            yield from self._of_block(data, len(tail), self._sieve(block))
+            tail = _tail(data, len(data))
+
+    def _of_block(self, data: bytes, at: int, hits: list[int]) -> Iterator[Line]:
+        offset = at
+        if self._dump is not None:
+            self._dump.add(data, at)
+        for hit in hits:
+            if hit + offset < at:
+                continue  # in a line that was given
+            begin = max(data.rfind(b"\n", at, hit + offset) + 1, at)
+            while self._owed and at < begin:
+                line, at = self._next(data, at)
+                yield line
+            if at < begin:
+                self._position += data.count(b"\n", at, begin)
+                self._clean.forget()
+            found, at = self._hit(data, begin)
+            if found is not None:
+                yield found
+        while self._owed and at < len(data):
+            line, at = self._next(data, at)
+            yield line
+        self._position += data.count(b"\n", at)
+
+    def _next(self, data: bytes, at: int) -> tuple[Line, int]:
+        """The line at an offset, which belongs to the excerpt before it."""
+        end = _end(data, at)
+        text = self._clean(data[at : min(end, at + _MAX_BYTES)])
+        line = Line(self._position, text, None, self._dump)
+        self._owed -= 1
+        self._position += 1
+        return line, end + 1
+
+    def _hit(self, data: bytes, at: int) -> tuple[Line | None, int]:
+        """The line at an offset, if it is what its anchor promised."""
+        end = _end(data, at)
+        raw = data[at : min(end, at + _MAX_BYTES)]
+        header = raw.startswith(DUMP_HEADER)
+        text = self._clean(raw)
+        interest = Interest.ALONE if header else self._interest(text)
+        if interest is Interest.NONE and self._clean.stripped_marker:
+            # How far pytest indents a block stands in its first line: all of it is read.
+            interest = Interest.SURROUNDED
+        line: Line | None = None
+        if self._owed:
+            line = Line(self._position, text, None, self._dump)
+            self._owed -= 1
+        elif interest is Interest.SURROUNDED:
+            line = Line(self._position, text, _above(data, at), self._dump)
+        elif interest is Interest.ALONE:
+            line = Line(self._position, text, (), self._dump)
+        if interest is Interest.SURROUNDED:
+            self._owed = LINES_AFTER
+        if header or (interest is Interest.ALONE and DUMP_HEADER in raw):
+            self._dump = Dump()
+            self._dump.add(data, at)
+        self._position += 1
+        return line, end + 1
+
+
+def _end(data: bytes, at: int) -> int:
+    end = data.find(b"\n", at)
+    return end if end >= 0 else len(data)

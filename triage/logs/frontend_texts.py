@@ -1,0 +1,34 @@
+"""Telling Triton's own words from anybody else's: an exception in a plain Python traceback is Triton's when its
+text is, wherever the frames are.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+_FILE = Path(__file__).with_suffix(".txt")
+# Words of the trade, for texts that no released wheel has: forks', newer releases', C++ exceptions' texts.
+_VOCABULARY = re.compile(
+    r"\btriton|\btl\.[a-z]|constexpr|\bfp8|num_(?:warps|stages|ctas)|\bptxas\b|\btt(?:ir|gir)\b|\bMLIR\b"
+    r"|PassManager|\bLLVM\b|tensor descriptor|'to_ir'|map::at|vector::_M_|Function argument index|active drivers"
+    r"|\bcu(?:te|tlass)\b|\binductor|gluon|\bgfx\d|\bsm_\d",
+    re.IGNORECASE,
+)
+
+
+@cache
+def _texts() -> tuple[str, ...]:
+    lines = _FILE.read_text(encoding="utf-8").splitlines()
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+def is_frontends(text: str) -> bool:
+    """True for a text that Triton's Python code raises."""
+    return any(known in text for known in _texts())
+
+
+def is_tritons(text: str) -> bool:
+    """True for a text that only Triton, or what compiles with it, would write."""
+    return _VOCABULARY.search(text) is not None or is_frontends(text)

@@ -1,0 +1,46 @@
+"""A message that somebody quotes alone, without the exception or the ``error:`` that it came with.
+
+Only for a text of a few lines in which nothing else was found: in a longer one such words prove nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from triage.diagnosis import Diagnosis, Kind
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
+from triage.logs.frontend_texts import is_frontends
+
+#: Lines, and characters of each, beyond which a text is no quotation.
+MAX_LINES = 8
+_MAX_LINE = 600
+
+_DEVICE = re.compile(r"misaligned address|address misaligned|illegal memory access")
+_PYTHON = re.compile(r"(?:map::at|'\w{1,80}' object has no attribute '\w{1,80}'|name '\w{1,80}' is not defined)\.?$")
+# A thing of the compiler's, and what is wrong with it.
+_THING = re.compile(r"layout|encoding|MMA|intrinsic|memdesc|swizzl|operand|legaliz", re.IGNORECASE)
+_WRONG = re.compile(r"\b(?:must|unsupported|expected|invalid|failed|no matching|cannot|not supported)\b", re.IGNORECASE)
+
+
+def _kind(line: str) -> Kind | None:
+    if is_frontends(line):
+        return Kind.FRONTEND_ERROR
+    if _DEVICE.match(line):
+        return Kind.LAUNCH_ERROR
+    if _PYTHON.match(line):
+        return Kind.PYTHON_EXCEPTION
+    return Kind.MLIR_DIAGNOSTIC if _THING.search(line) and _WRONG.search(line) else None
+
+
+def quoted(lines: list[str]) -> Finding | None:
+    """The failure that a few lines quote, if they do."""
+    if not 0 < len(lines) <= MAX_LINES:
+        return None
+    for position, line in enumerate(lines):
+        said = line.strip().strip("\"'> ") if not line.strip().startswith("'") else line.strip()
+        if len(said) <= _MAX_LINE and (kind := _kind(said)):
+            stage = "source" if kind is Kind.FRONTEND_ERROR else None
+            diagnosis = Diagnosis(kind=kind, headline=text.headline(said), message=text.message(said), stage=stage)
+            return Finding(diagnosis, Specificity.DIAGNOSTIC, position)
+    return None

@@ -1,0 +1,129 @@
+"""From a text, a pipe or a file of any size to blocks of whole lines: UTF-8, plain, bounded.
+
+Nothing is held but one block. What is taken away here is what is cheaper to take from many lines at once than
+from each: another encoding, a terminal's control sequences, a JSON writer's escapes.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, TypeAlias, cast
+
+#: A text, its lines, or a stream of bytes (a file, standard input).
+Log: TypeAlias = "str | Iterable[str] | BinaryIO"
+
+#: Stays in a core's own cache with everything that is done to it.
+BLOCK = 1 << 18
+
+#: A terminal's control sequences.
+CONTROL = (
+    r"\x1b(?:\[[0-9;:?<=>]{0,64}[ -/]{0,8}[@-~]"  # CSI: colours, cursor movements
+    r"|[\]_P^X][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\)"  # OSC, APC …: titles, links, Buildkite's time stamps
+    r"|[@-Z\\^_])"
+)
+_CONTROL = re.compile(CONTROL.encode())
+_ESCAPE = re.compile(
+    rb'\\n"[,}\]][^\n]{0,4000}\n'  # the end of a record in docker's and other writers' one object a line
+    rb"|\\(?:u[0-9a-fA-F]{4}|[^u\n])"
+)
+_ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"", b"f": b""}
+_BYTE_ORDER_MARK = codecs.BOM_UTF8
+
+
+def _encoding(start: bytes) -> str | None:
+    """The UTF-16 that a text is written in; None for UTF-8 and whatever resembles it."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    sample = start[:4096]
+    zeros = [sample[first::2].count(0) for first in (0, 1)]
+    # Every second byte of Latin text in UTF-16 is zero, and hardly any of the others.
+    for encoding, most, least in (("utf-16-le", zeros[1], zeros[0]), ("utf-16-be", zeros[0], zeros[1])):
+        if most > len(sample) // 5 and least <= len(sample) // 40:
+            return encoding
+    return None
+
+
+def _of_stream(stream: BinaryIO) -> Iterator[bytes]:
+    piece = stream.read(BLOCK) or b""
+    encoding = _encoding(piece)
+    if encoding is None:
+        while piece:
+            yield piece
+            piece = stream.read(BLOCK) or b""
+        return
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    while piece:
+        yield decoder.decode(piece).encode("utf-8", "replace")
+        piece = stream.read(BLOCK) or b""
+
+
+def _of_lines(lines: Iterable[str]) -> Iterator[bytes]:
+    """An item is a line, or several; an empty one is an empty line."""
+    batch: list[str] = []
+    size = 0
+    for given in lines:
+        item = given.replace("\0", "") if "\0" in given else given
+        batch.append(item if item.endswith("\n") else f"{item}\n")
+        size += len(item) + 1
+        if size >= BLOCK:
+            yield "".join(batch).encode("utf-8", "replace")
+            batch, size = [], 0
+    yield "".join(batch).encode("utf-8", "replace")
+
+
+def _pieces(log: Log) -> Iterator[bytes]:
+    if isinstance(log, (io.RawIOBase, io.BufferedIOBase)):
+        return _of_stream(cast("BinaryIO", log))
+    if isinstance(log, str):
+        # Whoever decoded UTF-16 as something else left its zeros.
+        text = log.replace("\0", "") if "\0" in log else log
+        return (text[start : start + BLOCK].encode("utf-8", "replace") for start in range(0, len(text), BLOCK))
+    return _of_lines(cast("Iterable[str]", log))
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    found = match.group()
+    if len(found) > 6 or found.endswith(b"\n"):
+        return b"\n"
+    if found[1:2] == b"u":
+        return chr(int(found[2:], 16)).encode("utf-8", "replace")
+    return _ESCAPED.get(found[1:], found[1:])
+
+
+def _is_escaped(start: bytes) -> bool:
+    """True for JSON that holds a log in its strings."""
+    return start.lstrip()[:2].startswith((b'{"', b'["', b'"')) and b"\\n" in start
+
+
+def _end_of_whole(data: bytes, escaped: bool) -> int:
+    """Where the last whole line of the data ends; in JSON an escaped line end is one."""
+    end = data.rfind(b"\n") + 1
+    if not end and escaped and (at := data.rfind(b"\\n", 0, -1)) >= 0:
+        end = at + 2
+    return end
+
+
+def _plain(block: bytes, escaped: bool) -> bytes:
+    if escaped:
+        block = _ESCAPE.sub(_unescaped, block)
+    return _CONTROL.sub(b"", block) if b"\x1b" in block else block
+
+
+def blocks(log: Log) -> Iterator[bytes]:
+    """The log's lines, many at a time; each block but the last ends with a line's end."""
+    rest = b""
+    escaped: bool | None = None
+    for piece in _pieces(log):
+        data = rest + piece
+        if escaped is None:
+            data = data.removeprefix(_BYTE_ORDER_MARK)
+            escaped = _is_escaped(data)
+        if end := _end_of_whole(data, escaped):
+            yield _plain(data[:end], escaped)
+        # Of a line without end its beginning is enough.
+        rest = data[end : end + BLOCK]
+    if rest:
+        yield _plain(rest, bool(escaped))

@@ -1,0 +1,83 @@
+"""Which lines of a block are worth a look: those that hold one of a few dozen fixed strings.
+
+A gigabyte of dumped IR has some ten million lines and no more than some thousand of these, so this is where the
+time goes. ahocorasick-rs looks for up to :data:`_GROUP` strings at once with vector instructions, faster than
+the file is read; where there is no wheel for it, ``bytes.find`` does the same, a string at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+try:
+    import ahocorasick_rs
+except ImportError:  # platforms without a wheel
+    HAS_VECTORS = False
+else:
+    HAS_VECTORS = True
+
+#: Offsets of hits in a block, ascending.
+Sieve = Callable[[bytes], list[int]]
+
+#: With more strings, or shorter ones, the library no longer uses vector instructions (measured: 6 GB/s with 32,
+#: 2.7 with 53, 0.4 with one of two bytes).
+_GROUP = 32
+_SHORTEST = 3
+# What a wrapping may write in another way: quotation marks, brackets that are HTML, the spaces around them.
+_FRAGILE = re.compile(r"[<>&'\"`]+")
+
+
+def robust(anchor: str) -> str:
+    """The longest part of an anchor that survives HTML's entities."""
+    part = max(_FRAGILE.split(anchor), key=len)
+    if len(part) < _SHORTEST:
+        raise ValueError(f"the anchor {anchor!r} has no part that is long enough")
+    return part
+
+
+def needles(anchors: Iterable[str]) -> list[bytes]:
+    """The strings to look for: each anchor's robust part, without those that hold another."""
+    parts = sorted({robust(anchor) for anchor in anchors}, key=lambda part: (len(part), part))
+    kept: list[str] = []
+    for part in parts:
+        if not any(shorter in part for shorter in kept):
+            kept.append(part)
+    return [part.encode() for part in kept]
+
+
+def _vectorised(wanted: list[bytes]) -> Sieve:
+    groups = [
+        ahocorasick_rs.BytesAhoCorasick(
+            wanted[start : start + _GROUP],
+            matchkind=ahocorasick_rs.MatchKind.LeftmostFirst,
+            implementation=ahocorasick_rs.Implementation.DFA,
+        )
+        for start in range(0, len(wanted), _GROUP)
+    ]
+
+    def hits(block: bytes) -> list[int]:
+        return sorted(match[1] for group in groups for match in group.find_matches_as_indexes(block))
+
+    return hits
+
+
+def one_at_a_time(wanted: list[bytes]) -> Sieve:
+    """The same with the standard library alone."""
+
+    def hits(block: bytes) -> list[int]:
+        found: list[int] = []
+        for needle in wanted:
+            at = block.find(needle)
+            while at >= 0:
+                found.append(at)
+                at = block.find(needle, at + len(needle))
+        return sorted(found)
+
+    return hits
+
+
+def sieve_for(anchors: Iterable[str]) -> Sieve:
+    """The fastest sieve there is for lines that hold one of the anchors."""
+    wanted = needles(anchors)
+    return _vectorised(wanted) if HAS_VECTORS else one_at_a_time(wanted)
