@@ -72,6 +72,7 @@ def test_names() -> None:
         triage.nothing  # noqa: B018
 
 
+@pytest.mark.slow
 def test_the_type_checker_sees_the_lazy_names(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     (tmp_path / "user.py").write_text(

@@ -1,7 +1,7 @@
 """What isolation costs: ratios within one run, so that they hold on any machine that has nothing else to do.
 
-Run with ``pytest -m slow tests/benchmarks``. Each side is measured in turn, several times, and its fastest run
-counts: whatever else the machine does can only make a run slower.
+Run with ``pytest -m slow tests/benchmarks``. The sides are measured in turn, and of each the fastest run counts:
+whatever else the machine does can only make a run slower. On a busy machine it takes more rounds to see that.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 HERE = Path(__file__).parent
 MATMUL = HERE.parent / "harness" / "kernels" / "matmul.py"
-ROUNDS = 3
+LEAST_ROUNDS, MOST_ROUNDS = 2, 8
 SIGNATURE = {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp16", "M": "i32", "N": "i32", "K": "i32"}
 CONFIGURATIONS: list[tuple[dict[str, int], dict[str, int]]] = [
     ({"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k}, {"num_warps": warps, "num_stages": stages})
@@ -80,7 +80,9 @@ def toolchain(toolchains: Toolchains) -> Toolchain:
 def test_isolation_is_nearly_free(toolchain: Toolchain, capsys: pytest.CaptureFixture[str]) -> None:
     isolated(toolchain, 1)  # files into the page cache, and Triton's own hash remembered
     bare, one, two = (float("inf"),) * 3
-    for _ in range(ROUNDS):
+    for number in range(MOST_ROUNDS):
+        if number >= LEAST_ROUNDS and one <= 1.10 * bare and two <= 0.60 * bare:
+            break
         bare = min(bare, seconds(lambda: in_process(toolchain, CONFIGURATIONS)))
         one = min(one, seconds(lambda: isolated(toolchain, 1)))
         two = min(two, seconds(lambda: isolated(toolchain, 2)))
@@ -116,10 +118,11 @@ def test_a_slow_import_is_paid_once(
 
 
 def test_help_starts_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    def best(*words: str) -> float:
-        return min(seconds(lambda: subprocess.run([sys.executable, *words], check=True, capture_output=True)) for _ in range(7))
+    def start(*words: str) -> float:
+        return seconds(lambda: subprocess.run([sys.executable, *words], check=True, capture_output=True))
 
-    click, shown = best("-c", "import click"), best("-m", "triage", "--help")
+    pairs = [(start("-c", "import click"), start("-m", "triage", "--help")) for _ in range(10)]
+    click, shown = map(min, zip(*pairs, strict=True))
     with capsys.disabled():
         print(f"\ntriage --help: {shown / click:.2f} x importing click ({shown * 1000:.0f} ms)")
     assert shown <= 2 * click

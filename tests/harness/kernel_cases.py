@@ -13,9 +13,7 @@ KERNELS = Path(__file__).parent / "kernels"
 REPRODUCERS = Path(__file__).parents[2] / "reproducers"
 
 
-def case(
-    file: str | Path, name: str, signature: dict[str, str], target: str = "cuda:90", **options: Any
-) -> Case:
+def case(file: str | Path, name: str, signature: dict[str, str], target: str = "cuda:90", **options: Any) -> Case:
     """A case without constexprs; ``file`` is one of the kernels or any path."""
     path = KERNELS / file
     return Case(

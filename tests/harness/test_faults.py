@@ -158,9 +158,7 @@ ENDINGS = {
 
 
 @pytest.mark.parametrize(("body", "expected"), ENDINGS.values(), ids=ENDINGS)
-def test_a_child_that(
-    stream: Stream, tmp_path: Path, body: str, expected: tuple[str, str | None, int | None]
-) -> None:
+def test_a_child_that(stream: Stream, tmp_path: Path, body: str, expected: tuple[str, str | None, int | None]) -> None:
     result = stream(module(tmp_path, body))
     assert told(result) == expected
     assert isinstance(result, Outcome)
@@ -338,7 +336,7 @@ def test_a_child_that_closes_everything_ends_without_a_word(stream: Stream, tmp_
 
 GARBAGE = {
     "binary": "os.urandom(1 << 20)",
-    "lines": "b'0123456789abcdef {\"ev\": \"done\"}\\n' * 1000",
+    "lines": 'b\'0123456789abcdef {"ev": "done"}\\n\' * 1000',
     "broken JSON": "b'{\"ev\": \\n' * 1000",
     "no line break": "b'x' * (8 << 20)",
 }
@@ -396,7 +394,13 @@ ABOVE = {
 }
 
 
-@pytest.mark.parametrize("who", ABOVE.values(), ids=ABOVE)
+def above(*fast: str) -> pytest.MarkDecorator:
+    """Every process above, of which only the named ones are in the fast run: each costs servers of its own."""
+    marks = {who: () if who in fast else (pytest.mark.slow,) for who in ABOVE}
+    return pytest.mark.parametrize("who", [pytest.param(ABOVE[who], id=who, marks=marks[who]) for who in ABOVE])
+
+
+@above("parent", "nanny")
 def test_a_child_that_kills_the_process_above_it_is_found_out(
     stream_of_its_own: Stream, tmp_path: Path, who: str
 ) -> None:
@@ -407,10 +411,8 @@ def test_a_child_that_kills_the_process_above_it_is_found_out(
     assert "killed the process that had started it" in result.notes[0]
 
 
-@pytest.mark.parametrize("who", ABOVE.values(), ids=ABOVE)
-def test_a_child_that_kills_from_below_and_leaves_a_daemon(
-    stream_of_its_own: Stream, tmp_path: Path, who: str
-) -> None:
+@above("nanny")
+def test_a_child_that_kills_from_below_and_leaves_a_daemon(stream_of_its_own: Stream, tmp_path: Path, who: str) -> None:
     body = f"""
         victim = {who}
         if os.fork() == 0:
@@ -428,7 +430,7 @@ def test_a_child_that_kills_from_below_and_leaves_a_daemon(
     assert result.killed_from_outside
 
 
-@pytest.mark.parametrize("who", list(ABOVE.values())[:3], ids=list(ABOVE)[:3])
+@above("grandparent")
 def test_a_child_that_stops_a_server_ends_in_time(stream_of_its_own: Stream, tmp_path: Path, who: str) -> None:
     """The server cannot report any more, nor kill; the one above it can."""
     began = time.monotonic()
@@ -442,9 +444,7 @@ def test_a_child_that_stops_a_server_ends_in_time(stream_of_its_own: Stream, tmp
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_child_that_somebody_kills_is_told_apart(
-    stream: Stream, tmp_path: Path, number: signal.Signals
-) -> None:
+def test_a_child_that_somebody_kills_is_told_apart(stream: Stream, tmp_path: Path, number: signal.Signals) -> None:
     flag = tmp_path / "running"
     case = module(tmp_path, f"open({str(flag)!r}, 'w').write(str(os.getpid())); time.sleep(50)")
 
@@ -462,8 +462,18 @@ def test_a_child_that_somebody_kills_is_told_apart(
     assert result.killed_from_outside
 
 
-@pytest.mark.parametrize("depth", range(4), ids=["nanny", "toolchain server", "target server", "case server"])
-def test_a_server_that_somebody_kills_costs_nobody_a_result(stream_of_its_own: Stream, tmp_path: Path, depth: int) -> None:
+@pytest.mark.parametrize(
+    "depth",
+    [
+        pytest.param(0, id="nanny"),
+        pytest.param(1, id="toolchain server", marks=pytest.mark.slow),
+        pytest.param(2, id="target server", marks=pytest.mark.slow),
+        pytest.param(3, id="case server"),
+    ],
+)
+def test_a_server_that_somebody_kills_costs_nobody_a_result(
+    stream_of_its_own: Stream, tmp_path: Path, depth: int
+) -> None:
     """Killed once, between and during compiles: everything is run again and comes out right."""
     flag = tmp_path / "seen"
     body = f"""
@@ -495,6 +505,7 @@ def test_a_server_that_somebody_kills_costs_nobody_a_result(stream_of_its_own: S
 IMPORTS = {
     "crashes": ("import os; os.abort()", ("crash", "SIGABRT", None)),
     "segfaults": ("import ctypes; ctypes.string_at(0)", ("crash", "SIGSEGV", None)),
+    "kills itself": ("import os; os.kill(os.getpid(), 9)", ("crash", "SIGKILL", None)),
     "leaves": ("import os; os._exit(4)", ("crash", None, 4)),
     "raises SystemExit": ("import sys; sys.exit(0)", ("error", None, 1)),
     "raises KeyboardInterrupt": ("raise KeyboardInterrupt", ("error", None, 1)),
@@ -506,9 +517,7 @@ IMPORTS = {
 
 
 @pytest.mark.parametrize(("text", "expected"), IMPORTS.values(), ids=IMPORTS)
-def test_a_module_that(
-    stream: Stream, tmp_path: Path, text: str, expected: tuple[str, str | None, int | None]
-) -> None:
+def test_a_module_that(stream: Stream, tmp_path: Path, text: str, expected: tuple[str, str | None, int | None]) -> None:
     path = tmp_path / "unimportable.py"
     path.write_text(text)
     limits = Limits(timeout_s=3.0 if expected[0] == "timeout" else 30, memory_bytes=1 << 30)

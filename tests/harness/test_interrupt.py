@@ -14,7 +14,7 @@ from conftest import Traces
 
 import triage
 
-MODULE = '''
+MODULE = """
 import os, time
 import triton
 import triton.language as tl
@@ -39,7 +39,7 @@ triton.compile = compile_
 def add(x_ptr, y_ptr, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     tl.store(y_ptr + offsets, tl.load(x_ptr + offsets) + 1)
-'''
+"""
 
 
 @pytest.fixture

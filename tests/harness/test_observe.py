@@ -54,7 +54,7 @@ def test_a_header_at_the_very_end() -> None:
 
 
 def reproducer(pipeline: str) -> str:
-    return f"{MODULE}\n{{-#\n  external_resources: {{\n    mlir_reproducer: {{\n      pipeline: \"{pipeline}\",\n"
+    return f'{MODULE}\n{{-#\n  external_resources: {{\n    mlir_reproducer: {{\n      pipeline: "{pipeline}",\n'
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ CRASHES = 1000
 WARM_UP = 100
 """After these the servers are up, and Python's own caches are filled."""
 
-MODULE = '''
+MODULE = """
 import ctypes, os, subprocess, sys
 import triton
 import triton.language as tl
@@ -33,7 +33,8 @@ import triton.language as tl
 def compile_(source, **named):
     subprocess.Popen(["sleep", "1000"], start_new_session=True)
     print("chatter " * 10_000, flush=True)
-    [os.abort, lambda: ctypes.string_at(0), lambda: os._exit(1), lambda: sys.exit(2)][named["options"]["num_warps"] % 4]()
+    ends = [os.abort, lambda: ctypes.string_at(0), lambda: os._exit(1), lambda: sys.exit(2)]
+    ends[named["options"]["num_warps"] % 4]()
 
 
 triton.compile = compile_
@@ -42,7 +43,7 @@ triton.compile = compile_
 @triton.jit
 def add(x_ptr, y_ptr, BLOCK: tl.constexpr):
     pass
-'''
+"""
 
 
 @pytest.mark.slow

@@ -144,7 +144,7 @@ def test_a_folder_that_cannot_be_made_means_not_remembered(tmp_path: Path, reque
 
 def test_a_row_that_another_release_wrote_is_a_miss(kept: Store, request_: Request) -> None:
     kept.put(request_, OK, None, [])
-    kept._try(lambda db: db.execute("UPDATE outcomes SET outcome = '{\"status\": \"ok\"}'"))
+    kept._try(lambda db: db.execute('UPDATE outcomes SET outcome = \'{"status": "ok"}\''))
     assert kept.get(request_) is None
 
 

@@ -23,7 +23,8 @@ Compile = Callable[..., "list[Outcome | Undecided]"]
 
 PROGRAM = """
 import importlib, importlib.util, json, sys
-spec = importlib.util.spec_from_file_location("w", sys.argv[1] + "/__init__.py", submodule_search_locations=[sys.argv[1]])
+folder = sys.argv[1]
+spec = importlib.util.spec_from_file_location("w", folder + "/__init__.py", submodule_search_locations=[folder])
 sys.modules["w"] = importlib.util.module_from_spec(spec)
 values = importlib.import_module("w.values")
 for value in json.load(sys.stdin):

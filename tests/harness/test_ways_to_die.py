@@ -7,6 +7,7 @@ of the hardware, H no end, I only after fork.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -33,6 +34,10 @@ EVERY = ["3.1.0", "3.3.1", "3.4.0", "3.5.1", "3.6.0", "3.7.1", "3.8.0", "3.9.0"]
 releases = pytest.mark.parametrize(
     "version", [*CORE, *(pytest.param(version, marks=pytest.mark.slow) for version in EVERY)]
 )
+on_the_newest = pytest.mark.parametrize(
+    "version", ["newest", *(pytest.param(version, marks=pytest.mark.slow) for version in [*CORE[:2], *EVERY])]
+)
+"""For what differs by release in nothing that another test does not show."""
 NVIDIA = ["ttir", "ttgir", "llir", "ptx", "cubin"]
 AMD = ["ttir", "ttgir", "llir", "amdgcn", "hsaco"]
 
@@ -82,10 +87,10 @@ One = Callable[..., Outcome]
 def test_a_good_compile_says_what_it_uses(compile_all: Compile, toolchain: Toolchain) -> None:
     cases = [
         kernel_cases.add(),
-        kernel_cases.matmul(64, 64, 32, "cuda:90"),
-        kernel_cases.matmul(64, 64, 32, "cuda:80"),
-        kernel_cases.matmul(32, 32, 32, "hip:gfx942"),
-        kernel_cases.matmul(32, 32, 32, "hip:gfx1100"),
+        kernel_cases.matmul(64, 16, 16, "cuda:90"),
+        kernel_cases.matmul(16, 16, 16, "cuda:80"),
+        kernel_cases.matmul(16, 16, 16, "hip:gfx942"),
+        kernel_cases.matmul(16, 16, 16, "hip:gfx1100"),
     ]
     results = compile_all(cases, toolchain)
     classes = [TensorCore.NONE, TensorCore.WGMMA, TensorCore.MMA_SYNC, TensorCore.MFMA, TensorCore.WMMA]
@@ -110,7 +115,8 @@ def test_a_good_compile_says_what_it_uses(compile_all: Compile, toolchain: Toolc
 @pytest.mark.parametrize("version", ["newest"])
 def test_spills_are_read_from_ptxas(compile_one: One, toolchain: Toolchain) -> None:
     """A tile of 128 by 128 floats in one warp is 512 accumulators a thread; a thread has 255 registers."""
-    resources = compile_one(kernel_cases.matmul(128, 128, 16, "cuda:80", num_warps=1, num_stages=1), toolchain).resources
+    case = kernel_cases.matmul(128, 128, 16, "cuda:80", num_warps=1, num_stages=1)
+    resources = compile_one(case, toolchain).resources
     assert resources is not None
     assert resources.registers
     assert resources.spill_bytes is not None
@@ -147,7 +153,7 @@ def test_gluon_kernels_compile_and_fail(compile_all: Compile, toolchain: Toolcha
     assert isinstance(bad, Outcome)
     assert (good.status, good.resources and good.resources.tensor_core) == (Status.OK, TensorCore.MMA_SYNC)
     assert (bad.status, bad.stage) == (Status.ERROR, Stage.LLIR)
-    assert "unsupported MMA instruction" in diagnosis(bad, kernel_cases.gluon_mma("")).message
+    assert "unsupported mma instruction" in diagnosis(bad, kernel_cases.gluon_mma("")).message.lower()
 
 
 # --- A: the front-end ---------------------------------------------------------------------------------------------
@@ -179,14 +185,15 @@ def test_a_pass_failure_has_the_diagnostic_and_the_pass(compile_one: One, toolch
     assert (outcome.pipeline, stages(outcome)) == (True, ["ttir", "ttgir"])
     found = diagnosis(outcome, case)
     assert found.kind is Kind.MLIR_DIAGNOSTIC
-    assert "'llvm.atomicrmw' op expected LLVM IR integer type" in found.message
+    # 3.3 stumbles one instruction earlier.
+    assert re.search(r"error: 'llvm\.(atomicrmw|zext)' op ", found.message)
     assert found.pass_name == "convert-triton-amdgpu-to-llvm"
 
 
 # --- C: an assertion in a pass ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("version", ["3.0.0", "3.1.0", "3.2.0"])
+@pytest.mark.parametrize("version", ["3.0.0", pytest.param("3.1.0", marks=pytest.mark.slow), "3.2.0"])
 def test_an_assertion_kills_older_releases(compile_one: One, toolchain: Toolchain) -> None:
     case = case_module.load(kernel_cases.REPRODUCERS / "wgmma-tf32-mn-major")
     outcome = compile_one(case, toolchain, observe=True)
@@ -209,11 +216,9 @@ def test_newer_releases_turn_an_assertion_into_an_exception(compile_one: One, to
     assert (found.kind, found.function) == (Kind.ASSERTION, "WGMMAOpPattern::getPtxAsm")
     assert found.pass_name == "convert-nv-gpu-to-llvm"
     assert outcome.stage is Stage.LLIR
-    if numbers(toolchain) >= (3, 5):
-        assert (outcome.status, outcome.signal, outcome.exit_code) == (Status.ERROR, None, 1)
-        assert outcome.errors
-    else:
-        assert (outcome.status, outcome.signal, outcome.exit_code) == (Status.CRASH, "SIGABRT", None)
+    # On 3.3 and 3.4 both are seen: it depends on the pass.
+    assert (outcome.status, outcome.signal, outcome.exit_code) == (Status.ERROR, None, 1)
+    assert outcome.errors
 
 
 # --- D: LLVM gives up ---------------------------------------------------------------------------------------------
@@ -231,7 +236,7 @@ def test_llvms_own_abort_takes_the_process_on_every_release(compile_one: One, to
     assert "Invalid $ operand number in inline asm string" in found.message
 
 
-@releases
+@on_the_newest
 def test_an_unreachable_in_a_pass(compile_one: One, toolchain: Toolchain) -> None:
     case = kernel_cases.assembly("mov.b32 $0, $1;", "=r")
     outcome = compile_one(case, toolchain)
@@ -243,7 +248,7 @@ def test_an_unreachable_in_a_pass(compile_one: One, toolchain: Toolchain) -> Non
 
 
 @releases
-@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
+@pytest.mark.parametrize("target", ["cuda:90", pytest.param("hip:gfx942", marks=pytest.mark.slow)])
 def test_an_error_that_is_only_printed_is_not_a_good_compile(
     compile_one: One, toolchain: Toolchain, target: str
 ) -> None:
@@ -277,7 +282,7 @@ def test_ptxas_refuses_what_inline_assembly_said(compile_one: One, toolchain: To
     assert (found.kind, "frobnicate" in found.message) == (Kind.PTXAS, True)
 
 
-@releases
+@on_the_newest
 def test_amds_assembler_refuses_what_inline_assembly_said(compile_one: One, toolchain: Toolchain) -> None:
     case = kernel_cases.assembly("frobnicate $0, $1", "=v,v", "hip:gfx942")
     outcome = compile_one(case, toolchain)
@@ -313,15 +318,15 @@ def test_a_binary_that_no_gpu_of_the_target_can_load(
 # --- H: no end in sight -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("version", ["3.0.0", "newest"])
+@pytest.mark.parametrize("version", [pytest.param("3.0.0", marks=pytest.mark.slow), "newest"])
 def test_a_compile_without_an_end_stops_at_the_limit(compile_all: Compile, toolchain: Toolchain) -> None:
     endless, good = compile_all(
-        [kernel_cases.matmul(512, 512, 512, num_warps=1), kernel_cases.add()], toolchain, Limits(4.0, 6 << 30)
+        [kernel_cases.matmul(512, 512, 512, num_warps=1), kernel_cases.add()], toolchain, Limits(2.0, 6 << 30)
     )
     assert isinstance(endless, Outcome)
     assert (endless.status, endless.exit_code, endless.signal) == (Status.TIMEOUT, None, None)
-    assert endless.limit_s == 4.0
-    assert 3.9 < endless.duration_s < 6
+    assert endless.limit_s == 2.0
+    assert 1.9 < endless.duration_s < 5
     assert endless.stage in (Stage.TTGIR, Stage.LLIR)
     assert diagnosis(endless, kernel_cases.add()).kind is Kind.TIMEOUT
     assert isinstance(good, Outcome)

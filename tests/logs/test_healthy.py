@@ -86,6 +86,12 @@ ptxas info    : Compiling entry function 'matmul_kernel' for 'sm_90a'
 ptxas info    : Used 96 registers, used 1 barriers
 ptxas warning : Value of threads per SM for entry matmul_kernel is out of range. .minnctapersm will be ignored
 """,
+    "where a remark came from": """
+k.py:3:4: remark: vectorised
+k.py:3:4: note: diagnostic emitted with trace:
+ #0 0x00007f9207f555ed llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) Signals.inc:842:11
+ #1 0x00007f9207a55aed mlir::triton::f(mlir::Value) A.cpp:517:5
+""",
     "autotuning": """
 Triton autotuning for function matmul_kernel finished after 3.21s; best config selected: BLOCK_M: 128, num_warps: 8;
 """,

@@ -86,7 +86,7 @@ def test_the_users_line_is_read_from_the_kernel(tmp_path: Path) -> None:
     kernel.write_text("def k():\n    while x:\n        pass\n")
     diagnosis = diagnose_outcome(Outcome(Status.ERROR, Stage.SOURCE, errors=(PARSING,), log=VERIFIER), kernel)
     assert diagnosis is not None and diagnosis.source is not None
-    assert (diagnosis.source.file, diagnosis.source.line, diagnosis.source.text) == ("kernel.py", 2, "while x:")
+    assert (diagnosis.source.file, diagnosis.source.line, diagnosis.source.text) == ("kernel.py", 2, "    while x:")
     assert diagnosis.exception == "RuntimeError"
 
 

@@ -22,6 +22,9 @@ KINDS = [
     ("/usr/include/c++/v1/vector:1393: assertion __n < size() failed: vector[] index out of bounds", Kind.ASSERTION),
     ("Assertion failed: (x >= 1), function f, file Dialect.cpp, line 12.", Kind.ASSERTION),
     ("Assertion failed: x >= 1, file D:\\b\\Dialect.cpp, line 12", Kind.ASSERTION),
+    ("Assertion failed: x >= 1 (/b/Dialect.cpp: f: 12)", Kind.ASSERTION),
+    ("/c++/v1/vector:1393: libc++ Hardening assertion __n < size() failed: out of bounds", Kind.ASSERTION),
+    ("F0728 05:37:45.123456 4242 Dialect.cpp:12] Check failed: x >= 1 (0 vs. 1) why", Kind.ASSERTION),
     ("Assertion `getTotalOutDimSize() ==\n  product(dims)' failed.", Kind.ASSERTION),
     ("unsupported layout\nUNREACHABLE executed at /b/Dialect.cpp:12!", Kind.UNREACHABLE),
     ("UNREACHABLE executed: Unsupported conversion from f16 to f16", Kind.UNREACHABLE),
@@ -39,6 +42,10 @@ KINDS = [
     ("k.py:3:4: error: 'tt.dot' op bad", Kind.MLIR_DIAGNOSTIC),
     ("loc(unknown): error: 'tt.dot' op bad", Kind.MLIR_DIAGNOSTIC),
     ("'tt.dot' op bad", Kind.MLIR_DIAGNOSTIC),
+    ("&#39;tt.dot&#39; op bad", Kind.MLIR_DIAGNOSTIC),
+    ("error: 'cute.copy' op src ptr alignment (64 bits) does not meet requirement (128 bits)", Kind.MLIR_DIAGNOSTIC),
+    ("error: Maximum allowed number of elements is 1048576, but %6 has more than that", Kind.MLIR_DIAGNOSTIC),
+    ("error: fp8e4nv data type is not supported on CUDA arch < 89", Kind.FRONTEND_ERROR),
     ("RuntimeError: PassManager::run failed", Kind.MLIR_DIAGNOSTIC),
     ("triton.compiler.errors.CompilationError: at 1:0:\ndef k():\n^\nbad", Kind.FRONTEND_ERROR),
     ("triton.compiler.errors.CompileTimeAssertionFailure: at 1:0:\ndef k():\n^\nbad", Kind.FRONTEND_ERROR),
@@ -53,12 +60,28 @@ KINDS = [
     ("ld.lld: error: undefined hidden symbol: f", Kind.ASSEMBLER),
     ("out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing", Kind.OUT_OF_RESOURCES),
     ("OutOfResources: shared memory, Required: 65792, Hardware limit: 65536", Kind.OUT_OF_RESOURCES),
+    ("ub overflow, requires 2097152 bits while 1572864 bits available", Kind.OUT_OF_RESOURCES),
+    (
+        "RuntimeError: No valid triton configs. OutOfResources: out of resource: triton_flex_attention "
+        "Required: 262144 Hardware limit:232448 Reducing block sizes or `num_stages` may help.",
+        Kind.OUT_OF_RESOURCES,
+    ),
+    ("RuntimeError: Triton Error [HIP]:  Code: 1, Messsage: invalid argument", Kind.LAUNCH_ERROR),
     ("RuntimeError: Triton Error [CUDA]: device kernel image is invalid", Kind.LAUNCH_ERROR),
     ("Segmentation fault (core dumped)", Kind.SEGFAULT),
     ("Fatal Python error: Segmentation fault", Kind.SEGFAULT),
     ("Aborted (core dumped)", Kind.ABORT),
     ("SIGFPE, Arithmetic exception.", Kind.ABORT),
     ("Killed", Kind.KILLED),
+    ("[1]+  Killed                  python train.py", Kind.KILLED),
+    ("zsh: killed     python train.py", Kind.KILLED),
+    ("bash: line 1:  4242 Aborted                 (core dumped) python train.py", Kind.ABORT),
+    ("/run.sh: line 3:  4242 Segmentation fault      python train.py", Kind.SEGFAULT),
+    ("##[error]Process completed with exit code 134.", Kind.ABORT),
+    ("Process finished with exit code 139 (interrupted by signal 11: SIGSEGV)", Kind.SEGFAULT),
+    ("  exitcode  : -6 (pid: 12)", Kind.ABORT),
+    ("Reason: OOMKilled, exit code 137", Kind.OUT_OF_MEMORY),
+    ("kernel: Out of memory: Killed process 4242 (python)", Kind.OUT_OF_MEMORY),
     ("#0 0x00007f01 llvm::sys::PrintStackTrace(int)\n#1 0x00007f02 mlir::A::f(int) A.cpp:1:2", Kind.SEGFAULT),
 ]
 
@@ -157,7 +180,7 @@ def test_the_innermost_cause_is_the_headline_and_the_outermost_the_exception() -
     assert diagnosis.headline == "ValueError: atomic_or does not support int8"
     assert diagnosis.exception == "CompilationError"
     assert diagnosis.source is not None
-    assert diagnosis.source.text == "tl.atomic_or(p, 1)"
+    assert diagnosis.source.text == "    tl.atomic_or(p, 1)"
 
 
 def test_an_exception_met_while_handling_another_is_the_failure() -> None:
@@ -186,3 +209,65 @@ def test_printed_error(log: str, is_error: bool) -> None:
 def test_every_recogniser_has_a_name_of_its_own_and_anchors() -> None:
     assert len({recogniser.name for recogniser in RECOGNISERS}) == len(RECOGNISERS)
     assert all(recogniser.anchors and all(recogniser.anchors) for recogniser in RECOGNISERS)
+
+
+PARTS = [
+    ("F0728 05:37:45.123456 4242 lib/Dialect.cpp:12] Check failed: x >= 1 (0 vs. 1) why", (None, "Dialect.cpp", 12)),
+    ("Assertion failed: x >= 1 (/b/Dialect.cpp: f: 12)", ("f", "Dialect.cpp", 12)),
+    ("Assertion failed: x >= 1, file D:\\b\\Dialect.cpp, line 12", (None, "Dialect.cpp", 12)),
+    ("python.exe: C:\\Program Files\\b\\A.cpp:7: void ns::A::f(int): Assertion `x' failed.", ("A::f", "A.cpp", 7)),
+    ('python: /b/A.cpp:7: void A::f(int): Assertion `x && "cut off he', ("A::f", "A.cpp", 7)),
+]
+
+
+@pytest.mark.parametrize(("line", "parts"), PARTS)
+def test_places_of_assertions(line: str, parts: tuple[str | None, str, int]) -> None:
+    diagnosis = diagnosed(line)
+    assert (diagnosis.function, diagnosis.file, diagnosis.line) == parts
+
+
+STACK = """\
+PLEASE submit a bug report to https://github.com/llvm/llvm-project/issues/ and include the crash backtrace.
+Stack dump:
+0.\tProgram arguments: python k.py
+ #0 0x00007f9207f555ed llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) Signals.inc:842:11
+ #1 0x00007f9207f55aed SignalHandler(int) Signals.inc:412:3
+ #2 0x00007f895a20c520 (/lib/x86_64-linux-gnu/libc.so.6+0x42520)
+ #3 0x00007f9207a45aed llvm::DenseMapBase<int, int>::find(int) DenseMap.h:12:3
+ #4 0x00007f9207a45bed mlir::Operation::getResult(unsigned int) Operation.h:30:1
+ #5 0x00007f9207a55aed (anonymous namespace)::LayoutPropagation::getValueAs(int) RemoveLayoutConversions.cpp:517:5
+ #6 0x00007f9207b55aed mlir::detail::OpToOpPassAdaptor::run(mlir::Pass*) Pass.cpp:485:21
+"""
+
+
+def test_a_stack_dump_names_tritons_own_frame() -> None:
+    diagnosis = diagnosed(STACK + "Segmentation fault (core dumped)\n")
+    assert diagnosis.kind is Kind.SEGFAULT
+    named = (diagnosis.function, diagnosis.file, diagnosis.line)
+    assert named == ("LayoutPropagation::getValueAs", "RemoveLayoutConversions.cpp", 517)
+
+
+def test_what_gave_up_without_a_name_has_the_one_of_its_stack() -> None:
+    diagnosis = diagnosed("UNREACHABLE executed at /b/RemoveLayoutConversions.cpp:520!\n" + STACK)
+    assert (diagnosis.kind, diagnosis.line) == (Kind.UNREACHABLE, 520)
+    assert diagnosis.function == "LayoutPropagation::getValueAs"
+
+
+def test_llvms_stack_dump_names_the_pass() -> None:
+    running = "1.\tRunning pass 'NVPTX DAG->DAG Pattern Instruction Selection' on function '@k'\n"
+    diagnosis = diagnosed("LLVM ERROR: Cannot select: t1\n" + running)
+    assert diagnosis.pass_name == "NVPTX DAG->DAG Pattern Instruction Selection"
+
+
+QUOTED = [
+    ("Input shapes should have M >= 16, N >= 16 and K >= 16", Kind.FRONTEND_ERROR),
+    ("WGMMA result layout must be Hopper NVMMA", Kind.MLIR_DIAGNOSTIC),
+    ("'NoneType' object has no attribute 'get_predecessors'", Kind.PYTHON_EXCEPTION),
+    ("address misaligned", Kind.LAUNCH_ERROR),
+]
+
+
+@pytest.mark.parametrize(("said", "kind"), QUOTED)
+def test_a_few_quoted_words_are_known_but_not_in_a_long_text(said: str, kind: Kind) -> None:
+    assert diagnosed(f"> `{said}`\n").kind is kind
+    assert diagnose_text("we saw some of this\n" * 20 + said) is None

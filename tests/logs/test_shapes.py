@@ -62,11 +62,8 @@ def bare_function(name: str | None) -> str | None:
     if name is None or " " in name:
         return None
     parts = re.sub(r"<.*>", "", name).split("::")
-    return (
-        "::".join(part for part in parts[:-1] if part[:1].isupper())
-        + ("::" if len(parts) > 1 and parts[-2][:1].isupper() else "")
-        + parts[-1]
-    )
+    owner = parts[-2] if len(parts) > 1 and parts[-2][:1].isupper() else None
+    return f"{owner}::{parts[-1]}" if owner else parts[-1]
 
 
 def told(fact: dict[str, Any]) -> tuple[list[str], bool]:
@@ -80,7 +77,7 @@ def told(fact: dict[str, Any]) -> tuple[list[str], bool]:
         ], True
     if message.startswith("#") and file and line:
         return [
-            "PLEASE submit a bug report to https://github.com/llvm/llvm-project/issues/ and include the crash backtrace.",
+            "PLEASE submit a bug report to https://github.com/llvm/llvm-project/issues/ and include the backtrace.",
             "Stack dump:",
             "0.\tProgram arguments: python3 kernel.py",
             " #0 0x00007f9207f555ed llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) Signals.inc:842:11",
@@ -93,7 +90,7 @@ def told(fact: dict[str, Any]) -> tuple[list[str], bool]:
     if fact["stage"] == "python-frontend" and re.match(r"[\w.]*(?:Error|Exception)\b[:(]", message):
         return [
             "Traceback (most recent call last):",
-            '  File "/opt/venv/lib/python3.11/site-packages/triton/compiler/code_generator.py", line 1000, in visit_Call',
+            '  File "/opt/venv/lib/python3.11/site-packages/triton/compiler/code_generator.py", line 9, in visit_Call',
             "    return fn(*args, **extra_kwargs)",
             "           ^^^^^^^^^^^^^^^^^^^^^^^^^",
             *message.split("\n"),
@@ -102,7 +99,7 @@ def told(fact: dict[str, Any]) -> tuple[list[str], bool]:
 
 
 IR = [
-    "// -----// IR Dump Before ConvertTritonToTritonGPU (convert-triton-to-tritongpu) ('builtin.module' operation) //----- //",
+    "// -----// IR Dump Before ConvertTritonToTritonGPU (convert-triton-to-tritongpu) ('builtin.module') //----- //",
     '#loc = loc("/root/kernel.py":3:0)',
     "module {",
     '  tt.func public @kernel(%arg0: !tt.ptr<f32> loc("/root/kernel.py":3:0)) attributes {noinline = false} {',

@@ -63,6 +63,7 @@ class Engine:
         self._tree = ServerTree(self._selector, self, spare)
         self._works: list[Work] = []
         self._finished: list[Attempt] = []
+        self._rubbish: list[Path] = []
         self._numbers = itertools.count(1)
         self._confirmed: set[tuple[str, str, str]] = set()
         self._oom_kills = watch.kernel_oom_kills()
@@ -110,6 +111,7 @@ class Engine:
         self._advance()
         if self._finished:
             return
+        self._clear_up()
         for key, _ in self._selector.select(self._patience()):
             # An earlier event of this round may have closed what this one is about.
             if self._selector.get_map().get(key.fd) is key:
@@ -361,8 +363,13 @@ class Engine:
         return self._store.get(request) if self._store is not None and request.use_cache else None
 
     def _discard(self, folder: Path | None) -> None:
+        """Removing a folder takes as long as a small stage: it waits until the next attempt is under way."""
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            self._rubbish.append(folder)
+
+    def _clear_up(self) -> None:
+        while self._rubbish:
+            shutil.rmtree(self._rubbish.pop(), ignore_errors=True)
 
     def _abandon(self) -> None:
         """Kill what is still running for a stream that nobody reads any more."""
@@ -375,6 +382,7 @@ class Engine:
                 self._discard(folder)
         self._works.clear()
         self._finished.clear()
+        self._clear_up()
 
 
 def _no_lld(request: Request) -> str:

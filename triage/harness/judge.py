@@ -195,13 +195,12 @@ def split_marks(log: str, token: str) -> tuple[str, tuple[tuple[Stage, int], ...
     length = 0
     opening = f"{MARK}{token} "
     for index, part in enumerate(log.split(opening)):
-        if index:
-            name, _, rest = part.partition("\n")
-            if name in _STAGE_NAMES:
-                marks.append((Stage(name), length))
-                part = rest
-        parts.append(part)
-        length += len(part)
+        name, _, rest = part.partition("\n")
+        is_mark = index > 0 and name in _STAGE_NAMES
+        if is_mark:
+            marks.append((Stage(name), length))
+        parts.append(rest if is_mark else part)
+        length += len(parts[-1])
     return "".join(parts), tuple(marks)
 
 

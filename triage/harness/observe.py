@@ -1,9 +1,9 @@
 """What a second, observed run tells: which pass was running, and the IR it was given.
 
 From 3.3 on ``TRITON_REPRODUCER_PATH`` makes MLIR catch the failure and leave a file with the module and a pipeline
-of the one pass that failed (``builtin.module(convert-nv-gpu-to-llvm)``); that costs nothing. Before 3.3 the file holds the whole
-pipeline and says nothing, so the module is printed before every pass (``MLIR_ENABLE_DUMP=1``) under a header that
-names it as ``mlir-opt`` spells it; the last header is the pass that failed.
+of the one pass that failed (``builtin.module(convert-nv-gpu-to-llvm)``); that costs nothing. Before 3.3 the file holds
+the whole pipeline and says nothing, so the module is printed before every pass (``MLIR_ENABLE_DUMP=1``) under a header
+that names it as ``mlir-opt`` spells it; the last header is the pass that failed.
 """
 
 from __future__ import annotations
@@ -91,8 +91,5 @@ def _module(text: str) -> str:
         if closed and line.strip() and not line.startswith("#"):
             break
         end += len(line)
-        if line.rstrip() == "}":
-            closed = True
-        elif line.startswith("module ") and line.rstrip().endswith("}"):
-            closed = True
+        closed = closed or line.rstrip() == "}" or (line.startswith("module ") and line.rstrip().endswith("}"))
     return text[:end]

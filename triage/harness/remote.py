@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import time
 from dataclasses import dataclass, field, replace
@@ -114,7 +115,8 @@ def judge_unready(remote: Remote) -> Outcome | Undecided | None:
     if remote.status is None:
         return None
     if number := remote.status & 0x7F:
-        return replace(outcome, status=Status.CRASH, signal=signal_name(number))
+        killed = number in (signal.SIGKILL, signal.SIGTERM)
+        return replace(outcome, status=Status.CRASH, signal=signal_name(number), killed_from_outside=killed)
     return replace(outcome, status=Status.CRASH, exit_code=remote.status >> 8)
 
 

@@ -204,7 +204,8 @@ class ServerTree:
             elif remote.state is State.DEAD and now > remote.deadline:
                 self._ended(remote)
             elif remote.state is State.STARTING and remote.level is Level.CASE and remote.pid:
-                if watch.tree_rss_bytes(remote.pid) > remote.memory_bytes:
+                over = watch.tree_rss_bytes(remote.pid) > remote.memory_bytes
+                if over and not remote.over_memory:
                     remote.over_memory = True
                     self._kill(remote)
 
@@ -223,9 +224,7 @@ class ServerTree:
             digest = "unreadable"
         return (*self._target_key(request, isolation), str(path.resolve()), digest)
 
-    def _server(
-        self, level: Level, key: Key, above: Remote, request: Request
-    ) -> Remote | Outcome | Undecided | None:
+    def _server(self, level: Level, key: Key, above: Remote, request: Request) -> Remote | Outcome | Undecided | None:
         if (failure := self._failed.get(key)) is not None:
             return failure
         remote = self._remotes.get(key)

@@ -31,10 +31,10 @@ def kill(run: Path) -> None:
 def _marked(run: Path) -> list[int]:
     mark = b"\0%s=%s\0" % (MARK.encode(), os.fsencode(run))
     found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit() and int(entry) != os.getpid():
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
             # Zombies, kernel threads and other people's processes have no environment that can be read.
             with suppress(OSError):
-                if mark in b"\0" + Path("/proc", entry, "environ").read_bytes():
-                    found.append(int(entry))
+                if mark in b"\0" + (entry / "environ").read_bytes():
+                    found.append(int(entry.name))
     return found

@@ -30,8 +30,8 @@ def _rss_bytes(pid: int) -> int:
 def _children(pid: int) -> list[int]:
     found: list[int] = []
     try:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            found += [int(child) for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split()]
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += [int(child) for child in (task / "children").read_text().split()]
     except (OSError, ValueError):
         return found
     return found

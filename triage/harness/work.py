@@ -15,8 +15,8 @@ from typing import Any
 from triage.harness import observe
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import Facts
-from triage.harness.request import Request
 from triage.harness.remote import Remote, read_available
+from triage.harness.request import Request
 from triage.harness.worker import wire
 from triage.outcome import Outcome, Status
 

@@ -106,5 +106,5 @@ def frontend_headline(diagnosis: Diagnosis) -> Diagnosis:
     """A front-end error that nobody gave words to: name the construct it stopped at."""
     if diagnosis.kind is not Kind.FRONTEND_ERROR or has_own_words(diagnosis) or diagnosis.source is None:
         return diagnosis
-    shown = diagnosis.source.text or f"line {diagnosis.source.line} of the kernel"
+    shown = (diagnosis.source.text or "").strip() or f"line {diagnosis.source.line} of the kernel"
     return replace(diagnosis, headline=text.headline(f"{diagnosis.exception} at {shown}"))

@@ -109,6 +109,7 @@ class Cleaner:
     def forget(self) -> None:
         """The next line does not follow the last one."""
         self._width = 0
+        self.stripped_marker = False
 
     def __call__(self, raw: bytes) -> str:
         """The line without wrappings."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from triage.logs.recognisers.silent_pass import failed_pass
 
@@ -45,6 +46,15 @@ ANCHORS = (
 )
 
 
+@lru_cache(maxsize=512)  # a dump's few hundred headers come again with every kernel
+def _dumped(line: str) -> tuple[str | None, str | None]:
+    """Name and argument of the pass in an ``IR Dump Before`` header."""
+    match = _DUMPED.search(line)
+    if match is None:
+        return None, None
+    return (match["llvm"] or match["name"]).strip(), match["argument"] or match["old"]
+
+
 @dataclass(slots=True)
 class Context:
     """Collects while the lines go by; asked once they have all gone, but for ``is_foreign``."""
@@ -80,17 +90,11 @@ class Context:
             self._see_frame(line, frame)
 
     def _see_dump(self, line: str) -> None:
-        match = _DUMPED.search(line)
-        if match is None:
-            return
-        if match["llvm"]:
-            self.dumped = match["llvm"].strip()
-            return
-        argument = match["argument"] or match["old"]
-        self.dumped = argument or match["name"]
+        name, argument = _dumped(line)
+        self.dumped = argument or name or self.dumped
         # A pipeline has some hundred passes; a longer list is no pipeline's.
-        if argument and len(self._arguments) < 1000:
-            self._arguments[match["name"]] = argument
+        if name and argument and len(self._arguments) < 1000:
+            self._arguments[name] = argument
 
     def _see_frame(self, line: str, frame: re.Match[str]) -> None:
         self._in_traceback = True

@@ -134,8 +134,12 @@ class Excerpts:
         end = _end(data, at)
         raw = data[at : min(end, at + _MAX_BYTES)]
         header = raw.startswith(DUMP_HEADER)
-        text = self._clean(raw)
-        interest = Interest.ALONE if header else self._interest(text)
+        if header:
+            self._clean.forget()
+            text, interest = raw.decode("utf-8", "replace").rstrip("\r")[:MAX_LINE], Interest.ALONE
+        else:
+            text = self._clean(raw)
+            interest = self._interest(text)
         if interest is Interest.NONE and self._clean.stripped_marker:
             # How far pytest indents a block stands in its first line: all of it is read.
             interest = Interest.SURROUNDED
@@ -149,7 +153,7 @@ class Excerpts:
             line = Line(self._position, text, (), self._dump)
         if interest is Interest.SURROUNDED:
             self._owed = LINES_AFTER
-        if header or (interest is Interest.ALONE and DUMP_HEADER in raw):
+        if header or DUMP_HEADER in raw:
             self._dump = Dump()
             self._dump.add(data, at)
         self._position += 1

@@ -157,7 +157,7 @@ def _kernel_place(errors: tuple[PythonError, ...], kernel: Path | None) -> Sourc
             error.kernel_line.file or "<kernel>",
             error.kernel_line.line,
             None if error.kernel_column is None else error.kernel_column + 1,
-            error.kernel_line.text.strip() or None,
+            error.kernel_line.text.rstrip() or None,
         )
         for error in reversed(errors)
         if error.kernel_line

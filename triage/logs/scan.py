@@ -34,6 +34,9 @@ _IN_A_PASS = frozenset(
 #: Lines of Python that quote what they would say.
 _QUOTING = ("raise ", "assert ", "return ", "print(")
 
+#: How MLIR begins every line about a dump.
+DUMP_LINE = "// -----// "
+
 #: A line with none of these tells nothing.
 ANCHORS = tuple(
     dict.fromkeys(
@@ -44,8 +47,9 @@ ANCHORS = tuple(
 
 def interest(line: str) -> Interest:
     """What a line is good for, by the strings that it holds."""
-    if any(recogniser.wants(line) for recogniser in RECOGNISERS):
-        return Interest.SURROUNDED
+    for recogniser in RECOGNISERS:
+        if recogniser.wants(line):
+            return Interest.SURROUNDED
     told = any(anchor in line for anchor in context_module.ANCHORS) or link_at(0, line) is not None
     return Interest.ALONE if told else Interest.NONE
 
@@ -72,7 +76,7 @@ def _is_quoted_source(window: Window) -> bool:
 
 
 def _recognise(window: Window) -> Finding | None:
-    if not window.line or _is_quoted_source(window):
+    if not window.line or window.line.startswith(DUMP_LINE) or _is_quoted_source(window):
         return None
     for recogniser in RECOGNISERS:
         if recogniser.wants(window.line) and (finding := recogniser.read(window)):

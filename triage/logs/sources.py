@@ -27,7 +27,8 @@ def _in_function(place: SourceLocation, kernel: Path) -> SourceLocation:
     """Turn a place counted from its function's ``def`` into one in the file, when only one line there fits."""
     if not place.text:
         return place
-    fitting = [number for number, line in enumerate(_lines(kernel), start=1) if line.strip() == place.text]
+    wanted = place.text.strip()
+    fitting = [number for number, line in enumerate(_lines(kernel), start=1) if line.strip() == wanted]
     fitting = [number for number in fitting if number >= place.line]
     return replace(place, file=kernel.name, line=fitting[0]) if len(fitting) == 1 else place
 
@@ -44,6 +45,6 @@ def in_kernel(
             return found
         if last_component(place.file) == kernel.name:
             lines = _lines(kernel)
-            known = lines[place.line - 1].strip() if 0 < place.line <= len(lines) else None
+            known = lines[place.line - 1].rstrip() if 0 < place.line <= len(lines) else None
             return replace(place, file=kernel.name, text=known or place.text)
     return chosen

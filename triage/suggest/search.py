@@ -62,7 +62,9 @@ class Search:
         attempts = self.engine.run(self._requests(neighbours, limits, started))
         for attempt in attempts:
             self.compiled += 1
-            if (suggestion := self._suggestion(attempt)) is not None:
+            suggestion = self._suggestion(attempt)
+            # Two reproducers may show the same repair.
+            if suggestion is not None and all(other.changes != suggestion.changes for other in self.found):
                 self.found.append(suggestion)
             self.tried(self.compiled, len(self.found))
         return cost.order(self._undominated(), self.expected, self.stages)
@@ -85,9 +87,7 @@ class Search:
         """Without those that change all that a good one changes and more: they were under way when it was found."""
         good = self._good()
         return [
-            found
-            for found in self.found
-            if not any(other.changes.items() < found.changes.items() for other in good)
+            found for found in self.found if not any(other.changes.items() < found.changes.items() for other in good)
         ]
 
     def _good(self) -> list[Suggestion]:

@@ -29,6 +29,7 @@ def fused_integers(x_ptr, y_ptr, BLOCK: tl.constexpr):
 @triton.jit
 def float_xor(x_ptr, y_ptr, BLOCK: tl.constexpr):
     """A bitwise atomic on floats: no front-end refuses it, and AMD's lowering finds that LLVM has no such thing."""
-    offsets = tl.arange(0, BLOCK)
+    # An offset that may be negative keeps the compiler from buffer instructions, which fail later and elsewhere.
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets)
     tl.atomic_xor(y_ptr + offsets % 16, x, mask=x > 0, sem="relaxed")

@@ -106,7 +106,7 @@ class Diagnosis:
     pythons: frozenset[str] = frozenset()
 
 
-class InstallFailed(Exception):  # noqa: N818 - a fact that the caller handles
+class InstallFailed(Exception):
     """An installer's command failed."""
 
     def __init__(self, diagnosis: Diagnosis) -> None:

@@ -37,7 +37,7 @@ _ANSWER = re.compile(r"^triage-probe (\{.*\})$", re.MULTILINE)
 _VERSION_LINE = re.compile(r"""^__version__\s*(?::\s*\w+\s*)?=\s*["']([^"']+)["']""", re.MULTILINE)
 
 
-class NotPython(Exception):  # noqa: N818 - what was found, not what went wrong
+class NotPython(Exception):
     """The program did not answer as a Python interpreter does; the text says how it answered."""
 
 

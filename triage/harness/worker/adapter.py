@@ -26,8 +26,8 @@ def gpu_target(backend: str, arch: str, warp_size: int) -> Any:
 
 
 def _key_holder() -> Any:
-    import triton.compiler.compiler as compiler
-    import triton.runtime.cache as cache
+    from triton.compiler import compiler
+    from triton.runtime import cache
 
     return compiler if hasattr(compiler, "triton_key") else cache  # moved in 3.5
 
@@ -115,8 +115,10 @@ def make_source(kernel: Any, case: Dict[str, Any]) -> Any:
             raise BadCase("%s is a tl.constexpr: give it under constexprs (--const %s=VALUE)" % (name, name))
         if name not in types and name not in constants:
             hint = "--const %s=VALUE" if argument["constexpr"] else "--arg %s=TYPE"
-            raise BadCase("argument %s of %s has no %s (%s)" % (
-                name, kernel.__name__, "value" if argument["constexpr"] else "type", hint % name))
+            raise BadCase(
+                "argument %s of %s has no %s (%s)"
+                % (name, kernel.__name__, "value" if argument["constexpr"] else "type", hint % name)
+            )
     divisible = [i for i, a in enumerate(arguments) if case["divisible"].get(a["name"]) == 16 and a["name"] in types]
     source_class = _source_class(kernel, case["language"])
     if "constexprs" in inspect.signature(source_class.__init__).parameters:
@@ -126,6 +128,16 @@ def make_source(kernel: Any, case: Dict[str, Any]) -> Any:
         return source_class(kernel, signature, indexed, attributes)
     signature = {a["name"]: types[a["name"]] for a in arguments if a["name"] in types}
     return source_class(kernel, signature, constants, _attributes(divisible))
+
+
+def check_options(target: Any, options: Dict[str, Any]) -> None:
+    """Every release drops an option that its back-end does not know without a word. Raises BadCase instead."""
+    from triton.compiler.compiler import make_backend
+
+    known = set(getattr(type(make_backend(target).parse_options({})), "__dataclass_fields__", options))
+    for name in options:
+        if name not in known:
+            raise BadCase("option %s is not known to this back-end; it has %s" % (name, ", ".join(sorted(known))))
 
 
 def _arguments(kernel: Any) -> List[Dict[str, Any]]:
@@ -157,8 +169,10 @@ def _source_class(kernel: Any, language: str) -> Any:
     gluon = getattr(kernel, "is_gluon", None)
     is_gluon = bool(gluon()) if callable(gluon) else type(kernel).__name__ == "GluonJITFunction"
     if is_gluon != (language == "gluon"):
-        raise BadCase("%s is a %s kernel, the case says language %r" % (
-            kernel.__name__, "gluon" if is_gluon else "triton", language))
+        raise BadCase(
+            "%s is a %s kernel, the case says language %r"
+            % (kernel.__name__, "gluon" if is_gluon else "triton", language)
+        )
     if is_gluon:
         from triton.experimental.gluon._runtime import GluonASTSource
 
@@ -172,7 +186,7 @@ def _attributes(divisible: List[int]) -> Any:
     try:
         from triton.backends.compiler import AttrsDescriptor  # 3.2
 
-        return AttrsDescriptor.from_hints({index: 16 for index in divisible})
+        return AttrsDescriptor.from_hints(dict.fromkeys(divisible, 16))
     except ImportError:
         from triton.compiler.compiler import AttrsDescriptor  # 3.0, 3.1
 
@@ -198,7 +212,7 @@ def ptxas_version(arch: str) -> Optional[str]:
     names = ["ptxas-blackwell", "ptxas"] if int(arch) >= 100 else ["ptxas"]
     for name in names:
         if (folder / name).is_file():
-            text = subprocess.run([str(folder / name), "--version"], stdout=subprocess.PIPE, check=False).stdout.decode()
-            found = re.search(r"release (\d+\.\d+)", text)
+            said = subprocess.run([str(folder / name), "--version"], stdout=subprocess.PIPE, check=False).stdout
+            found = re.search(r"release (\d+\.\d+)", said.decode())
             return found.group(1) if found else None
     return None

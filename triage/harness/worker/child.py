@@ -53,7 +53,7 @@ def _prepare(request: Dict[str, Any]) -> None:
     tempfile.tempdir = None  # It remembers the server's.
     # The Python stack at a fatal signal names the stage even where LLVM prints nothing; apart from the log,
     # whose text is the compiler's alone.
-    faulthandler.enable(file=open(os.path.join(folder, "python-stack.txt"), "w"))  # noqa: SIM115 - lives until the end
+    faulthandler.enable(file=open(os.path.join(folder, "python-stack.txt"), "w"))  # lives until the end
 
 
 def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
@@ -102,6 +102,7 @@ def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
     recording.begin("source")
     source = adapter.make_source(kernel, request["case"])
     target = adapter.gpu_target(**request["target"])
+    adapter.check_options(target, request["case"]["options"])
     compiled = triton.compile(source, target=target, options=dict(request["case"]["options"]))
     metadata = {
         name: getattr(compiled.metadata, name, None)

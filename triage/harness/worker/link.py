@@ -20,7 +20,7 @@ def main(library: str, arguments: List[str]) -> None:
         return
     inputs = [
         word
-        for before, word in zip([""] + arguments, arguments)
+        for before, word in zip(["", *arguments], arguments)  # noqa: B905 - strict= is Python 3.10's
         if not word.startswith("-") and before not in _WITH_VALUE
     ]
     _load(library).amd.link_hsaco(inputs[0], arguments[arguments.index("-o") + 1])

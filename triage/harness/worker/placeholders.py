@@ -126,8 +126,10 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def __init__(self) -> None:
         self.used: List[str] = []
 
-    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Optional[importlib.machinery.ModuleSpec]:
-        """A module of stand-ins for a package that is missing as a whole; a missing part of a real one stays missing."""
+    def find_spec(
+        self, fullname: str, path: Any = None, target: Any = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
+        """Stand-ins for a package that is missing as a whole; a missing part of a real one stays missing."""
         package = fullname.partition(".")[0]
         if package not in HOST_SIDE or (package != fullname and package not in self.used):
             return None

@@ -92,7 +92,8 @@ def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) 
                 break
             cause.append(line)
         return None, cause, len(cause)
-    excerpt = after[caret - 1].strip() if caret else first_line.strip() or None
+    # With its indentation: the column counts it.
+    excerpt = after[caret - 1].rstrip() if caret else first_line.rstrip() or None
     cause = []
     for index in range(caret + 1, min(caret + 1 + _MAX_CAUSE_LINES, len(after))):
         if _ends_block(after[index]):
@@ -119,7 +120,7 @@ def _read(window: Window) -> Finding | None:
     else:
         said = (stated["text"] or "").strip()
     said = unrepr(said)
-    shown = said.partition("\n")[0] or (f"{name} at {source.text}" if source and source.text else name)
+    shown = said.partition("\n")[0] or (f"{name} at {source.text.strip()}" if source and source.text else name)
     diagnosis = Diagnosis(
         kind=Kind.FRONTEND_ERROR,
         headline=text.headline(shown),

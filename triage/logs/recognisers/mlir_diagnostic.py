@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from triage.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
+from triage.logs.frontend_texts import is_frontends
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
 
@@ -110,7 +111,7 @@ def _block(after: Sequence[str]) -> _Block:
     while index < len(after):
         if index + 1 < len(after) and is_caret(after[index + 1]):
             if not notes:
-                excerpt = after[index].strip()
+                excerpt = after[index].rstrip()
             taken += [after[index], after[index + 1]]
             index += 2
             continue
@@ -161,6 +162,18 @@ def _read(window: Window) -> Finding | None:
     located = split(window.line)
     if located is None or located.severity != "error" or not located.text or _is_somebody_elses(located):
         return None
+    if not located.places and is_frontends(located.text):
+        # Quoted from a front-end's exception by somebody who put `error:` before it.
+        return Finding(
+            Diagnosis(
+                kind=Kind.FRONTEND_ERROR,
+                headline=text.headline(located.text),
+                message=text.message(located.text),
+                stage="source",
+            ),
+            Specificity.DIAGNOSTIC,
+            window.position,
+        )
     block = _block(window.after)
     calls = tuple(place for note in block.notes if note.text.startswith("called from") for place in note.places)
     places = located.places + calls

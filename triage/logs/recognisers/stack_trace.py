@@ -19,9 +19,11 @@ from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
 
 _FRAME = re.compile(r"^\s{0,8}#\d{1,3}\s{1,4}0x[0-9a-f]{4,16} (?:in )?(?P<rest>\S.{0,4000})$")
+# `(/lib/x86_64-linux-gnu/libc.so.6+0x42520)`: only where it is in a binary.
+_UNNAMED = re.compile(r"\((?!anonymous )[^()]{1,1000}\)?$")
 _PLACE = re.compile(r"(?P<file>[^\s:()]{1,1000}\.\w{1,8}):(?P<line>\d{1,7})(?::\d{1,7})?$")
 #: Frames of the handler and of the C library's way into it: above the crash, not the crash.
-_MACHINERY = ("llvm::sys::", "PrintStackTrace", "SignalHandler", "(", "raise", "__GI_", "gsignal", "__pthread_kill")
+_MACHINERY = ("llvm::sys::", "PrintStackTrace", "SignalHandler", "raise", "__GI_", "gsignal", "__pthread_kill")
 # LLVM's and MLIR's own, which Triton calls: what failed is nearer to the first frame that is none of these.
 _OF_LLVM = re.compile(
     r"(?:[\w:<>*& ]{1,200} )?(?:llvm::|std::|__gnu_cxx::|void std::"
@@ -30,6 +32,8 @@ _OF_LLVM = re.compile(
     r"|Pass(?:Manager)?\b|MLIRContext|StorageUniquer|RankedTensorType|DenseElementsAttr|DataFlow|walk\b)"
     r"|_?Py|pybind11::|nanobind::|cfunction_|lib\w{1,40}\.so)"
 )
+#: `MLIR_ENABLE_DIAGNOSTICS=stacktraces` puts this note and a stack below every remark.
+_OF_DIAGNOSTIC = "diagnostic emitted with trace"
 _TITLE = "Stack:"
 _ABORTING = ("abort", "__assert", "raise", "__GI_abort", "gsignal")
 
@@ -47,6 +51,8 @@ def _frame(line: str) -> _Frame | None:
     if match is None:
         return None
     rest = match["rest"].rstrip()
+    if _UNNAMED.match(rest):
+        return _Frame(rest, None, None, None)
     place = _PLACE.search(rest)
     pretty = rest[: place.start()].removesuffix(" at ").rstrip() if place else rest.partition(" from ")[0]
     name = function_name(pretty.partition(" (")[0] if " (" in pretty and "::" in pretty else pretty)
@@ -63,6 +69,8 @@ def _read(window: Window) -> Finding | None:
     first = _frame(window.line)
     if first is None or (window.before and _FRAME.match(window.before[-1])):
         return None  # no frame, or one of a stack already read
+    if window.before and _OF_DIAGNOSTIC in window.before[-1]:
+        return None
     frames = [first]
     for following in window.after:
         frame = _frame(following)
