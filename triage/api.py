@@ -31,7 +31,7 @@ def diagnose(text: str | Path) -> Diagnosis:
     """
     if isinstance(text, Path):
         try:
-            with text.open(encoding="utf-8", errors="replace") as stream:
+            with text.open("rb") as stream:
                 found = logs.diagnose_text(stream)
         except OSError as error:
             raise InputError(f"{text}: cannot be read: {error.strerror}") from None

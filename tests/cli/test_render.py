@@ -146,7 +146,6 @@ def test_a_front_end_error_points_at_the_place() -> None:
     )
 
 
-@pytest.mark.xfail(reason="triage.logs strips the line of source, so its column points elsewhere", strict=False)
 def test_the_caret_of_a_real_error_is_under_the_name(check: Triage) -> None:
     lines = check(DATA / "undefined-name.json", "--no-suggest").out.splitlines()
     caret = next(number for number, line in enumerate(lines) if line.strip() == "^")
