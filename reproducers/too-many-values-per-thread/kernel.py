@@ -1,4 +1,4 @@
-"""Each of the 128 threads holds 8192 values, and every operation is written out 8192 times."""
+"""Each of the 32 threads holds 32768 values, and every operation is written out 32768 times."""
 
 import triton
 import triton.language as tl

@@ -14,6 +14,7 @@ from triage import knowledge, logs
 from triage.cli import console, render_log
 from triage.cli.text import one_line
 from triage.diagnosis import Diagnosis
+from triage.knowledge.advice import next_steps
 from triage.report import Match
 
 
@@ -37,6 +38,7 @@ class Read:
             "diagnosis": self.diagnosis.to_json() if self.diagnosis else None,
             "matches": [match.to_json() for match in self.matches],
             "findings": [finding.to_json() for finding in ordered],
+            "next": list(next_steps(self.diagnosis, False)) if self.diagnosis and not self.matches else [],
         }
 
 

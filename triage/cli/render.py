@@ -9,6 +9,7 @@ from rich.text import Text
 
 from triage.cli.text import clipped, safe
 from triage.diagnosis import Diagnosis
+from triage.knowledge.advice import next_steps
 from triage.outcome import Outcome, Resources, Status
 from triage.report import POISONED, Match, Report, Suggestion, SuggestionKind
 
@@ -30,6 +31,8 @@ def report(console: Console, report: Report, asked: str) -> None:
     if report.matches:
         _section(console, "Cause")
         _cause(console, report.matches)
+    else:
+        _unknown(console, diagnosis, have_case=True)
     if report.suggestions or report.searched:
         _section(console, "What compiles instead")
         _suggestions(console, report)
@@ -198,3 +201,11 @@ def diagnosis(console: Console, found: Diagnosis | None, matches: Iterable[Match
     if listed:
         _section(console, "Cause")
         _cause(console, listed)
+    else:
+        _unknown(console, found, have_case=False)
+
+
+def _unknown(console: Console, found: Diagnosis, have_case: bool) -> None:
+    _section(console, "Not in the knowledge base; what says more")
+    for step in next_steps(found, have_case):
+        _line(console, safe(step))

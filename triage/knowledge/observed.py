@@ -20,10 +20,11 @@ from triage.outcome import Outcome, Status
 SCHEMA = "triton-triage/observed/1"
 FILE = "observed.json"
 
-# An API that a release does not have shows as an AttributeError or ImportError about a module of Triton's.
+# An API that a release does not have shows as an AttributeError or ImportError about a module of Triton's, or as a
+# keyword that a function did not have yet.
 _NO_API = re.compile(
     r"module '(?:triton|gluon)[\w.]*' has no attribute|No module named 'triton|cannot import name '\w+' from 'triton"
-    r"|this Triton has no "
+    r"|this Triton has no |got an unexpected keyword argument '\w+'"
 )
 
 
@@ -78,6 +79,9 @@ def observe(outcome: Outcome, diagnosis: Diagnosis | None) -> Observation:
         return Observation(Verdict.COMPILES)
     if any(_NO_API.search(error.message) for error in outcome.errors):
         return Observation(Verdict.NOT_APPLICABLE)
+    if outcome.status is Status.TIMEOUT:
+        # How far it comes within the limit is the machine's speed, not the bug's.
+        return Observation(Verdict.FAILS, outcome.status.value, kind=diagnosis.kind.value)
     return Observation(
         Verdict.FAILS,
         outcome.status.value,

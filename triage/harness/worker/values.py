@@ -9,7 +9,7 @@ import ast
 import importlib
 import re
 from types import ModuleType
-from typing import Any
+from typing import Any, Tuple
 
 _ROOTS = {
     "tl": "triton.language",
@@ -40,10 +40,10 @@ def decode(value: Any) -> Any:
 
 def _build(node: ast.AST, text: str) -> Any:
     if isinstance(node, (ast.Attribute, ast.Name)):
-        return _resolve(node, text)
+        return _resolve(node, text)[0]
     if isinstance(node, ast.Call):
-        function = _resolve(node.func, text)
-        if not _is_constructor(function):
+        function, holder = _resolve(node.func, text)
+        if not (_is_tritons_class(function) or _is_tritons_class(holder)):
             raise BadValue("%r: only layouts and types can be constructed" % text)
         keywords = {}
         for keyword in node.keywords:
@@ -61,7 +61,8 @@ def _build(node: ast.AST, text: str) -> Any:
         raise BadValue("%r: arguments must be literals" % text) from None
 
 
-def _resolve(node: ast.AST, text: str) -> Any:
+def _resolve(node: ast.AST, text: str) -> Tuple[Any, Any]:
+    """What a dotted name means, and the module or class in which its last part was found."""
     names = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)
@@ -73,6 +74,7 @@ def _resolve(node: ast.AST, text: str) -> Any:
         found: Any = importlib.import_module(path)
     except ImportError:
         raise BadValue("%r: this Triton has no %s" % (text, path)) from None
+    holder: Any = None
     for name in reversed(names):
         path += "." + name
         if name.startswith("_"):
@@ -80,6 +82,7 @@ def _resolve(node: ast.AST, text: str) -> Any:
         if not isinstance(found, (ModuleType, type)):
             # An attribute of an object may be a property, which is code that runs.
             raise BadValue("%r: only names in modules and classes are reachable" % text)
+        holder = found
         if not hasattr(found, name):
             try:
                 found = importlib.import_module(path)
@@ -89,9 +92,9 @@ def _resolve(node: ast.AST, text: str) -> Any:
         found = getattr(found, name)
         if isinstance(found, ModuleType) and found.__name__.split(".")[0] != "triton":
             raise BadValue("%r: %s is no part of Triton" % (text, found.__name__))
-    return found
+    return found, holder
 
 
-def _is_constructor(function: Any) -> bool:
-    owner = function if isinstance(function, type) else getattr(function, "__self__", None)
-    return isinstance(owner, type) and owner.__module__.split(".")[0] == "triton"
+def _is_tritons_class(value: Any) -> bool:
+    """A layout or type, or the holder of one's class methods."""
+    return isinstance(value, type) and value.__module__.split(".")[0] == "triton"
