@@ -43,7 +43,7 @@ def test_json(light: Triage) -> None:
 def test_no_failure_exits_with_0(light: Triage, text: str) -> None:
     assert light("log", stdin=text).out == "no failure found\n"
     done = light("log", "--json", stdin=text)
-    assert (done.code, done.document) == (0, {"diagnosis": None, "matches": [], "findings": []})
+    assert (done.code, done.document) == (0, {"diagnosis": None, "matches": [], "findings": [], "next": []})
 
 
 def test_a_log_s_terminal_escapes_are_not_printed(light: Triage) -> None:

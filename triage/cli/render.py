@@ -206,6 +206,8 @@ def diagnosis(console: Console, found: Diagnosis | None, matches: Iterable[Match
 
 
 def _unknown(console: Console, found: Diagnosis, have_case: bool) -> None:
-    _section(console, "Not in the knowledge base; what says more")
-    for step in next_steps(found, have_case):
+    steps = next_steps(found, have_case)
+    if steps:
+        _section(console, "Not in the knowledge base; what says more")
+    for step in steps:
         _line(console, safe(step))

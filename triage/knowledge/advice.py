@@ -9,7 +9,11 @@ _WITHOUT_WORDS = frozenset({Kind.ABORT, Kind.SEGFAULT, Kind.UNKNOWN})
 
 
 def next_steps(found: Diagnosis, have_case: bool) -> tuple[str, ...]:
-    """Commands and variables that say more about this kind of failure, most telling first."""
+    """Commands and variables that say more about this kind of failure, most telling first. None for a case whose
+    failure is in the user's own source: that is all there is to say."""
+    ours = found.kind in _COMPILER or found.kind in _WITHOUT_WORDS
+    if have_case and not ours:
+        return ()
     steps = []
     if not have_case:
         if found.kind in _WITHOUT_WORDS:
@@ -20,7 +24,7 @@ def next_steps(found: Diagnosis, have_case: bool) -> tuple[str, ...]:
         if "PassManager::run failed" in found.message:
             steps.append("give the whole standard error: the cause is printed there, the exception holds none of it")
         steps.append("compile the kernel alone with triage check FILE.py::KERNEL: it names the stage and the pass")
-    if found.kind in _COMPILER or found.kind in _WITHOUT_WORDS:
+    if ours:
         steps.append(f"search the compiler's issues for: {_searchable(found)}")
     steps.append("draft an entry with triage kb new, so that the next one to meet this is told")
     return tuple(steps)
