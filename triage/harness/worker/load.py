@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import sys
@@ -75,6 +76,23 @@ def _unwrap(value: Any) -> Any:
 def is_jitted(value: Any) -> bool:
     """True for Triton's JITFunction and Gluon's subclass of it."""
     return any(base.__name__ == "JITFunction" for base in type(value).__mro__)
+
+
+def hash_kernels(module: ModuleType) -> None:
+    """Compute what Triton remembers of each kernel (its source's hash, with all it calls) once, before any fork."""
+    for value in list(vars(module).values()):
+        kernel = _unwrap(value)
+        if not is_jitted(kernel):
+            continue
+        try:
+            kernel.cache_key  # noqa: B018 - a property that remembers its value
+        except Exception:
+            # A kernel that cannot be hashed shall fail in its own compile, as it does for the user; but Triton has
+            # left the placeholder for a recursion in place of the hashes by now.
+            for other in gc.get_objects():
+                if is_jitted(other):
+                    other.hash = None
+            return
 
 
 def local_files(path: Path) -> List[str]:

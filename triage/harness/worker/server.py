@@ -98,6 +98,7 @@ def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     process.redirect(nowhere)
     os.close(nowhere)
+    load.hash_kernels(module)
     gc.freeze()  # Objects made so far stay out of collections, so that children do not copy their pages.
     server = Server(sock, {"compile": compile_})
     server.say({"op": "ready", "ok": True, "threads": process.thread_count(), "files": load.local_files(path)})
