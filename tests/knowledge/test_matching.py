@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from triage import knowledge
+from triage import knowledge, logs
 from triage.diagnosis import Diagnosis, Kind
 from triage.knowledge.entry import Advice, Entry, Symptoms
 from triage.knowledge.matching import in_range, is_range, match
@@ -131,3 +131,12 @@ def test_ranges(version: str, wanted: str, inside: bool) -> None:
 def test_what_is_no_range(text: str) -> None:
     assert not is_range(text)
     assert not in_range("3.2.0", text)
+
+
+def test_a_kind_with_an_open_condition_is_a_guess_and_no_match() -> None:
+    """An entry that rests on the kind and on an option matches a case with that option, and no bare log."""
+    found = logs.diagnose_text(
+        "OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376."
+    )
+    assert found is not None
+    assert [known.id for known in match(found, knowledge.load_all(), None)] == ["shared-memory-over-limit"]

@@ -46,8 +46,12 @@ def _confidence(symptoms: Symptoms, diagnosis: Diagnosis, case: Case | None, tri
             return 0.0
         weight += _WEIGHT[name]
     confidence = min(weight, 1.0)
+    # A kind alone names no bug; without a case that confirms the rest, such an entry is a guess.
+    named = any(wanted for name, (wanted, _, _) in fields.items() if name not in ("kind", "stage"))
     for condition in _conditions(symptoms, case, triton):
         if condition is False:
+            return 0.0
+        if condition is None and not named:
             return 0.0
         if condition is None:
             confidence *= _CONDITION_UNKNOWN
