@@ -4,7 +4,8 @@ Offline, Triton emits a binary that asks for 512 KiB of shared memory without a 
 it is loaded. With the table below that failure is seen without a GPU. Every row names where its numbers are from.
 
 Doubtful: cuda:110 (Thor) rests on its listing beside 10.x in the CUDA 13 tables; 10.3 and 12.1 are taken to equal
-10.0 and 12.0. Triton asks the driver for the opt-in maximum, so a newer driver may state another number.
+10.0 and 12.0; gfx1250 was not looked up. Triton asks the driver for the opt-in maximum, so a newer driver may state
+another number.
 """
 
 from __future__ import annotations
