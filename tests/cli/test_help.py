@@ -27,11 +27,12 @@ HELP = """\
       -h, --help  Show this message and exit.
 
     Commands:
-      check   Compile a case in isolation, diagnose it, name what compiles
-              instead.
-      doctor  Show what was found on this machine.
-      kb      Read, validate, re-verify and extend the knowledge base.
-      log     Diagnose text that somebody else captured. Compiles nothing.
+      check    Compile a case in isolation, diagnose it, name what compiles
+               instead.
+      doctor   Show what was found on this machine.
+      explain  Say what a hardware or language rule allows, and why.
+      kb       Read, validate, re-verify and extend the knowledge base.
+      log      Diagnose text that somebody else captured. Compiles nothing.
     """
 CHECK_HELP = """\
     Usage: triage check [OPTIONS] CASE...
@@ -96,6 +97,10 @@ IMPORTS = {
     "triage log": (
         "from triage.cli.main import main; main(['log'])",
         ("psutil", "triton", "torch", "sqlite3", "triage.harness.engine", "triage.harness.store"),
+    ),
+    "triage explain": (
+        "from triage.cli.main import main; main(['explain', 'launch', '--num-warps', '8'])",
+        ("psutil", "triton", "torch", "sqlite3", "triage.session", "triage.harness"),
     ),
     "triage check": (
         "from triage.cli.main import main; main(['check', 'nothing'])",

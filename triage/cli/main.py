@@ -19,6 +19,7 @@ from triage.errors import TriageError
 _COMMANDS = {
     "check": ("triage.cli.check", "Compile a case in isolation, diagnose it, name what compiles instead."),
     "doctor": ("triage.cli.doctor", "Show what was found on this machine."),
+    "explain": ("triage.cli.explain", "Say what a hardware or language rule allows, and why."),
     "kb": ("triage.cli.kb", "Read, validate, re-verify and extend the knowledge base."),
     "log": ("triage.cli.log", "Diagnose text that somebody else captured. Compiles nothing."),
 }

@@ -94,6 +94,12 @@ def limits(target: Target) -> Limits | None:
     return next((row for prefix, row in _HIP if target.arch.startswith(prefix)), None)
 
 
+def tabulated() -> tuple[tuple[Target, Limits], ...]:
+    """Every row of the table; on AMD a family is shown by its name, as a target would be."""
+    cuda = ((Target("cuda", arch), row) for arch, row in _CUDA.items())
+    return (*cuda, *((Target("hip", prefix), row) for prefix, row in _HIP))
+
+
 def over_limit(
     target: Target,
     shared_bytes: int = 0,

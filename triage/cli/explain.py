@@ -1,0 +1,110 @@
+"""``triage explain``: one subcommand a rule, made from the rule's own parameters."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from typing import Any
+
+import click
+
+from triage.cli import console, render_explain
+from triage.legality import rules
+from triage.legality.rule import Form, Parameter, Rule
+
+_METAVAR = {
+    Form.INTEGER: "N",
+    Form.DTYPE: "TYPE",
+    Form.SHAPE: "AxB",
+    Form.TARGET: "cuda:90|hip:gfx942",
+    Form.RELEASE: "VERSION",
+}
+
+
+class _Rules(click.Group):
+    """Knows the rules by name and title; builds the command of the one that is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(rules.names())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in rules.names():
+            close = difflib.get_close_matches(cmd_name, rules.names(), 1)
+            hint = f", did you mean {close[0]}?" if close else ""
+            ctx.fail(f"no rule {cmd_name!r}{hint} Rules are {', '.join(rules.names())}.")
+        return _command(rules.rule(cmd_name))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Rules"):
+            formatter.write_dl([(name, rules.rule(name).title) for name in rules.names()])
+
+
+@click.command(
+    "explain", cls=_Rules, invoke_without_command=True, subcommand_metavar="RULE [NUMBERS]...", no_args_is_help=False
+)
+@click.option("--json", "as_json", is_flag=True, help="List the rules as a document.")
+@click.pass_context
+def command(context: click.Context, as_json: bool) -> int | None:
+    """Say what a hardware or language rule allows for given numbers, and why.
+
+    Without numbers the rule's table is printed. Compiles nothing, and needs no Triton.
+    """
+    if context.invoked_subcommand is not None:
+        context.obj = as_json
+        return None
+    if as_json:
+        click.echo(json.dumps({"rules": [_described(rules.rule(name)) for name in rules.names()]}, indent=2))
+    else:
+        render_explain.rules(console.output(), [rules.rule(name) for name in rules.names()])
+    return 0
+
+
+def _command(rule: Rule) -> click.Command:
+    @click.pass_context
+    def run(context: click.Context, /, as_json: bool, **texts: Any) -> int:
+        explanation = rule.answer(texts)
+        if as_json or context.obj:
+            click.echo(json.dumps(explanation.to_json(), indent=2))
+        else:
+            render_explain.explanation(console.output(), explanation)
+        return 0
+
+    title = f"{rule.title[:1].upper()}{rule.title[1:]}."
+    examples = "\n".join(f"  triage explain {rule.name} {example}" for example in rule.examples)
+    shared = click.Option(
+        ["--json", "as_json"], is_flag=True, help="Print the explanation as a document, and nothing else."
+    )
+    return click.Command(
+        rule.name,
+        params=[*map(_option, rule.parameters), shared],
+        callback=run,
+        help=f"{title}\n\nWithout numbers the rule's table is printed.\n\n\b\nExamples:\n{examples}",
+    )
+
+
+def _option(parameter: Parameter) -> click.Option:
+    text = parameter.help
+    if parameter.default is not None:
+        text += f" [{parameter.default}]"
+    if parameter.form is Form.FLAG:
+        return click.Option([f"--{parameter.name}", parameter.key], is_flag=True, help=text)
+    metavar = "|".join(parameter.choices) if parameter.form is Form.CHOICE else _METAVAR[parameter.form]
+    return click.Option([f"--{parameter.name}", parameter.key], metavar=metavar, help=text)
+
+
+def _described(rule: Rule) -> dict[str, Any]:
+    return {
+        "name": rule.name,
+        "title": rule.title,
+        "parameters": [
+            {
+                "name": parameter.name,
+                "form": parameter.form.value,
+                "help": parameter.help,
+                "choices": list(parameter.choices),
+                "default": parameter.default,
+            }
+            for parameter in rule.parameters
+        ],
+        "examples": [f"triage explain {rule.name} {example}" for example in rule.examples],
+    }

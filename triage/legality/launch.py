@@ -1,0 +1,93 @@
+"""What a launch takes: warps and threads a block, blocks a cluster.
+
+Triton has its own word first: ``num_warps`` is a power of two (``triton/backends/*/compiler.py``, the assertion on
+options), and warp specialization adds warps for its partitions.
+"""
+
+from __future__ import annotations
+
+from triage.legality.explanation import Explanation, Fact, Table
+from triage.legality.limits import limits, tabulated
+from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.violation import Violation, nearest, spoken
+from triage.target import Target
+
+_TRITON = "triton/backends/*/compiler.py: num_warps must be a power of 2"
+TITLE = "warps and threads a block, blocks a cluster"
+
+
+def violations(target: Target, num_warps: int = 4, num_ctas: int = 1) -> list[Violation]:
+    """What is wrong with a launch of ``num_warps`` warps a block and ``num_ctas`` blocks a cluster; empty when the
+    launch is legal, or the target is not in the table."""
+    found = []
+    row = limits(target)
+    width = target.warp_size
+    most = row.threads // width if row else 1024 // width
+    warps = tuple(1 << exponent for exponent in range(most.bit_length()))
+    if num_warps not in warps:
+        power = num_warps > 0 and num_warps & (num_warps - 1) == 0
+        reason = (
+            f"{num_warps} warps of {width} are {num_warps * width} threads; {target} takes {most * width} a block"
+            if power
+            else f"num_warps={num_warps} is no power of two"
+        )
+        source = row.source if power and row else _TRITON
+        found.append(
+            Violation("launch.num-warps", "num_warps", num_warps, warps, nearest(num_warps, warps), source, reason)
+        )
+    if row is not None:
+        ctas = tuple(1 << exponent for exponent in range(row.cluster_blocks.bit_length()))
+        if num_ctas not in ctas:
+            reason = (
+                f"{target} has no clusters: num_ctas is 1"
+                if row.cluster_blocks == 1
+                else f"a cluster of {num_ctas} blocks; portable are {spoken(ctas)}"
+            )
+            found.append(
+                Violation("launch.num-ctas", "num_ctas", num_ctas, ctas, nearest(num_ctas, ctas), row.source, reason)
+            )
+    return found
+
+
+def _explain(given: Given) -> Explanation:
+    target, warps, ctas = given["target"], given["num_warps"], given["num_ctas"]
+    found = violations(target, warps, ctas)
+    row = limits(target)
+    threads = warps * target.warp_size
+    facts = [Fact("threads", threads, "threads a block", f"{threads} = {warps} warps x {target.warp_size}")]
+    if row is not None:
+        facts.append(Fact("max_threads", row.threads, "at most"))
+        facts.append(Fact("max_cluster_blocks", row.cluster_blocks, "blocks a cluster, at most"))
+    return Explanation(
+        "launch",
+        TITLE,
+        f"{'illegal' if found else 'legal'}: num_warps={warps}, num_ctas={ctas} on {target}",
+        {"target": str(target), "num_warps": warps, "num_ctas": ctas},
+        not found,
+        tuple(found),
+        tuple(facts),
+        sources=(row.source, _TRITON) if row else (_TRITON,),
+    )
+
+
+def _table(given: Given) -> Explanation:
+    rows = tuple(
+        (str(target), str(target.warp_size), str(row.threads // target.warp_size), str(row.cluster_blocks), row.source)
+        for target, row in tabulated()
+    )
+    columns = ("target", "warp", "warps, at most", "blocks a cluster", "source")
+    return Explanation("launch", TITLE, TITLE, tables=(Table(TITLE, columns, rows),), sources=(_TRITON,))
+
+
+RULE = Rule(
+    "launch",
+    TITLE,
+    (
+        Parameter("target", Form.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        Parameter("num-warps", Form.INTEGER, "warps a block", default="4"),
+        Parameter("num-ctas", Form.INTEGER, "blocks a cluster", default="1"),
+    ),
+    _explain,
+    _table,
+    ("--num-warps 64", "--num-warps 16 --target hip:gfx942", "--num-ctas 2 --target cuda:80"),
+)

@@ -1,0 +1,76 @@
+"""One way in which given numbers break a rule, as a value that a program can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+Value: TypeAlias = int | str | bool | tuple[int, ...]
+"""What a rule is asked about: a number, a name (a type, a layout), a flag, or a shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A rule that does not hold.
+
+    ``rule`` is a stable dotted name (``wgmma.n``); ``parameter`` is the argument that breaks it, as the function
+    that was called spells it; ``allowed`` are the values that would be right with everything else as given (an empty
+    tuple where they cannot be listed, or where nothing would be: then ``message`` says so); ``nearest`` are those of
+    them closest to the value given, best first; ``source`` is where the rule is written (PTX ISA section, Triton
+    file). ``message`` is one sentence for people, with the numbers in it.
+    """
+
+    rule: str
+    parameter: str
+    given: Value
+    allowed: tuple[Value, ...]
+    nearest: tuple[Value, ...]
+    source: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.source})"
+
+    def to_json(self) -> dict[str, object]:
+        """As ``triage explain --json`` prints it."""
+        return {
+            "rule": self.rule,
+            "parameter": self.parameter,
+            "given": _plain(self.given),
+            "allowed": [_plain(value) for value in self.allowed],
+            "nearest": [_plain(value) for value in self.nearest],
+            "source": self.source,
+            "message": self.message,
+        }
+
+
+def nearest(value: int, allowed: Iterable[int]) -> tuple[int, ...]:
+    """The closest allowed numbers on either side of a value, the closer one first, the larger first where they are
+    as close: a tile that grows loses nothing."""
+    numbers = sorted(allowed)
+    below = [number for number in numbers if number <= value][-1:]
+    above = [number for number in numbers if number > value][:1]
+    return tuple(sorted([*below, *above], key=lambda number: (abs(number - value), -number)))
+
+
+def spoken(values: Sequence[Value]) -> str:
+    """Values as a person writes them: ``8 … 256 in steps of 8``, ``16, 32 or 64``, ``tf32``."""
+    numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
+    if len(numbers) == len(values) > 3:
+        steps = {after - before for before, after in pairwise(numbers)}
+        if len(steps) == 1:
+            return f"{numbers[0]} … {numbers[-1]} in steps of {steps.pop()}"
+    words = [_word(value) for value in values]
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _word(value: Value) -> str:
+    return "x".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _plain(value: Value) -> object:
+    return list(value) if isinstance(value, tuple) else value
