@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +18,7 @@ from triage.api import check as api_check
 from triage.case import from_json
 from triage.diagnosis import Kind
 from triage.outcome import Stage, Status, TensorCore
-from triage.reproducers import fixed, folder
+from triage.reproducers import folder
 from triage.session import Options
 
 # The contract as a table. A type or a tuple of types: the value is one; a set: the value is in it; a list of one
@@ -243,36 +245,41 @@ def test_what_keeps_the_fast_path_comes_first(reproduced: Run) -> None:
     classes = [suggestion["resources"]["tensor_core"] for suggestion in suggestions]
     assert classes[0] == "wgmma"
     assert classes == sorted(classes, key=["wgmma", "mma.sync"].index)
+    best = suggestions[0]
+    assert (best["kind"], best["verified"], best["resources"]["spill_bytes"]) == ("source", True, 0)
+    assert "+        b = load_tile(b_desc, column, k, BLOCK_N, BLOCK_K).T" in best["diff"]
+    assert "b_ptr must hold the transposed matrix" in best["caller"]
     two_warps = next(one for one in suggestions if one["changes"] == {"num_warps": 2})
     assert "drops from wgmma to mma.sync" in two_warps["note"]
 
 
-def compiles_alone(suggestion: dict[str, Any], document: dict[str, Any]) -> bool:
-    """In a session, so in a process, of its own, with nothing remembered."""
-    name = "wgmma-tf32-mn-major"
+def compiles_alone(suggestion: dict[str, Any], document: dict[str, Any], place: Path) -> bool:
+    """In a session, so in a process, of its own, with nothing remembered; a change of source as ``patch`` makes it."""
+    found = folder("wgmma-tf32-mn-major")
+    assert found is not None
+    changes = dict(suggestion["changes"])
     if suggestion["kind"] == "source":
-        repaired = fixed(name)
-        assert repaired is not None
-        case, change = repaired
-        assert suggestion["changes"]["source"] == change
-    else:
-        stored = from_json(document["case"], folder(name) or Path(), "the report's case")
-        case = stored.with_changes(suggestion["changes"])
+        del changes["source"]
+        found = Path(shutil.copytree(found, place / "patched"))
+        subprocess.run(["patch", "-p1"], input=suggestion["diff"], cwd=found, text=True, check=True)
+    case = from_json(document["case"], found, "the report's case").with_changes(changes)
     report = api_check(case, Options(cache=False, suggest=False))
     assert report.outcome.resources is not None, suggestion
     return report.outcome.resources.to_json() == suggestion["resources"]
 
 
-def test_the_best_suggestion_of_each_kind_compiles_again_alone(reproduced: Run, own_cache: Path) -> None:
+def test_the_best_suggestion_of_each_kind_compiles_again_alone(
+    reproduced: Run, own_cache: Path, tmp_path: Path
+) -> None:
     document = reproduced.document
     best = {suggestion["kind"]: suggestion for suggestion in reversed(document["suggestions"])}
-    assert [kind for kind, suggestion in best.items() if not compiles_alone(suggestion, document)] == []
+    assert [kind for kind, suggestion in best.items() if not compiles_alone(suggestion, document, tmp_path)] == []
 
 
 @pytest.mark.slow
-def test_every_suggestion_compiles_again_alone(reproduced: Run, own_cache: Path) -> None:
+def test_every_suggestion_compiles_again_alone(reproduced: Run, own_cache: Path, tmp_path: Path) -> None:
     document = reproduced.document
-    assert [one for one in document["suggestions"] if not compiles_alone(one, document)] == []
+    assert [one for one in document["suggestions"] if not compiles_alone(one, document, tmp_path)] == []
 
 
 def test_artifacts_are_where_the_document_says(reproduced: Run) -> None:

@@ -50,7 +50,9 @@ class TensorCore(str, Enum):
 @dataclass(frozen=True, slots=True)
 class Resources:
     """What a compiled kernel uses. ``shared_bytes`` a block; ``registers`` and ``spill_bytes`` a thread;
-    None where the tool chain did not say."""
+    None where the tool chain did not say. ``warp_specialized``: the compiler split the warps into partitions.
+    ``register_copies``: tiles that a loop writes from registers to shared memory, as it does with an operand that
+    lies in the wrong order."""
 
     shared_bytes: int
     registers: int | None
@@ -58,6 +60,8 @@ class Resources:
     tensor_core: TensorCore
     tensor_memory_columns: int | None = None
     threads: int | None = None
+    warp_specialized: bool = False
+    register_copies: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The contract's ``resources`` object."""
@@ -68,6 +72,8 @@ class Resources:
             "tensor_core": self.tensor_core.value,
             "tensor_memory_columns": self.tensor_memory_columns,
             "threads": self.threads,
+            "warp_specialized": self.warp_specialized,
+            "register_copies": self.register_copies,
         }
 
 

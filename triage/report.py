@@ -32,6 +32,7 @@ class Match:
     evidence: tuple[str, ...] = ()
     helps: tuple[str, ...] = ()
     does_not_help: tuple[str, ...] = ()
+    rewrites: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The contract's ``matches`` element."""
@@ -58,14 +59,25 @@ class SuggestionKind(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A neighbour that was compiled, whole and in isolation. ``note`` says in words what it costs."""
+    """What may be done instead. A verified one was compiled, whole and in isolation, in the search that offers it;
+    one that is not verified is advice, and has no ``resources``.
+
+    ``note`` says in words what it does and what it costs: ``why`` and ``cost`` together. ``results`` says how results
+    differ or may differ, and ``caller`` what the caller must do differently; empty means not at all. ``diff`` is the
+    change of the kernel's own file, as ``patch -p1`` takes it in the folder of the file.
+    """
 
     changes: Mapping[str, Any]
     kind: SuggestionKind
     distance: float
-    resources: Resources
+    resources: Resources | None
     note: str
     verified: bool = True
+    why: str = ""
+    cost: str = ""
+    results: str = ""
+    caller: str = ""
+    diff: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The contract's ``suggestions`` element."""
@@ -74,8 +86,37 @@ class Suggestion:
             "kind": self.kind.value,
             "verified": self.verified,
             "distance": round(self.distance, 2),
-            "resources": self.resources.to_json(),
+            "resources": self.resources.to_json() if self.resources else None,
             "note": self.note,
+            "why": self.why,
+            "cost": self.cost,
+            "results": self.results or None,
+            "caller": self.caller or None,
+            "diff": self.diff,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One neighbour that was compiled, and how that ended: ``signature`` is that of its failure, None where it
+    compiled; ``same`` is true for the very failure that is being triaged."""
+
+    changes: Mapping[str, Any]
+    kind: SuggestionKind
+    compiled: bool
+    signature: str | None = None
+    headline: str = ""
+    same: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """One element of the report's ``tried``."""
+        return {
+            "changes": dict(self.changes),
+            "kind": self.kind.value,
+            "compiled": self.compiled,
+            "signature": self.signature,
+            "headline": self.headline or None,
+            "same_failure": self.same,
         }
 
 
@@ -90,8 +131,15 @@ class Report:
     matches: tuple[Match, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     artifacts: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
-    searched: int = 0
-    """How many neighbours were compiled to find the suggestions."""
+    tried: tuple[Tried, ...] = ()
+    """The neighbours that were compiled to find the suggestions, in the order in which they ended."""
+    learnt: tuple[str, ...] = ()
+    """What those that failed have in common, in sentences."""
+
+    @property
+    def searched(self) -> int:
+        """How many neighbours were compiled to find the suggestions."""
+        return len(self.tried)
 
     def to_json(self) -> dict[str, Any]:
         """The contract's report document."""
@@ -104,5 +152,7 @@ class Report:
             "matches": [match.to_json() for match in self.matches],
             "suggestions": [suggestion.to_json() for suggestion in self.suggestions],
             "neighbours_compiled": self.searched,
+            "tried": [tried.to_json() for tried in self.tried],
+            "learnt": list(self.learnt),
             "artifacts": {name: str(path) for name, path in self.artifacts.items()},
         }

@@ -6,10 +6,12 @@ import platform
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 
-from triage import knowledge, logs, reproducers
+from triage import knowledge, logs
 from triage._version import __version__
 from triage.case import Case
 from triage.diagnosis import Diagnosis
@@ -21,13 +23,14 @@ from triage.harness.request import Attempt, Request
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.knowledge.matching import in_range
-from triage.outcome import Outcome, Status, TensorCore, Undecided
+from triage.outcome import Outcome, Status, Undecided
 from triage.progress import Progress
 from triage.report import POISONED, Match, Report, Suggestion
 from triage.suggest.budget import Budget
-from triage.suggest.cost import expected_class
-from triage.suggest.neighbours import neighbours
-from triage.suggest.search import Neighbour, Search, configurations, releases, source_change
+from triage.suggest.fast_path import FastPath, fast_path
+from triage.suggest.learnt import learnt
+from triage.suggest.plan import Plan, advice
+from triage.suggest.search import Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,37 +139,27 @@ class Session:
         report = Report(case, outcome, environment, diagnosis, matches, artifacts=outcome.artifacts)
         if not self.options.suggest:
             return report
-        suggestions, searched = self._search(request, outcome, diagnosis, matches)
-        return replace(report, suggestions=tuple(suggestions), searched=searched)
+        suggestions, search = self._search(request, outcome, diagnosis, matches)
+        return replace(report, suggestions=tuple(suggestions), tried=search.tried, learnt=learnt(search.tried))
 
     def _search(
         self, request: Request, outcome: Outcome, diagnosis: Diagnosis, matches: tuple[Match, ...]
-    ) -> tuple[list[Suggestion], int]:
+    ) -> tuple[list[Suggestion], Search]:
         options = self.options
         search = Search(
             engine=self._engine,
             limits=options.limits,
             budget=options.budget,
-            expected=_expected(request.case, outcome),
-            # 3 is what every back-end's options default to (triton/backends/*/compiler.py).
-            stages=int(request.case.options.get("num_stages", 3)),
+            meant=_meant(request.case, outcome),
+            signature=diagnosis.signature,
             use_cache=options.cache,
-            tried=self._progress.tried,
+            progress=self._progress.tried,
         )
-        found = search.run(self._neighbours(request, outcome, diagnosis, matches), outcome.duration_s)
-        return found, search.compiled
-
-    def _neighbours(
-        self, request: Request, outcome: Outcome, diagnosis: Diagnosis, matches: tuple[Match, ...]
-    ) -> Iterator[Neighbour]:
-        """Repaired sources first (they are few and known), then configurations, other releases along the way."""
-        case, toolchain = request.case, request.toolchain
-        yield from _repairs(case, toolchain, matches)
-        yield from releases(case, self._releases(toolchain, matches))
-        if not outcome.imported:
-            return  # No configuration changes how the module itself fails.
-        source = case.path.read_text(encoding="utf-8", errors="replace")
-        yield from configurations(case, toolchain, neighbours(case, source, diagnosis, outcome.log))
+        with TemporaryDirectory(prefix="triage-rewrites-") as folder:
+            plan = Plan(request.case, request.toolchain, outcome, diagnosis, matches, Path(folder))
+            releases = partial(self._releases, request.toolchain, matches)
+            found = search.run(plan.neighbours(releases), outcome.duration_s)
+        return [*found, *advice(matches, found)], search
 
     def _releases(self, toolchain: Toolchain, matches: tuple[Match, ...]) -> list[Toolchain]:
         """Other installed releases, nearest newer one first; and the one that is known to have the fix, made if
@@ -190,23 +183,15 @@ class Session:
         return list(dict.fromkeys(newer[:2] + newer[-1:] + older[-1:]))
 
 
-def _repairs(case: Case, toolchain: Toolchain, matches: tuple[Match, ...]) -> Iterator[Neighbour]:
-    seen: set[str] = set()
-    for name in (name for match in matches for name in match.evidence):
-        variant = None if name in seen else reproducers.fixed(name)
-        seen.add(name)
-        if variant is not None:
-            repaired, change = variant
-            yield source_change(replace(repaired, target=case.target), toolchain, change, name)
-
-
-def _expected(case: Case, outcome: Outcome) -> TensorCore | None:
-    """What the failing case was on its way to, read from the last TTGIR that there is."""
-    for name in ("ir", "ttgir", "ttir", "source"):
-        path = outcome.artifacts.get(name)
-        if path is not None and (found := expected_class(path.read_text(errors="replace"), case.target)) is not None:
-            return found
-    return None
+def _meant(case: Case, outcome: Outcome) -> FastPath:
+    """What the failing case was on its way to, read from the last IR that there is."""
+    # 3 is what every back-end's options default to (triton/backends/*/compiler.py).
+    stages = int(case.options.get("num_stages", 3))
+    texts = [outcome.artifacts[name] for name in ("ir", "ttgir", "ttir", "source") if name in outcome.artifacts]
+    found = [fast_path(path.read_text(errors="replace"), case.target, stages) for path in texts]
+    specialized = any(one.warp_specialized for one in found)
+    best = next((one for one in found if one.tensor_core is not None), FastPath(stages=stages))
+    return replace(best, warp_specialized=specialized)
 
 
 def _environment(case: Case, toolchain: Toolchain, outcome: Outcome) -> Mapping[str, str]:

@@ -17,7 +17,7 @@ from triage.case import Case, frozen
 from triage.cli import render
 from triage.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status, TensorCore
-from triage.report import Match, Report, Suggestion, SuggestionKind
+from triage.report import Match, Report, Suggestion, SuggestionKind, Tried
 
 CASE = Case(
     folder=Path("case"),
@@ -47,13 +47,18 @@ CRASH = Report(
               does_not_help=("a larger tile: the same assertion (3.2.0)",)),
     ),
     (
-        Suggestion({"num_stages": 1}, SuggestionKind.CONFIG, 2, FAST, "keeps wgmma, no spills"),
-        Suggestion({"triton": "3.3.0"}, SuggestionKind.TOOLCHAIN, 10, FAST, "compiles it unchanged"),
-        Suggestion({"source": "load B as [BLOCK_N, BLOCK_K] from a [N, K] tensor and use its transpose (.T) in tl.dot"},
-                   SuggestionKind.SOURCE, 2, FAST, "compiled on the reproducer"),
+        Suggestion({"source": "load B with its axes exchanged"}, SuggestionKind.SOURCE, 2, FAST, "",
+                   why="it is K-major then", cost="keeps wgmma, no spills", caller="b_ptr must hold the transpose",
+                   diff="--- a/kernel.py\n+++ b/kernel.py\n@@ -1 +1 @@\n-    b = load(p)\n+    b = load(p).T\n"),
+        Suggestion({"num_stages": 1}, SuggestionKind.CONFIG, 2, FAST, "", cost="keeps wgmma, no spills"),
+        Suggestion({"FLAG": True}, SuggestionKind.CONFIG, 2, FAST, "", why="FLAG on",
+                   results="algorithm: FLAG may choose another branch of the kernel"),
+        Suggestion({"triton": "3.3.0"}, SuggestionKind.TOOLCHAIN, 10, FAST, "", why="compiles it unchanged"),
+        Suggestion({"source": "cast it"}, SuggestionKind.SOURCE, 2, None, "", verified=False, why="not compiled"),
     ),
     {"log": Path("/kept/1/log.txt"), "ir": Path("/kept/1/pass-input.mlir")},
-    searched=12,
+    tried=(Tried({"num_warps": 8}, SuggestionKind.CONFIG, False, "v1|x", "x", True),) * 12,
+    learnt=("fails the same with num_warps=8",),
 )  # fmt: skip
 
 
@@ -82,14 +87,24 @@ def test_a_crash() -> None:
           does not help: a larger tile: the same assertion (3.2.0)
 
         What compiles instead
-          1. num_stages=1
+          1. load B with its axes exchanged
+             it is K-major then
              keeps wgmma, no spills
-          2. Triton 3.3.0
+             the caller: b_ptr must hold the transpose
+             @@ -1 +1 @@
+             -    b = load(p)
+             +    b = load(p).T
+          2. num_stages=1
+             keeps wgmma, no spills
+          3. FLAG=True
+             FLAG on
+             results may differ: algorithm: FLAG may choose another branch of the kernel
+          4. Triton 3.3.0
              compiles it unchanged
-          3. load B as [BLOCK_N, BLOCK_K] from a [N, K] tensor and use its transpose
-             (.T) in tl.dot
-             compiled on the reproducer
-          each was compiled for cuda:90; 12 were tried
+          5. cast it (not verified)
+             not compiled
+          fails the same with num_warps=8
+          each verified one was compiled for cuda:90; 12 neighbours were tried
 
         Kept in /kept/1
           log.txt  pass-input.mlir
@@ -126,7 +141,8 @@ def test_a_front_end_error_points_at_the_place() -> None:
         matches=(),
         suggestions=(),
         artifacts={},
-        searched=0,
+        tried=(),
+        learnt=(),
     )
     assert printed(error) == dedent(
         """\
@@ -185,7 +201,14 @@ def test_control_characters_of_others_are_not_printed() -> None:
         CRASH,
         case=replace(CASE, name=nasty, constexprs=frozen({"A": nasty})),
         diagnosis=diagnosis,
-        suggestions=(replace(CRASH.suggestions[0], changes={"A": nasty}),),
+        suggestions=(
+            replace(
+                CRASH.suggestions[0],
+                changes={"source": nasty, "A": nasty},
+                **dict.fromkeys(("why", "cost", "results", "caller", "diff"), nasty),
+            ),
+        ),
+        learnt=(nasty,),
         artifacts={"log": Path(f"/{nasty}/log.txt")},
     )
     assert not set(printed(report)) & {"\x1b", "\x07", "\u202e"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from triage.outcome import Resources, TensorCore
 from triage.report import Suggestion, SuggestionKind
-from triage.suggest.cost import change_penalty, expected_class, note, order
+from triage.suggest.cost import change_penalty, note, order
+from triage.suggest.fast_path import FastPath, expected_class, fast_path
 from triage.target import Target
 
 
@@ -51,7 +53,39 @@ MENDED = suggestion({"line": "b.T"}, distance=1, kind=SuggestionKind.SOURCE)
     ],
 )
 def test_order(given: list[Suggestion], expected_core: TensorCore | None, best_first: list[Suggestion]) -> None:
-    assert order(given, expected_core) == best_first
+    assert order(given, FastPath(expected_core)) == best_first
+
+
+def with_resources(found: Suggestion, **changed: Any) -> Suggestion:
+    assert found.resources is not None
+    return replace(found, resources=replace(found.resources, **changed))
+
+
+def test_what_waits_for_data_comes_behind_what_does_not() -> None:
+    """All keep wgmma and spill nothing, and all but the last leave it waiting, in one way or another."""
+    meant = FastPath(TensorCore.WGMMA, stages=3, warp_specialized=True)
+    specialized = with_resources(MENDED, warp_specialized=True)
+    copies = with_resources(CHEAP, warp_specialized=True, register_copies=1)
+    plain = suggestion({"WS": False})
+    unpipelined = with_resources(suggestion({"num_stages": 1}), register_copies=1)
+    assert order([unpipelined, plain, copies, specialized], meant) == [specialized, copies, plain, unpipelined]
+
+
+def test_what_may_change_results_comes_behind_what_cannot() -> None:
+    doubtful = replace(CHEAP, results="algorithm: FLAG may choose another branch of the kernel")
+    assert order([doubtful, NEWER], FastPath(TensorCore.WGMMA)) == [NEWER, doubtful]
+    assert order([DROPS, doubtful], FastPath(TensorCore.WGMMA)) == [doubtful, DROPS]
+
+
+def test_advice_comes_last() -> None:
+    advice = Suggestion({"source": "load it transposed"}, SuggestionKind.SOURCE, 2, None, "", verified=False)
+    assert order([advice, DROPS, ELSEWHERE], FastPath(TensorCore.WGMMA))[-1] is advice
+
+
+def test_the_fast_path_is_read_from_the_ir() -> None:
+    ir = dot("128x128x32", "f32", TF32) + "\n} {tt.warp_specialize}"
+    assert fast_path(ir, Target("cuda", "90"), 3) == FastPath(TensorCore.WGMMA, 3, True)
+    assert fast_path("", Target("cuda", "90"), 2) == FastPath(None, 2, False)
 
 
 def test_kinds_of_change_from_near_to_far() -> None:
@@ -88,9 +122,9 @@ def suggestions(draw: st.DrawFn) -> Suggestion:
 
 @given(st.lists(suggestions()), st.none() | st.sampled_from(TensorCore))
 def test_order_keeps_all_and_is_stable(found: list[Suggestion], core: TensorCore | None) -> None:
-    once = order(found, core)
+    once = order(found, FastPath(core))
     assert sorted(map(id, once)) == sorted(map(id, found))
-    assert order(once, core) == once
+    assert order(once, FastPath(core)) == once
 
 
 @pytest.mark.parametrize(
@@ -119,7 +153,7 @@ def test_order_keeps_all_and_is_stable(found: list[Suggestion], core: TensorCore
     ],
 )
 def test_note(resources: Resources, core: TensorCore | None, text: str) -> None:
-    assert note(resources, core) == text
+    assert note(resources, FastPath(core), Target("cuda", "90")) == text
 
 
 def dot(shape: str, element: str, extra: str = "") -> str:

@@ -27,7 +27,9 @@ from triage.suggest.budget import Budget
 @compile_options
 @click.option("--no-suggest", is_flag=True, help="Do not search for neighbours that compile.")
 @click.option(
-    "--budget", type=click.IntRange(min=1), metavar="N", help=f"Compile at most N neighbours. [{Budget().compiles}]"
+    "--budget",
+    metavar="N|SECONDSs",
+    help=f"Compile at most N neighbours, or for that long: 20, 30s. [{Budget().compiles}, {Budget().seconds:g}s]",
 )
 @click.option("--kb", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Entries of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print report documents, and nothing else, on standard output.")
@@ -48,7 +50,7 @@ def command(cases: tuple[str, ...], as_json: bool, folder: Path | None, **given:
         jobs=given["jobs"],
         cache=not given["no_cache"],
         suggest=not given["no_suggest"],
-        budget=Budget(compiles=given["budget"] or Budget().compiles),
+        budget=Budget.parse(given["budget"]) if given["budget"] else Budget(),
         knowledge=given["kb"],
     )
     codes = []

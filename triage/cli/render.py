@@ -121,16 +121,36 @@ def _cause(console: Console, matches: Iterable[Match]) -> None:
 
 
 def _suggestions(console: Console, report: Report) -> None:
-    if not report.suggestions:
+    if not any(suggestion.verified for suggestion in report.suggestions):
         _line(console, f"none of {report.searched} neighbours compiled")
-        return
     for number, suggestion in enumerate(report.suggestions[:_MOST_SUGGESTIONS], start=1):
-        _line(console, f"{number}. {safe(_change(suggestion))}", style="bold green", hanging=3)
-        _line(console, safe(suggestion.note), indent=_INDENT + 3)
+        _suggestion(console, number, suggestion)
     rest = len(report.suggestions) - _MOST_SUGGESTIONS
     if rest > 0:
         _line(console, f"… and {rest} more (--json)", style="dim")
-    _line(console, f"each was compiled for {report.case.target}; {report.searched} were tried", style="dim")
+    for line in report.learnt:
+        _line(console, safe(line), style="dim", hanging=_INDENT)
+    verified = sum(suggestion.verified for suggestion in report.suggestions)
+    if verified:
+        each = "each" if verified == len(report.suggestions) else "each verified one"
+        said = f"{each} was compiled for {report.case.target}; {report.searched} neighbours were tried"
+        _line(console, said, style="dim")
+
+
+def _suggestion(console: Console, number: int, suggestion: Suggestion) -> None:
+    style = "bold green" if suggestion.verified else "bold yellow"
+    change = _change(suggestion) if suggestion.verified else f"{_change(suggestion)} (not verified)"
+    _line(console, f"{number}. {safe(change)}", style=style, hanging=3)
+    for text in (suggestion.why, suggestion.cost):
+        if text:
+            _line(console, safe(text), indent=_INDENT + 3)
+    if suggestion.results:
+        _line(console, safe(f"results may differ: {suggestion.results}"), style="yellow", indent=_INDENT + 3)
+    if suggestion.caller:
+        _line(console, safe(f"the caller: {suggestion.caller}"), indent=_INDENT + 3)
+    for line in (suggestion.diff or "").splitlines()[2:]:
+        style = {"+": "green", "-": "red"}.get(line[:1], "dim")
+        console.print(Text(" " * (_INDENT + 3) + safe(line), style=style), soft_wrap=True)
 
 
 def _kept(console: Console, report: Report) -> None:
@@ -152,7 +172,8 @@ def _kept(console: Console, report: Report) -> None:
 def _change(suggestion: Suggestion) -> str:
     match suggestion.kind:
         case SuggestionKind.SOURCE:
-            return str(suggestion.changes["source"])
+            others = [f"{name}={value}" for name, value in suggestion.changes.items() if name != "source"]
+            return "; ".join([str(suggestion.changes["source"]), *others])
         case SuggestionKind.TOOLCHAIN:
             return f"Triton {suggestion.changes['triton']}"
     return " ".join(f"{name}={value}" for name, value in suggestion.changes.items())

@@ -144,6 +144,8 @@ def _resources(used: Mapping[str, Any]) -> Resources:
         tensor_core=TensorCore(used["tensor_core"]),
         tensor_memory_columns=number("tensor_memory_columns"),
         threads=number("threads"),
+        warp_specialized=bool(used["warp_specialized"]),
+        register_copies=int(used["register_copies"]),
     )
 
 

@@ -36,7 +36,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One known failure."""
+    """One known failure. ``rewrites`` names the recipes (``triage/suggest/rewrites``) that repair a kernel's source."""
 
     id: str
     title: str
@@ -49,3 +49,4 @@ class Entry:
     reproducers: tuple[str, ...] = ()
     helps: tuple[Advice, ...] = ()
     does_not_help: tuple[Advice, ...] = ()
+    rewrites: tuple[str, ...] = ()

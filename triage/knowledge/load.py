@@ -16,6 +16,7 @@ from triage.diagnosis import Kind
 from triage.errors import InputError
 from triage.knowledge.entry import Advice, Entry, Symptoms
 from triage.knowledge.matching import is_range
+from triage.knowledge.recipes import RECIPE_NAMES
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -24,7 +25,7 @@ else:
 
 _TOP = {
     "id", "title", "cause", "rule", "evidence", "fixed_in", "upstream", "reproducers", "match", "helps",
-    "does_not_help",
+    "does_not_help", "rewrites",
 }  # fmt: skip
 _MATCH = {
     "kind", "function", "file", "message", "pass", "stage", "exception", "targets", "triton", "options",
@@ -100,6 +101,7 @@ def load(path: Path) -> Entry:
         reproducers=reproducers,
         helps=_advice(data, "helps", bad),
         does_not_help=_advice(data, "does_not_help", bad),
+        rewrites=_rewrites(data, bad),
     )
 
 
@@ -124,6 +126,14 @@ class _Bad:
         for name in data:
             if name not in known:
                 raise self(prefix + name, f"unknown field; known are {', '.join(sorted(known))}")
+
+
+def _rewrites(data: Mapping[str, Any], bad: _Bad) -> tuple[str, ...]:
+    names = _texts(data, "rewrites", bad)
+    for name in names:
+        if name not in RECIPE_NAMES:
+            raise bad("rewrites", f"{name!r} is no recipe; known are {', '.join(RECIPE_NAMES)}")
+    return names
 
 
 def _symptoms(data: Any, bad: _Bad) -> Symptoms:

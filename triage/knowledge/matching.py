@@ -117,6 +117,7 @@ def _as_match(entry: Entry, confidence: float) -> Match:
         fixed_in=entry.fixed_in,
         upstream=entry.upstream,
         evidence=evidence,
+        rewrites=entry.rewrites,
         helps=tuple(f"{advice.change}: {advice.observed} ({advice.ran})" for advice in entry.helps),
         does_not_help=tuple(f"{advice.change}: {advice.observed} ({advice.ran})" for advice in entry.does_not_help),
     )

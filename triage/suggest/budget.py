@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import ClassVar
+
+from triage.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,7 +14,20 @@ class Budget:
     """Compiles and seconds, whichever is used up first. ``enough`` neighbours that lose nothing end the search, and
     a single one does after ``settled`` compiles: what is tried later is farther away."""
 
+    most: ClassVar[int] = 150
+    """Neighbours that are proposed for one case at all."""
+
     compiles: int = 48
     seconds: float = 90.0
     enough: int = 4
     settled: int = 16
+
+    @classmethod
+    def parse(cls, text: str) -> Budget:
+        """``20`` is compiles, ``30s`` seconds. Raises InputError."""
+        found = re.fullmatch(r"(\d{1,6})(s?)", text.strip())
+        if found is None or int(found[1]) == 0:
+            raise InputError(f"--budget {text!r}: give compiles (20) or seconds (30s)")
+        number = int(found[1])
+        # Who gives seconds wants them used.
+        return cls(compiles=cls.most, seconds=number) if found[2] else cls(compiles=number)

@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from triage.outcome import Resources, TensorCore
 from triage.report import Suggestion, SuggestionKind
 from triage.suggest.configuration import dtype_text
-from triage.suggest.fast_path import expected_class
-
-__all__ = ["change_penalty", "expected_class", "loses_pipelining", "note", "order"]
+from triage.suggest.fast_path import FastPath
+from triage.target import Target
 
 _SPEED = {
     TensorCore.TCGEN05: 4,
@@ -31,35 +30,43 @@ _SERIOUS_SPILL = 256
 """Bytes a thread. Below, spills live in L1 and are seldom seen; above, they are memory traffic in the inner loop."""
 
 
-def order(
-    suggestions: Iterable[Suggestion], expected: TensorCore | None, stages: int | None = None
-) -> list[Suggestion]:
-    """Best first. ``expected`` is the class that the failing configuration was meant to get; without it, the best
-    class that a suggestion for the same target reached is the measure. ``stages`` is the failing configuration's
-    num_stages. Equal ones keep their order."""
+def order(suggestions: Iterable[Suggestion], meant: FastPath) -> list[Suggestion]:
+    """Best first. ``meant`` is what the failing configuration was meant to get; without a class in it, the best class
+    that a suggestion for the same target reached is the measure. Equal ones keep their order."""
     found = list(suggestions)
-    reference = _SPEED[expected] if expected is not None else _best(found)
+    reference = _SPEED[meant.tensor_core] if meant.tensor_core is not None else _best(found)
+    fewest_copies = min((s.resources.register_copies for s in found if s.resources), default=0)
 
-    def key(suggestion: Suggestion) -> tuple[int, int, bool, float, float, int]:
+    def key(suggestion: Suggestion) -> tuple[bool, int, int, bool, int, float, float, int]:
         resources = suggestion.resources
+        if resources is None:
+            return True, 0, 0, False, 0, 0.0, suggestion.distance, 0  # advice, after all that was compiled
         lost = max(reference - _SPEED[resources.tensor_core], 0)
         # Magnitudes of spills are compared, not bytes: 4 or 8 bytes more say nothing.
         spills = (resources.spill_bytes or 0).bit_length()
-        unpipelined = reference > 0 and loses_pipelining(suggestion, stages)
-        return lost, spills, unpipelined, change_penalty(suggestion), suggestion.distance, resources.registers or 0
+        # Each of these leaves the matrix instructions waiting for data.
+        waits = reference > 0 and (
+            loses_pipelining(suggestion, meant.stages)
+            + (meant.warp_specialized and not resources.warp_specialized)
+            + (resources.register_copies > fewest_copies)
+        )
+        penalty = change_penalty(suggestion)
+        # What may change results comes behind what cannot: it is another program.
+        doubtful = bool(suggestion.results)
+        return False, lost, spills, doubtful, int(waits), penalty, suggestion.distance, resources.registers or 0
 
     return sorted(found, key=key)
 
 
-def loses_pipelining(suggestion: Suggestion, stages: int | None) -> bool:
+def loses_pipelining(suggestion: Suggestion, stages: int) -> bool:
     """True when loads no longer overlap the matrix instructions: one stage where the user had several. It costs less
     than losing the instruction class or spilling, and more than any other change of an option."""
     now = suggestion.changes.get("num_stages")
-    return isinstance(now, int) and now <= 1 < (stages or 1)
+    return isinstance(now, int) and now <= 1 < stages
 
 
 def _best(suggestions: list[Suggestion]) -> int:
-    here = [_SPEED[s.resources.tensor_core] for s in suggestions if "target" not in s.changes]
+    here = [_SPEED[s.resources.tensor_core] for s in suggestions if s.resources and "target" not in s.changes]
     return max(here, default=0)
 
 
@@ -87,8 +94,9 @@ def _text_penalty(value: str) -> float:
     return 4.0 if dtype_text(value) is not None else 3.0
 
 
-def note(resources: Resources, expected: TensorCore | None) -> str:
+def note(resources: Resources, meant: FastPath, target: Target) -> str:
     """What a suggestion costs, in words and numbers."""
+    expected = meant.tensor_core
     spills = resources.spill_bytes
     slower = bool(spills and spills >= _SERIOUS_SPILL)
     parts = []
@@ -98,6 +106,10 @@ def note(resources: Resources, expected: TensorCore | None) -> str:
     if spills is not None:
         parts.append(f"spills {spills} B a thread" if spills else "no spills")
     text = " and ".join(parts) if spills else ", ".join(parts)
+    if meant.warp_specialized and not resources.warp_specialized:
+        text += ", no warp specialization"
+    if resources.register_copies and resources.tensor_core is not TensorCore.NONE:
+        text += f", {resources.register_copies} tile{'s' * (resources.register_copies > 1)} a trip through registers"
     if slower:
         text += ": expect a large slowdown"
     sizes = []

@@ -7,9 +7,30 @@ compiler has chosen one, and before that the shape and types of ``tt.dot`` say w
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from triage.outcome import TensorCore
 from triage.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class FastPath:
+    """What the failing configuration was meant to get: the matrix instruction (None where its IR does not tell), the
+    pipeline's stages, and whether it asked for automatic warp specialization."""
+
+    tensor_core: TensorCore | None = None
+    stages: int = 1
+    warp_specialized: bool = False
+
+
+_SPECIALIZES = re.compile(r"\btt\.warp_specialize\b|\bttg\.warp_specialize\b|ttg\.partition\b")
+"""The attribute of a loop that asks for it, and what it becomes."""
+
+
+def fast_path(ir_text: str, target: Target, stages: int) -> FastPath:
+    """Read from the last IR that the failing compile left; empty text where it left none."""
+    return FastPath(expected_class(ir_text, target), stages, bool(_SPECIALIZES.search(ir_text)))
+
 
 _CHOSEN: tuple[tuple[str, TensorCore], ...] = (
     (r"\bttng\.tc_gen5_mma", TensorCore.TCGEN05),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 _SHAPE_CALLS = {
     "arange", "zeros", "full", "reshape", "view", "broadcast_to", "make_block_ptr", "make_tensor_descriptor",
@@ -41,7 +41,8 @@ class KernelSource:
 
     ``keywords`` are the keyword arguments a parameter is passed as; ``compared`` the constants it is compared with;
     ``shape_names`` the parameters in tensor shapes; ``shapes`` what each dimension of a layout parameter's tensor is
-    called; ``defaults`` the values written in the signature; ``stored`` and ``loaded`` the pointers by use.
+    called; ``defaults`` the values written in the signature; ``stored`` and ``loaded`` the pointers by use; ``steps``
+    the parameters that a loop or the grid steps by; ``decides`` those that a condition reads.
     """
 
     keywords: dict[str, set[str]] = field(default_factory=dict)
@@ -52,6 +53,8 @@ class KernelSource:
     asm_calls: list[AsmCall] = field(default_factory=list)
     stored: set[str] = field(default_factory=set)
     loaded: set[str] = field(default_factory=set)
+    steps: set[str] = field(default_factory=set)
+    decides: set[str] = field(default_factory=set)
     _names_by_line: dict[int, set[str]] = field(default_factory=dict)
     _guards: list[tuple[int, int, set[str]]] = field(default_factory=list)
 
@@ -133,6 +136,8 @@ class _Reader(ast.NodeVisitor):
     def __init__(self, facts: KernelSource, renames: Mapping[str, str]) -> None:
         self.facts = facts
         self.renames = renames
+        self.places: set[str] = set()
+        """Locals that say where in the grid or in a loop this is: products with them are offsets."""
 
     def read(self, function: ast.FunctionDef) -> None:
         for statement in function.body:
@@ -163,6 +168,30 @@ class _Reader(ast.NodeVisitor):
         for line in range(statement.lineno, max(last, statement.lineno) + 1):
             self.facts._names_by_line.setdefault(line, set()).update(names)
 
+    def visit_Assign(self, node: ast.Assign) -> None:
+        reads = any(isinstance(child, ast.Call) and _last(child.func) == "load" for child in ast.walk(node.value))
+        if self._is_place(node.value) and not reads:
+            self.places |= {child.id for target in node.targets for child in ast.walk(target) if _is_name(child)}
+        self.generic_visit(node)
+
+    def visit_For(self, node: ast.For) -> None:
+        self.places |= {child.id for child in ast.walk(node.target) if _is_name(child)}
+        if isinstance(node.iter, ast.Call) and len(node.iter.args) == 3:
+            self.facts.steps |= self.names(node.iter.args[2])
+        self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        if isinstance(node.op, ast.Mult) and (self._is_place(node.left) or self._is_place(node.right)):
+            self.facts.steps |= self.names(node)
+        self.generic_visit(node)
+
+    def _is_place(self, node: ast.expr) -> bool:
+        return any(
+            (isinstance(child, ast.Name) and child.id in self.places)
+            or (isinstance(child, ast.Call) and _last(child.func) in ("program_id", "cdiv"))
+            for child in ast.walk(node)
+        )
+
     def visit_If(self, node: ast.If) -> None:
         self._guard(node.test, node)
         self.generic_visit(node)
@@ -173,6 +202,7 @@ class _Reader(ast.NodeVisitor):
 
     def _guard(self, test: ast.expr, around: ast.stmt | ast.expr) -> None:
         if names := self.names(test):
+            self.facts.decides |= names
             self.facts._guards.append((around.lineno, around.end_lineno or around.lineno, names))
 
     def visit_Compare(self, node: ast.Compare) -> None:
@@ -192,6 +222,8 @@ class _Reader(ast.NodeVisitor):
         for index, argument in enumerate(node.args):
             if (called, index) in _POSITIONAL and (name := self.name(argument)):
                 self.facts.keywords.setdefault(name, set()).add(_POSITIONAL[called, index])
+        if called == "cdiv" and len(node.args) == 2:
+            self.facts.steps |= self.names(node.args[1])
         if called in _SHAPE_CALLS:
             for value in [*node.args, *(word.value for word in node.keywords)]:
                 self.facts.shape_names |= self.names(value)
@@ -238,6 +270,10 @@ class _Reader(ast.NodeVisitor):
             self.facts.loaded |= self.names(node.args[0])
         elif called == "store" or called.startswith("atomic_"):
             self.facts.stored |= self.names(node.args[0])
+
+
+def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name)
 
 
 def _constants(node: ast.expr) -> Iterator[Any]:

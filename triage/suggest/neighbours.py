@@ -12,6 +12,7 @@ from itertools import combinations
 from triage.case import Case
 from triage.diagnosis import Diagnosis
 from triage.errors import InputError
+from triage.suggest.budget import Budget
 from triage.suggest.candidate import Candidate, Move, Proposal
 from triage.suggest.likelihood import rank
 from triage.suggest.moves.assembly import assembly
@@ -42,7 +43,7 @@ GENERATORS: tuple[Generator, ...] = (
     targets,
 )
 
-LIMIT = 150
+LIMIT = Budget.most
 """Candidates for one case; a search compiles about forty of them."""
 _PAIRED = 9
 """Singles that are paired: 36 pairs, as many as a search would still try."""

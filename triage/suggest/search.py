@@ -1,57 +1,49 @@
 """Compile neighbours from the front of the list until enough good ones are found or the budget is used up.
 
-Nothing is named here that did not compile, whole and in isolation, in this very search.
+Nothing is named as verified that did not compile, whole and in isolation, in this very search.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from triage.case import Case
+from triage import logs
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, Request
-from triage.harness.toolchains import Toolchain
 from triage.outcome import Outcome, Status, TensorCore
-from triage.report import Suggestion, SuggestionKind
+from triage.report import Suggestion, SuggestionKind, Tried
 from triage.suggest import cost
 from triage.suggest.budget import Budget
-from triage.suggest.candidate import Candidate
+from triage.suggest.fast_path import FastPath
+from triage.suggest.neighbour import Neighbour
 
 _SLOWEST = 4.0
 """A neighbour may take this many times what the failing compile took before it is given up …"""
 _PATIENCE_S = 15.0
 """… but at least this long: the failure may have come early, and a compile that works does more."""
-_TOOLCHAIN_DISTANCE = 10.0
-_SOURCE_DISTANCE = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """One thing to try: a case and the toolchain to try it with, and how to speak of it."""
-
-    case: Case
-    toolchain: Toolchain
-    candidate: Candidate
-    kind: SuggestionKind
 
 
 @dataclass(slots=True)
 class Search:
-    """One search. ``expected`` is the tensor-core class that the failing case was meant to get, ``stages`` its
-    num_stages."""
+    """One search. ``meant`` is what the failing case was meant to get, ``signature`` that of its failure."""
 
     engine: Engine
     limits: Limits
     budget: Budget
-    expected: TensorCore | None
-    stages: int | None = None
+    meant: FastPath
+    signature: str | None = None
     use_cache: bool = True
-    tried: Callable[[int, int], None] = lambda tried, found: None
-    compiled: int = 0
+    progress: Callable[[int, int], None] = lambda tried, found: None
     found: list[Suggestion] = field(default_factory=list)
+    _tried: dict[int, Tried] = field(default_factory=dict)
+
+    @property
+    def tried(self) -> tuple[Tried, ...]:
+        """The neighbours that were compiled, in the order in which they were asked for."""
+        return tuple(tried for _, tried in sorted(self._tried.items()))
 
     def run(self, neighbours: Iterable[Neighbour], first_duration_s: float) -> list[Suggestion]:
         """Suggestions, best first. ``first_duration_s``: how long the failing compile took."""
@@ -59,29 +51,22 @@ class Search:
             min(self.limits.timeout_s, max(_PATIENCE_S, _SLOWEST * first_duration_s)), self.limits.memory_bytes
         )
         started = time.monotonic()
-        attempts = self.engine.run(self._requests(neighbours, limits, started))
-        for attempt in attempts:
-            self.compiled += 1
-            suggestion = self._suggestion(attempt)
-            # Two reproducers may show the same repair.
-            if suggestion is not None and all(other.changes != suggestion.changes for other in self.found):
-                self.found.append(suggestion)
-            self.tried(self.compiled, len(self.found))
-        return cost.order(self._undominated(), self.expected, self.stages)
+        for attempt in self.engine.run(self._requests(neighbours, limits, started)):
+            self._take(attempt)
+            self.progress(len(self._tried), len(self.found))
+        return cost.order(self._undominated(), self.meant)
 
     def _requests(self, neighbours: Iterable[Neighbour], limits: Limits, started: float) -> Iterator[Request]:
-        asked = 0
-        for neighbour in neighbours:
+        for asked, neighbour in enumerate(neighbours):
             if asked >= self.budget.compiles or time.monotonic() - started > self.budget.seconds:
                 return
             if neighbour.kind is SuggestionKind.CONFIG:
                 good = self._good()
                 if len(good) >= self.budget.enough or (good and asked >= self.budget.settled):
                     return
-                if any(found.changes.items() <= neighbour.candidate.changes.items() for found in good):
+                if any(found.changes.items() <= neighbour.changes.items() for found in good):
                     continue  # A smaller change already does it, and loses nothing.
-                asked += 1
-            yield Request(neighbour.case, neighbour.toolchain, limits, use_cache=self.use_cache, tag=neighbour)
+            yield Request(neighbour.case, neighbour.toolchain, limits, use_cache=self.use_cache, tag=(asked, neighbour))
 
     def _undominated(self) -> list[Suggestion]:
         """Without those that change all that a good one changes and more: they were under way when it was found."""
@@ -95,46 +80,39 @@ class Search:
 
     def _loses_nothing(self, suggestion: Suggestion) -> bool:
         resources = suggestion.resources
-        if suggestion.kind is not SuggestionKind.CONFIG or resources.spill_bytes:
+        if suggestion.kind is not SuggestionKind.CONFIG or resources is None or resources.spill_bytes:
             return False
-        if self.expected in (None, TensorCore.NONE):
+        if self.meant.tensor_core in (None, TensorCore.NONE):
             return True
-        return resources.tensor_core is self.expected and not cost.loses_pipelining(suggestion, self.stages)
+        kept = resources.tensor_core is self.meant.tensor_core
+        return kept and not cost.loses_pipelining(suggestion, self.meant.stages)
 
-    def _suggestion(self, attempt: Attempt) -> Suggestion | None:
-        result, neighbour = attempt.result, attempt.request.tag
-        if not isinstance(result, Outcome) or result.status is not Status.OK or result.resources is None:
-            return None
-        words = f"{neighbour.candidate.why}; {cost.note(result.resources, self.expected)}"
+    def _take(self, attempt: Attempt) -> None:
+        outcome, (place, neighbour) = attempt.result, attempt.request.tag
+        if not isinstance(outcome, Outcome):
+            return  # Triage could not tell: neither tried nor found.
+        compiled = outcome.status is Status.OK and outcome.resources is not None
+        tried = Tried(neighbour.changes, neighbour.kind, compiled)
+        if not compiled and (diagnosis := logs.diagnose_outcome(outcome, attempt.request.case.path)) is not None:
+            same = diagnosis.signature == self.signature
+            tried = replace(tried, signature=diagnosis.signature, headline=diagnosis.headline, same=same)
+        self._tried[place] = tried
+        if compiled:
+            self.found.append(self._suggestion(neighbour, outcome))
+
+    def _suggestion(self, neighbour: Neighbour, outcome: Outcome) -> Suggestion:
+        assert outcome.resources is not None
+        why = neighbour.why
+        costs = cost.note(outcome.resources, self.meant, neighbour.case.target)
         return Suggestion(
-            changes=neighbour.candidate.changes,
+            changes=neighbour.changes,
             kind=neighbour.kind,
-            distance=neighbour.candidate.distance,
-            resources=result.resources,
-            note=words.strip("; "),
+            distance=neighbour.distance,
+            resources=outcome.resources,
+            note=f"{why}; {costs}".strip("; "),
+            why=why,
+            cost=costs,
+            results=neighbour.results,
+            caller=neighbour.caller,
+            diff=neighbour.diff,
         )
-
-
-def configurations(case: Case, toolchain: Toolchain, candidates: Iterable[Candidate]) -> Iterator[Neighbour]:
-    """Neighbours in constexprs, arguments, options and target."""
-    for candidate in candidates:
-        yield Neighbour(case.with_changes(candidate.changes), toolchain, candidate, SuggestionKind.CONFIG)
-
-
-def releases(case: Case, toolchains: Iterable[Toolchain]) -> Iterator[Neighbour]:
-    """The unchanged case with other Triton releases."""
-    for place, toolchain in enumerate(toolchains):
-        candidate = Candidate(
-            {"triton": toolchain.triton},
-            _TOOLCHAIN_DISTANCE + place,
-            f"Triton {toolchain.triton} compiles it unchanged",
-        )
-        yield Neighbour(case, toolchain, candidate, SuggestionKind.TOOLCHAIN)
-
-
-def source_change(variant: Case, toolchain: Toolchain, change: str, reproducer: str) -> Neighbour:
-    """A repaired source, compiled as the reproducer that shows this failure."""
-    candidate = Candidate(
-        {"source": change}, _SOURCE_DISTANCE, f"compiled on the reproducer {reproducer}, for this target and release"
-    )
-    return Neighbour(variant, toolchain, candidate, SuggestionKind.SOURCE)

@@ -7,7 +7,7 @@ back-end writes ``.vgpr_count`` and the spill counts into the metadata at the en
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 # Fastest first: a kernel that holds several classes is named by the best one (prologues use lesser ones).
 _PTX_CLASSES = (("tcgen05", "tcgen05.mma"), ("wgmma", "wgmma.mma_async"), ("mma.sync", "mma.sync"))
@@ -26,6 +26,7 @@ def read(assembly: Mapping[str, Any], ptxas_log: str, metadata: Mapping[str, Any
         tensor_core = next((name for name, pattern in _AMD_CLASSES if pattern.search(text)), "none")
         registers, spills = _amdgcn(text)
     warps, width = metadata.get("num_warps"), metadata.get("warp_size")
+    module = assembly.get("ttgir", "")
     return {
         "shared_bytes": int(metadata.get("shared") or 0),
         "registers": registers,
@@ -33,7 +34,30 @@ def read(assembly: Mapping[str, Any], ptxas_log: str, metadata: Mapping[str, Any
         "tensor_core": tensor_core,
         "tensor_memory_columns": metadata.get("tmem_size"),
         "threads": warps * width if warps and width else None,
+        "warp_specialized": _specialized(module, warps),
+        "register_copies": _register_copies(module),
     }
+
+
+def _specialized(module: str, warps: Optional[int]) -> bool:
+    """The launch has more warps than the kernel's own: the rest are partitions that automatic specialization made."""
+    own = re.search(r'"(?:ttg|triton_gpu)\.num-warps" = (\d+)', module)
+    return bool(own and warps and warps > int(own.group(1)))
+
+
+def _register_copies(module: str) -> int:
+    """Tiles that a loop writes from registers to shared memory, beside the copies of a pipeline: an operand that the
+    compiler had to bring into another order."""
+    copies = 0
+    loops: List[int] = []
+    for line in module.splitlines():
+        depth = len(line) - len(line.lstrip())
+        loops = [loop for loop in loops if depth > loop]
+        if re.search(r"\bscf\.(?:for|while)\b", line):
+            loops.append(depth)
+        elif loops and re.search(r"\b(?:ttg|triton_gpu)\.local_(?:store\b|alloc %)", line):
+            copies += 1
+    return copies
 
 
 def _ptx_class(ptx: str) -> str:

@@ -1,0 +1,82 @@
+"""What a change means beyond compiling: how results differ, and what the caller must do differently.
+
+Nothing that changes results is offered without saying so. What cannot be told from the source is said as a doubt:
+a constexpr that no loop and no grid steps by may be a size of the problem, and a flag may choose another algorithm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from triage.case import Case
+from triage.suggest.configuration import dtype_text
+from triage.suggest.kernel_source import KernelSource
+from triage.suggest.layout_text import parse
+
+_STEERS = frozenset(
+    {
+        "warp_specialize", "flatten", "num_stages", "disallow_acc_multi_buffer", "loop_unroll_factor",
+        "cache_modifier", "eviction_policy", "volatile", "num_warps", "worker_num_warps", "worker_num_regs",
+        "disable_licm", "k_width", "instr_shape",
+    }
+)  # fmt: skip
+"""Keywords that steer the compiler and leave the result alone."""
+
+_PRECISION_OPTIONS = frozenset(
+    {"default_dot_input_precision", "allow_tf32", "enable_fp_fusion", "max_num_imprecise_acc_default"}
+)
+_SCHEDULE = re.compile(r"GROUP|STAGE|WARP|NUM_SM|UNROLL|BUFFERS|REGS|K_?WIDTH|INSTR", re.IGNORECASE)
+"""Names of parameters that order or shape the work, and do not say how much of it there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """``results``: how results differ or may differ. ``caller``: what the caller must do. Empty: nothing."""
+
+    results: str = ""
+    caller: str = ""
+
+
+def effects(case: Case, source: KernelSource, changes: Mapping[str, Any]) -> Effects:
+    """What a change of configuration means. ``changes`` are as ``Case.with_changes`` takes them."""
+    results = list(dict.fromkeys(_results(case, source, changes)))
+    passed = [f"{name} as {value}" for name, value in changes.items() if name in case.signature]
+    caller = f"pass {', '.join(passed)}" if passed else ""
+    if "target" in changes:
+        caller = "; ".join(filter(None, [caller, f"runs on {changes['target']} only"]))
+    return Effects("; ".join(results), caller)
+
+
+def _results(case: Case, source: KernelSource, changes: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in changes.items():
+        if name in case.signature:
+            yield f"data: {name} holds {_element(value)} in place of {_element(case.signature[name])}"
+        elif name in case.constexprs:
+            yield from _constexpr(name, case.constexprs[name], value, source)
+        elif name in _PRECISION_OPTIONS:
+            yield f"precision: {name}={value}"
+
+
+def _element(type_: Any) -> str:
+    return str(type_).lstrip("*").removeprefix("tensordesc<").partition("[")[0]
+
+
+def _constexpr(name: str, before: Any, after: Any, source: KernelSource) -> Iterator[str]:
+    passed_as = source.keywords.get(name, set())
+    if dtype_text(after) is not None:
+        yield f"precision: {name} is {dtype_text(after)} in place of {dtype_text(before) or before}"
+    elif parse(after) is not None:
+        return  # A layout says who holds an element, not what it is.
+    elif "input_precision" in passed_as or name.upper().endswith("PRECISION"):
+        yield f"precision: {name} is {after} in place of {before}"
+    elif passed_as and passed_as <= _STEERS and name not in source.decides:
+        return
+    elif isinstance(after, bool) or isinstance(before, bool):
+        yield f"algorithm: {name} may choose another branch of the kernel"
+    elif isinstance(after, str):
+        yield f"algorithm: {name} is {after!r} in place of {before!r}"
+    elif name not in source.steps and not _SCHEDULE.search(name):
+        yield f"size: no loop and no grid steps by {name}; see that {after} still covers what {before} did"

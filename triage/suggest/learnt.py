@@ -1,0 +1,60 @@
+"""What a search has learnt from the neighbours that failed, in sentences that save the user the same attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from triage.report import SuggestionKind, Tried
+
+_MOST_VALUES = 8
+_MOST_LINES = 6
+
+
+def learnt(tried: Sequence[Tried]) -> tuple[str, ...]:
+    """What all have in common where none compiled; then single changes that end in the same failure, parameter by
+    parameter; then those that end in another one."""
+    single = [one for one in tried if not one.compiled and one.kind is SuggestionKind.CONFIG and len(one.changes) == 1]
+    compiled = {next(iter(one.changes)) for one in tried if one.compiled and len(one.changes) == 1}
+    lines = [*_all_the_same(tried), *_same(single, compiled), *_others(single), *_releases(tried)]
+    return tuple(lines[:_MOST_LINES])
+
+
+def _all_the_same(tried: Sequence[Tried]) -> Iterator[str]:
+    configurations = [one for one in tried if one.kind is SuggestionKind.CONFIG]
+    if len(configurations) > 2 and all(one.same for one in configurations):
+        varied = dict.fromkeys(name for one in configurations for name in one.changes)
+        yield f"all {len(configurations)} configurations fail the same, whatever {', '.join(varied)}"
+
+
+def _same(single: list[Tried], compiled: set[str]) -> Iterator[str]:
+    values: dict[str, list[Any]] = {}
+    for one in single:
+        if one.same:
+            [(name, value)] = one.changes.items()
+            values.setdefault(name, []).append(value)
+    # A parameter that cannot help comes before one of which another value did.
+    for name, tried in sorted(values.items(), key=lambda entry: entry[0] in compiled):
+        yield f"fails the same with {name}={_listed(tried)}"
+
+
+def _others(single: list[Tried]) -> Iterator[str]:
+    by_failure: dict[str, list[Tried]] = {}
+    for one in single:
+        if not one.same and one.signature:
+            by_failure.setdefault(one.signature, []).append(one)
+    for several in by_failure.values():
+        changes = ", ".join(f"{name}={value}" for one in several[:4] for name, value in one.changes.items())
+        yield f"fails otherwise with {changes}: {several[0].headline}"
+
+
+def _releases(tried: Iterable[Tried]) -> Iterator[str]:
+    failed = [str(one.changes["triton"]) for one in tried if one.kind is SuggestionKind.TOOLCHAIN and one.same]
+    if failed:
+        yield f"fails the same on Triton {', '.join(sorted(failed))}"
+
+
+def _listed(values: list[Any]) -> str:
+    ordered = sorted(values, key=lambda value: (not isinstance(value, int), value if isinstance(value, int) else 0))
+    text = ", ".join(map(str, ordered[:_MOST_VALUES]))
+    return f"{text}, …" if len(ordered) > _MOST_VALUES else text

@@ -1,0 +1,77 @@
+"""One thing to try: a case, the toolchain to try it with, and how to speak of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from triage.case import Case
+from triage.harness.toolchains import Toolchain
+from triage.report import SuggestionKind
+from triage.suggest.candidate import Candidate
+from triage.suggest.effects import effects
+from triage.suggest.kernel_source import KernelSource
+from triage.suggest.rewrites.module import diff
+from triage.suggest.rewrites.place import rewritten_case
+from triage.suggest.rewrites.recipe import Rewritten
+
+_TOOLCHAIN_DISTANCE = 10.0
+_SOURCE_DISTANCE = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """``changes``, ``why``, ``results``, ``caller`` and ``diff`` are as in :class:`triage.report.Suggestion`."""
+
+    case: Case
+    toolchain: Toolchain
+    kind: SuggestionKind
+    changes: Mapping[str, Any]
+    distance: float
+    why: str
+    results: str = ""
+    caller: str = ""
+    diff: str | None = None
+
+
+def configuration(case: Case, toolchain: Toolchain, source: KernelSource, candidate: Candidate) -> Neighbour:
+    """A neighbour in constexprs, arguments, options and target."""
+    changed = case.with_changes(candidate.changes)
+    meant = effects(case, source, candidate.changes)
+    return Neighbour(
+        changed,
+        toolchain,
+        SuggestionKind.CONFIG,
+        candidate.changes,
+        candidate.distance,
+        candidate.why,
+        meant.results,
+        meant.caller,
+    )
+
+
+def releases(case: Case, toolchains: Iterable[Toolchain]) -> Iterator[Neighbour]:
+    """The unchanged case with other Triton releases."""
+    for place, toolchain in enumerate(toolchains):
+        why = f"Triton {toolchain.triton} compiles it unchanged"
+        changes = {"triton": toolchain.triton}
+        yield Neighbour(case, toolchain, SuggestionKind.TOOLCHAIN, changes, _TOOLCHAIN_DISTANCE + place, why)
+
+
+def rewritten_source(case: Case, toolchain: Toolchain, rewritten: Rewritten, folder: Path) -> Neighbour:
+    """The user's own source, rewritten; its shadow is made below ``folder``. Raises EnvironmentFault."""
+    changed = rewritten_case(case.with_changes(rewritten.changes), rewritten.text, folder)
+    before = case.path.read_text(encoding="utf-8")
+    return Neighbour(
+        changed,
+        toolchain,
+        SuggestionKind.SOURCE,
+        {"source": rewritten.change, **rewritten.changes},
+        _SOURCE_DISTANCE,
+        rewritten.why,
+        rewritten.results,
+        rewritten.caller,
+        diff(before, rewritten.text, case.file),
+    )

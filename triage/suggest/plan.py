@@ -1,0 +1,80 @@
+"""In which order the neighbours of a failing case are compiled: rewrites of its source that an entry names, the
+likeliest configurations, other releases, and then the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+from triage import reproducers
+from triage.case import Case
+from triage.diagnosis import Diagnosis
+from triage.harness.toolchains import Toolchain
+from triage.outcome import Outcome
+from triage.report import Match, Suggestion, SuggestionKind
+from triage.suggest.neighbour import Neighbour, configuration, releases, rewritten_source
+from triage.suggest.neighbours import neighbours
+from triage.suggest.rewrites.registry import rewrites
+from triage.suggest.scene import Scene
+
+_FIRST = 3
+"""Configurations that are tried before other releases: those start a server of their own each."""
+_MOST_REWRITES = 3
+_MOST_ADVICE = 2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One failure to find neighbours for. ``folder`` is where rewritten sources may be written."""
+
+    case: Case
+    toolchain: Toolchain
+    outcome: Outcome
+    diagnosis: Diagnosis
+    matches: tuple[Match, ...]
+    folder: Path
+
+    @cached_property
+    def _source(self) -> str:
+        return self.case.path.read_text(encoding="utf-8", errors="replace")
+
+    @cached_property
+    def _scene(self) -> Scene:
+        return Scene.of(self.case, self._source, self.diagnosis, self.outcome.log)
+
+    def neighbours(self, others: Callable[[], Iterable[Toolchain]]) -> Iterator[Neighbour]:
+        """All of them, lazily. ``others`` finds the other releases, which may take the making of an environment."""
+        if not self.outcome.imported:
+            # No configuration changes how the module itself fails.
+            yield from releases(self.case, others())
+            return
+        yield from self._rewritten()
+        configurations = self._configurations()
+        yield from islice(configurations, _FIRST)
+        yield from releases(self.case, others())
+        yield from configurations
+
+    def _rewritten(self) -> Iterator[Neighbour]:
+        named = [name for match in self.matches for name in match.rewrites]
+        for rewritten in islice(rewrites(self.case, self._scene, named), _MOST_REWRITES):
+            yield rewritten_source(self.case, self.toolchain, rewritten, self.folder)
+
+    def _configurations(self) -> Iterator[Neighbour]:
+        for candidate in neighbours(self.case, self._source, self.diagnosis, self.outcome.log):
+            yield configuration(self.case, self.toolchain, self._scene.source, candidate)
+
+
+def advice(matches: Iterable[Match], found: Iterable[Suggestion]) -> Iterator[Suggestion]:
+    """Repairs that reproducers of the matched entries show, for the user to make: nothing was compiled of the user's.
+    None where the user's own source was rewritten and compiles."""
+    if any(suggestion.kind is SuggestionKind.SOURCE for suggestion in found):
+        return
+    named = dict.fromkeys(name for match in matches for name in match.evidence)
+    variants = ((name, reproducers.fixed(name)) for name in named)
+    for name, variant in islice(((name, variant) for name, variant in variants if variant), _MOST_ADVICE):
+        _, change = variant
+        why = f"not compiled on your source: shown on the reproducer {name}, whose fixed.py compiles"
+        yield Suggestion({"source": change}, SuggestionKind.SOURCE, 2.0, None, why, verified=False, why=why)

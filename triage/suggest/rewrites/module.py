@@ -1,0 +1,144 @@
+"""A kernel's file as text and syntax tree together, and edits of the text that leave everything else as it is."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+Node = ast.expr | ast.stmt
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """Replace the characters from ``start`` to ``end`` of a file's text."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Module:
+    """One Python file. ``tree`` belongs to ``text``: offsets are of characters, from 0."""
+
+    text: str
+    tree: ast.Module
+
+    @classmethod
+    def parse(cls, text: str) -> Module | None:
+        """None where the text is not Python: a recipe then does not apply."""
+        try:
+            return cls(text, ast.parse(text))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+    @cached_property
+    def _lines(self) -> tuple[tuple[int, str], ...]:
+        """Each line with the offset that it starts at. Only line feeds end a line, as for the parser."""
+        found, start = [], 0
+        for line in self.text.split("\n"):
+            found.append((start, line))
+            start += len(line) + 1
+        return tuple(found)
+
+    def _offset(self, line: int, column: int) -> int:
+        start, text = self._lines[line - 1]
+        # The parser counts columns in bytes of UTF-8.
+        return start + len(text.encode()[:column].decode(errors="ignore"))
+
+    def span(self, node: Node) -> tuple[int, int]:
+        """Where a node's text is."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self._offset(node.lineno, node.col_offset), self._offset(node.end_lineno, node.end_col_offset)
+
+    def segment(self, node: Node) -> str:
+        """A node's own text."""
+        start, end = self.span(node)
+        return self.text[start:end]
+
+    def replace(self, node: Node, text: str) -> Edit:
+        """Another text in a node's place."""
+        return Edit(*self.span(node), text)
+
+    def after(self, node: Node, text: str) -> Edit:
+        """A text right behind a node."""
+        _, end = self.span(node)
+        return Edit(end, end, text)
+
+    def swap(self, one: Node, other: Node) -> tuple[Edit, Edit]:
+        """Two nodes in each other's place."""
+        return self.replace(one, self.segment(other)), self.replace(other, self.segment(one))
+
+    def functions(self, name: str) -> list[ast.FunctionDef]:
+        """Every definition of that name; a file may hold several, chosen at import."""
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef) and node.name == name]
+
+    def edited(self, edits: Iterable[Edit]) -> str | None:
+        """The text with the edits made; None when two of them overlap, or the result is not Python."""
+        text, before = self.text, len(self.text) + 1
+        for edit in sorted(set(edits), reverse=True):
+            if edit.end > before:
+                return None
+            text = text[: edit.start] + edit.text + text[edit.end :]
+            before = edit.start
+        return text if Module.parse(text) is not None else None
+
+
+def diff(before: str, after: str, name: str) -> str:
+    """A unified diff that ``patch -p1`` takes in the folder of the file."""
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}", n=2
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def called(node: ast.AST) -> str:
+    """The last component of what a call calls: ``dot`` for ``tl.dot(…)``; "" for anything else."""
+    if not isinstance(node, ast.Call):
+        return ""
+    match node.func:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
+
+
+def argument(call: ast.Call, place: int, *names: str) -> ast.expr | None:
+    """An argument by position or by any of its names."""
+    for keyword in call.keywords:
+        if keyword.arg in names:
+            return keyword.value
+    if place < len(call.args) and not any(isinstance(arg, ast.Starred) for arg in call.args[: place + 1]):
+        return call.args[place]
+    return None
+
+
+def assignments(function: ast.FunctionDef, name: str) -> list[ast.Assign | ast.AugAssign | ast.AnnAssign]:
+    """Every statement that gives a local name a value, in the order of the text."""
+    found: list[ast.Assign | ast.AugAssign | ast.AnnAssign] = []
+    for node in statements(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=target)]) if target == name:
+                found.append(node)
+            case ast.AugAssign(target=ast.Name(id=target)) | ast.AnnAssign(target=ast.Name(id=target)):
+                if target == name and isinstance(node, ast.AugAssign | ast.AnnAssign):
+                    found.append(node)
+    return found
+
+
+def statements(function: ast.FunctionDef) -> Iterator[ast.stmt]:
+    """Every statement of a function, nested ones too, in the order of the text."""
+    nodes = (node for node in ast.walk(function) if isinstance(node, ast.stmt) and node is not function)
+    yield from sorted(nodes, key=lambda node: (node.lineno, node.col_offset))
+
+
+def uses(function: ast.FunctionDef, name: str) -> list[ast.Name]:
+    """Every place that reads a local name."""
+    return [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    ]
