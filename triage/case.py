@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from triage.bench import inputs as launch_inputs
 from triage.errors import InputError
 from triage.target import Target
 
@@ -33,6 +34,7 @@ _FIELDS = {
     "options",
     "toolchain",
     "origin",
+    "inputs",
 }
 
 
@@ -57,6 +59,8 @@ class Case:
     arguments to JSON values, where ``tl.float32`` and ``gl.NVMMASharedLayout(128, 16, 2)`` name Triton objects;
     ``divisible`` maps argument names to the known divisor in elements or bytes (16, or 1 for none); left out,
     pointers count as divisible by 16. ``options`` are the backend's own (``num_warps``, ``num_stages``, …).
+    ``inputs`` say how to make the arguments of a launch (see ``triage/bench/inputs.py``); empty where the case does
+    not say, and no part of what is compiled.
     """
 
     folder: Path
@@ -70,6 +74,7 @@ class Case:
     language: Language = Language.TRITON
     triton: str | None = None
     origin: Frozen = field(default_factory=frozen)
+    inputs: Frozen = field(default_factory=frozen)
 
     @property
     def path(self) -> Path:
@@ -89,6 +94,7 @@ class Case:
             "options": dict(self.options),
             "toolchain": {"triton": self.triton} if self.triton else {},
             "origin": dict(self.origin),
+            **({"inputs": dict(self.inputs)} if self.inputs else {}),
         }
 
     def divisibility(self) -> dict[str, int]:
@@ -98,8 +104,9 @@ class Case:
         return {**{name: 16 for name in pointers if name not in stated}, **stated}
 
     def identity(self) -> str:
-        """Hash of what is compiled: source text and configuration, without folder, origin and toolchain."""
+        """Hash of what is compiled: source text and configuration, without folder, origin, toolchain and inputs."""
         document = self.to_json()
+        document.pop("inputs", None)
         del document["origin"], document["toolchain"], document["schema"]
         document["kernel"] = {"name": self.name, "source": hashlib.sha256(self.path.read_bytes()).hexdigest()}
         return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
@@ -214,7 +221,7 @@ def from_json(document: Any, folder: Path, where: str) -> Case:
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
     check_options(mappings["options"], bad)
-    return Case(
+    case = Case(
         folder=folder,
         file=file,
         name=name,
@@ -227,6 +234,10 @@ def from_json(document: Any, folder: Path, where: str) -> Case:
         triton=triton,
         origin=frozen(mappings["origin"]),
     )
+    if "inputs" not in document:
+        return case
+    inputs = launch_inputs.check(document["inputs"], signature, constexprs, case.divisibility(), bad)
+    return replace(case, inputs=frozen(inputs))
 
 
 _SCALAR = r"(?:fp8e4nv|fp8e4b8|fp8e4b15|fp8e5b16|fp8e5|fp16|bf16|fp32|fp64|[iu](?:1|8|16|32|64)|B)"

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from triage.bench.measurement import Measurement
 from triage.case import Case
 from triage.diagnosis import Diagnosis
 from triage.outcome import Outcome, Resources
@@ -78,6 +79,10 @@ class Suggestion:
     results: str = ""
     caller: str = ""
     diff: str | None = None
+    caution: str = ""
+    """What is known to go wrong when it runs, though it compiles."""
+    measured: Measurement | None = None
+    """Its time on this machine's GPU, where it was asked for and could be had."""
 
     def to_json(self) -> dict[str, Any]:
         """The contract's ``suggestions`` element."""
@@ -93,6 +98,8 @@ class Suggestion:
             "results": self.results or None,
             "caller": self.caller or None,
             "diff": self.diff,
+            "caution": self.caution or None,
+            "measured": self.measured.to_json() if self.measured else None,
         }
 
 
@@ -135,6 +142,8 @@ class Report:
     """The neighbours that were compiled to find the suggestions, in the order in which they ended."""
     learnt: tuple[str, ...] = ()
     """What those that failed have in common, in sentences."""
+    unmeasured: tuple[str, ...] = ()
+    """Why suggestions were not timed, a line each reason; empty where that was not asked for."""
 
     @property
     def searched(self) -> int:
@@ -154,5 +163,6 @@ class Report:
             "neighbours_compiled": self.searched,
             "tried": [tried.to_json() for tried in self.tried],
             "learnt": list(self.learnt),
+            "unmeasured": list(self.unmeasured),
             "artifacts": {name: str(path) for name, path in self.artifacts.items()},
         }

@@ -31,13 +31,15 @@ from triage.suggest.fast_path import FastPath, fast_path
 from triage.suggest.learnt import learnt
 from triage.suggest.plan import Plan, advice
 from triage.suggest.search import Search
+from triage.suggest.timed import timed
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a triage may use and what it shall do. ``triton`` and ``python`` choose the toolchain for every case;
     without either a case's own ``toolchain`` counts, and without that the Triton beside triage. ``knowledge``:
-    folders with knowledge-base entries beside those that ship with triage."""
+    folders with knowledge-base entries beside those that ship with triage. ``bench``: time the suggestions on this
+    machine's GPU and order them by that."""
 
     triton: str | None = None
     python: str | None = None
@@ -46,6 +48,7 @@ class Options:
     cache: bool = True
     suggest: bool = True
     budget: Budget = field(default_factory=Budget)
+    bench: bool = False
     knowledge: tuple[Path, ...] = ()
 
 
@@ -139,12 +142,18 @@ class Session:
         report = Report(case, outcome, environment, diagnosis, matches, artifacts=outcome.artifacts)
         if not self.options.suggest:
             return report
-        suggestions, search = self._search(request, outcome, diagnosis, matches)
-        return replace(report, suggestions=tuple(suggestions), tried=search.tried, learnt=learnt(search.tried))
+        suggestions, search, unmeasured = self._search(request, outcome, diagnosis, matches)
+        return replace(
+            report,
+            suggestions=tuple(suggestions),
+            tried=search.tried,
+            learnt=learnt(search.tried),
+            unmeasured=tuple(unmeasured),
+        )
 
     def _search(
         self, request: Request, outcome: Outcome, diagnosis: Diagnosis, matches: tuple[Match, ...]
-    ) -> tuple[list[Suggestion], Search]:
+    ) -> tuple[list[Suggestion], Search, list[str]]:
         options = self.options
         search = Search(
             engine=self._engine,
@@ -159,7 +168,13 @@ class Session:
             plan = Plan(request.case, request.toolchain, outcome, diagnosis, matches, Path(folder))
             releases = partial(self._releases, request.toolchain, matches)
             found = search.run(plan.neighbours(releases), outcome.duration_s)
-        return [*found, *advice(matches, found)], search
+            unmeasured: list[str] = []
+            if options.bench and found:
+                # Inside: the rewritten sources are gone with their folder.
+                tried = [(one, search.neighbour(one)) for one in found]
+                timing = [(one, neighbour.case, neighbour.toolchain) for one, neighbour in tried]
+                found, unmeasured = timed(timing, request.case, options.limits, self._progress.timing)
+        return [*found, *advice(matches, found)], search, unmeasured
 
     def _releases(self, toolchain: Toolchain, matches: tuple[Match, ...]) -> list[Toolchain]:
         """Other installed releases, nearest newer one first; and the one that is known to have the fix, made if

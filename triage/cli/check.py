@@ -31,6 +31,7 @@ from triage.suggest.budget import Budget
     metavar="N|SECONDSs",
     help=f"Compile at most N neighbours, or for that long: 20, 30s. [{Budget().compiles}, {Budget().seconds:g}s]",
 )
+@click.option("--bench", is_flag=True, help="Time the suggestions on this machine's GPU; the fastest comes first.")
 @click.option("--kb", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Entries of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print report documents, and nothing else, on standard output.")
 @click.option("-o", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Keep all artifacts there.")
@@ -51,6 +52,7 @@ def command(cases: tuple[str, ...], as_json: bool, folder: Path | None, **given:
         cache=not given["no_cache"],
         suggest=not given["no_suggest"],
         budget=Budget.parse(given["budget"]) if given["budget"] else Budget(),
+        bench=given["bench"],
         knowledge=given["kb"],
     )
     codes = []

@@ -38,4 +38,7 @@ def progress() -> Iterator[Progress]:
         def tried(count: int, found: int) -> None:
             status.update(f"looking for neighbours that compile: {count} compiled, {found} work")
 
-        yield Progress(note=step, step=step, tried=tried)
+        def timing(done: int, of: int) -> None:
+            status.update(f"timing on the GPU: {done} of {of} done")
+
+        yield Progress(note=step, step=step, tried=tried, timing=timing)

@@ -130,6 +130,8 @@ def _suggestions(console: Console, report: Report) -> None:
         _line(console, f"… and {rest} more (--json)", style="dim")
     for line in report.learnt:
         _line(console, safe(line), style="dim", hanging=_INDENT)
+    for line in report.unmeasured:
+        _line(console, safe(line), style="dim", hanging=_INDENT)
     verified = sum(suggestion.verified for suggestion in report.suggestions)
     if verified:
         each = "each" if verified == len(report.suggestions) else "each verified one"
@@ -144,8 +146,13 @@ def _suggestion(console: Console, number: int, suggestion: Suggestion) -> None:
     for text in (suggestion.why, suggestion.cost):
         if text:
             _line(console, safe(text), indent=_INDENT + 3)
+    if suggestion.measured:
+        style = "red" if suggestion.measured.agrees is False else "bold"
+        _line(console, safe(f"measured: {suggestion.measured.words()}"), style=style, indent=_INDENT + 3)
     if suggestion.results:
         _line(console, safe(f"results may differ: {suggestion.results}"), style="yellow", indent=_INDENT + 3)
+    if suggestion.caution:
+        _line(console, safe(f"caution: {suggestion.caution}"), style="yellow", indent=_INDENT + 3)
     if suggestion.caller:
         _line(console, safe(f"the caller: {suggestion.caller}"), indent=_INDENT + 3)
     for line in (suggestion.diff or "").splitlines()[2:]:

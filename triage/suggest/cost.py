@@ -8,6 +8,7 @@ user would have to change.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import log2
 
 from triage.outcome import Resources, TensorCore
 from triage.report import Suggestion, SuggestionKind
@@ -42,8 +43,7 @@ def order(suggestions: Iterable[Suggestion], meant: FastPath) -> list[Suggestion
         if resources is None:
             return True, 0, 0, False, 0, 0.0, suggestion.distance, 0  # advice, after all that was compiled
         lost = max(reference - _SPEED[resources.tensor_core], 0)
-        # Magnitudes of spills are compared, not bytes: 4 or 8 bytes more say nothing.
-        spills = (resources.spill_bytes or 0).bit_length()
+        spills = _spilled(resources)
         # Each of these leaves the matrix instructions waiting for data.
         waits = reference > 0 and (
             loses_pipelining(suggestion, meant.stages)
@@ -56,6 +56,18 @@ def order(suggestions: Iterable[Suggestion], meant: FastPath) -> list[Suggestion
         return False, lost, spills, doubtful, int(waits), penalty, suggestion.distance, resources.registers or 0
 
     return sorted(found, key=key)
+
+
+def _spilled(resources: Resources) -> int:
+    """How much memory traffic spills make, 0 for none. A block's bytes count, since a block does the tile's work
+    whatever its threads are; in steps of a tenth, since a few bytes more say nothing, and one step for all that stays
+    in L1."""
+    bytes_a_thread = resources.spill_bytes or 0
+    if bytes_a_thread == 0:
+        return 0
+    if bytes_a_thread < _SERIOUS_SPILL:
+        return 1
+    return 2 + round(7 * log2(bytes_a_thread * (resources.threads or 128)))
 
 
 def loses_pipelining(suggestion: Suggestion, stages: int) -> bool:
@@ -77,15 +89,18 @@ def change_penalty(suggestion: Suggestion) -> float:
             return 1.0  # among the configurations: a line of the user's own kernel is as near as a tile size
         case SuggestionKind.TOOLCHAIN:
             return 4.5  # another release touches every kernel, and still changes neither the data nor the machine
-    return max((_penalty(name, value) for name, value in suggestion.changes.items()), default=0.0)
+    steers = not suggestion.results  # A flag that only steers the compiler is an option by another name.
+    return max((_penalty(name, value, steers) for name, value in suggestion.changes.items()), default=0.0)
 
 
-def _penalty(name: str, value: object) -> float:
+def _penalty(name: str, value: object, steers: bool) -> float:
     if name == "target":
         return 6.0
     if isinstance(value, str):
         return _text_penalty(value)
-    return 0.0 if name in _OPTIONS else 2.0 if isinstance(value, bool) else 1.0
+    if name in _OPTIONS or (steers and isinstance(value, bool)):
+        return 0.0
+    return 2.0 if isinstance(value, bool) else 1.0
 
 
 def _text_penalty(value: str) -> float:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from triage.case import Case
+from triage.bench.inputs import stored_transposed
+from triage.case import Case, frozen
 from triage.harness.toolchains import Toolchain
 from triage.report import SuggestionKind
 from triage.suggest.candidate import Candidate
@@ -63,6 +64,9 @@ def releases(case: Case, toolchains: Iterable[Toolchain]) -> Iterator[Neighbour]
 def rewritten_source(case: Case, toolchain: Toolchain, rewritten: Rewritten, folder: Path) -> Neighbour:
     """The user's own source, rewritten; its shadow is made below ``folder``. Raises EnvironmentFault."""
     changed = rewritten_case(case.with_changes(rewritten.changes), rewritten.text, folder)
+    if changed.inputs:
+        for argument in rewritten.transposed:
+            changed = replace(changed, inputs=frozen(stored_transposed(changed.inputs, argument)))
     before = case.path.read_text(encoding="utf-8")
     return Neighbour(
         changed,

@@ -18,6 +18,7 @@ from triage.report import Suggestion, SuggestionKind, Tried
 from triage.suggest import cost
 from triage.suggest.budget import Budget
 from triage.suggest.fast_path import FastPath
+from triage.suggest.hazards import caution
 from triage.suggest.neighbour import Neighbour
 
 _SLOWEST = 4.0
@@ -38,6 +39,7 @@ class Search:
     use_cache: bool = True
     progress: Callable[[int, int], None] = lambda tried, found: None
     found: list[Suggestion] = field(default_factory=list)
+    _neighbours: dict[int, Neighbour] = field(default_factory=dict)
     _tried: dict[int, Tried] = field(default_factory=dict)
 
     @property
@@ -99,6 +101,11 @@ class Search:
         self._tried[place] = tried
         if compiled:
             self.found.append(self._suggestion(neighbour, outcome))
+            self._neighbours[id(self.found[-1])] = neighbour
+
+    def neighbour(self, found: Suggestion) -> Neighbour:
+        """What was compiled for one of the suggestions that :meth:`run` gave."""
+        return self._neighbours[id(found)]
 
     def _suggestion(self, neighbour: Neighbour, outcome: Outcome) -> Suggestion:
         assert outcome.resources is not None
@@ -115,4 +122,5 @@ class Search:
             results=neighbour.results,
             caller=neighbour.caller,
             diff=neighbour.diff,
+            caution=caution(neighbour.case, neighbour.toolchain.triton, outcome.resources),
         )

@@ -1,4 +1,4 @@
-"""The ways to start this folder: nanny, server that forks, one fresh compile."""
+"""The ways to start this folder: nanny, server that forks, one fresh compile, one case launched and timed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pathlib import Path
 
 def main(arguments: list[str]) -> None:
     """``nanny FD FOLDER``: the process above all others, in triage's own interpreter. ``serve FD``: a toolchain
-    server on that socket. ``fresh FILE FD``: one compile, result on that pipe."""
+    server on that socket. ``fresh FILE FD``: one compile, result on that pipe. ``bench FILE FD``: one case
+    launched and timed, likewise."""
     if arguments[0] == "serve":
         from . import server
 
@@ -21,6 +22,10 @@ def main(arguments: list[str]) -> None:
 
         request = json.loads(Path(arguments[1]).read_text())
         child.run_fresh(request, int(arguments[2]))
+    elif arguments[0] == "bench":
+        from . import bench
+
+        bench.run(json.loads(Path(arguments[1]).read_text()), int(arguments[2]))
     elif arguments[0] == "nanny":
         from . import nanny
 

@@ -35,7 +35,9 @@ def flags(scene: Scene) -> Iterator[Proposal]:
         if number or (not value and is_specialization(scene, name)):
             prior += 0.6
         flipped = int(not value) if number else not value
-        yield Proposal({name: flipped}, Move.FLAG, prior, 2, why)
+        # Without specialization the tile and the warps stay as they were tuned: nearer than any other number of them.
+        distance = 0.9 if name in on else 2
+        yield Proposal({name: flipped}, Move.FLAG, prior, distance, why)
         index += 1
     if len(on) > 1:
         yield Proposal(on, Move.FLAG, 0.6, 2.0 * len(on), "without any warp specialization")

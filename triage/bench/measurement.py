@@ -1,0 +1,137 @@
+"""What timing a case gave, as a value: the document's ``measured``, the words for it, and the order by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+K = TypeVar("K")
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How far the worst output is from the first suggestion's. ``absolute`` and ``relative`` (to the first one's
+    largest magnitude) are None where no number says it: an infinity or NaN in one of the two. ``undefined`` counts
+    the elements that are NaN or infinite in one alone."""
+
+    output: str
+    absolute: float | None
+    relative: float | None
+    undefined: int
+    tolerance: float
+    elements: int
+
+    @property
+    def agrees(self) -> bool:
+        """True when the difference is within the tolerance."""
+        return self.undefined == 0 and self.relative is not None and self.relative <= self.tolerance
+
+    def to_json(self) -> dict[str, Any]:
+        """The document's ``measured.difference``."""
+        return {
+            "output": self.output,
+            "absolute": self.absolute,
+            "relative": self.relative,
+            "undefined": self.undefined,
+            "tolerance": self.tolerance,
+            "elements": self.elements,
+        }
+
+    def words(self) -> str:
+        """One clause: which output, how far, and how far it may be."""
+        if self.undefined:
+            return f"{self.output}: {self.undefined} of {self.elements} elements are NaN or infinite in one alone"
+        if self.absolute is None or self.relative is None:
+            return f"{self.output}: the difference is no finite number"
+        return (
+            f"{self.output} by up to {self.absolute:.3g}, {self.relative:.2g} of its largest magnitude "
+            f"(tolerance {self.tolerance:.2g})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """Times of one launch in milliseconds: the median, the 20th and the 80th percentile of ``launches`` launches,
+    each with a cold L2 cache. ``tflops`` where the case states its operations. ``agrees``: whether the outputs are
+    those of the first suggestion that ran (for that one itself: those of any other); None where nothing was
+    compared. ``clock`` says at which clock the GPU ran."""
+
+    median_ms: float
+    p20_ms: float
+    p80_ms: float
+    launches: int
+    device: str
+    clock: str = ""
+    tflops: float | None = None
+    agrees: bool | None = None
+    difference: Difference | None = None
+    reference: bool = False
+    """The one whose outputs the others were compared with."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The document's ``suggestions[].measured``."""
+        return {
+            "median_ms": round(self.median_ms, 6),
+            "p20_ms": round(self.p20_ms, 6),
+            "p80_ms": round(self.p80_ms, 6),
+            "launches": self.launches,
+            "tflops": None if self.tflops is None else round(self.tflops, 3),
+            "device": self.device,
+            "clock": self.clock,
+            "agrees": self.agrees,
+            "difference": None if self.difference is None else self.difference.to_json(),
+        }
+
+    def words(self) -> str:
+        """One line: the time, the throughput, and a disagreement, which is never left out."""
+        text = f"{self.median_ms:.4g} ms a launch"
+        if self.tflops is not None:
+            text += f", {self.tflops:.3g} TFLOP/s"
+        if self.agrees is not False:
+            return text
+        other = f"the first one's: {self.difference.words()}" if self.difference else "every other one's"
+        return f"{text}, but its results differ from {other}"
+
+
+@dataclass(frozen=True, slots=True)
+class NotMeasured:
+    """Why there is no measurement, in one line. ``everywhere``: it would be the same for every case with this
+    toolchain and target, so nothing more was started for them."""
+
+    reason: str
+    everywhere: bool = False
+
+
+def settled(results: Mapping[K, Measurement | NotMeasured]) -> dict[K, Measurement | NotMeasured]:
+    """The same with a verdict on the one that the others were compared with: it agrees when any other agrees with
+    it. When none does, one cannot tell which of them is wrong, so it is marked as they are."""
+    verdicts = [one.agrees for one in results.values() if isinstance(one, Measurement) and one.difference]
+    if not verdicts:
+        return dict(results)
+    return {
+        key: replace(one, agrees=any(verdicts)) if isinstance(one, Measurement) and one.reference else one
+        for key, one in results.items()
+    }
+
+
+def by_time(items: Iterable[S], measured: Callable[[S], Measurement | None]) -> list[S]:
+    """The fastest first, then those without a measurement in the order they had, last those whose results differ."""
+
+    def key(item: S) -> tuple[int, float]:
+        found = measured(item)
+        if found is None:
+            return 1, 0.0
+        return (2, found.median_ms) if found.agrees is False else (0, found.median_ms)
+
+    return sorted(items, key=key)
+
+
+def reasons(results: Iterable[Measurement | NotMeasured]) -> list[str]:
+    """Each reason once, with how often it came, for a line to people."""
+    counts: dict[str, int] = {}
+    for one in results:
+        if isinstance(one, NotMeasured):
+            counts[one.reason] = counts.get(one.reason, 0) + 1
+    return [f"not measured ({count}): {reason}" for reason, count in counts.items()]

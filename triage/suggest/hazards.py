@@ -1,0 +1,26 @@
+"""Combinations that compile and then compute wrong results: seen on hardware, and said beside what leads to them."""
+
+from __future__ import annotations
+
+import re
+
+from triage.case import Case
+from triage.outcome import Resources
+
+_POINTER_STORE = re.compile(r"\btl\.store\(")
+
+
+def caution(case: Case, triton: str, resources: Resources) -> str:
+    """One sentence for a compiled neighbour that is known to be risky, "" for others.
+
+    Measured with Triton 3.6.0 on an H200: warp-specialized matmuls of fp16 and fp32 with 128 rows a block, which the
+    compiler splits over two warp groups, leave half of the tile unwritten when they store through pointers; with a
+    descriptor store, or with 64 rows, they are right.
+    """
+    specialized = triton.startswith("3.6") and str(case.target) == "cuda:90" and resources.warp_specialized
+    if specialized and _POINTER_STORE.search(case.path.read_text(encoding="utf-8", errors="replace")):
+        return (
+            "Triton 3.6 was seen to leave half of a 128-row tile unwritten when a warp-specialized kernel stores it "
+            "through pointers (H200): compare the results, or store through a descriptor"
+        )
+    return ""

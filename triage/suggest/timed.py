@@ -1,0 +1,36 @@
+"""Order suggestions by what a GPU says: each is launched and timed, one after the other; the fastest comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from triage.bench.measurement import Measurement, by_time, reasons, settled
+from triage.case import Case
+from triage.harness.bench import bench
+from triage.harness.limits import Limits
+from triage.harness.toolchains import Toolchain
+from triage.report import Suggestion
+
+
+def timed(
+    suggestions: Sequence[tuple[Suggestion, Case, Toolchain]],
+    problem: Case,
+    limits: Limits,
+    doing: Callable[[int, int], None] = lambda done, of: None,
+) -> tuple[list[Suggestion], list[str]]:
+    """The suggestions with their measurements, fastest first, and in one line each why some have none; where none has
+    one, the order stays. ``problem`` is the failing case: only suggestions that do its work are timed."""
+    if not problem.inputs:
+        return [suggestion for suggestion, _, _ in suggestions], ["not measured: the case states no inputs"]
+    cases = [(place, case, toolchain) for place, (_, case, toolchain) in enumerate(suggestions)]
+    answers = settled(dict(bench(cases, limits, problem, doing)))
+    found = [_with(suggestion, answers[place]) for place, (suggestion, _, _) in enumerate(suggestions)]
+    return by_time(found, lambda suggestion: suggestion.measured), reasons(answers.values())
+
+
+def _with(suggestion: Suggestion, answer: object) -> Suggestion:
+    if not isinstance(answer, Measurement):
+        return suggestion
+    words = f"measured: {answer.words()}"
+    return replace(suggestion, measured=answer, note=f"{suggestion.note}; {words}")
