@@ -6,6 +6,9 @@ it is loaded. With the table below that failure is seen without a GPU. Every row
 Doubtful: cuda:110 (Thor) rests on its listing beside 10.x in the CUDA 13 tables; 10.3 and 12.1 are taken to equal
 10.0 and 12.0; gfx1250 was not looked up. Triton asks the driver for the opt-in maximum, so a newer driver may state
 another number.
+
+``multiprocessor`` says what all blocks on one SM (AMD: compute unit, or WGP on RDNA) share, which is what occupancy
+follows from; gfx1250 is not in that table, nor is what only some boards have.
 """
 
 from __future__ import annotations
@@ -85,6 +88,95 @@ _HIP: tuple[tuple[str, Limits], ...] = (
     ("gfx11", Limits(65536, _RDNA, registers=256)),
     ("gfx12", Limits(65536, _RDNA, registers=256)),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Multiprocessor:
+    """What the blocks on one SM, compute unit (gfx9) or work-group processor (gfx10 and later) share.
+
+    ``shared_bytes`` is all of its shared memory; a block takes what it asks for plus ``reserved_bytes``, rounded up
+    to ``shared_granule``. ``partitions`` are the schedulers (SIMDs); each has ``registers`` 32-bit registers for each
+    lane of a warp, of which a warp gets a multiple of ``register_granule`` a thread. ``warps`` and ``blocks`` are the
+    most that are resident at a time on all partitions together.
+    """
+
+    shared_bytes: int
+    warps: int
+    blocks: int
+    partitions: int
+    registers: int
+    register_granule: int
+    reserved_bytes: int
+    shared_granule: int
+    source: str
+
+
+_OCCUPANCY = "CUDA C++ Programming Guide, technical specifications; cuda_occupancy.h: allocation granularity"
+_LLVM = "LLVM, AMDGPUBaseInfo: total VGPRs, VGPR and LDS granules, waves an EU, barriers a compute unit"
+
+
+def _sm(kilobytes: int, warps: int, blocks: int, reserved: int = 1024, granule: int = 128) -> Multiprocessor:
+    # 65536 registers in four partitions are 512 for each of 32 lanes; a warp gets them by 256, 8 a thread.
+    return Multiprocessor(kilobytes * 1024, warps, blocks, 4, 512, 8, reserved, granule, _OCCUPANCY)
+
+
+_SM: dict[str, Multiprocessor] = {
+    # The driver's own KiB a block came with 8.0.
+    "70": _sm(96, 64, 32, 0, 256),
+    "72": _sm(96, 64, 32, 0, 256),
+    "75": _sm(64, 32, 16, 0, 256),
+    "80": _sm(164, 64, 32),
+    "86": _sm(100, 48, 16),
+    "87": _sm(164, 48, 16),
+    "89": _sm(100, 48, 24),
+    "90": _sm(228, 64, 32),
+    "100": _sm(228, 64, 32),
+    # Thor: 10.1 up to CUDA 12, 11.0 from CUDA 13 on.
+    "101": _sm(228, 48, 24),
+    "103": _sm(228, 64, 32),
+    "110": _sm(228, 48, 24),
+    "120": _sm(100, 48, 24),
+    "121": _sm(100, 48, 24),
+}
+
+
+def _cu(
+    registers: int, granule: int, waves: int, kilobytes: int = 64, barriers: int = 16, lds: int = 512
+) -> Multiprocessor:
+    return Multiprocessor(kilobytes * 1024, 4 * waves, barriers, 4, registers, granule, 0, lds, _LLVM)
+
+
+def _wgp(registers: int, granule: int, waves: int = 16) -> Multiprocessor:
+    return _cu(registers, granule, waves, kilobytes=128, barriers=32)
+
+
+# As above, the first prefix that fits wins. gfx90a and gfx94x/950 count VGPRs and AGPRs together (512 a lane).
+_CU: tuple[tuple[str, Multiprocessor], ...] = (
+    ("gfx950", _cu(512, 8, 8, kilobytes=160, lds=1280)),
+    ("gfx90a", _cu(512, 8, 8)),
+    ("gfx94", _cu(512, 8, 8)),
+    ("gfx9", _cu(256, 4, 10)),
+    ("gfx101", _wgp(1024, 8, 20)),
+    ("gfx103", _wgp(1024, 16)),
+    ("gfx1100", _wgp(1536, 24)),
+    ("gfx1101", _wgp(1536, 24)),
+    ("gfx1151", _wgp(1536, 24)),
+    ("gfx11", _wgp(1024, 16)),
+    ("gfx120", _wgp(1536, 24)),
+)
+
+
+def multiprocessor(target: Target) -> Multiprocessor | None:
+    """What the blocks on an SM or compute unit of the target share, or None where the table does not know it."""
+    if target.backend == "cuda":
+        return _SM.get(target.arch)
+    return next((row for prefix, row in _CU if target.arch.startswith(prefix)), None)
+
+
+def multiprocessors() -> tuple[tuple[Target, Multiprocessor], ...]:
+    """Every row of that table, as ``tabulated``."""
+    cuda = ((Target("cuda", arch), row) for arch, row in _SM.items())
+    return (*cuda, *((Target("hip", prefix), row) for prefix, row in _CU))
 
 
 def limits(target: Target) -> Limits | None:

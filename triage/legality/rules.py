@@ -9,6 +9,23 @@ from triage.legality.rule import Rule
 
 _WHERE = {
     "launch": "triage.legality.launch",
+    "smem": "triage.legality.smem",
+    "registers": "triage.legality.registers",
+    "occupancy": "triage.legality.occupancy",
+    "wgmma": "triage.legality.wgmma",
+    "mma": "triage.legality.mma",
+    "ldmatrix": "triage.legality.ldmatrix",
+    "stmatrix": "triage.legality.stmatrix",
+    "cp-async": "triage.legality.cp_async",
+    "vector-copy": "triage.legality.vector_copy",
+    "tcgen05": "triage.legality.tcgen05",
+    "tmem": "triage.legality.tmem",
+    "tma": "triage.legality.tma",
+    "mfma": "triage.legality.amd.mfma",
+    "wmma": "triage.legality.amd.wmma",
+    "dot": "triage.legality.dot",
+    "language": "triage.legality.language",
+    "dtype": "triage.legality.dtype_support",
 }
 """Where each rule's ``RULE`` is, in the order in which the list shows them."""
 

@@ -1,0 +1,204 @@
+"""WMMA: the matrix instructions of AMD's RDNA 3, RDNA 4 and gfx1250, by operand types and shape.
+
+The tables are the instruction lists of the RDNA ISA guides ("Wave matrix multiply accumulate") and agree with LLVM's
+assembler for every mnemonic on every generation. What to know about them:
+
+- All are for a wave of 32 lanes here, as Triton compiles them; RDNA can also run 16x16x16 on 64 lanes.
+- gfx11 (RDNA 3): 16x16x16 only, no fp8. Both halves of the wave hold a copy of A and B, so operands take twice the
+  registers; fp16 and bf16 accumulators take a whole register each.
+- gfx12 (RDNA 4), and gfx1170 to gfx1172 with its encodings: fp8 and bf8 (OCP e4m3 and e5m2), a 16x16x32 iu4, and the
+  sparse ``v_swmmac``, all spread over the wave once.
+- gfx1250 replaces the dense ones by larger K (f16 32, fp8 64 and 128, iu8 64) and keeps the sparse ones of gfx12
+  beside larger ones; it adds f32 (K 4), f8f6f4 with and without scales, fp16 results from fp8, and a 32x16x128 for
+  fp4. gfx1251 adds f64.
+- iu8 and iu4 take each operand signed or unsigned.
+- LLVM knows gfx1250 from Triton 3.5 on, gfx1251 from 3.6 on (its f64 only in 3.9), gfx1170 from 3.8 on.
+- A scale is e8m0 every 32 of K (``scale``) or every 16 (``scale16``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+
+from triage.legality.amd import chips, explain
+from triage.legality.amd.instruction import Instruction, Wish, complaints, dtype, matching, operands
+from triage.legality.dtypes import DType
+from triage.legality.explanation import Explanation
+from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.violation import Violation
+from triage.target import Target
+
+SOURCE = "AMD RDNA ISA guides, wave matrix multiply accumulate; llvm/lib/Target/AMDGPU/VOP3PInstructions.td"
+TITLE = "WMMA: matrix instructions of AMD RDNA 3, RDNA 4 and gfx1250"
+LANES = 32
+
+# A's (and B's) type, the accumulators, MxNxK. "bf16<f32" reads a float32 accumulator and writes bf16.
+_Rows = tuple[tuple[str, str, str], ...]
+_RDNA3: _Rows = (
+    ("f16", "f32 f16", "16x16x16"),
+    ("bf16", "f32 bf16", "16x16x16"),
+    ("iu8", "s32", "16x16x16"),
+    ("iu4", "s32", "16x16x16"),
+)
+_RDNA4: _Rows = (*_RDNA3, ("iu4", "s32", "16x16x32"), ("fp8", "f32", "16x16x16"))
+_RDNA4_SPARSE: _Rows = (
+    ("f16", "f32 f16", "16x16x32"),
+    ("bf16", "f32 bf16", "16x16x32"),
+    ("iu8", "s32", "16x16x32"),
+    ("iu4", "s32", "16x16x32 16x16x64"),
+    ("fp8", "f32", "16x16x32"),
+)
+_GFX1250: _Rows = (
+    ("f32", "f32", "16x16x4"),
+    ("f16", "f32 f16", "16x16x32"),
+    ("bf16", "f32 bf16 bf16<f32", "16x16x32"),
+    ("iu8", "s32", "16x16x64"),
+    ("fp8", "f32 f16", "16x16x64 16x16x128"),
+    ("f8f6f4", "f32", "16x16x128"),
+    ("f4", "f32", "32x16x128"),
+)
+_GFX1250_SPARSE: _Rows = (
+    *_RDNA4_SPARSE,
+    ("f16", "f32 f16", "16x16x64"),
+    ("bf16", "f32 bf16 bf16<f32", "16x16x64"),
+    ("iu8", "s32", "16x16x128"),
+    ("fp8", "f32 f16", "16x16x128"),
+)
+_GFX1251: _Rows = (*_GFX1250, ("f64", "f64", "16x16x4"))
+
+
+def _generation(arch: str) -> tuple[_Rows, _Rows]:
+    match arch:
+        case "gfx1250":
+            return _GFX1250, _GFX1250_SPARSE
+        case "gfx1251":
+            return _GFX1251, _GFX1250_SPARSE
+        case "gfx1170" | "gfx1171" | "gfx1172" | "gfx1200" | "gfx1201":
+            return _RDNA4, _RDNA4_SPARSE
+        case _ if arch[:6] in ("gfx110", "gfx115"):
+            return _RDNA3, ()
+    return (), ()
+
+
+@cache
+def instructions(target: Target) -> tuple[Instruction, ...]:
+    """Every WMMA of a target, dense first; empty where there are none."""
+    if target.backend != "hip" or not chips.known(target):
+        return ()
+    dense, sparse = _generation(target.arch)
+    return (*_rows(dense, sparse=False), *_rows(sparse, sparse=True))
+
+
+def find(
+    *,
+    a: DType,
+    b: DType | None = None,
+    d: DType | None = None,
+    m: int,
+    n: int,
+    k: int,
+    target: Target,
+    sparse: bool = False,
+    scaled: bool = False,
+) -> Instruction | None:
+    """The instruction of these types and this shape, or None."""
+    wish = Wish(*operands(a, b), d, m, n, k, 1, sparse, scaled)
+    return next(iter(matching(instructions(target), wish)), None)
+
+
+def violations(
+    *,
+    a: DType,
+    b: DType | None = None,
+    d: DType | None = None,
+    m: int,
+    n: int,
+    k: int,
+    target: Target,
+    sparse: bool = False,
+    scaled: bool = False,
+) -> list[Violation]:
+    """Why a target has no WMMA of these operand types and this shape (elements); empty where it has, or where nothing
+    is known about the target. ``b`` is as ``a`` where it is left out; without ``d`` any accumulator is right.
+    ``sparse``: ``v_swmmac``, A 4:2 sparse along K; ``scaled``: ``v_wmma_scale`` and ``v_wmma_scale16``.
+    """
+    rows = instructions(target)
+    if not rows:
+        if not chips.known(target):
+            return []
+        message = f"{target} has no WMMA instructions{chips.has_instead(target)}"
+        allowed = tuple(f"hip:{arch}" for arch in ("gfx1100", "gfx1200", "gfx1250"))
+        return [Violation("wmma.target", "target", str(target), allowed, allowed[:2], SOURCE, message)]
+    wish = Wish(*operands(a, b), d, m, n, k, 1, sparse, scaled)
+    return complaints("wmma", rows, wish, target.arch, SOURCE)
+
+
+def registers(row: Instruction, target: Target) -> tuple[int, int, int]:
+    """32-bit vector registers a lane that A, B and D take; on gfx11 A and B are held twice, and each element of D has
+    a register of its own."""
+    copies = 2 if _generation(target.arch)[0] is _RDNA3 else 1
+    stored = row.k // 2 if row.sparse else row.k
+    a = copies * row.m * stored * dtype(row.a).bits
+    b = copies * row.n * row.k * dtype(row.b).bits
+    # What a sparse one reads and writes is one register range.
+    result = row.c if row.sparse else row.d
+    d = row.m * row.n * (32 if copies == 2 else dtype(result).bits)
+    return a // (32 * LANES), b // (32 * LANES), d // (32 * LANES)
+
+
+def _rows(table: _Rows, sparse: bool) -> Iterator[Instruction]:
+    stem = "v_swmmac" if sparse else "v_wmma"
+    for a, results, shapes in table:
+        for result, shape, (one, other) in product(results.split(), shapes.split(), _pairs(a)):
+            d, _, c = result.partition("<")
+            types = f"{_fp8(one)}_{_fp8(other)}" if a == "fp8" else a
+            m, n, k = (int(part) for part in shape.split("x"))
+            kind = f"{result.replace('<', '')}_{shape}_{types}".replace("s32_", "i32_")
+            made = (one, other, c or d, d, m, n, k)
+            yield Instruction(f"{stem}_{kind}", *made, sparse=sparse)
+            if a in ("f8f6f4", "f4"):
+                for scale in ("scale", "scale16"):
+                    yield Instruction(f"{stem}_{scale}_{kind}", *made, scaled=True)
+
+
+def _pairs(a: str) -> Iterator[tuple[str, str]]:
+    """The operand types that a name in the tables stands for."""
+    kinds = {
+        "fp8": ("e4m3", "e5m2"),
+        "iu8": ("s8", "u8"),
+        "iu4": ("s4", "u4"),
+        "f8f6f4": ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1"),
+        "f4": ("e2m1",),
+    }
+    yield from product(kinds.get(a, (a,)), repeat=2) if a in kinds else ((a, a),)
+
+
+def _fp8(name: str) -> str:
+    return "fp8" if name == "e4m3" else "bf8"
+
+
+def _explain(given: Given) -> Explanation:
+    wished, target = explain.asked(given), given["target"]
+    found = violations(target=target, **wished)
+    instruction = find(target=target, **wished)
+    return explain.answer("wmma", TITLE, given, found, instruction, lambda row: registers(row, target), SOURCE)
+
+
+def _listing(given: Given) -> Explanation:
+    return explain.listing("wmma", TITLE, {given["target"]: instructions(given["target"])}, registers, SOURCE)
+
+
+RULE = Rule(
+    "wmma",
+    TITLE,
+    (*explain.PARAMETERS, Parameter("target", Form.TARGET, "hip:gfxNNN", default="hip:gfx1200")),
+    _explain,
+    _listing,
+    (
+        "--a f16 --m 16 --n 16 --k 16 --target hip:gfx1100",
+        "--a e4m3 --m 16 --n 16 --k 16 --target hip:gfx1100",
+        "--a s8 --b u8 --m 16 --n 16 --k 32 --sparse",
+    ),
+)

@@ -1,0 +1,310 @@
+"""What ``tl.dot`` takes: the smallest tile, operand and accumulator types, ``input_precision``, by target and release.
+
+All of it is said by the front end (``semantic.dot`` in triton/language/semantic.py, ``min_dot_size`` and the options in
+triton/backends/{nvidia,amd}/compiler.py), before any pass runs. Where releases differ, or code and intention:
+
+- Up to 3.2 every one of M, N, K is 16 or more (3.2 on gfx9: K of 8). 3.0 and 3.1 want K of 32 for int8, but look at
+  the second dimension, which in a batched dot is M. 3.2 meant to ask N of 32 (NVIDIA) or K of 16 (gfx94x) of int8,
+  and tests a block type that is never int8: it asks neither.
+- 3.3 drops the minimum on AMD: what has no matrix instruction becomes multiply-adds. NVIDIA asks K of 32 for 8-bit
+  operands from 3.3 on, drops the minimum of M and N in 3.5, and halves (fp32: 8) and quarters (fp64: 4) K in 3.8.
+- fp8e4b15 is converted to fp16 before the minimum is looked up.
+- 3.5 stopped comparing the accumulator with the result: an accumulator of the wrong type passes ``tl.dot`` itself and
+  fails where the result is used, or in a pass ("PassManager::run failed"). ``violations`` refuses it on every release.
+  An fp8 or int8 accumulator is refused too, and int32 for floats; AMD compiles some of those.
+- Up to 3.7 ``out_dtype`` is float32 unless given, whatever the accumulator is; from 3.8 on it is the accumulator's.
+"""
+
+from __future__ import annotations
+
+from triage.legality import dtypes, fp8
+from triage.legality.amd import chips, tile
+from triage.legality.dtypes import DType
+from triage.legality.explanation import Explanation, Fact, Table
+from triage.legality.language import MAX_NUMEL
+from triage.legality.release import NEWEST, Series, series
+from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.violation import Value, Violation, nearest, spoken
+from triage.target import Target
+
+SOURCE = "triton/language/semantic.py: dot; triton/backends/{nvidia,amd}/compiler.py: min_dot_size"
+_OPTIONS = "triton/backends/{nvidia,amd}/compiler.py: allowed_dot_input_precisions"
+_WARPS = "triton/backends/{nvidia,amd}/compiler.py: num_warps must be a power of 2"
+TITLE = "tl.dot: smallest tiles, operand types, accumulators, input_precision"
+
+_ACCUMULATORS = {"f16": ("f32", "f16"), "bf16": ("f32",), "f32": ("f32",), "f64": ("f64",), "s8": ("s32",)}
+_ERAS: tuple[Series, ...] = ((3, 0), (3, 2), (3, 3), (3, 5), (3, 8))
+"""First releases with minimum shapes of their own."""
+
+
+def smallest(*, a: DType, b: DType | None = None, target: Target, triton: str | None = None) -> tuple[int, int, int]:
+    """The smallest M, N and K of a dot that is not batched, in elements."""
+    number, types = series(triton), {a.name, (b or a).name}
+    bits = 16 if "e4m3b15" in types else a.bits
+    if number < (3, 2):
+        return 16, 16, 32 if types == {"s8"} else 16
+    if number < (3, 3):
+        return 16, 16, 8 if "gfx9" in target.arch else 16
+    if target.backend == "hip":
+        return 1, 1, 1
+    least = 16 if number < (3, 5) else 1
+    if number >= (3, 8):
+        return least, least, {8: 32, 32: 8, 64: 4}.get(bits, 16)
+    return least, least, 32 if bits == 8 else 16
+
+
+def partners(a: DType, target: Target, triton: str | None = None) -> tuple[str, ...]:
+    """The types that ``b`` may have beside ``a``; empty where ``a`` is no operand at all."""
+    number = series(triton)
+    floats = _eight_bit_floats(target, number)
+    if a.name in floats:
+        return floats
+    wide = number >= (3, 5) or (number < (3, 2) and (target.capability or 0) < 89)
+    return (a.name,) if a.name in ("f16", "bf16", "f32", "s8") or (wide and a.name == "f64") else ()
+
+
+def operands(target: Target, triton: str | None = None) -> tuple[str, ...]:
+    """Every type that an operand may have."""
+    names = ("f16", "bf16", "f32", "f64", "s8")
+    plain = tuple(name for name in names if partners(_known(name), target, triton))
+    return (*plain, *_eight_bit_floats(target, series(triton)))
+
+
+def accumulators(a: DType) -> tuple[str, ...]:
+    """The types that the accumulator may have beside operands like ``a``, the usual one first."""
+    return _ACCUMULATORS["f16"] if a.name in fp8.NAMES else _ACCUMULATORS.get(a.name, ())
+
+
+def precisions(target: Target, triton: str | None = None) -> tuple[str, ...]:
+    """What ``input_precision`` may be, in Triton's order; asked of every operand type, used for fp32 alone."""
+    number = series(triton)
+    split = ("bf16x3", "bf16x6") if number >= (3, 6) else ()
+    if target.backend == "cuda":
+        return ("tf32", "tf32x3", "ieee", *split)
+    xf32 = ("gfx942",) if number >= (3, 5) else ("gfx940", "gfx941", "gfx942")
+    return (*(("tf32",) if number >= (3, 3) and target.arch in xf32 else ()), "ieee", *split)
+
+
+def violations(
+    *,
+    m: int,
+    n: int,
+    k: int,
+    a: DType,
+    b: DType | None = None,
+    acc: DType | None = None,
+    target: Target,
+    triton: str | None = None,
+    num_warps: int = 4,
+    input_precision: str | None = None,
+    batch: int | None = None,
+) -> list[Violation]:
+    """What is wrong with ``tl.dot`` of [M, K] and [K, N] tiles (with ``batch`` in front where it is given).
+
+    ``b`` is as ``a`` where it is left out; ``acc`` is the type of an accumulator that is given (with ``out_dtype``
+    equal to it). ``triton`` is a release, the newest where it is left out. Raises InputError for a bad release.
+    """
+    b = b or a
+    sizes = {"m": m, "n": n, "k": k} | ({} if batch is None else {"batch": batch})
+    found = [_power(name, size) for name, size in sizes.items() if size < 1 or size & (size - 1)]
+    found += _types(a, b, acc, target, triton)
+    if not any(violation.parameter in ("a", "b") for violation in found):
+        found += _too_small(m, n, k, a, b, target, triton, batch)
+    found += _too_large(m, n, k, batch or 1)
+    allowed = precisions(target, triton)
+    if input_precision is not None and input_precision.lower() not in allowed:
+        message = f"input_precision {input_precision!r} on {target}: {spoken(allowed)}"
+        close = tuple(one for one in allowed if one[:2] == input_precision[:2].lower())[:2] or allowed[:1]
+        found.append(
+            Violation("dot.input-precision", "input_precision", input_precision, allowed, close, _OPTIONS, message)
+        )
+    if num_warps < 1 or num_warps & (num_warps - 1):
+        powers = _powers(1, 1024 // target.warp_size)
+        message = f"num_warps={num_warps} is no power of two"
+        found.append(
+            Violation("dot.num-warps", "num_warps", num_warps, powers, nearest(num_warps, powers), _WARPS, message)
+        )
+    return found
+
+
+def _known(name: str) -> DType:
+    bits = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "s8": 8}
+    return DType(name, bits[name], "")
+
+
+def _eight_bit_floats(target: Target, number: Series) -> tuple[str, ...]:
+    if number >= (3, 2):
+        supported = fp8.supported(target, number)
+        return tuple(name for name in fp8.NAMES if name in supported)
+    capability = target.capability
+    if capability is None:
+        return ("e5m2", "e4m3fnuz", "e5m2fnuz")
+    if capability < 89:
+        return ("e5m2", "e4m3fnuz", "e5m2fnuz", "e4m3b15")
+    return ("e4m3", "e5m2", "e4m3b15") if capability < 90 else ("e4m3", "e5m2")
+
+
+def _power(name: str, size: int) -> Violation:
+    allowed = _powers(1, MAX_NUMEL)
+    message = f"{name} is {size}: every dimension of a tile is a power of two"
+    return Violation(f"dot.{name}", name, size, allowed, nearest(size, allowed), SOURCE, message)
+
+
+def _types(a: DType, b: DType, acc: DType | None, target: Target, triton: str | None) -> list[Violation]:
+    beside = partners(a, target, triton)
+    where = f"{target}, Triton {'.'.join(map(str, series(triton)))}"
+    if not beside:
+        allowed: tuple[Value, ...] = operands(target, triton)
+        close = _closest(a, operands(target, triton))
+        message = f"tl.dot on {where} takes no {a} operand: {spoken(allowed)}"
+        return [Violation("dot.a", "a", a.name, allowed, close, SOURCE, message)]
+    if b.name not in beside:
+        message = f"tl.dot on {where} does not multiply {a} with {b}: b is {spoken(beside)}"
+        return [Violation("dot.b", "b", b.name, beside, beside[:1], SOURCE, message)]
+    wide = accumulators(a)
+    if acc is not None and acc.name not in wide:
+        message = f"tl.dot of {a} accumulates in {spoken(wide)}, not in {acc}: cast the result"
+        return [Violation("dot.acc", "acc", acc.name, wide, wide[:1], SOURCE, message)]
+    return []
+
+
+def _closest(a: DType, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Another fp8 (or fp16) for an fp8, the one integer for an integer, fp32 or fp16 for any other float."""
+    if a.name in fp8.NAMES:
+        return (*tuple(name for name in names if name in fp8.NAMES)[:1], "f16")
+    if a.name[0] in "sub" and a.name != "bf16":
+        return ("s8",)
+    return ("f32",) if a.bits >= 32 else ("f16",)
+
+
+def _too_small(
+    m: int, n: int, k: int, a: DType, b: DType, target: Target, triton: str | None, batch: int | None
+) -> list[Violation]:
+    least = dict(zip("mnk", smallest(a=a, b=b, target=target, triton=triton), strict=True))
+    if batch is not None and series(triton) < (3, 2) and a.name == "s8":
+        least |= {"m": 32, "k": 16}
+    found = []
+    for name, size in (("m", m), ("n", n), ("k", k)):
+        if 0 < size < least[name] and not size & (size - 1):
+            allowed = _powers(least[name], MAX_NUMEL)
+            release = ".".join(map(str, series(triton)))
+            message = f"{name} is {size}: tl.dot of {a} on {target} takes {least[name]} or more in Triton {release}"
+            found.append(Violation(f"dot.{name}", name, size, allowed, allowed[:1], SOURCE, message))
+    return found
+
+
+def _too_large(m: int, n: int, k: int, batch: int) -> list[Violation]:
+    for (one, size), (other, second) in ((("m", m), ("k", k)), (("k", k), ("n", n)), (("m", m), ("n", n))):
+        if batch * size * second > MAX_NUMEL:
+            most = MAX_NUMEL // max(1, batch * second)
+            allowed = _powers(1, most)
+            message = f"a tile of {one} x {other} has {batch * size * second} elements: at most {MAX_NUMEL}"
+            return [Violation("dot.numel", one, size, allowed, allowed[-1:], SOURCE, message)]
+    return []
+
+
+def _powers(least: int, most: int) -> tuple[int, ...]:
+    return tuple(1 << exponent for exponent in range(most.bit_length()) if 1 << exponent >= least)
+
+
+def _explain(given: Given) -> Explanation:
+    target, triton, a = given["target"], given.get("triton"), given["a"]
+    asked = {name: given[name] for name in _ASKED if name in given}
+    found = violations(target=target, triton=triton, **asked)
+    m, n, k = smallest(a=a, b=given.get("b"), target=target, triton=triton)
+    verdict = "illegal" if found else "legal"
+    release = ".".join(map(str, series(triton)))
+    facts = [
+        Fact("min_m", m, "M, at least"),
+        Fact("min_n", n, "N, at least"),
+        Fact("min_k", k, "K, at least"),
+        Fact(
+            "b_types", list(partners(a, target, triton)), "b may be", spoken(partners(a, target, triton)) or "nothing"
+        ),
+        Fact("accumulators", list(accumulators(a)), "accumulator", spoken(accumulators(a)) or "none"),
+        Fact("input_precisions", list(precisions(target, triton)), "precision", spoken(precisions(target, triton))),
+    ]
+    if target.backend == "hip":
+        facts += _instruction(given)
+    notes = []
+    acc = given.get("acc")
+    if acc is not None and acc.name in (*accumulators(a)[1:], "f64", "s32") and series(triton) < (3, 8):
+        notes.append("Up to 3.7 out_dtype is float32 unless given: pass out_dtype as the accumulator's type too.")
+    shown = {name: str(value) if isinstance(value, DType) else value for name, value in asked.items()}
+    return Explanation(
+        "dot",
+        TITLE,
+        f"{verdict}: tl.dot of {given['m']}x{given['n']}x{given['k']} {a} on {target}, Triton {release}",
+        {"target": str(target), "triton": release, **shown},
+        not found,
+        tuple(found),
+        tuple(facts),
+        notes=tuple(notes),
+        sources=(SOURCE, _OPTIONS),
+    )
+
+
+def _instruction(given: Given) -> list[Fact]:
+    """What the newest Triton makes of the tile on AMD."""
+    target, a = given["target"], given["a"]
+    wished = dtypes.parse("tf32") if a.name == "f32" and given.get("input_precision") == "tf32" else a
+    if given.get("b", a) != a or not chips.known(target):
+        return []
+    row = tile.chosen(m=given["m"], n=given["n"], k=given["k"], a=wished, target=target)
+    name = row.mnemonic if row else None
+    return [Fact("matrix_instruction", name, "instruction", name or "none: scalar multiply-adds")]
+
+
+_ASKED = ("m", "n", "k", "a", "b", "acc", "num_warps", "input_precision", "batch")
+
+
+def _table(given: Given) -> Explanation:
+    rows = []
+    for at, first in enumerate(_ERAS):
+        last = (_ERAS[at + 1][0], _ERAS[at + 1][1] - 1) if at + 1 < len(_ERAS) else NEWEST
+        triton = f"{first[0]}.{first[1]}"
+        span = triton if first == last else f"{triton} - {last[0]}.{last[1]}"
+        for target in (Target("cuda", "90"), Target("hip", "gfx942"), Target("hip", "gfx1100")):
+            cells = []
+            for name in ("f16", "f32", "f64", "s8"):
+                one = _known(name)
+                shape = smallest(a=one, target=target, triton=triton)
+                cells.append("x".join(map(str, shape)) if partners(one, target, triton) else "no")
+            rows.append((span, str(target), *cells))
+    target = given["target"]
+    named = tuple((name, spoken(accumulators(_of(name)))) for name in operands(target))
+    tables = (
+        Table("smallest M x N x K", ("Triton", "target", "f16, bf16", "f32", "f64", "s8"), tuple(rows)),
+        Table(f"operands on {target}, newest Triton", ("type", "accumulator"), named),
+    )
+    return Explanation("dot", TITLE, TITLE, tables=tables, sources=(SOURCE, _OPTIONS))
+
+
+def _of(name: str) -> DType:
+    return DType(name, 8, "") if name in fp8.NAMES else _known(name)
+
+
+RULE = Rule(
+    "dot",
+    TITLE,
+    (
+        Parameter("m", Form.INTEGER, "rows of A and of the result", required=True),
+        Parameter("n", Form.INTEGER, "columns of B and of the result", required=True),
+        Parameter("k", Form.INTEGER, "columns of A, rows of B", required=True),
+        Parameter("a", Form.DTYPE, "type of A", required=True),
+        Parameter("b", Form.DTYPE, "type of B; A's where it is left out"),
+        Parameter("acc", Form.DTYPE, "type of the accumulator"),
+        Parameter("batch", Form.INTEGER, "tiles of a batched dot"),
+        Parameter("input-precision", Form.CHOICE, "input_precision", ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")),
+        Parameter("num-warps", Form.INTEGER, "warps a block", default="4"),
+        Parameter("target", Form.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        Parameter("triton", Form.RELEASE, "Triton release; the newest where it is left out"),
+    ),
+    _explain,
+    _table,
+    (
+        "--m 16 --n 8 --k 16 --a f16 --triton 3.4.0",
+        "--m 64 --n 64 --k 16 --a e4m3 --target cuda:80",
+        "--m 128 --n 128 --k 64 --a f32 --input-precision tf32 --target hip:gfx950",
+    ),
+)

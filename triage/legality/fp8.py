@@ -1,0 +1,33 @@
+"""Which fp8 types Triton's front end takes, by target and release.
+
+Up to 3.1 only fp8e4nv is held back, and only where it is used (dot and casts); from 3.2 on a type that is not among
+the backend's ``supported_fp8_dtypes`` cannot even be named in a signature (``dtype.to_ir``, language/core.py).
+"""
+
+from __future__ import annotations
+
+from triage.legality.release import Series
+from triage.target import Target
+
+SOURCE = "triton/backends/{nvidia,amd}/compiler.py: supported_fp8_dtypes; triton/language/core.py: dtype.to_ir"
+NAMES = ("e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e4m3b15")
+"""Triton's fp8e4nv, fp8e5, fp8e4b8, fp8e5b16 and fp8e4b15, as dtypes.py calls them."""
+_CDNA3 = ("gfx940", "gfx941", "gfx942")
+
+
+def supported(target: Target, release: Series) -> frozenset[str]:
+    """The fp8 types that a kernel for this target may name, of ``NAMES``."""
+    if release < (3, 2):
+        return frozenset(NAMES)
+    if target.capability is not None:
+        return frozenset({"e5m2", "e4m3b15"} | ({"e4m3"} if target.capability >= 89 else set()))
+    if release >= (3, 5):
+        return frozenset({"e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"})
+    found = {"e5m2"}
+    if target.arch in _CDNA3:
+        found |= {"e4m3fnuz", "e5m2fnuz"}
+        if release >= (3, 3):
+            found.add("e4m3")
+    elif (release >= (3, 3) and target.arch == "gfx950") or (release >= (3, 4) and "gfx12" in target.arch):
+        found.add("e4m3")
+    return frozenset(found)

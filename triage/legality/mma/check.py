@@ -1,0 +1,274 @@
+"""What is wrong with an ``mma.sync`` as it is asked for.
+
+A request is narrowed parameter by parameter over all instructions, what a caller can change least first. Where nothing
+is left, that parameter is to blame, and the search goes on without it, so that one mistake is reported once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from itertools import product
+
+from triage.legality.dtypes import DType
+from triage.legality.mma.forms import FORMS, MMA, Form
+from triage.legality.violation import Value, Violation, nearest, spoken
+from triage.target import Target
+
+CAPABILITIES = (70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121)
+"""Compute capabilities (times ten) that a violation may name as allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction, types by name: what stands after ``mma.sync.aligned``. ``kind``, ``scale`` and ``op`` are "none"
+    and ``scale_vec`` is 0 where they are not written."""
+
+    sparse: bool
+    a: str
+    b: str
+    kind: str
+    scale: str
+    scale_vec: int
+    m: int
+    n: int
+    k: int
+    d: str
+    c: str
+    a_layout: str
+    b_layout: str
+    op: str
+
+
+_ORDER = tuple(field.name for field in fields(Instruction))
+_RULES = {name: f"mma.{name.replace('_', '-')}" for name in _ORDER}
+_LABEL = {
+    "a": "A of {}",
+    "b": "B of {}",
+    "c": "C of {}",
+    "d": "D of {}",
+    "m": "m={}",
+    "n": "n={}",
+    "k": "k={}",
+    "kind": ".kind::{}",
+    "scale": "a block scale of {}",
+    "scale_vec": ".scale_vec::{}X",
+    "a_layout": "A .{}",
+    "b_layout": "B .{}",
+    "op": "bit operation {}",
+}
+_ABSENT = {"kind": "no .kind", "scale": "no block scale", "scale_vec": "no .scale_vec", "op": "no bit operation"}
+
+
+def default_accumulator(a: str) -> str:
+    """The accumulator that every shape of a type has: f64 for f64, s32 for integers and bits, else f32."""
+    if a == "f64":
+        return "f64"
+    return "s32" if a[0] in "su" or a == "b1" else "f32"
+
+
+def violations(
+    *,
+    a: DType,
+    b: DType | None = None,
+    c: DType | None = None,
+    d: DType | None = None,
+    m: int,
+    n: int,
+    k: int,
+    a_layout: str = "row",
+    b_layout: str = "col",
+    sparse: bool = False,
+    kind: str | None = None,
+    scale: DType | None = None,
+    scale_vec: int | None = None,
+    op: str | None = None,
+    target: Target,
+) -> list[Violation]:
+    """What is wrong with ``mma.sync.aligned.mMnNkK.A_LAYOUT.B_LAYOUT.D.A.B.C``, in elements; empty when it is legal.
+
+    Types that are left out follow from ``a``. ``sparse`` is ``mma.sp::ordered_metadata``; ``kind`` is one of ``KINDS``;
+    ``scale`` is the type of block scales (ue8m0, ue4m3), which makes it ``.block_scale``, ``scale_vec`` the 1, 2 or 4
+    of ``.scale_vec``; ``op`` is ``xor`` or ``and`` for b1. Targets are what Triton assembles for: sm_90a, sm_100a and
+    so on (kinds exist on the architecture-specific and family targets only). Source: PTX ISA, mma and mma.sp, as the
+    assemblers of Triton 3.9.0 read them (``forms`` says where they differ).
+    """
+    asked = _Asked(a, b, c, d, m, n, k, a_layout, b_layout, sparse, kind, scale, scale_vec, op)
+    capability = target.capability or 0
+    if legal(asked.instruction(), capability):
+        return []
+    if capability < CAPABILITIES[0]:
+        return [
+            Violation(
+                "mma.target",
+                "target",
+                str(target),
+                _targets(asked.instruction()),
+                _targets(asked.instruction())[:1],
+                MMA,
+                f"{target} has no mma.sync: it came with cuda:70",
+            )
+        ]
+    return _blamed(asked, capability, target)
+
+
+@cache
+def instructions() -> dict[Instruction, tuple[Form, ...]]:
+    """Every instruction of any target, with the forms that have it, documented ones first."""
+    found: dict[Instruction, tuple[Form, ...]] = {}
+    for form in FORMS:
+        for (a, b), (m, n, k), (d, c), (al, bl), (vec, scale), kind, op in product(
+            form.pairs, form.shapes, form.accumulators, form.layouts, form.scales, form.kinds, form.ops
+        ):
+            one = Instruction(form.sparse, a, b, kind, scale, vec, m, n, k, d, c, al, bl, op)
+            found[one] = (*found.get(one, ()), form)
+    return found
+
+
+@cache
+def _on(capability: int) -> tuple[Instruction, ...]:
+    return tuple(one for one, forms in instructions().items() if any(form.on(capability) for form in forms))
+
+
+@cache
+def _values(name: str) -> tuple[Value, ...]:
+    """Every value of a field that some instruction has."""
+    return tuple(sorted({getattr(one, name) for one in instructions()}))
+
+
+def form_of(instruction: Instruction, capability: int) -> Form | None:
+    """The form that makes an instruction legal on a target, or None."""
+    return next((form for form in instructions().get(instruction, ()) if form.on(capability)), None)
+
+
+def legal(instruction: Instruction, capability: int) -> bool:
+    """Whether the assembler takes it."""
+    return form_of(instruction, capability) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The arguments of ``violations``: types that were left out stay so, for they follow another change."""
+
+    a: DType
+    b: DType | None
+    c: DType | None
+    d: DType | None
+    m: int
+    n: int
+    k: int
+    a_layout: str
+    b_layout: str
+    sparse: bool
+    kind: str | None
+    scale: DType | None
+    scale_vec: int | None
+    op: str | None
+
+    def instruction(self, changed: str = "", value: Value = "") -> Instruction:
+        """With defaults, and with one field changed."""
+        names: dict[str, str] = {
+            name: str(value) if name == changed else str(given)
+            for name, given in (("a", self.a), ("b", self.b), ("c", self.c), ("d", self.d))
+            if given is not None or name == changed
+        }
+        d = names.get("d", default_accumulator(names["a"]))
+        whole = Instruction(
+            self.sparse,
+            names["a"],
+            names.get("b", names["a"]),
+            self.kind or "none",
+            str(self.scale or "none"),
+            self.scale_vec or 0,
+            self.m,
+            self.n,
+            self.k,
+            d,
+            names.get("c", d),
+            self.a_layout,
+            self.b_layout,
+            self.op or "none",
+        )
+        return replace(whole, **{changed: value}) if changed and changed not in "abcd" else whole  # type: ignore[arg-type]
+
+    def implied(self, name: str) -> bool:
+        """Whether a field was left out and follows from another."""
+        return name in ("b", "c", "d") and getattr(self, name) is None
+
+
+def _blamed(asked: _Asked, capability: int, target: Target) -> list[Violation]:
+    given = asked.instruction()
+    left: Sequence[Instruction] = _on(capability)
+    anywhere: Sequence[Instruction] = tuple(instructions())
+    blamed: list[str] = []
+    found = []
+    for name in _ORDER:
+        value = getattr(given, name)
+        narrowed = [one for one in left if getattr(one, name) == value]
+        elsewhere = [one for one in anywhere if getattr(one, name) == value]
+        if narrowed:
+            left, anywhere = narrowed, elsewhere
+            continue
+        # A type that was left out follows A (C follows D): if that is wrong, saying so once is enough.
+        if not (asked.implied(name) and blamed):
+            found.append(_violation(asked, name, left, elsewhere, capability, target))
+            blamed.append(name)
+        # The rest is held against the targets that have it, or, where none has, goes on without it.
+        if elsewhere:
+            left = anywhere = elsewhere
+    return found
+
+
+def _violation(
+    asked: _Asked,
+    name: str,
+    left: Sequence[Instruction],
+    anywhere: Sequence[Instruction],
+    capability: int,
+    target: Target,
+) -> Violation:
+    """One parameter is wrong. ``left`` are the target's instructions that have what stands before it, ``anywhere``
+    those of any target that have it as well."""
+    value: Value = getattr(asked.instruction(), name)
+    allowed = tuple(option for option in _values(name) if legal(asked.instruction(name, option), capability))
+    numbers = [option for option in allowed if isinstance(option, int)]
+    close: tuple[Value, ...] = allowed[:2]
+    if name in ("m", "n", "k") and isinstance(value, int):
+        close = nearest(value, numbers)
+    has = sorted({getattr(one, name) for one in left})
+    forms = {form for one in anywhere for form in instructions()[one]}
+    message = f"{_spoken(name, value)} is not there on {target}{_context(asked, name)}"
+    if name == "a" and value == "f32":
+        message += ": there is no f32 multiplication, tf32 reads fp32 operands with 10 bits of mantissa"
+    elif forms and not any(form.on(capability) for form in forms):
+        message += f": it came with cuda:{min(form.since for form in forms)}"
+    message += f"; there is {spoken([_ABSENT.get(name, one) if one in ('none', 0) else one for one in has])}"
+    return Violation(_RULES[name], name, value, allowed, close, MMA, message)
+
+
+def _context(asked: _Asked, name: str) -> str:
+    """What stands before a parameter, for the message about it."""
+    given = asked.instruction()
+    if name in ("sparse", "a"):
+        return ""
+    words = f" for {given.a}" + (f" by {given.b}" if name != "b" and given.b != given.a else "")
+    if name in ("d", "c", "a_layout", "b_layout", "op"):
+        words += f" in m{given.m}n{given.n}k{given.k}"
+    if name == "n":
+        words += f" with m={given.m}"
+    if name == "k":
+        words += f" with m{given.m}n{given.n}"
+    return words + (" with sparse A" if given.sparse else "")
+
+
+def _spoken(name: str, value: Value) -> str:
+    if name == "sparse":
+        return "mma.sp" if value else "mma"
+    if value in ("none", 0) and name in _ABSENT:
+        return _ABSENT[name]
+    return _LABEL[name].format(value)
+
+
+def _targets(instruction: Instruction) -> tuple[str, ...]:
+    return tuple(f"cuda:{capability}" for capability in CAPABILITIES if legal(instruction, capability))

@@ -1,0 +1,273 @@
+"""``triage explain mma``: the verdict, registers a thread, who holds what, and what Triton would take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from triage.legality import dtypes
+from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.mma import fragment, triton
+from triage.legality.mma.check import Instruction, default_accumulator, form_of, instructions, legal, violations
+from triage.legality.mma.forms import FORMS, KINDS, MMA, MMA_SP, Form
+from triage.legality.rule import Form as Written
+from triage.legality.rule import Given, Parameter, Rule
+from triage.target import Target
+
+TITLE = "mma.sync: types, shapes and layouts of the tensor-core instruction of one warp"
+_TRITON = "Triton 3.9.0, third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/DotOpToLLVM/MMAv2.cpp"
+
+
+def _explain(given: Given) -> Explanation:
+    target: Target = given["target"]
+    m, n, k = (*given["shape"], 0, 0, 0)[:3]
+    vec = int(given["scale_vec"]) if "scale_vec" in given else None
+    sparse = given.get("sparse", False)
+    found = violations(
+        a=given["a"],
+        b=given.get("b"),
+        c=given.get("c"),
+        d=given.get("d"),
+        m=m,
+        n=n,
+        k=k,
+        a_layout=given["a_layout"],
+        b_layout=given["b_layout"],
+        sparse=sparse,
+        kind=given.get("kind"),
+        scale=given.get("scale"),
+        scale_vec=vec,
+        op=given.get("op"),
+        target=target,
+    )
+    a, d = given["a"], given.get("d") or dtypes.parse(default_accumulator(str(given["a"])))
+    b, c = given.get("b") or a, given.get("c") or d
+    one = Instruction(
+        sparse, str(a), str(b), given.get("kind", "none"), str(given.get("scale", "none")), vec or 0, m, n, k,
+        str(d), str(c), given["a_layout"], given["b_layout"], given.get("op", "none"),
+    )  # fmt: skip
+    capability = target.capability or 0
+    form = form_of(one, capability)
+    return Explanation(
+        "mma",
+        TITLE,
+        f"{'illegal' if found else 'legal'}: {_brief(one)} on {target}",
+        {"target": str(target), "a": one.a, "b": one.b, "c": one.c, "d": one.d, "shape": [m, n, k]},
+        not found,
+        tuple(found),
+        _facts(one, form, target) if form else (_triton_fact(one.a, target),),
+        drawings=_drawings(one) if form else (),
+        notes=_notes(one, form),
+        sources=(MMA_SP if sparse else MMA, _TRITON),
+        instead=_instead(one, capability, target) if found else (),
+    )
+
+
+def _brief(one: Instruction) -> str:
+    words = f"{'mma.sp' if one.sparse else 'mma'} m{one.m}n{one.n}k{one.k}, {one.a} x {one.b} + {one.c} to {one.d}"
+    return words + (f", kind {one.kind}" if one.kind != "none" else "")
+
+
+def spelled(one: Instruction) -> str:
+    """The instruction as PTX writes it."""
+    name = f"mma{'.sp::ordered_metadata' if one.sparse else ''}.sync.aligned.m{one.m}n{one.n}k{one.k}"
+    name += f".{one.a_layout}.{one.b_layout}"
+    name += f".kind::{one.kind}" if one.kind != "none" else ""
+    name += ".block_scale" if one.scale != "none" else ""
+    name += f".scale_vec::{one.scale_vec}X" if one.scale_vec else ""
+    name += f".{one.d}.{one.a}.{one.b}.{one.c}"
+    name += f".{one.scale}" if one.scale != "none" else ""
+    return name + (f".{one.op}.popc" if one.op != "none" else "")
+
+
+def _facts(one: Instruction, form: Form, target: Target) -> tuple[Fact, ...]:
+    quads = _in_quads(one)
+    share = 4 if quads else 1  # each quarter of a warp holds a product of its own
+    kind = None if one.kind == "none" else one.kind
+    bits_a = fragment.stored_bits(dtypes.parse(one.a), kind)
+    bits_b = fragment.stored_bits(dtypes.parse(one.b), kind)
+    stored_k = one.k // 2 if one.sparse else one.k
+    counts = {
+        "a": share * fragment.registers(one.m, stored_k, bits_a),
+        "b": share * fragment.registers(one.k, one.n, bits_b),
+        "c": share * fragment.registers(one.m, one.n, dtypes.parse(one.c).bits),
+        "d": share * fragment.registers(one.m, one.n, dtypes.parse(one.d).bits),
+    }
+    wide = "64-bit" if one.a == "f64" else "32-bit"
+    text = ", ".join(f"{name.upper()} {count}" for name, count in counts.items())
+    macs = one.m * one.n * one.k * share
+    return (
+        Fact("instruction", spelled(one), "PTX"),
+        Fact("registers", counts, "registers a thread", f"{text} ({wide})"),
+        Fact("multiply_adds", macs, "multiply-adds a warp"),
+        Fact("since", form.only[0] if form.only else form.since, "first target", f"cuda:{form.since}"),
+        Fact(
+            "documented", form.documented, "in the PTX ISA", "yes" if form.documented else "no: the assembler takes it"
+        ),
+        _triton_fact(one.a, target),
+    )
+
+
+def _triton_fact(a: str, target: Target) -> Fact:
+    choice = triton.chosen(a, target)
+    if a not in triton.DOT_TYPES:
+        return Fact("triton", None, "Triton takes", f"nothing: {a} is no operand type of tl.dot")
+    if choice is None:
+        return Fact("triton", None, "Triton takes", f"no mma.sync for {a} on {target}: FMA, or it refuses the type")
+    shape = f"m{choice.m}n{choice.n}k{choice.k}"
+    text = f"{shape} with {choice.operand} operands" + (f", converted from {a}" if choice.operand != a else "")
+    return Fact("triton", {"shape": [choice.m, choice.n, choice.k], "operand": choice.operand}, "Triton takes", text)
+
+
+def _notes(one: Instruction, form: Form | None) -> tuple[str, ...]:
+    notes = []
+    if one.sparse:
+        notes.append(
+            "A is stored as half of K with metadata that says which of each group are kept (2 of 4; pairs of 4-bit "
+            "elements 4 of 8; 1 of 2 for tf32)."
+        )
+    if form is not None and one.a in ("e4m3", "e5m2") and not one.sparse and (one.k == 16 or one.d == "f16"):
+        notes.append("fp8 with k=16 or f16 accumulators needs PTX 8.7 (ptxas 12.8, Triton 3.3).")
+    if form is not None and not form.documented and one.kind != "none":
+        notes.append("The assembler ignores .kind here: the instruction is the one without it.")
+    return tuple(notes)
+
+
+def _instead(one: Instruction, capability: int, target: Target) -> tuple[tuple[str, Explanation], ...]:
+    """The instructions of the target with the same types, closest in shape."""
+    close = [
+        other
+        for other in instructions()
+        if legal(other, capability)
+        and replace(one, m=other.m, n=other.n, k=other.k, d=other.d, c=other.c) == other
+        and (other.d == one.d or not any(x.d == one.d and x.a == one.a for x in instructions() if legal(x, capability)))
+    ]
+    close.sort(key=lambda other: (abs(other.m - one.m), abs(other.k - one.k), -other.k))
+    return tuple(
+        (
+            f"m{other.m}n{other.n}k{other.k}, D {other.d}",
+            Explanation(
+                "mma",
+                TITLE,
+                spelled(other),
+                {"shape": [other.m, other.n, other.k]},
+                True,
+                facts=(Fact("instruction", spelled(other), "PTX"),),
+            ),
+        )
+        for other in close[:2]
+        if other != one and target.capability
+    )
+
+
+def _in_quads(one: Instruction) -> bool:
+    return (one.m, one.n, one.k) == (8, 8, 4) and one.a != "f64"
+
+
+def _drawings(one: Instruction) -> tuple[Drawing, ...]:
+    if _in_quads(one):
+        return ()
+    kind = None if one.kind == "none" else one.kind
+    bits = fragment.stored_bits(dtypes.parse(one.a), kind)
+    each = max(32 // bits, 1)
+    stored_k = one.k // 2 if one.sparse else one.k
+    words_a = range(fragment.registers(one.m, stored_k, bits))
+    words_b = range(fragment.registers(one.k, one.n, bits))
+    a = {fragment.operand_a(lane, r, one.m, bits)[0]: (lane, r) for lane in range(32) for r in words_a}
+    b = {fragment.operand_b(lane, r, bits)[0]: (lane, r) for lane in range(32) for r in words_b}
+    values = range(one.m * one.n // 32)
+    d = {fragment.accumulator(lane, value): (lane, value) for lane in range(32) for value in values}
+    run = f"{each} elements along k in each cell" if each > 1 else "one element in each cell"
+    return (
+        _grid(f"A, m down, k across: thread and register, {run}", a, "a"),
+        _grid(f"B, k down, n across: thread and register, {run}", b, "b"),
+        _grid("C and D, m down, n across: thread and value", d, "d"),
+    )
+
+
+def _grid(title: str, held: dict[tuple[int, int], tuple[int, int]], letter: str) -> Drawing:
+    rows, columns = sorted({row for row, _ in held}), sorted({column for _, column in held})
+    cells = {at: f"T{lane} {letter}{place}" for at, (lane, place) in held.items()}
+    lines = [f"{'':>4} " + "".join(f"{column:<8}" for column in columns).rstrip()]
+    lines += [f"{row:>4} " + "".join(f"{cells[row, column]:<8}" for column in columns).rstrip() for row in rows]
+    return Drawing(title, tuple(lines))
+
+
+def _table(given: Given) -> Explanation:
+    target: Target = given["target"]
+    stated = "every target" if target == _DEFAULT else str(target)
+    rows = tuple(
+        _row(form) for form in FORMS if target == _DEFAULT or (target.capability and form.on(target.capability))
+    )
+    columns = ("A x B", "shapes", "D C", "layouts", "kind and scale", "targets")
+    return Explanation(
+        "mma",
+        TITLE,
+        TITLE,
+        tables=(Table(f"mma.sync on {stated}", columns, rows), _choices()),
+        notes=("* The assembler takes it, and the PTX ISA does not have it.",),
+        sources=(MMA, MMA_SP, _TRITON),
+    )
+
+
+def _row(form: Form) -> tuple[str, ...]:
+    types = list(dict.fromkeys(a for a, _ in form.pairs))
+    mixed = len(form.pairs) > len(types)
+    shapes = ", ".join(f"m{m}n{n}k{k}" for m, n, k in form.shapes)
+    scales = [f"{vec}X {scale}" if vec else scale for vec, scale in form.scales if scale != "none"]
+    kind = "any kind" if len(form.kinds) == len(KINDS) else form.kinds[0]
+    words = [kind] if kind != "none" else []
+    words += [f"scale {', '.join(scales)}"] if scales else []
+    words += [f"{' and '.join(form.ops)}.popc"] if form.ops != ("none",) else []
+    return (
+        ("sparse " if form.sparse else "") + (" or ".join(types)) + (", mixed" if mixed else ""),
+        shapes,
+        ", ".join(f"{d} {c}" for d, c in form.accumulators),
+        "any" if len(form.layouts) > 1 else "row col",
+        ", ".join(words),
+        (", ".join(f"cuda:{one}" for one in form.only) if form.only else f"cuda:{form.since} on")
+        + ("" if form.documented else " *"),
+    )
+
+
+def _choices() -> Table:
+    targets = [Target("cuda", arch) for arch in ("80", "86", "89", "90", "100", "120")]
+    rows = []
+    for a in ("f16", "bf16", "tf32", "f64", "s8", "e4m3", "e5m2"):
+        cells = [a]
+        for target in targets:
+            choice = triton.chosen(a, target)
+            converted = f" as {choice.operand}" if choice and choice.operand != a else ""
+            cells.append(f"m{choice.m}n{choice.n}k{choice.k}{converted}" if choice else "-")
+        rows.append(tuple(cells))
+    return Table("what Triton 3.9.0 takes where it takes mma.sync", ("operands", *map(str, targets)), tuple(rows))
+
+
+_DEFAULT = Target("cuda", "90")
+
+RULE = Rule(
+    "mma",
+    TITLE,
+    (
+        Parameter("a", Written.DTYPE, "type of A: f16, tf32, e4m3, s8, b1 …", required=True),
+        Parameter("shape", Written.SHAPE, "MxNxK of the instruction", required=True),
+        Parameter("b", Written.DTYPE, "type of B [as A]"),
+        Parameter("d", Written.DTYPE, "type of D [the widest that A has]"),
+        Parameter("c", Written.DTYPE, "type of C [as D]"),
+        Parameter("a-layout", Written.CHOICE, "layout of A", ("row", "col"), "row"),
+        Parameter("b-layout", Written.CHOICE, "layout of B", ("row", "col"), "col"),
+        Parameter("sparse", Written.FLAG, "mma.sp: A is 2:4 sparse"),
+        Parameter("kind", Written.CHOICE, "kind of 8-, 6- and 4-bit operands", KINDS),
+        Parameter("scale", Written.DTYPE, "type of block scales: ue8m0 or ue4m3"),
+        Parameter("scale-vec", Written.CHOICE, "scales a row and instruction", ("1", "2", "4")),
+        Parameter("op", Written.CHOICE, "bit operation of b1", ("xor", "and")),
+        Parameter("target", Written.TARGET, "cuda:NN", default="cuda:90"),
+    ),
+    _explain,
+    _table,
+    (
+        "--a f16 --shape 16x8x16 --target cuda:80",
+        "--a bf16 --shape 16x8x16 --target cuda:75",
+        "--a e4m3 --shape 16x8x64 --target cuda:89",
+        "--a e2m1 --shape 16x8x64 --kind mxf4nvf4 --scale ue4m3 --scale-vec 4 --target cuda:120",
+    ),
+)

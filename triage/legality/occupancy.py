@@ -1,0 +1,230 @@
+"""How many blocks of a kernel an SM (AMD: compute unit) holds at a time, and what keeps it from holding more.
+
+Every resource allows a number of blocks; the smallest is the answer. NVIDIA: registers are given to warps, in units of
+256 (8 a thread), and a warp's come from the partition that it runs on, so a partition holds whole warps only; a block
+that leaves partitions unused must still fit as if it did not. Shared memory is given to blocks, in units, with 1 KiB
+for the driver from capability 8.0 on, and with the carve-out that suits the kernel best. AMD: a wave's VGPRs come
+from its SIMD in granules; a work-group of more than one wave needs a barrier.
+
+Not counted: registers that setmaxnreg moves between warps at run time, SGPRs (a kernel with more than 80 of them may
+have fewer waves on gfx9), scratch memory, clusters (all blocks of a cluster start together).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from triage.errors import InputError
+from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.limits import Multiprocessor, limits, multiprocessor, multiprocessors
+from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.violation import Violation, nearest
+from triage.target import Target
+
+TITLE = "blocks and warps on a multiprocessor, and what limits them"
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """``limited_by`` is the resource that allows the fewest blocks (``shared memory``, ``registers``, ``warps`` or
+    ``blocks``), the first in this order where several do; ``allowed`` is what each allows. ``warps_per_sm`` counts
+    resident warps, of the ``most_warps`` that there is room for. Shared memory is left out where none is taken."""
+
+    blocks_per_sm: int
+    warps_per_sm: int
+    most_warps: int
+    limited_by: str
+    allowed: tuple[tuple[str, int], ...]
+
+    @property
+    def fraction(self) -> float:
+        """Resident warps out of those that there is room for."""
+        return self.warps_per_sm / self.most_warps
+
+    def __str__(self) -> str:
+        blocks = (
+            "no block fits" if not self.blocks_per_sm else f"{self.blocks_per_sm} block{'s'[: self.blocks_per_sm > 1]}"
+        )
+        return f"{blocks} an SM, limited by {self.limited_by}"
+
+
+def of(*, shared_bytes: int, registers: int, threads: int, target: Target) -> Occupancy | None:
+    """The occupancy of a kernel: shared memory a block in bytes (static and dynamic together), registers a thread
+    (AMD: VGPRs and AGPRs together where they are one file), threads a block. No block fits where the kernel asks for
+    more than a block may have. None where the table does not know the target; ValueError where ``threads`` is not
+    positive or another number is negative."""
+    if threads < 1 or shared_bytes < 0 or registers < 0:
+        raise ValueError(f"{threads} threads, {shared_bytes} bytes, {registers} registers: no such kernel")
+    sm, block = multiprocessor(target), limits(target)
+    if sm is None or block is None:
+        return None
+    warps = -(-threads // target.warp_size)
+    allowed: tuple[tuple[str, int], ...] = (
+        ("registers", _by_registers(sm, registers, warps) if registers <= block.registers else 0),
+        ("warps", sm.warps // warps if threads <= block.threads else 0),
+        # A work-group of one wave needs no barrier, of which there are as many as ``blocks`` on AMD.
+        ("blocks", sm.warps if target.backend == "hip" and warps == 1 else sm.blocks),
+    )
+    if taken := _up(shared_bytes + sm.reserved_bytes, sm.shared_granule):
+        by_shared = sm.shared_bytes // taken if shared_bytes <= block.shared_bytes else 0
+        allowed = (("shared memory", by_shared), *allowed)
+    limited_by, blocks = min(allowed, key=lambda one: one[1])
+    return Occupancy(blocks, blocks * warps, sm.warps, limited_by, allowed)
+
+
+def _by_registers(sm: Multiprocessor, registers: int, warps: int) -> int:
+    """Warps a partition holds, times partitions, in whole blocks."""
+    each = max(_up(registers, sm.register_granule), sm.register_granule)
+    resident = sm.registers // each
+    if _up(warps, sm.partitions) > resident * sm.partitions:
+        return 0
+    return resident * sm.partitions // warps
+
+
+def _up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit
+
+
+def register_steps(*, threads: int, target: Target) -> tuple[tuple[int, int], ...]:
+    """The most registers a thread with which 1, 2, … blocks fit, by registers alone: ``(blocks, registers)``, fewest
+    blocks first; a step that more blocks share is listed for the most of them."""
+    sm, block = multiprocessor(target), limits(target)
+    if sm is None or block is None:
+        return ()
+    warps = -(-threads // target.warp_size)
+    steps: dict[int, int] = {}
+    for registers in range(1, block.registers + 1):
+        steps[_by_registers(sm, registers, warps)] = registers
+    return tuple(sorted((blocks, most) for blocks, most in steps.items() if 0 < blocks * warps <= sm.warps))
+
+
+def violations(*, shared_bytes: int = 0, registers: int = 0, threads: int, target: Target) -> list[Violation]:
+    """What keeps even one block from fitting; empty when one fits, or the target is not in the table."""
+    found: list[Violation] = []
+    block = limits(target)
+    if block is None:
+        return found
+    if shared_bytes > block.shared_bytes:
+        message = f"{shared_bytes} B of shared memory a block; {target} has {block.shared_bytes} B"
+        found.append(_over("shared", "shared", shared_bytes, (block.shared_bytes,), block.source, message))
+    if registers > block.registers:
+        message = f"{registers} registers a thread; {target} has {block.registers}"
+        found.append(_over("registers", "registers", registers, (block.registers,), block.source, message))
+    if threads > block.threads:
+        message = f"{threads} threads a block; {target} takes {block.threads}"
+        found.append(_over("threads", "threads", threads, (block.threads,), block.source, message))
+    sm = multiprocessor(target)
+    if sm is not None and not found:
+        occupancy = of(shared_bytes=shared_bytes, registers=registers, threads=threads, target=target)
+        if occupancy is not None and occupancy.limited_by == "registers" and not occupancy.blocks_per_sm:
+            steps = register_steps(threads=threads, target=target)
+            right = tuple(most for _, most in steps[:1])
+            each = _up(registers, sm.register_granule)
+            file = sm.registers * target.warp_size * sm.partitions
+            message = (
+                f"{threads} threads with {registers} registers ({each} allocated) do not fit in {file} registers an SM"
+            )
+            found.append(_over("registers", "registers", registers, right, sm.source, message))
+    return found
+
+
+def _over(rule: str, parameter: str, given: int, right: tuple[int, ...], source: str, message: str) -> Violation:
+    return Violation(f"occupancy.{rule}", parameter, given, right, nearest(given, right), source, message)
+
+
+def _explain(given: Given) -> Explanation:
+    target, shared, registers, threads = given["target"], given["shared"], given["registers"], given["threads"]
+    if not threads:
+        raise InputError("--threads: a block has 1 or more")
+    asked = {"target": str(target), "shared": shared, "registers": registers, "threads": threads}
+    found = violations(shared_bytes=shared, registers=registers, threads=threads, target=target)
+    occupancy = of(shared_bytes=shared, registers=registers, threads=threads, target=target)
+    sm = multiprocessor(target)
+    if occupancy is None or sm is None:
+        headline = f"{target} is not in the table of multiprocessors"
+        sources = tuple(dict.fromkeys(row.source for _, row in multiprocessors()))
+        return Explanation("occupancy", TITLE, headline, asked, not found, tuple(found), sources=sources)
+    facts = (
+        Fact("blocks_per_sm", occupancy.blocks_per_sm, "blocks an SM"),
+        Fact("warps_per_sm", occupancy.warps_per_sm, "warps an SM", f"{occupancy.warps_per_sm} of {sm.warps}"),
+        Fact("occupancy", round(occupancy.fraction, 4), "occupancy", f"{occupancy.fraction:.0%}"),
+        Fact("limited_by", occupancy.limited_by, "limited by"),
+        Fact(
+            "registers_allocated",
+            _up(registers, sm.register_granule),
+            "registers a thread",
+            f"{_up(registers, sm.register_granule)} allocated, in steps of {sm.register_granule}",
+        ),
+        Fact(
+            "shared_allocated",
+            _up(shared + sm.reserved_bytes, sm.shared_granule),
+            "shared memory a block",
+            f"{_up(shared + sm.reserved_bytes, sm.shared_granule)} B allocated: {shared} + {sm.reserved_bytes} of the "
+            f"driver, in steps of {sm.shared_granule}",
+        ),
+    )
+    steps = register_steps(threads=threads, target=target)
+    tables = (
+        Table(
+            f"at {threads} threads",
+            ("blocks an SM", "registers a thread"),
+            tuple((str(blocks), str(most)) for blocks, most in steps),
+        ),
+    )
+    width = max(len(name) for name, _ in occupancy.allowed)
+    most = max(1, min(64, max(count for _, count in occupancy.allowed)))
+    bars = tuple(
+        f"{name:<{width}}  {'#' * min(count, most)} {count}"[:99]
+        for name, count in sorted(occupancy.allowed, key=lambda one: one[1])
+    )
+    sources = (sm.source, *(violation.source for violation in found))
+    return Explanation(
+        "occupancy",
+        TITLE,
+        f"{'illegal' if found else 'legal'}: {occupancy}",
+        asked,
+        not found,
+        tuple(found),
+        facts,
+        tables,
+        (Drawing("blocks an SM that each resource allows", bars),),
+        ("Not counted: registers moved by setmaxnreg, SGPRs, clusters.",),
+        tuple(dict.fromkeys(sources)),
+    )
+
+
+def _table(given: Given) -> Explanation:
+    rows = tuple(
+        (
+            str(target),
+            str(row.shared_bytes),
+            f"{row.shared_granule} (+{row.reserved_bytes})",
+            str(row.registers * row.partitions * target.warp_size),
+            f"{row.register_granule} a thread",
+            str(row.warps),
+            str(row.blocks),
+        )
+        for target, row in multiprocessors()
+    )
+    columns = ("target", "shared B", "granule B", "registers", "granule", "warps", "blocks")
+    sources = tuple(dict.fromkeys(row.source for _, row in multiprocessors()))
+    return Explanation("occupancy", TITLE, TITLE, tables=(Table(TITLE, columns, rows),), sources=sources)
+
+
+RULE = Rule(
+    "occupancy",
+    TITLE,
+    (
+        Parameter("target", Form.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        Parameter("shared", Form.INTEGER, "bytes of shared memory a block", default="0"),
+        Parameter("registers", Form.INTEGER, "registers a thread", default="32"),
+        Parameter("threads", Form.INTEGER, "threads a block", default="128"),
+    ),
+    _explain,
+    _table,
+    (
+        "--shared 98304 --registers 168 --threads 128",
+        "--registers 128 --threads 1024 --target cuda:80",
+        "--shared 32768 --registers 200 --threads 256 --target hip:gfx942",
+    ),
+)

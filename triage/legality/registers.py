@@ -1,0 +1,274 @@
+"""Registers a thread: how many there are for a block, what may be asked for, and when an accumulator spills.
+
+NVIDIA: a thread has at most 255, an SM 65536, given to warps in units of 256 (8 a thread). ``maxnreg`` (PTX
+``.maxnreg``) is a bound that ptxas raises to 24 and ignores above 255, with a warning in both cases; only 0 and what
+is over 32 bits are errors. ``setmaxnreg``, which warp specialization emits (``requestedRegisters`` in the TTGIR),
+takes multiples of 8 in 24 … 256 and an architecture- or family-specific target (``sm_90a``, ``sm_100a``,
+``sm_100f``), which is what Triton compiles for from capability 9.0 on. The PTX ISA says the same of it; that 24 bounds
+``.maxnreg`` from below is not written there. Confirmed against both ptxas of Triton 3.9.0 by enumeration of
+0 … 300 for both.
+
+The accumulator of ``tl.dot`` is BLOCK_M x BLOCK_N words of 4 bytes over all threads of the warps that compute it;
+tcgen05 keeps it in tensor memory. Operands that go through registers, addresses and the epilogue come on top, so a
+share of the file above three quarters is likely to spill; above the whole of it a spill is certain.
+"""
+
+from __future__ import annotations
+
+from triage.errors import InputError
+from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.limits import limits, multiprocessor, tabulated
+from triage.legality.occupancy import register_steps
+from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.violation import Violation, nearest
+from triage.target import Target
+
+TITLE = "registers a thread: maxnreg, setmaxnreg, waves_per_eu, accumulators"
+
+SETMAXNREG = tuple(range(24, 257, 8))
+"""What setmaxnreg takes (PTX ISA, setmaxnreg)."""
+_LOWEST, _HIGHEST = 24, 255
+"""Between these ptxas takes ``.maxnreg`` as it is."""
+_MOST_MAXNREG = (1 << 32) - 1
+
+_MAXNREG = "PTX ISA, .maxnreg; ptxas"
+_SETMAXNREG = "PTX ISA, setmaxnreg: imm-reg-count in 24 to 256, a multiple of 8"
+_WAVES = "LLVM, AMDGPU: amdgpu-waves-per-eu"
+_ACCUMULATOR = "Triton, MMA layouts: 4 bytes an element of the accumulator, spread over all lanes"
+
+
+def violations(
+    target: Target,
+    *,
+    num_warps: int = 4,
+    maxnreg: int | None = None,
+    setmaxnreg: int | None = None,
+    waves_per_eu: int | None = None,
+) -> list[Violation]:
+    """What is wrong with ``maxnreg`` (Triton's option), the immediate of ``setmaxnreg`` and AMD's ``waves_per_eu``
+    on a target; empty when nothing is, or when the target is not in the tables."""
+    found: list[Violation] = []
+    if maxnreg is not None:
+        found += _maxnreg(target, maxnreg, num_warps)
+    if setmaxnreg is not None:
+        found += _setmaxnreg(target, setmaxnreg)
+    if waves_per_eu:
+        found += _waves(target, waves_per_eu)
+    return found
+
+
+def effective_maxnreg(maxnreg: int) -> int:
+    """The bound that ptxas puts in force for a ``.maxnreg`` (registers a thread)."""
+    return max(_LOWEST, maxnreg) if maxnreg <= _HIGHEST else _HIGHEST
+
+
+def _maxnreg(target: Target, given: int, num_warps: int) -> list[Violation]:
+    if target.backend != "cuda":
+        message = f"{target} knows no maxnreg: waves_per_eu bounds the registers there"
+        return [Violation("registers.maxnreg", "maxnreg", given, (), (), "triton/backends/amd/compiler.py", message)]
+    if not 0 < given <= _MOST_MAXNREG:
+        message = f".maxnreg {given}: ptxas wants a positive number of 32 bits; 24 … 255 have an effect"
+        return [Violation("registers.maxnreg", "maxnreg", given, (), (), _MAXNREG, message)]
+    sm = multiprocessor(target)
+    steps = register_steps(threads=num_warps * target.warp_size, target=target)
+    if sm is None or not steps:
+        return []
+    most = steps[0][1]
+    used = effective_maxnreg(given)
+    if used > most and given <= _HIGHEST:
+        file = sm.registers * sm.partitions * target.warp_size
+        message = f"maxnreg={given} for {num_warps} warps: {file} registers an SM are {most} a thread"
+        right = tuple(range(_LOWEST, most + 1, 8))
+        return [Violation("registers.maxnreg", "maxnreg", given, right, nearest(given, right), sm.source, message)]
+    return []
+
+
+def _setmaxnreg(target: Target, given: int) -> list[Violation]:
+    capability = target.capability
+    if capability is None or capability < 90:
+        message = f"{target} has no setmaxnreg: it needs sm_90a or later"
+        return [Violation("registers.setmaxnreg", "setmaxnreg", given, (), (), _SETMAXNREG, message)]
+    if given in SETMAXNREG:
+        return []
+    message = f"setmaxnreg {given}: a multiple of 8 in 24 … 256"
+    return [
+        Violation(
+            "registers.setmaxnreg",
+            "setmaxnreg",
+            given,
+            SETMAXNREG,
+            nearest(given, SETMAXNREG),
+            _SETMAXNREG,
+            message,
+        )
+    ]
+
+
+def _waves(target: Target, given: int) -> list[Violation]:
+    cu = multiprocessor(target)
+    if target.backend != "hip":
+        message = f"{target} knows no waves_per_eu: maxnreg bounds the registers there"
+        return [Violation("registers.waves-per-eu", "waves_per_eu", given, (), (), _WAVES, message)]
+    if cu is None or given <= cu.warps // cu.partitions:
+        return []
+    right = tuple(range(1, cu.warps // cu.partitions + 1))
+    message = f"waves_per_eu={given}: a SIMD of {target} holds {right[-1]} waves"
+    return [
+        Violation("registers.waves-per-eu", "waves_per_eu", given, right, nearest(given, right), cu.source, message)
+    ]
+
+
+def for_waves(target: Target, waves: int) -> int | None:
+    """The most VGPRs a lane with which ``waves`` waves fit on a SIMD (NVIDIA: warps on a partition); None where the
+    table does not know the target, or none fits."""
+    unit, block = multiprocessor(target), limits(target)
+    if unit is None or block is None or waves < 1 or waves > unit.warps // unit.partitions:
+        return None
+    each = unit.registers // waves // unit.register_granule * unit.register_granule
+    return min(each, block.registers)
+
+
+def accumulator(tile: tuple[int, int], *, num_warps: int, target: Target, tensor_memory: bool | None = None) -> int:
+    """Registers a thread that a 32-bit accumulator of BLOCK_M x BLOCK_N takes, rounded up; 0 in tensor memory, where
+    tcgen05 (capability 10.x, BLOCK_M of 64 and more) keeps it. ``tensor_memory`` overrides that choice."""
+    if tensor_memory is None:
+        tensor_memory = target.capability in _TENSOR_MEMORY and tile[0] >= 64
+    if tensor_memory:
+        return 0
+    return -(-tile[0] * tile[1] // (num_warps * target.warp_size))
+
+
+_TENSOR_MEMORY = (100, 101, 103, 110)
+
+
+def _explain(given: Given) -> Explanation:
+    target, warps = given["target"], given["num_warps"]
+    if warps < 1:
+        raise InputError("--num-warps: a block has 1 or more")
+    asked: dict[str, object] = {"target": str(target), "num_warps": warps}
+    for name in ("maxnreg", "setmaxnreg", "waves_per_eu", "tile"):
+        if name in given:
+            asked[name] = list(given[name]) if name == "tile" else given[name]
+    found = violations(
+        target,
+        num_warps=warps,
+        maxnreg=given.get("maxnreg"),
+        setmaxnreg=given.get("setmaxnreg"),
+        waves_per_eu=given.get("waves_per_eu"),
+    )
+    threads = warps * target.warp_size
+    steps = register_steps(threads=threads, target=target)
+    block = limits(target)
+    facts: list[Fact] = []
+    notes: list[str] = []
+    drawings: tuple[Drawing, ...] = ()
+    most = steps[0][1] if steps else None
+    if most is not None:
+        facts.append(Fact("registers_at_most", most, "registers a thread", f"at most {most}, for {threads} threads"))
+    if "maxnreg" in given and not found:
+        used = effective_maxnreg(given["maxnreg"])
+        facts.append(Fact("maxnreg_in_force", used, "bound in force"))
+        if used != given["maxnreg"]:
+            verb = "raises it to" if given["maxnreg"] < _LOWEST else "ignores it, which leaves"
+            notes.append(f"ptxas warns of maxnreg={given['maxnreg']} and {verb} {used}.")
+        most = min(most, used) if most is not None else used
+    if given.get("waves_per_eu") and not found:
+        waves = for_waves(target, given["waves_per_eu"])
+        if waves is not None:
+            facts.append(Fact("registers_for_waves", waves, "VGPRs a lane for that"))
+            most = min(most, waves) if most is not None else waves
+    if "tile" in given:
+        tile = given["tile"]
+        words = accumulator((tile[0], tile[1]), num_warps=warps, target=target) if len(tile) > 1 else 0
+        facts += _spills(words, most, notes)
+        if words and most:
+            drawings = (_bar(words, most),)
+    table = Table(
+        f"at {threads} threads",
+        ("blocks an SM", "registers a thread"),
+        tuple((str(blocks), str(registers)) for blocks, registers in steps),
+    )
+    sources = [_MAXNREG, _SETMAXNREG] if target.backend == "cuda" else [_WAVES]
+    if "tile" in given:
+        sources.append(_ACCUMULATOR)
+    if block is not None:
+        sources.append(block.source)
+    return Explanation(
+        "registers",
+        TITLE,
+        _headline(bool(found), facts, target, warps),
+        asked,
+        not found,
+        tuple(found),
+        tuple(facts),
+        (table,) if steps else (),
+        drawings,
+        tuple(notes),
+        tuple(sources),
+    )
+
+
+def _headline(illegal: bool, facts: list[Fact], target: Target, warps: int) -> str:
+    known = {fact.name: fact.value for fact in facts}
+    said = f"{known['registers_at_most']} registers a thread" if "registers_at_most" in known else "no table"
+    if "accumulator_registers" in known:
+        said += f", {known['accumulator_registers']} of them accumulator: spills {known['spills']}"
+    return f"{'illegal' if illegal else 'legal'}: {warps} warps on {target}, {said}"
+
+
+def _spills(words: int, most: int | None, notes: list[str]) -> list[Fact]:
+    facts = [Fact("accumulator_registers", words, "accumulator", f"{words} registers a thread" if words else "none")]
+    if words == 0:
+        notes.append("The accumulator is in tensor memory; the epilogue reads it through registers in parts.")
+    if most is not None:
+        verdict = "certain" if words >= most else "likely" if 4 * words > 3 * most else "unlikely"
+        facts.append(Fact("spills", verdict, "spills"))
+    return facts
+
+
+def _bar(words: int, most: int) -> Drawing:
+    width = 64
+    filled = min(width, round(width * words / most))
+    over = f" {words - most} over" if words > most else ""
+    return Drawing("registers of a thread", (f"[{'#' * filled}{'.' * (width - filled)}] {words} of {most}{over}",))
+
+
+def _table(given: Given) -> Explanation:
+    rows = []
+    for target, row in tabulated():
+        unit = multiprocessor(target)
+        if unit is None:
+            continue
+        by_warps = []
+        for warps in (4, 8, 16):
+            threads = warps * target.warp_size
+            steps = register_steps(threads=threads, target=target)
+            by_warps.append(str(steps[0][1]) if steps and threads <= row.threads else "-")
+        file = unit.registers * unit.partitions * target.warp_size
+        rows.append((str(target), str(row.registers), str(file), str(unit.register_granule), *by_warps))
+    columns = ("target", "a thread", "an SM", "step", "4 warps", "8 warps", "16 warps")
+    sources = tuple(dict.fromkeys((_MAXNREG, _SETMAXNREG, _WAVES, *(row.source for _, row in tabulated()))))
+    return Explanation("registers", TITLE, TITLE, tables=(Table(TITLE, columns, tuple(rows)),), sources=sources)
+
+
+RULE = Rule(
+    "registers",
+    TITLE,
+    (
+        Parameter("target", Form.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        Parameter("num-warps", Form.INTEGER, "warps a block", default="4"),
+        Parameter("tile", Form.SHAPE, "accumulator, BLOCK_M x BLOCK_N"),
+        Parameter("maxnreg", Form.INTEGER, "Triton's option maxnreg (NVIDIA)"),
+        Parameter("setmaxnreg", Form.INTEGER, "immediate of setmaxnreg (warp specialization)"),
+        Parameter("waves-per-eu", Form.INTEGER, "Triton's option waves_per_eu (AMD); 0 leaves it to LLVM"),
+    ),
+    _explain,
+    _table,
+    (
+        "--tile 128x256 --num-warps 4",
+        "--maxnreg 168 --num-warps 16",
+        "--setmaxnreg 232",
+        "--setmaxnreg 100",
+        "--tile 256x256 --num-warps 4 --waves-per-eu 2 --target hip:gfx942",
+    ),
+)

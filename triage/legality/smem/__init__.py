@@ -1,0 +1,9 @@
+"""Shared memory (LDS) of a staged matmul: estimated before anything is compiled, and compared with the limit."""
+
+from __future__ import annotations
+
+from triage.legality.smem.estimate import Estimate, estimate, largest_tiles, stages_that_fit, violations
+from triage.legality.smem.model import Part
+from triage.legality.smem.rule import RULE
+
+__all__ = ["RULE", "Estimate", "Part", "estimate", "largest_tiles", "stages_that_fit", "violations"]

@@ -1,0 +1,237 @@
+"""``triage explain smem``."""
+
+from __future__ import annotations
+
+from triage.legality import occupancy
+from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.limits import limits, multiprocessor, tabulated
+from triage.legality.registers import accumulator
+from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.smem.estimate import (
+    SOURCE,
+    Estimate,
+    estimate,
+    largest_tiles,
+    stages_that_fit,
+    violations_of,
+    with_stages,
+)
+from triage.legality.smem.model import CONFIRMED, Instruction
+
+TITLE = "shared memory of a staged matmul: buffers, barriers, scratch"
+_WIDTH = 48
+_TABLED_STAGES = 6
+
+
+def _explain(given: Given) -> Explanation:
+    found = estimate(
+        tile=given["tile"],
+        dtype_a=given["dtype"],
+        dtype_b=given.get("dtype_b"),
+        dtype_out=given.get("dtype_out"),
+        stages=given["stages"],
+        target=given["target"],
+        num_warps=given["num_warps"],
+        loads=given["loads"],
+        b_layout=given["b_layout"],
+        epilogue=given["epilogue"],
+        triton=given.get("triton"),
+        warp_specialized=given.get("warp_specialized", False),
+    )
+    broken = tuple(violations_of(found))
+    asked = {name: list(value) if name == "tile" else _plain(value) for name, value in given.items()}
+    row = limits(found.loop.target)
+    instead = () if found.fits is not False else tuple(_instead(found))
+    return Explanation(
+        "smem",
+        TITLE,
+        _headline(found),
+        asked,
+        not broken,
+        broken,
+        tuple(_facts(found)),
+        (_by_stages(found),),
+        (_drawing(found),),
+        tuple(_notes(found)),
+        (SOURCE, row.source) if row else (SOURCE,),
+        instead,
+    )
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, int | str | bool) else str(value)
+
+
+def _headline(found: Estimate) -> str:
+    about = "" if found.exact else "at most "
+    verdict = {True: "legal", False: "illegal", None: "unknown limit"}[found.fits]
+    limit = f" of {found.limit_bytes} B" if found.limit_bytes is not None else ""
+    loop = found.loop
+    return f"{verdict}: {about}{found.total_bytes} B{limit} a block on {loop.target}, {loop.stages} stages"
+
+
+def _facts(found: Estimate) -> list[Fact]:
+    loop = found.loop
+    facts = [
+        Fact("instruction", loop.instruction.value, "instruction"),
+        Fact("bytes_per_stage", found.bytes_per_stage, "bytes a stage", f"{found.bytes_per_stage} B of A and B"),
+    ]
+    for part in found.during:
+        name = f"bytes_{part.name.lower().replace(' ', '_')}"
+        copies = f" = {part.buffers} x {part.bytes // part.buffers}" if part.buffers > 1 else ""
+        facts.append(Fact(name, part.bytes, part.name, f"{'' if part.exact else 'at most '}{part.bytes} B{copies}"))
+    if found.after.bytes:
+        most = "" if found.after.exact else "at most "
+        place = "beside the loop's" if loop.warp_specialized else "in the loop's memory"
+        text = f"{most}{found.after.bytes} B after the loop, {place}"
+        facts.append(Fact("bytes_epilogue", found.after.bytes, found.after.name, text))
+    total = f"{'' if found.exact else 'at most '}{found.total_bytes} B"
+    facts.append(Fact("total_bytes", found.total_bytes, "total", total))
+    facts.append(Fact("exact", found.exact, "exact", "yes" if found.exact else "no, an upper bound"))
+    if found.limit_bytes is None:
+        return facts
+    facts.append(Fact("limit_bytes", found.limit_bytes, "limit", f"{found.limit_bytes} B a block"))
+    stages = stages_that_fit(found)
+    most_stages = stages[-1] if stages else 0
+    facts.append(Fact("stages_that_fit", most_stages, "stages that fit", f"{most_stages} at most"))
+    best = largest_tiles(found, 1)
+    if found.fits:
+        facts.append(Fact("largest_tile", [loop.m, loop.n, loop.k], "largest tile", "this one fits"))
+    elif best:
+        one = best[0].loop
+        facts.append(Fact("largest_tile", [one.m, one.n, one.k], "largest tile", f"{one.m}x{one.n}x{one.k}"))
+    facts += _occupancy(found)
+    return facts
+
+
+def _occupancy(found: Estimate) -> list[Fact]:
+    """Blocks an SM by shared memory and the accumulator's registers, which is the most that there can be."""
+    loop = found.loop
+    row, sm = limits(loop.target), multiprocessor(loop.target)
+    if row is None or sm is None or not found.fits:
+        return []
+    tensor_memory = loop.instruction is Instruction.TCGEN05
+    words = accumulator((loop.m, loop.n), num_warps=loop.warps, target=loop.target, tensor_memory=tensor_memory)
+    threads = loop.warps * loop.target.warp_size
+    total = min(found.total_bytes, row.shared_bytes)
+    resident = occupancy.of(
+        shared_bytes=total, registers=min(words, row.registers), threads=threads, target=loop.target
+    )
+    if resident is None:
+        return []
+    text = f"{resident}, counting the accumulator's {words} registers a thread alone"
+    return [Fact("blocks_per_sm", resident.blocks_per_sm, "blocks an SM, at most", text)]
+
+
+def _notes(found: Estimate) -> list[str]:
+    notes = list(found.notes)
+    if not found.exact and found.loop_bytes < found.after.bytes:
+        least = sum(part.bytes for part in found.during if part.exact)
+        notes.append(f"The loop needs {least} B; the layout conversion after it is bounded, not computed.")
+    if found.loop.stages == 1:
+        notes.append("One stage is not pipelined: loads and MMAs do not overlap within a warp.")
+    return notes
+
+
+def _by_stages(found: Estimate) -> Table:
+    rows = []
+    for stages in range(1, _TABLED_STAGES + 1):
+        one = with_stages(found, stages)
+        verdict = {True: "yes", False: "no", None: "?"}[one.fits]
+        rows.append((str(stages), str(one.loop_bytes), str(one.total_bytes), verdict))
+    return Table("by num_stages", ("stages", "loop B", "total B", "fits"), tuple(rows))
+
+
+def _drawing(found: Estimate) -> Drawing:
+    """One row for the loop and one for what follows it, to the scale of the limit (or of the total, where larger)."""
+    scale = max(found.limit_bytes or 0, found.total_bytes, 1)
+    bar, legend = "", []
+    for part, mark in zip(found.during, "ABmnop", strict=False):
+        bar += mark * round(_WIDTH * part.bytes / scale)
+        legend.append(f"{part.bytes} B {part.name}" if part.name == mark else f"{part.bytes} B {part.name} ({mark})")
+    after = "s" * round(_WIDTH * found.after.bytes / scale)
+    limit = round(_WIDTH * (found.limit_bytes or scale) / scale)
+    lines = [
+        f"loop  |{_to_limit(bar, limit)}  {', '.join(legend[:2])}"[:97],
+        *(f"{'':<7}{line}" for line in legend[2:]),
+    ]
+    if found.after.bytes:
+        lines.append(f"after |{_to_limit(after, limit)}  {found.after.bytes} B {found.after.name}"[:97])
+    return Drawing(f"shared memory of a block, to the limit of {found.limit_bytes} B", tuple(lines))
+
+
+def _to_limit(bar: str, limit: int) -> str:
+    """A bar with the limit marked in or behind it."""
+    return f"{bar[:limit]:.<{limit}}|{bar[limit:]}"
+
+
+def _instead(found: Estimate) -> list[tuple[str, Explanation]]:
+    """Fewer stages with this tile, then smaller tiles with these stages."""
+    changes = []
+    stages = stages_that_fit(found)
+    if stages:
+        changes.append((f"num_stages={stages[-1]}", with_stages(found, stages[-1])))
+    for one in largest_tiles(found, 2):
+        changes.append((f"a tile of {one.loop.m}x{one.loop.n}x{one.loop.k}", one))
+    return [
+        (change, Explanation("smem", TITLE, _headline(one), legal=True, facts=tuple(_facts(one))))
+        for change, one in changes
+    ]
+
+
+def _table(given: Given) -> Explanation:
+    rows = []
+    for target, row in tabulated():
+        sm = multiprocessor(target)
+        each = str(sm.shared_bytes) if sm else "-"
+        rows.append((str(target), str(row.shared_bytes), each, _copies(target.backend, target.arch)))
+    columns = ("target", "a block, B", "an SM, B", "buffers of an operand")
+    sources = (SOURCE, *dict.fromkeys(row.source for _, row in tabulated()))
+    note = f"Compared with compiles on Triton {', '.join(CONFIRMED)}."
+    return Explanation(
+        "smem", TITLE, TITLE, tables=(Table(TITLE, columns, tuple(rows)),), notes=(note,), sources=sources
+    )
+
+
+def _copies(backend: str, arch: str) -> str:
+    if arch in ("gfx950", "gfx1250"):
+        return "num_stages (before 3.8 one less)"
+    if backend == "hip":
+        return "num_stages - 1"
+    if arch == "90":
+        return "num_stages for wgmma (BLOCK_M >= 64), else one less"
+    if arch in ("70", "72", "75"):
+        return "1: no cp.async"
+    if arch in ("100", "103"):
+        return "num_stages for tcgen05 (BLOCK_M >= 64), else one less"
+    return "num_stages - 1"
+
+
+_CHOICES = ("pointer", "tma")
+
+RULE = Rule(
+    "smem",
+    TITLE,
+    (
+        Parameter("target", Form.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        Parameter("tile", Form.SHAPE, "BLOCK_M x BLOCK_N x BLOCK_K", required=True),
+        Parameter("dtype", Form.DTYPE, "type of A and B", default="fp16"),
+        Parameter("dtype-b", Form.DTYPE, "type of B, where it differs"),
+        Parameter("dtype-out", Form.DTYPE, "type that is stored"),
+        Parameter("stages", Form.INTEGER, "num_stages", default="3"),
+        Parameter("num-warps", Form.INTEGER, "warps a block", default="4"),
+        Parameter("loads", Form.CHOICE, "how A and B are loaded", choices=_CHOICES, default="pointer"),
+        Parameter("b-layout", Form.CHOICE, "B in memory: kn is row-major", choices=("kn", "nk"), default="kn"),
+        Parameter("epilogue", Form.CHOICE, "how the result is stored", choices=_CHOICES, default="pointer"),
+        Parameter("triton", Form.RELEASE, "Triton release; the newest confirmed one without it"),
+        Parameter("warp-specialized", Form.FLAG, "tl.range(…, warp_specialize=True)"),
+    ),
+    _explain,
+    _table,
+    (
+        "--target cuda:90 --tile 128x256x64 --dtype fp16 --stages 4",
+        "--target cuda:86 --tile 128x256x64 --dtype fp16 --stages 4 --num-warps 8",
+        "--target cuda:100 --tile 128x256x64 --dtype fp8e4nv --stages 6 --loads tma --b-layout nk --epilogue tma",
+        "--target hip:gfx942 --tile 256x256x64 --dtype bf16 --stages 2 --num-warps 8",
+    ),
+)

@@ -1,0 +1,220 @@
+"""``triage explain tcgen05``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from triage.errors import InputError
+from triage.legality import tmem
+from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.tcgen05.descriptor import Descriptor, encode
+from triage.legality.tcgen05.instruction import MMA, violations
+from triage.legality.tcgen05.kinds import KINDS, SCALE_TYPES, SHAPES, TRANSPOSE, TYPES, VECTORS, Kind, accumulators, of
+from triage.legality.tcgen05.lowering import SOURCE, Lowered, lowered
+from triage.legality.violation import Violation, spoken
+from triage.target import Target
+
+TITLE = "tcgen05.mma: kinds, shapes, types, majors, block scales, instruction descriptor"
+_ASKED = ("kind", "a", "b", "d", "m", "n", "k", "cta_group", "a_from", "a_major", "b_major", "scale_vector", "scale")
+_FLAGS = ("sparse", "ws")
+
+
+def _explain(given: Given) -> Explanation:
+    found = _violations(given)
+    instead = []
+    for violation in found:
+        for near in violation.nearest:
+            changed = {**given, violation.parameter: near}
+            if violation.parameter in ("m", "n", "k", "d", "b") and not _violations(changed):
+                instead.append((f"{violation.parameter}={near}", _explained(changed, [], ())))
+    return _explained(given, found, tuple(instead[:2]))
+
+
+def _violations(given: Given) -> list[Violation]:
+    named = {name: given[name] for name in (*_ASKED, *_FLAGS) if name in given}
+    target = given["target"]
+    return violations(**named, target=target if isinstance(target, Target) else str(target))
+
+
+def _explained(given: Given, found: list[Violation], instead: tuple[tuple[str, Explanation], ...]) -> Explanation:
+    kind, left, right = _kind(given), str(given["a"]), str(given.get("b", given["a"]))
+    facts: list[Fact] = []
+    drawings: tuple[Drawing, ...] = ()
+    notes = []
+    if kind is not None and not found:
+        facts = _facts(given, kind, left, right)
+        drawings = _drawing(given)
+    if "tile" in given:
+        made = _lowered(given)
+        facts += _of_triton(made)
+        if made.reason:
+            notes.append(f"Triton makes no tcgen05.mma of such a tl.dot: {made.reason}.")
+    group = given["cta_group"]
+    shape = f"M={given['m']} N={given['n']}"
+    what = f"{left} x {right}, {shape}, cta_group::{group}" + "".join(f", {name}" for name in _FLAGS if given.get(name))
+    return Explanation(
+        "tcgen05",
+        TITLE,
+        f"{'illegal' if found else 'legal'}: tcgen05.mma of {what} on {given['target']}",
+        {name: _plain(value) for name, value in given.items()},
+        not found,
+        tuple(found),
+        tuple(facts),
+        drawings=drawings,
+        notes=tuple(notes),
+        sources=(SHAPES, TYPES, MMA, SOURCE) if "tile" in given else (SHAPES, TYPES, MMA),
+        instead=instead,
+    )
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value if isinstance(value, int | bool) else str(value)
+
+
+def _kind(given: Given) -> Kind | None:
+    if "kind" in given:
+        return KINDS[given["kind"]]
+    return of(str(given["a"]), str(given.get("b", given["a"])), given.get("scale_vector"))
+
+
+def _facts(given: Given, kind: Kind, left: str, right: str) -> list[Fact]:
+    sparse, ws, group = given.get("sparse", False), given.get("ws", False), given["cta_group"]
+    d = str(given.get("d", accumulators(kind, left)[0]))
+    k = given.get("k", kind.depths(sparse)[0])
+    vector = given.get("scale_vector")
+    name = f"tcgen05.mma{'.ws' if ws else ''}{'.sp' if sparse else ''}.cta_group::{group}.kind::{kind.name}"
+    if kind.block_scaled:
+        name += ".block_scale" + (f".{'' if vector.startswith('block') else 'scale_vec::'}{vector}" if vector else "")
+    bits = encode(
+        Descriptor(
+            kind.name,
+            left,
+            right,
+            d,
+            given["m"],
+            given["n"],
+            "k" if given["a_major"] == "k" else "mn",
+            "k" if given["b_major"] == "k" else "mn",
+            sparse,
+            scale=_scale(given, kind),
+            k=k,
+        )
+    )
+    found = [
+        Fact("kind", kind.name, "kind"),
+        Fact("mnemonic", name, "instruction"),
+        Fact("shape", [given["m"], given["n"], k], "shape", f"m{given['m']}n{given['n']}k{k}"),
+        Fact("accumulator", d, "accumulates in"),
+        Fact("descriptor", bits, "instruction descriptor", f"{bits:#010x}"),
+    ]
+    if not ws:
+        part = tmem.tile(given["m"], given["n"], "f32", group)
+        text = f"{part.columns} of {tmem.COLUMNS}{', half of the lanes' if part.half else ''}"
+        found.append(Fact("columns", part.columns, "tensor memory columns", text))
+    return found
+
+
+def _scale(given: Given, kind: Kind) -> str:
+    """The scales' type: where it is not given, the one that the vector has alone."""
+    if "scale" in given:
+        return str(given["scale"])
+    types = dict(kind.vectors).get(given.get("scale_vector", ""), ("ue8m0",))
+    return types[0]
+
+
+def _drawing(given: Given) -> tuple[Drawing, ...]:
+    if given.get("ws"):
+        return ()
+    return (tmem.drawing([tmem.tile(given["m"], given["n"], "f32", given["cta_group"])]),)
+
+
+def _lowered(given: Given) -> Lowered:
+    tile = given["tile"]
+    if len(tile) != 3:
+        raise InputError("--tile: give M x N x K of the dot")
+    return lowered(
+        given["a"], given.get("b", given["a"]), tile, given["num_warps"], given["target"], given.get("triton")
+    )
+
+
+def _of_triton(made: Lowered) -> list[Fact]:
+    if made.reason:
+        return [Fact("triton", None, "Triton's instruction", "no tcgen05.mma")]
+    text = f"{made.count} of m{made.m}n{made.n}k{made.k}, kind::{made.kind}"
+    return [
+        Fact("triton", [made.m, made.n, made.k], "Triton's instruction", text),
+        Fact("triton_count", made.count, "for the whole tile"),
+    ]
+
+
+def _table(given: Given) -> Explanation:
+    shapes, types = [], []
+    for kind in KINDS.values():
+        for group in (1, 2):
+            narrow = kind.columns(group, "mn") if "mn" in kind.majors else kind.columns(group)
+            n = spoken(kind.columns(group))
+            if narrow != kind.columns(group):
+                n += f"; N-major B: {spoken(narrow)}"
+            k = f"{kind.k} (96 on 10.3)" if len(kind.depths()) > 1 else str(kind.k)
+            shapes.append((kind.name, str(group), spoken(kind.rows(group)), n, f"{k}; sparse {2 * kind.k}"))
+        scales = "; ".join(f"{vector}: {'/'.join(listed)}" for vector, listed in kind.vectors) or "none"
+        majors = "K or MN" if "mn" in kind.majors else "K"
+        types.append((kind.name, " ".join(kind.operands), " ".join(kind.accumulators), majors, scales, _targets(kind)))
+    return Explanation(
+        "tcgen05",
+        TITLE,
+        TITLE,
+        tables=(
+            Table("Shapes", ("kind", "CTAs", "M", "N", "K"), tuple(shapes)),
+            Table("Types", ("kind", "A, B", "D", "majors", "scale vectors", "targets"), tuple(types)),
+        ),
+        notes=(
+            "M and N are in a register, so no assembler checks them.",
+            "The weight-stationary form (.ws) has one CTA, M of 32, 64 or 128, N of 64, 128 or 256 (sparse: to 128), "
+            "and no block scales.",
+            "A in tensor memory is K-major.",
+        ),
+        sources=(SHAPES, TYPES, TRANSPOSE, MMA),
+    )
+
+
+def _targets(kind: Kind) -> str:
+    return "10.0, 11.0" if kind.name == "i8" else "10.0, 10.3, 11.0"
+
+
+RULE = Rule(
+    "tcgen05",
+    TITLE,
+    (
+        Parameter("a", Form.DTYPE, "type of A; tf32 for fp32 with TF32 precision", required=True),
+        Parameter("b", Form.DTYPE, "type of B, unless it is A's"),
+        Parameter("d", Form.DTYPE, "type of the accumulator"),
+        Parameter("m", Form.INTEGER, "rows of the instruction, of both CTAs", default="128"),
+        Parameter("n", Form.INTEGER, "columns of the instruction", default="128"),
+        Parameter("k", Form.INTEGER, "depth of the instruction"),
+        Parameter("kind", Form.CHOICE, "the kind, where the types leave a choice", tuple(KINDS)),
+        Parameter("cta-group", Form.INTEGER, "1 CTA or a pair", default="1"),
+        Parameter("a-from", Form.CHOICE, "where A is", ("shared", "tmem"), "shared"),
+        Parameter("a-major", Form.CHOICE, "major of A", ("k", "mn", "m"), "k"),
+        Parameter("b-major", Form.CHOICE, "major of B", ("k", "mn", "n"), "k"),
+        Parameter("scale-vector", Form.CHOICE, "of a block-scaled kind", VECTORS),
+        Parameter("scale", Form.CHOICE, "type of the scales", SCALE_TYPES),
+        Parameter("sparse", Form.FLAG, "A is 2:4 sparse"),
+        Parameter("ws", Form.FLAG, "the weight-stationary form"),
+        Parameter("tile", Form.SHAPE, "M, N and K of a Triton dot: what it becomes"),
+        Parameter("num-warps", Form.INTEGER, "warps of that kernel", default="4"),
+        Parameter("target", Form.TARGET, "cuda:NN", default="cuda:100"),
+        Parameter("triton", Form.RELEASE, "release of Triton that compiles the dot"),
+    ),
+    _explain,
+    _table,
+    (
+        "--a fp16 --d fp32 --m 128 --n 256",
+        "--a e4m3 --m 128 --n 8 --b-major n",
+        "--a e2m1 --scale-vector block16 --m 128 --n 128",
+        "--a int8 --target cuda:103",
+        "--a bf16 --tile 256x128x64 --num-warps 8",
+        "--a fp16 --m 256 --n 100 --cta-group 2",
+    ),
+)

@@ -1,0 +1,318 @@
+"""One tcgen05.mma: is it legal, and how is it written.
+
+What ptxas checks (the form, kind, CTA group, scale vector, place of A, collector, ashift, width of the disabled
+lanes, target) agrees with ptxas 12.9, 13.1, 13.3 and 13.4 by enumeration. What it cannot check, because it is in
+registers (M, N, types, majors, K of 96), rests on the ISA; tests compare the parts that Triton uses with what it emits.
+
+The assembler differs from PTX ISA 9.1 in this: .sp has no mxf4 or mxf4nvf4 on family targets (sm_100f), and
+.scale_vec::NX is refused on family targets but taken on all of sm_100a, 103a and 110a.
+"""
+
+from __future__ import annotations
+
+import re
+
+from triage.errors import InputError
+from triage.legality import dtypes
+from triage.legality.dtypes import DType
+from triage.legality.tcgen05.kinds import (
+    KINDS,
+    SCALE_TYPES,
+    SCALES,
+    SHAPES,
+    TRANSPOSE,
+    TYPES,
+    VECTORS,
+    Kind,
+    accumulators,
+    of,
+)
+from triage.legality.violation import Value, Violation, nearest, spoken
+from triage.target import Target
+
+MMA = "PTX ISA, tcgen05.mma"
+WEIGHT_STATIONARY = "PTX ISA, tcgen05.mma.ws"
+TARGET = "PTX ISA, tcgen05.mma: target ISA notes"
+
+CAPABILITIES = (100, 101, 103, 107, 110)
+"""Compute capabilities, times ten, that have it. 101 is what PTX before 9.0 calls 110."""
+_WITHOUT_I8 = (103, 107)
+COLLECTORS = tuple(f"a::{op}" for op in ("fill", "use", "lastuse", "discard"))
+WS_COLLECTORS = tuple(f"b{place}::{op}" for place in range(4) for op in ("fill", "use", "lastuse", "discard"))
+_ORIGINS = {"shared": "shared", "smem": "shared", "tmem": "tmem"}
+
+
+def violations(
+    *,
+    a: str | DType,
+    b: str | DType | None = None,
+    d: str | DType | None = None,
+    m: int = 128,
+    n: int = 64,
+    k: int | None = None,
+    kind: str | None = None,
+    cta_group: int = 1,
+    a_from: str = "shared",
+    a_major: str = "k",
+    b_major: str = "k",
+    scale_vector: str | None = None,
+    scale: str | DType | None = None,
+    sparse: bool = False,
+    ws: bool = False,
+    collector: str | None = None,
+    ashift: bool = False,
+    output_lanes: int = 0,
+    target: str | Target | None = None,
+) -> list[Violation]:
+    """What is wrong with one ``tcgen05.mma`` (``.sp``, ``.ws``); empty when it is legal.
+
+    ``a``, ``b``, ``d`` are types in any spelling; an fp32 operand with TF32 precision is ``tf32``. Unless given, ``b``
+    is ``a``, ``d`` the accumulator of the kind, and the kind that of the types. ``m``, ``n``, ``k`` in elements, of the
+    instruction and not of a tile, for both CTAs where ``cta_group`` is 2. ``a_from`` is ``shared`` or ``tmem``; majors
+    are ``k`` or ``mn`` (also ``m`` for A, ``n`` for B). ``scale_vector`` is ``1X``, ``2X``, ``4X``, ``block16`` or
+    ``block32``, ``scale`` the scales' type. ``collector`` is written ``a::fill`` (``b0::fill`` with ``ws``);
+    ``output_lanes`` is the length of the disable-output-lane vector in 32-bit words, 0 without one. ``target`` as
+    Triton (``cuda:100``) or PTX (``sm_100a``, ``sm_100f``) spells it; without one it is not judged. Nothing raises: a
+    name that is none is a violation.
+    """
+    left, right = _name(a), _name(a if b is None else b)
+    names = (left or "", right or "")
+    # Types that no block-scaled kind multiplies are judged as their own kind, which then has no scales.
+    row = KINDS.get(kind) if kind is not None else of(*names, scale_vector) or of(*names)
+    if kind is not None and row is None:
+        reason = f"kind::{kind} is none of {', '.join(KINDS)}"
+        return [Violation("tcgen05.kind", "kind", kind, tuple(KINDS), (), MMA, reason)]
+    capability, family = _architecture(target)
+    found = [
+        *_operands(str(a), None if b is None else str(b), left, right, row),
+        *_accumulator(d, left, row),
+        *_form(row, cta_group, ws, a_from, ashift, collector, output_lanes),
+        *_target(target, capability, family, row, sparse, scale_vector),
+    ]
+    if row is None:
+        return found
+    majors = [_major(row, "a", a_major, a_from), _major(row, "b", b_major, "shared")]
+    found += [violation for violation in majors if violation is not None]
+    found += _scales(row, scale_vector, scale)
+    group = cta_group if cta_group in (1, 2) else 1
+    depths = row.depths(sparse, capability)
+    columns = row.columns(group, "mn" if b_major.strip().lower() in ("mn", "n") else "k", sparse, ws, k)
+    found += _size("m", m, row.rows(group, sparse, ws), row, group, sparse, ws, "")
+    found += _size("n", n, columns, row, group, sparse, ws, _transposed(row, b_major, ws))
+    if k is not None:
+        found += _size("k", k, depths, row, group, sparse, ws, "")
+    return found
+
+
+def _name(given: str | DType) -> str | None:
+    known = dtypes.find(str(given))
+    return known.name if known else None
+
+
+def _architecture(target: str | Target | None) -> tuple[int | None, bool]:
+    """Compute capability times ten (0 for what has no tcgen05 or is no target), and whether only the features of the
+    family are on."""
+    if target is None:
+        return None, False
+    text = str(target).strip()
+    # PTX's own spelling says whether the features are on; Triton's cuda:100 is sm_100a.
+    if match := re.fullmatch(r"sm_?(\d+)([af]?)", text):
+        number = int(match[1])
+        return (number if number in CAPABILITIES and match[2] else 0), match[2] == "f"
+    try:
+        number = Target.parse(text).capability or 0
+    except InputError:
+        number = 0
+    return (number if number in CAPABILITIES else 0), False
+
+
+def _target(
+    target: str | Target | None,
+    capability: int | None,
+    family: bool,
+    row: Kind | None,
+    sparse: bool,
+    vector: str | None,
+) -> list[Violation]:
+    if capability is None:
+        return []
+    allowed = tuple(f"cuda:{number}" for number in CAPABILITIES)
+    own = f"cuda:{capability}"
+    text = str(target).strip()
+    reason = ""
+    if capability == 0:
+        reason = (
+            f"{text} has no tcgen05: it is on datacenter Blackwell (10.x, 11.0), with its own features on (sm_100a)"
+        )
+    elif row is not None and row.name == "i8" and (family or capability in _WITHOUT_I8):
+        reason = f"{text} has no kind::i8: it is on sm_100a and sm_110a alone"
+        allowed = tuple(f"cuda:{number}" for number in CAPABILITIES if number not in _WITHOUT_I8)
+    elif family and sparse and row is not None and row.k == 64:
+        reason, allowed = f"{text} has no sparse kind::{row.name}: only the target's own features (a) do", (own,)
+    elif family and vector in ("1X", "2X", "4X"):
+        reason, allowed = f"{text} has no .scale_vec::{vector}: write .block16 or .block32, or assemble for a", (own,)
+    if not reason:
+        return []
+    near = (own,) if own in allowed else allowed[:1]
+    return [Violation("tcgen05.target", "target", text, allowed, near, TARGET, reason)]
+
+
+def _operands(a: str, b: str | None, left: str | None, right: str | None, row: Kind | None) -> list[Violation]:
+    """Types that the kind (any kind, without one) does not multiply, and pairs that it does not mix. Without ``b`` both
+    are the same type, which is said once."""
+    every = tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.operands))
+    allowed = row.operands if row else every
+    found = []
+    for parameter, given, name in (("a", a, left), ("b", b, right)):
+        if given is None or name in allowed:
+            continue
+        near = tuple(
+            one for one in {"f32": ("tf32", "bf16", "f16"), "f64": ("tf32",)}.get(name or "", ()) if one in allowed
+        )
+        whose = f"kind::{row.name}" if row else "no tcgen05.mma"
+        if name is None:
+            reason = f"{given} is no element type"
+        elif name == "f32" and not row:
+            reason = "no tcgen05.mma multiplies f32: fp32 operands are read as tf32 (19 bits), or not at all"
+        else:
+            reason = f"{whose} {'does not multiply' if row else 'multiplies'} {name}"
+        found.append(Violation(f"tcgen05.{parameter}", parameter, given, allowed, near, TYPES, reason))
+    if b is not None and not found and left != right and (row is None or not row.mixed):
+        assert left is not None
+        partners = row.operands if row and row.mixed else _partners(left)
+        reason = f"no tcgen05.mma multiplies {left} with {right}: {left} takes a {spoken(partners)} B"
+        found.append(Violation("tcgen05.b", "b", b, partners, (left,), TYPES, reason))
+    return found
+
+
+def _partners(left: str) -> tuple[str, ...]:
+    kind = of(left, left)
+    return kind.operands if kind and kind.mixed else (left,)
+
+
+def _accumulator(d: str | DType | None, left: str | None, row: Kind | None) -> list[Violation]:
+    if d is None:
+        return []
+    allowed = accumulators(row, left or "") if row else ("f32", "f16", "s32")
+    name = _name(d)
+    if name in allowed:
+        return []
+    whose = f"kind::{row.name}" + (" of bf16" if left == "bf16" else "") if row else "tcgen05.mma"
+    reason = f"{whose} accumulates in {spoken(allowed)}, not {name or d}"
+    return [Violation("tcgen05.d", "d", str(d), allowed, allowed[:1], TYPES, reason)]
+
+
+def _form(
+    row: Kind | None, cta_group: int, ws: bool, a_from: str, ashift: bool, collector: str | None, lanes: int
+) -> list[Violation]:
+    """Qualifiers that do not go together."""
+    found = []
+    source = WEIGHT_STATIONARY if ws else MMA
+    scaled = row is not None and row.block_scaled
+
+    def wrong(parameter: str, given: Value, allowed: tuple[Value, ...], near: tuple[Value, ...], reason: str) -> None:
+        rule = f"tcgen05.{parameter.replace('_', '-')}"
+        found.append(Violation(rule, parameter, given, allowed, near, source, reason))
+
+    groups = (1,) if ws else (1, 2)
+    if cta_group not in groups:
+        wrong(
+            "cta_group",
+            cta_group,
+            groups,
+            groups[-1:],
+            f".cta_group::{cta_group}: {'.ws has one CTA' if ws else 'one CTA or a pair'}",
+        )
+    if ws and scaled:
+        assert row is not None
+        wrong("ws", True, (False,), (False,), f"kind::{row.name} has no .ws form: block scaling excludes it")
+    origin = _ORIGINS.get(a_from.strip().lower())
+    if origin is None:
+        wrong("a_from", a_from, ("shared", "tmem"), (), f"a_from={a_from!r}: A is in shared memory or in tensor memory")
+    if ashift and (ws or scaled or origin != "tmem"):
+        why = "the .ws form has none" if ws else "block scaling excludes it" if scaled else "A is not in tensor memory"
+        wrong("ashift", True, (False,), (False,), f".ashift: {why}")
+    collectors: tuple[str, ...] = WS_COLLECTORS if ws else COLLECTORS
+    if collector is not None:
+        allowed = tuple(one for one in collectors if not (ashift and one in ("a::fill", "a::use")))
+        if collector not in allowed:
+            what = "with .ashift" if ashift and collector in collectors else "with .ws" if ws else "without .ws"
+            wrong(
+                "collector",
+                collector,
+                allowed,
+                (),
+                f".collector::{collector} is none {what}: {'B' if ws else 'A'} is kept",
+            )
+    widths = (0,) if ws or scaled else (0, 8) if cta_group == 2 else (0, 4)
+    if lanes not in widths:
+        bits = f"{widths[-1] * 32} lanes" if widths[-1] else "no lane mask in this form"
+        wrong(
+            "output_lanes",
+            lanes,
+            widths,
+            widths[-1:],
+            f"disable-output-lane of {lanes} words: {bits}, so {spoken(widths)} words",
+        )
+    return found
+
+
+def _major(row: Kind, parameter: str, given: str, a_from: str) -> Violation | None:
+    own = "m" if parameter == "a" else "n"
+    major = {"k": "k", "mn": "mn", own: "mn"}.get(given.strip().lower())
+    in_tmem = _ORIGINS.get(a_from.strip().lower()) == "tmem"
+    allowed = ("k",) if in_tmem else row.majors
+    if major in allowed:
+        return None
+    who = parameter.upper()
+    if major is None:
+        reason = f"{parameter}_major={given!r}: {who} is k-major or mn-major"
+    elif in_tmem:
+        reason = "A in tensor memory cannot be M-major: it lies there row by row, a lane a row"
+    else:
+        reason = f"kind::{row.name} transposes neither operand: {who} is K-major, not {own.upper()}-major"
+    return Violation(f"tcgen05.{parameter}-major", f"{parameter}_major", given, allowed, allowed[:1], TRANSPOSE, reason)
+
+
+def _scales(row: Kind, vector: str | None, scale: str | DType | None) -> list[Violation]:
+    vectors = dict(row.vectors)
+    allowed = tuple(vectors)
+    if vector is None and row.unscaled and scale is None:
+        return []
+    if not row.block_scaled:
+        parameter, given = ("scale_vector", vector) if vector is not None else ("scale", str(scale))
+        assert given is not None
+        reason = f"kind::{row.name} is not block-scaled: scales need mxf8f6f4, mxf4 or mxf4nvf4"
+        return [Violation(f"tcgen05.{parameter.replace('_', '-')}", parameter, given, (), (), SCALES, reason)]
+    if vector not in vectors and (vector is not None or not row.unscaled):
+        given = "none" if vector is None else vector
+        said = (
+            f".scale_vec::{vector}" if vector in VECTORS[:3] else f".{vector}" if vector else "without a scale vector"
+        )
+        reason = f"kind::{row.name} {said}: it takes {spoken(allowed)}"
+        return [Violation("tcgen05.scale-vector", "scale_vector", given, allowed, (), SCALES, reason)]
+    types = (
+        vectors[vector]
+        if vector is not None
+        else tuple(one for one in SCALE_TYPES if any(one in listed for listed in vectors.values()))
+    )
+    if scale is None or _name(scale) in types:
+        return []
+    reason = f"kind::{row.name} with {vector or 'its default vector'} has {spoken(types)} scales, not {scale}"
+    return [Violation("tcgen05.scale", "scale", str(scale), types, types[:1], SCALES, reason)]
+
+
+def _transposed(row: Kind, b_major: str, ws: bool) -> str:
+    wide = b_major.strip().lower() in ("mn", "n") and row.container_bits == 8 and "mn" in row.majors and not ws
+    return " when an 8-bit B is N-major" if wide else ""
+
+
+def _size(
+    parameter: str, given: int, allowed: tuple[int, ...], row: Kind, group: int, sparse: bool, ws: bool, why: str
+) -> list[Violation]:
+    if given in allowed:
+        return []
+    form = f"tcgen05.mma{'.ws' if ws else ''}{'.sp' if sparse else ''}.cta_group::{group}.kind::{row.name}"
+    reason = f"{parameter.upper()}={given}: {form} takes {spoken(allowed)}{why}"
+    source = TRANSPOSE if why else SHAPES
+    return [Violation(f"tcgen05.{parameter}", parameter, given, allowed, nearest(given, allowed), source, reason)]

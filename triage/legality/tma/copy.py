@@ -1,0 +1,117 @@
+"""One bulk tensor copy (cp.async.bulk.tensor, cp.reduce.async.bulk.tensor): is it legal.
+
+PTX ISA 9.1, "cp.async.bulk.tensor", agrees with ptxas 13.4 by enumeration of directions, modes, ranks, operands,
+qualifiers and targets. Ranks 0 and 6 are syntax errors. Not in the ISA's words: the reducing form takes .tile::scatter4
+too, and sm_120 has .im2col::w and .tile::gather4 to .shared::cta alone, as all of 10.0 and later has without the
+features of its own architecture.
+"""
+
+from __future__ import annotations
+
+import re
+
+from triage.errors import InputError
+from triage.legality.violation import Violation
+from triage.target import Target
+
+COPY = "PTX ISA, cp.async.bulk.tensor"
+TENSORS = "PTX ISA, tensors: access modes"
+
+DIRECTIONS = ("load", "store", "reduce")
+_LOADS = ("tile", "gather4", "im2col", "im2col_w", "im2col_w_128")
+_STORES = ("tile", "scatter4", "im2col")
+_FAMILY = range(100, 120)
+"""Compute capabilities whose own features hold the modes of datacenter Blackwell."""
+_FAMILY_TARGETS = ("cuda:100", "cuda:103", "cuda:110")
+
+
+def capability(target: str | Target | None) -> int | None:
+    """Compute capability times ten; 0 for what is no NVIDIA target; None without one."""
+    return None if target is None else _architecture(str(target))[0]
+
+
+def _architecture(text: str) -> tuple[int, bool]:
+    """Capability, and whether the architecture's own features are on: Triton's cuda:100 is sm_100a."""
+    if match := re.fullmatch(r"sm_?(\d+)([af]?)", text.strip()):
+        return int(match[1]), match[2] != ""
+    try:
+        found = Target.parse(text).capability
+    except InputError:
+        return 0, False
+    return found or 0, True
+
+
+def violations(
+    *,
+    direction: str = "load",
+    mode: str = "tile",
+    rank: int = 2,
+    destination: str = "shared::cta",
+    multicast: bool = False,
+    cta_group: int | None = None,
+    target: str | Target | None = None,
+) -> list[Violation]:
+    """What is wrong with a copy; empty when ptxas takes it.
+
+    ``direction`` is ``load`` (global to shared memory), ``store`` or ``reduce`` (shared to global); ``mode`` is one of
+    the tensor map's (``im2col`` stores as ``.im2col_no_offs``); ``rank`` is the number of ``.Nd``; ``destination`` of a
+    load is ``shared::cta`` or ``shared::cluster``, which alone can be multicast; ``cta_group`` is 1, 2 or None.
+    """
+    found = mode_violations(mode, target, destination if direction == "load" else None)
+    modes = _LOADS if direction == "load" else _STORES
+    if direction not in DIRECTIONS:
+        reason = f"{direction!r} is none of {', '.join(DIRECTIONS)}"
+        return [Violation("tma.direction", "direction", direction, DIRECTIONS, (), COPY, reason)]
+    if mode not in modes:
+        reason = f"a {direction} has no mode {mode}"
+        found.append(Violation("tma.mode", "mode", mode, modes, (), COPY, reason))
+    ranks = (2,) if mode in ("gather4", "scatter4") else (3, 4, 5) if mode.startswith("im2col") else (1, 2, 3, 4, 5)
+    if rank not in ranks:
+        reason = f"a copy in mode {mode} has {ranks[0]} to {ranks[-1]} axes, not {rank}"
+        near = tuple(one for one in ranks if abs(one - rank) == min(abs(other - rank) for other in ranks))
+        found.append(Violation("tma.rank", "rank", rank, ranks, near, COPY, reason))
+    places = ("shared::cta", "shared::cluster")
+    if direction == "load" and destination not in places:
+        reason = f"{destination!r} is none of {', '.join(places)}"
+        found.append(Violation("tma.destination", "destination", destination, places, (), COPY, reason))
+    if multicast and (direction != "load" or destination != "shared::cluster"):
+        reason = "only a load to .shared::cluster is multicast"
+        found.append(Violation("tma.multicast", "multicast", True, (False,), (False,), COPY, reason))
+    if cta_group is not None:
+        found += _cta_group(cta_group, direction, target)
+    return found
+
+
+def _cta_group(given: int, direction: str, target: str | Target | None) -> list[Violation]:
+    if direction != "load" or given not in (1, 2):
+        reason = f".cta_group::{given}: a load has 1 or 2, and nothing else has it"
+        allowed = (1, 2) if direction == "load" else ()
+        return [Violation("tma.cta-group", "cta_group", given, allowed, (), COPY, reason)]
+    if target is None or _own_family(target):
+        return []
+    reason = f"{target} has no .cta_group: pairs of CTAs are datacenter Blackwell's (10.x, 11.0)"
+    return [Violation("tma.target", "target", str(target), _FAMILY_TARGETS, _FAMILY_TARGETS[:1], COPY, reason)]
+
+
+def _own_family(target: str | Target) -> bool:
+    number, own = _architecture(str(target))
+    return own and number in _FAMILY
+
+
+def mode_violations(mode: str, target: str | Target | None, destination: str | None = None) -> list[Violation]:
+    """Whether a target has the mode at all; for loads, whether it has it to a destination (None: to any)."""
+    if target is None:
+        return []
+    number, _ = _architecture(str(target))
+    if number < 90:
+        allowed = ("cuda:90", "cuda:100", "cuda:120")
+        reason = f"{target} has no TMA: it begins with 9.0"
+        return [Violation("tma.target", "target", str(target), allowed, allowed[:1], COPY, reason)]
+    if mode in ("tile", "im2col") or _own_family(target):
+        return []
+    near = mode in ("gather4", "im2col_w") and number >= 100
+    if near and destination != "shared::cluster":
+        return []
+    where = " to .shared::cluster" if near else ""
+    reason = f"{target} has no {mode}{where}: it is datacenter Blackwell's (10.x, 11.0), with its own features on"
+    return [Violation("tma.target", "target", str(target), _FAMILY_TARGETS, _FAMILY_TARGETS[:1], COPY, reason)]

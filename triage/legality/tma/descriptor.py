@@ -1,0 +1,101 @@
+"""What Triton asks of a tensor descriptor, and which boxes it makes of a block.
+
+In the kernel ``tl.make_tensor_descriptor`` refuses what it can see while it compiles (triton/language/semantic.py).
+On the host ``TensorDescriptor`` checks the tensor (triton/tools/tensor_descriptor.py), and the block's contiguous axis
+is seen by the driver alone: ``tensordesc<fp16[64,4]>`` compiles, and fails when its map is encoded. Up to 8.x there is
+no TMA, and a descriptor made in the kernel becomes plain loads.
+
+A block may be wider than a box. Triton cuts the contiguous axis to the swizzle's span and every other to 256, and has
+each warp move boxes in turn (lib/Dialect/TritonNvidiaGPU/Transforms/TMAUtilities.cpp); tests read boxes and swizzles
+back from what kernels write into their maps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triage.legality import dtypes
+from triage.legality.dtypes import DType
+from triage.legality.tma.tensor_map import MAX_BOX, MAX_RANK, UNIT
+from triage.legality.violation import Violation, nearest
+
+DEVICE = "triton/language/semantic.py: make_tensor_descriptor"
+HOST = "triton/tools/tensor_descriptor.py: TensorDescriptor"
+_MOST_ELEMENTS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """How a block is moved: boxes of this shape (outermost axis first), swizzled (bytes or ``none``), so many."""
+
+    box: tuple[int, ...]
+    swizzle: str
+    count: int
+
+    def instructions(self, num_warps: int) -> int:
+        """Copies that each warp issues."""
+        return -(-self.count // num_warps)
+
+
+def violations(
+    *, dtype: str | DType, block: Sequence[int], strides: Sequence[int] | None = None, host: bool = False
+) -> list[Violation]:
+    """What Triton says of a descriptor of ``block`` with ``strides`` (elements, outermost first), made in the kernel or
+    on the ``host``. Strides that are not constants of the kernel are seen by the driver alone; from 3.9 on constants
+    are checked. Raises InputError for an unknown type."""
+    known = dtypes.parse(str(dtype))
+    source = HOST if host else DEVICE
+    found = []
+    ranks = tuple(range(1, MAX_RANK + 1))
+    if len(block) not in ranks:
+        reason = f"a descriptor has 1 to {MAX_RANK} axes, not {len(block)}"
+        return [Violation("tma.rank", "block", len(block), ranks, nearest(len(block), ranks), source, reason)]
+    for place, size in enumerate(block):
+        if size <= 0 or size & (size - 1):
+            powers = [1 << exponent for exponent in range(11)]
+            near = tuple((*block[:place], power, *block[place + 1 :]) for power in nearest(size, powers))
+            reason = f"axis {place} of the block is {size}: no power of two"
+            found.append(Violation("tma.block", "block", tuple(block), near, near, source, reason))
+    if math.prod(block) > _MOST_ELEMENTS:
+        reason = f"the block has {math.prod(block)} elements: at most {_MOST_ELEMENTS}"
+        found.append(Violation("tma.block", "block", tuple(block), (), (), source, reason))
+    row = block[-1] * known.bits // 8
+    if row < UNIT and not host:
+        near = ((*block[:-1], UNIT * 8 // known.bits),)
+        reason = f"a row of the block is {block[-1]} x {known.bits} bits = {row} bytes: at least {UNIT}"
+        found.append(Violation("tma.block-row", "block", tuple(block), near, near, source, reason))
+    if strides is not None:
+        found += _strides(tuple(strides), len(block), known, source)
+    return found
+
+
+def _strides(strides: tuple[int, ...], rank: int, dtype: DType, source: str) -> list[Violation]:
+    if len(strides) != rank:
+        reason = f"{len(strides)} strides for {rank} axes"
+        return [Violation("tma.strides", "strides", strides, (), (), source, reason)]
+    found = []
+    if strides[-1] != 1:
+        near = (*strides[:-1], 1)
+        reason = f"the last stride is {strides[-1]}, not 1"
+        found.append(Violation("tma.contiguous", "strides", strides, (near,), (near,), source, reason))
+    for stride in strides[:-1]:
+        size = stride * dtype.bits // 8
+        if size % UNIT:
+            reason = f"a stride of {stride} x {dtype.bits} bits = {size} bytes: it must be a multiple of {UNIT}"
+            found.append(Violation("tma.strides", "strides", strides, (), (), source, reason))
+    return found
+
+
+def boxes(dtype: str | DType, block: Sequence[int]) -> Boxes:
+    """The boxes that Triton makes of a legal block where nothing but copies uses it: an operand of a matrix instruction
+    may ask for another swizzle. Raises InputError for an unknown type."""
+    known = dtypes.parse(str(dtype))
+    row = block[-1] * known.bits // 8
+    # A swizzle repeats after eight lines: fewer rows get none.
+    span = next((span for span in (128, 64, 32) if row >= span), 0) if math.prod(block[:-1]) >= 8 else 0
+    widest = span * 8 // known.bits if span else MAX_BOX
+    box = (*(min(size, MAX_BOX) for size in block[:-1]), min(block[-1], widest, MAX_BOX))
+    count = math.prod(-(-size // part) for size, part in zip(block, box, strict=True))
+    return Boxes(box, str(span) if span else "none", count)

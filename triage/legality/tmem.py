@@ -1,0 +1,331 @@
+"""Tensor memory of datacenter Blackwell: how many columns tiles take, and what can be allocated, loaded and stored.
+
+PTX ISA 9.1, "Tensor Memory": 128 lanes by 512 columns of 32 bits a CTA; columns are allocated whole, in powers of two
+from 32 to 512. ptxas checks the operand of tcgen05.alloc where it is an immediate, and the registers of tcgen05.ld
+and tcgen05.st for each shape; tests enumerate both.
+
+How many columns a kernel needs is Triton's own estimate (``metadata.tmem_size``), compared with real compiles for
+cuda:100: an accumulator has a lane a row, and takes a column a 32-bit element; 64 rows take half the lanes, so two such
+tiles share columns; block scales take a column for 32 rows by 4 scales. The sum is rounded up to what can be
+allocated. Tiles that are not alive at the same time share memory too, which is not in the numbers here. Over 512
+columns a compile still "succeeds" from 3.7 on, without any tcgen05 in it, and the launch reports OutOfResources.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triage.errors import InputError
+from triage.legality import dtypes
+from triage.legality.dtypes import DType
+from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.limits import limits
+from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.violation import Violation, nearest, spoken
+from triage.target import Target
+
+ALLOCATION = "PTX ISA, tensor memory allocation"
+LAYOUT = "PTX ISA, tcgen05: data path layout organization"
+MOVES = "PTX ISA, tcgen05.ld, tcgen05.st: combinations of .num and .shape"
+TRITON = "triton/lib/Dialect/TritonNvidiaGPU/Transforms/TensorMemoryAllocation.cpp"
+TITLE = "tensor memory: columns of accumulators and scales, allocation, loads and stores"
+
+LANES = 128
+COLUMNS = 512
+ALLOCATIONS = (32, 64, 128, 256, 512)
+"""Columns that one tcgen05.alloc may ask for."""
+_BLOCK_N = 256
+"""Columns of the widest instruction: a wider tile is made of several."""
+
+_REGISTERS = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}
+"""Registers a thread of each shape at .x1."""
+SHAPES = tuple(_REGISTERS)
+REPEATS = (1, 2, 4, 8, 16, 32, 64, 128)
+_REDUCING = ("32x32b", "16x32bx2")
+_WITH_REDUCTION = (101, 103, 107, 110)
+_MOST_REGISTERS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one tile takes of a CTA's tensor memory; ``half``: every other 16 lanes, so another half fits beside it."""
+
+    label: str
+    columns: int
+    half: bool = False
+
+
+def tile(m: int, n: int, dtype: str | DType = "f32", cta_group: int = 1) -> Part:
+    """What an accumulator (or an A operand) of ``m`` x ``n`` elements takes of each CTA. With ``cta_group`` 2 ``m`` is
+    the rows of both: 128 rows then lie as 64 a CTA, in half as many columns. Raises InputError for an unknown type."""
+    bits = dtypes.parse(str(dtype)).bits
+    label = f"{m}x{n} {dtypes.parse(str(dtype))}"
+    if cta_group == 2:
+        return Part(label, -(-n * bits // 32) // (2 if m == 128 else 1) * max(m // 256, 1))
+    if m > 64:
+        return Part(label, -(-m // LANES) * -(-n * bits // 32))
+    block = min(n, _BLOCK_N)
+    blocks = -(-n // block)
+    return Part(label, -(-block * bits // 32) * -(-blocks // 2), half=blocks == 1)
+
+
+def scales(rows: int, per_row: int) -> Part:
+    """What the block scales of an operand take: ``rows`` of it, ``per_row`` scales (K over the vector's size) each. 32
+    rows by 4 scales are a column, repeated in all four quarters of the lanes."""
+    return Part(f"{rows}x{per_row} scales", -(-rows // 32) * -(-per_row // 4))
+
+
+def needed(parts: Sequence[Part]) -> int:
+    """Columns that parts alive at the same time take: halves are put beside each other, the widest first."""
+    sides = [0, 0]
+    for part in sorted((part for part in parts if part.half), key=lambda part: -part.columns):
+        sides[sides.index(min(sides))] += part.columns
+    return sum(part.columns for part in parts if not part.half) + max(sides)
+
+
+def allocated(columns: int) -> int:
+    """Columns that Triton allocates for so many: the next that tcgen05.alloc takes; over all of them, as many."""
+    if columns <= 0:
+        return 0
+    return next((size for size in ALLOCATIONS if size >= columns), columns)
+
+
+def violations(
+    *,
+    tiles: Sequence[tuple[int, int, str | DType]] = (),
+    columns: int | None = None,
+    block_scales: Sequence[tuple[int, int]] = (),
+    cta_group: int = 1,
+    target: str | Target | None = None,
+) -> list[Violation]:
+    """What is wrong with keeping these in tensor memory at the same time; empty when they fit.
+
+    ``tiles`` are (rows, columns, type) in elements, ``block_scales`` (rows, scales a row); ``columns`` is the operand
+    of one tcgen05.alloc. With ``cta_group`` 2 rows are those of both CTAs. ``target`` as Triton spells it; without one
+    it is not judged. Nothing raises: a name that is none is a violation.
+    """
+    found = _target(target)
+    if cta_group not in (1, 2):
+        reason = f"cta_group={cta_group}: one CTA or a pair"
+        return [*found, Violation("tmem.cta-group", "cta_group", cta_group, (1, 2), (2,), ALLOCATION, reason)]
+    if columns is not None and columns not in ALLOCATIONS:
+        reason = f"tcgen05.alloc of {columns} columns: it takes {spoken(ALLOCATIONS)}"
+        near = nearest(columns, ALLOCATIONS)
+        found.append(Violation("tmem.alloc", "columns", columns, ALLOCATIONS, near, ALLOCATION, reason))
+    sound = []
+    rows = (64, 128, 256, 512) if cta_group == 1 else (128, 256)
+    for m, n, dtype in tiles:
+        if dtypes.find(str(dtype)) is None:
+            reason = f"{dtype} is no element type"
+            found.append(Violation("tmem.dtype", "dtype", str(dtype), (), (), LAYOUT, reason))
+        elif n < 1:
+            reason = f"a tile of {n} columns"
+            found.append(Violation("tmem.tile", "tiles", (m, n), (), (), LAYOUT, reason))
+        elif m not in rows and not (m > 0 and m % rows[-1] == 0 and cta_group == 1):
+            reason = f"{m} rows: a tile in tensor memory has {spoken(rows)} rows" + (" of two CTAs" * (cta_group == 2))
+            shapes = tuple((one, n) for one in rows)
+            near_rows = tuple((one, n) for one in nearest(m, rows))
+            found.append(Violation("tmem.rows", "tiles", (m, n), shapes, near_rows, LAYOUT, reason))
+        else:
+            sound.append((m, n, dtype))
+    parts = [*(tile(*one, cta_group) for one in sound), *(scales(*one) for one in block_scales)]
+    total = needed(parts)
+    if total > COLUMNS:
+        listed = " + ".join(f"{part.columns} ({part.label})" for part in parts)
+        reason = f"{listed}: {total} columns, of the {COLUMNS} that a CTA has"
+        fitting = _narrower(sound, block_scales, cta_group)
+        given = sound[0][:2] if sound else total
+        found.append(Violation("tmem.columns", "tiles", given, fitting, fitting[-1:], ALLOCATION, reason))
+    return found
+
+
+def _narrower(
+    tiles: Sequence[tuple[int, int, str | DType]], block_scales: Sequence[tuple[int, int]], cta_group: int
+) -> tuple[tuple[int, int], ...]:
+    """Shapes of the same rows that fit, where all tiles are alike; ascending."""
+    if len(set(tiles)) != 1:
+        return ()
+    m, n, dtype = tiles[0]
+    fitting = []
+    width = 8
+    while width < n:
+        parts = [tile(m, width, dtype, cta_group)] * len(tiles) + [scales(*one) for one in block_scales]
+        if needed(parts) <= COLUMNS:
+            fitting.append((m, width))
+        width *= 2
+    return tuple(fitting)
+
+
+def _target(target: str | Target | None) -> list[Violation]:
+    if target is None:
+        return []
+    known = _known(target)
+    row = limits(known) if known else None
+    if row is not None and row.tensor_memory_columns:
+        return []
+    allowed = ("cuda:100", "cuda:103", "cuda:110")
+    reason = f"{target} has no tensor memory: it is datacenter Blackwell's (10.x, 11.0)"
+    return [Violation("tmem.target", "target", str(target), allowed, allowed[:1], ALLOCATION, reason)]
+
+
+def _known(target: str | Target | None) -> Target | None:
+    try:
+        return Target.parse(target) if isinstance(target, str) else target
+    except InputError:
+        return None
+
+
+def registers(shape: str, repeat: int) -> int | None:
+    """32-bit registers a thread of a tcgen05.ld or tcgen05.st, None where there is no such instruction."""
+    count = _REGISTERS.get(shape, 0) * repeat
+    return count if repeat in REPEATS and 0 < count <= _MOST_REGISTERS else None
+
+
+def move_violations(
+    *, shape: str, repeat: int, count: int | None = None, reduce: bool = False, target: str | Target | None = None
+) -> list[Violation]:
+    """What is wrong with a load (``reduce``: tcgen05.ld.red) or store of ``shape`` (``32x32b``), ``.xN`` and ``count``
+    registers; empty when ptxas takes it."""
+    found = _target(target)
+    shapes = _REDUCING if reduce else SHAPES
+    if shape not in shapes:
+        reason = f".{shape} is none of {spoken(shapes)}"
+        return [*found, Violation("tmem.shape", "shape", shape, shapes, (), MOVES, reason)]
+    allowed = tuple(one for one in REPEATS if registers(shape, one) is not None and one >= (2 if reduce else 1))
+    if repeat not in allowed:
+        reason = f".{shape}.x{repeat}: it repeats {spoken(allowed)} times"
+        found.append(Violation("tmem.repeat", "repeat", repeat, allowed, nearest(repeat, allowed), MOVES, reason))
+    right = registers(shape, repeat)
+    if right is not None and count is not None and count != right:
+        reason = f".{shape}.x{repeat} has {right} registers, not {count}"
+        found.append(Violation("tmem.registers", "count", count, (right,), (right,), MOVES, reason))
+    known = _known(target)
+    if reduce and known is not None and not found and known.capability not in _WITH_REDUCTION:
+        have = tuple(f"cuda:{number}" for number in _WITH_REDUCTION)
+        reason = f"{known} has no tcgen05.ld.red: it comes with 10.3 and 11.0"
+        found.append(Violation("tmem.target", "target", str(known), have, have[1:2], MOVES, reason))
+    return found
+
+
+def drawing(parts: Sequence[Part], width: int = 64) -> Drawing:
+    """Lanes by columns, 16 lanes a line and 8 columns a character: each part by its letter, in the order given."""
+    unit = COLUMNS // width
+    grid = [["."] * width for _ in range(LANES // 16)]
+    sides = [0, 0]
+    whole = sum(part.columns for part in parts if not part.half)
+    place = 0
+    for letter, part in zip(string.ascii_uppercase, parts, strict=False):
+        if part.half:
+            side = sides.index(min(sides))
+            start, lines = whole + sides[side], range(side, len(grid), 2)
+            sides[side] += part.columns
+        else:
+            start, lines = place, range(len(grid))
+            place += part.columns
+        for line in lines:
+            for column in range(start // unit, min(-(-(start + part.columns) // unit), width)):
+                grid[line][column] = letter
+    names = ", ".join(f"{letter} {part.label}" for letter, part in zip(string.ascii_uppercase, parts, strict=False))
+    lines_shown = [f"{16 * line:>4}  {''.join(row)}" for line, row in enumerate(grid)]
+    ruler = f"lane  {'column 0':<{width // 2}}{COLUMNS // 2:<{width // 2 - 3}}{COLUMNS - 1}"
+    return Drawing(f"Tensor memory, {unit} columns a character: {names}", (ruler, *lines_shown))
+
+
+_MOST_TILES = 64
+"""As many tiles of 8 columns as there is room for."""
+
+
+def _explain(given: Given) -> Explanation:
+    group, shape, per_row = given["cta_group"], given.get("tile"), given.get("scales")
+    for name, value, what in (("tile", shape, "columns"), ("scales", per_row, "scales a row")):
+        if value is not None and len(value) != 2:
+            raise InputError(f"--{name}: give rows x {what}")
+    if not 1 <= given["count"] <= _MOST_TILES:
+        raise InputError(f"--count: give 1 to {_MOST_TILES}")
+    if not {"tile", "scales", "columns"} & set(given):
+        raise InputError("give --tile, --scales or --columns")
+    tiles = [(shape[0], shape[1], given["dtype"])] * given["count"] if shape else []
+    of_scales = [per_row] if per_row else []
+    found = violations(
+        tiles=tiles, columns=given.get("columns"), block_scales=of_scales, cta_group=group, target=given["target"]
+    )
+    sound = not {"tmem.rows", "tmem.tile", "tmem.cta-group"} & {violation.rule for violation in found}
+    parts = [*(tile(*one, group) for one in tiles), *(scales(*one) for one in of_scales)] if sound else []
+    total = needed(parts)
+    facts: tuple[Fact, ...] = ()
+    if parts:
+        sizes = " + ".join(f"{part.columns}{' (half the lanes)' if part.half else ''}" for part in parts)
+        size, most = LANES * 4 * allocated(total), LANES * 4 * COLUMNS
+        facts = (
+            Fact("columns", total, "columns", f"{sizes} = {total}" if len(parts) > 1 else sizes),
+            Fact("allocated", allocated(total), "allocated", f"{allocated(total)} of {COLUMNS}"),
+            Fact("bytes", size, "bytes", f"{size} of {most}"),
+        )
+    asked = [part.label for part in parts] or (["x".join(map(str, shape))] if shape else [])
+    asked += [f"{given['columns']} columns"] if "columns" in given else []
+    shown = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+    return Explanation(
+        "tmem",
+        TITLE,
+        f"{'illegal' if found else 'legal'}: {', '.join(asked)} in tensor memory of {given['target']}",
+        {name: value if isinstance(value, int | list) else str(value) for name, value in shown.items()},
+        not found,
+        tuple(found),
+        facts,
+        drawings=(drawing(parts),) if parts and total <= COLUMNS else (),
+        sources=(ALLOCATION, LAYOUT, TRITON),
+    )
+
+
+def _table(given: Given) -> Explanation:
+    sizes = ((64, 64), (64, 256), (64, 512), (128, 64), (128, 128), (128, 256), (128, 512), (256, 128), (256, 256))
+    rows = []
+    for m, n in sizes:
+        one = tile(m, n)
+        twice = needed([one, one])
+        rows.append(
+            (
+                f"{m}x{n}",
+                f"{one.columns}{' (half the lanes)' if one.half else ''}",
+                str(allocated(one.columns)),
+                str(allocated(twice)) if twice <= COLUMNS else f"{twice}: does not fit",
+            )
+        )
+    moves = tuple((f".{shape}", *(str(registers(shape, repeat) or "-") for repeat in REPEATS)) for shape in SHAPES)
+    return Explanation(
+        "tmem",
+        TITLE,
+        TITLE,
+        tables=(
+            Table("fp32 accumulators", ("tile", "columns", "allocated", "two of them"), tuple(rows)),
+            Table("tcgen05.ld, tcgen05.st: registers", ("shape", *(f"x{repeat}" for repeat in REPEATS)), moves),
+        ),
+        sources=(ALLOCATION, LAYOUT, MOVES, TRITON),
+    )
+
+
+RULE = Rule(
+    "tmem",
+    TITLE,
+    (
+        Parameter("tile", Form.SHAPE, "rows and columns of an accumulator, in elements"),
+        Parameter("dtype", Form.DTYPE, "type of its elements", default="f32"),
+        Parameter("count", Form.INTEGER, "how many such tiles", default="1"),
+        Parameter("scales", Form.SHAPE, "rows of a block-scaled operand, and scales a row"),
+        Parameter("columns", Form.INTEGER, "columns of a tcgen05.alloc"),
+        Parameter("cta-group", Form.INTEGER, "1, or 2 for a pair of CTAs that shares the rows", default="1"),
+        Parameter("target", Form.TARGET, "cuda:NN", default="cuda:100"),
+    ),
+    _explain,
+    _table,
+    (
+        "--tile 128x512",
+        "--tile 128x256 --count 3",
+        "--tile 64x64 --count 2",
+        "--tile 128x128 --scales 128x4",
+        "--columns 96",
+        "--tile 128x128 --target cuda:120",
+    ),
+)

@@ -1,0 +1,278 @@
+"""How wide a vector copy may be: 8 to 256 bits a thread and instruction.
+
+A vector is contiguous in the source *and* in the destination, and its first byte is a multiple of its size in both.
+So what counts is the run of elements that both layouts keep together, in the same order: a tile that is contiguous
+along one dimension in global memory and along another in shared memory has none, and is copied element by element.
+For bf16 that is 2 bytes, less than any cp.async, so such a tile goes through registers. CuTe rejects the same copies,
+in its words: ``num_bits_per_copy`` does not divide what both layouts vectorize, or their alignment.
+
+Widths from PTX ISA, "ld", "st" and "cp.async"; 256 bits are for global memory from cuda:100 on. Enumerated against the
+assemblers of the Triton 3.9.0 wheel, which also take ``.v8`` of 8- and 16-bit elements, undocumented; ``ld.v8.b16``
+ends them with SIGSEGV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
+
+from triage.errors import InputError
+from triage.legality import cp_async
+from triage.legality.dtypes import DType
+from triage.legality.explanation import Explanation, Fact, Table
+from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.violation import Violation, nearest, spoken
+from triage.target import Target
+
+_PTX = "PTX ISA, data movement and conversion instructions: ld, st (vectors and alignment)"
+_PTX_ASYNC = "PTX ISA, data movement and conversion instructions: cp.async"
+_TRITON = "Triton 3.9.0, lib/Analysis/AxisInfo.cpp and lib/Dialect/TritonGPU/Transforms/CoalesceUtils.cpp"
+TITLE = "vector copies: bits a thread moves at once, by contiguity and alignment"
+_WIDE_SINCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One side of a copy. ``shape`` and ``strides`` are in elements, a stride of None is one that is not known; where
+    it is known to be a multiple of something, give that. ``divisible`` is what the address of its first element is a
+    multiple of, in bytes."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int | None, ...]
+    divisible: int = 16
+
+
+def run(source: Tile, destination: Tile) -> tuple[int, tuple[int, ...]]:
+    """The elements that lie side by side, in the same order, in both tiles, and the dimensions that they cover, fastest
+    first. 1 and () where there are none. Dimensions of extent 1 count for nothing."""
+    length = 1
+    covered: list[int] = []
+    while True:
+        following = [
+            dimension
+            for dimension, extent in enumerate(source.shape)
+            if dimension not in covered
+            and extent > 1
+            and source.strides[dimension] == length
+            and destination.strides[dimension] == length
+        ]
+        if not following:
+            return length, tuple(covered)
+        covered.append(following[0])
+        length *= source.shape[following[0]]
+
+
+def alignment_bits(tile: Tile, covered: Sequence[int], dtype: DType) -> int:
+    """What the address of every vector is a multiple of, in bits: that of the tile, and of every stride that leads from
+    one run to the next."""
+    bits = tile.divisible * 8
+    for dimension, (extent, stride) in enumerate(zip(tile.shape, tile.strides, strict=True)):
+        if extent > 1 and dimension not in covered:
+            bits = gcd(bits, (1 if stride is None else stride) * dtype.bits)
+    return bits
+
+
+def widths(target: Target, asynchronous: bool = False, shared: bool = True) -> tuple[int, ...]:
+    """Bits of the instructions that copy: cp.async, or a load with a store. 256 only between global memory and
+    registers, so not where one side is ``shared``."""
+    capability = target.capability or 0
+    if asynchronous:
+        return tuple(8 * size for size in cp_async.SIZES["ca"]) if capability >= 80 else ()
+    wide = (256,) if capability >= _WIDE_SINCE and not shared else ()
+    return (8, 16, 32, 64, 128, *wide)
+
+
+def violations(
+    *,
+    bits: int,
+    dtype: DType,
+    source: Tile,
+    destination: Tile,
+    asynchronous: bool = False,
+    shared: bool = True,
+    target: Target,
+) -> list[Violation]:
+    """What is wrong with copies of ``bits`` a thread from ``source`` to ``destination``; empty when they are legal.
+
+    ``asynchronous`` is cp.async, from global to shared memory; else a load and a store through registers. ``shared``
+    says that one side is shared memory. Raises InputError where the tiles differ in shape. Sources: PTX ISA, ld, st,
+    cp.async.
+    """
+    _check(source, destination)
+    length, covered = run(source, destination)
+    legal = _legal(dtype, source, destination, asynchronous, shared, target)
+    close = nearest(bits, legal)
+    found = []
+
+    def broken(rule: str, message: str, written: str) -> None:
+        found.append(Violation(f"vector-copy.{rule}", "bits", bits, legal, close, written, message))
+
+    instructions = widths(target, asynchronous, shared)
+    written = _PTX_ASYNC if asynchronous else _PTX
+    name = "cp.async" if asynchronous else "a load or store"
+    if bits not in instructions:
+        has = f"{name} moves {spoken(instructions)} bits" if instructions else f"{target} has no cp.async"
+        broken("width", f"{has}, not {bits}", written)
+    if bits <= 0:
+        return found
+    if bits % dtype.bits:
+        broken("element", f"{bits} bits are no whole number of {dtype} elements of {dtype.bits}", written)
+    elif (length * dtype.bits) % bits:
+        together = f"{length} {dtype} elements" if length > 1 else f"no two {dtype} elements"
+        broken(
+            "contiguity",
+            f"{together} ({length * dtype.bits} bits) lie side by side in both source and destination; a vector of "
+            f"{bits} bits takes {bits // dtype.bits}",
+            written,
+        )
+    for side, tile in (("source", source), ("destination", destination)):
+        aligned = alignment_bits(tile, covered, dtype)
+        # What is not contiguous is said above; here an address is off though its elements lie together.
+        if (bits <= length * dtype.bits or bits <= dtype.bits) and aligned % bits:
+            broken("alignment", f"{side} vectors lie at multiples of {aligned} bits, not of {bits}", written)
+    return found
+
+
+def widest(
+    *,
+    dtype: DType,
+    source: Tile,
+    destination: Tile,
+    asynchronous: bool = False,
+    shared: bool = True,
+    per_thread: int | None = None,
+    target: Target,
+) -> int:
+    """The widest legal copy in bits, 0 where there is none (cp.async of less than 4 bytes; an element alone is always
+    copied through registers where its address is a multiple of its size).
+
+    ``per_thread`` are the elements of a run that one thread has, where that is known: Triton gives a thread no more
+    than its share of the tile. Raises InputError where the tiles differ in shape.
+    """
+    _check(source, destination)
+    limit = None if per_thread is None else per_thread * dtype.bits
+    legal = _legal(dtype, source, destination, asynchronous, shared, target)
+    return max((bits for bits in legal if limit is None or bits <= limit), default=0)
+
+
+def _legal(
+    dtype: DType, source: Tile, destination: Tile, asynchronous: bool, shared: bool, target: Target
+) -> tuple[int, ...]:
+    length, covered = run(source, destination)
+    together = length * dtype.bits
+    for tile in (source, destination):
+        together = gcd(together, alignment_bits(tile, covered, dtype))
+    return tuple(
+        bits
+        for bits in widths(target, asynchronous, shared)
+        if bits % dtype.bits == 0 and together % bits == 0 and together >= bits
+    )
+
+
+def _check(source: Tile, destination: Tile) -> None:
+    for side, tile in (("source", source), ("destination", destination)):
+        if len(tile.shape) != len(tile.strides):
+            raise InputError(f"{side}: {len(tile.strides)} strides for {len(tile.shape)} dimensions")
+    if source.shape != destination.shape:
+        raise InputError("source and destination differ in shape")
+
+
+def _explain(given: Given) -> Explanation:
+    dtype, target, bits = given["dtype"], given["target"], given["bits"]
+    shape = given["shape"]
+    source = Tile(shape, given.get("source_strides", _packed(shape)), given["divisible"])
+    destination = Tile(shape, given.get("destination_strides", _packed(shape)), given["destination_divisible"])
+    registers, asynchronous = given.get("registers", False), given.get("async", False)
+    shared = not registers
+    found = violations(
+        bits=bits,
+        dtype=dtype,
+        source=source,
+        destination=destination,
+        asynchronous=asynchronous,
+        shared=shared,
+        target=target,
+    )
+    length, covered = run(source, destination)
+    by_async = widest(dtype=dtype, source=source, destination=destination, asynchronous=True, target=target)
+    best = widest(dtype=dtype, source=source, destination=destination, shared=shared, target=target)
+    facts = (
+        Fact("run_elements", length, "side by side in both", f"{length} elements, {length * dtype.bits} bits"),
+        Fact("source_alignment_bits", alignment_bits(source, covered, dtype), "alignment of source", ""),
+        Fact("destination_alignment_bits", alignment_bits(destination, covered, dtype), "alignment of destination"),
+        Fact("widest_bits", best, "widest through registers", f"{best} bits" if best else "none"),
+        Fact("widest_async_bits", by_async, "widest cp.async", f"{by_async} bits" if by_async else "none"),
+    )
+    name = "cp.async" if asynchronous else "copy through registers"
+    return Explanation(
+        "vector-copy",
+        TITLE,
+        f"{'illegal' if found else 'legal'}: {name} of {bits} bits of {dtype} on {target}",
+        {"target": str(target), "bits": bits, "dtype": str(dtype), "shape": list(shape)},
+        not found,
+        tuple(found),
+        facts,
+        notes=_NOTES,
+        sources=(_PTX, _PTX_ASYNC, _TRITON),
+    )
+
+
+def _packed(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(shape):
+        strides.insert(0, step)
+        step *= extent
+    return tuple(strides)
+
+
+_NOTES = (
+    "Transposed means that source and destination are contiguous along different dimensions: then one element is the "
+    "widest vector, 16 bits of bf16, and cp.async (4 bytes) needs elements of 32 bits.",
+    "Triton knows alignment from tt.divisibility of pointers and strides (16 for what torch allocates): where the "
+    "stride of bf16 rows is not known to be even, a row may start anywhere, and vectors are one element wide.",
+)
+
+
+def _table(given: Given) -> Explanation:
+    rows = (
+        ("ld.global, st.global", "8, 16, 32, 64, 128", "cuda:100 on: 256 (.v8.b32, .v4.b64)"),
+        ("ld.shared, st.shared", "8, 16, 32, 64, 128", ""),
+        ("cp.async.ca", "32, 64, 128", "cuda:80 on"),
+        ("cp.async.cg", "128", "cuda:80 on"),
+    )
+    return Explanation(
+        "vector-copy",
+        TITLE,
+        TITLE,
+        tables=(Table(TITLE, ("instruction", "bits, and alignment", "targets"), rows),),
+        notes=_NOTES,
+        sources=(_PTX, _PTX_ASYNC, _TRITON),
+    )
+
+
+RULE = Rule(
+    "vector-copy",
+    TITLE,
+    (
+        Parameter("bits", Form.INTEGER, "bits a thread copies at once", required=True),
+        Parameter("dtype", Form.DTYPE, "type of elements", required=True),
+        Parameter("shape", Form.SHAPE, "shape of the tile, AxB", default="64x64"),
+        Parameter("source-strides", Form.SHAPE, "strides of the source in elements [row-major]"),
+        Parameter("destination-strides", Form.SHAPE, "strides of the destination [row-major]"),
+        Parameter("divisible", Form.INTEGER, "bytes that the source address is a multiple of", default="16"),
+        Parameter("destination-divisible", Form.INTEGER, "the same of the destination", default="16"),
+        Parameter("async", Form.FLAG, "with cp.async"),
+        Parameter("registers", Form.FLAG, "between global memory and registers, no shared memory"),
+        Parameter("target", Form.TARGET, "cuda:NN", default="cuda:80"),
+    ),
+    _explain,
+    _table,
+    (
+        "--bits 128 --dtype bf16",
+        "--bits 128 --dtype bf16 --source-strides 1x64",
+        "--bits 16 --dtype bf16 --source-strides 1x64 --async",
+        "--bits 128 --dtype f16 --source-strides 100x1",
+    ),
+)

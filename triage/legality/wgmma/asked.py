@@ -1,0 +1,145 @@
+"""What ``triage explain wgmma`` was asked: a tile or an instruction, whole, and what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from triage.legality.dtypes import DType
+from triage.legality.rule import Given
+from triage.legality.violation import Violation
+from triage.legality.wgmma import instruction, layouts, lowering, tile
+from triage.legality.wgmma.layouts import Layout, Tile
+from triage.legality.wgmma.types import OPERANDS, M, Operand, stand_ins
+from triage.target import Target
+
+_MAJORS = {"k": "k", "mn": "mn", "m": "mn", "n": "mn"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is explained: a tile, with everything filled in; names of types are PTX's."""
+
+    a: str
+    b: str
+    d: str | None
+    m: int
+    n: int
+    k: int
+    a_major: str
+    b_major: str
+    a_from: str
+    sparse: bool
+    swizzle: int | None
+    num_warps: int
+    target: Target
+    triton: str | None
+
+    @property
+    def row(self) -> Operand:
+        """The table's row of A's type or of the operand type nearest to it."""
+        return OPERANDS[stand_ins(self.a)[0]]
+
+    @property
+    def instruction_k(self) -> int:
+        return self.row.k * (2 if self.sparse else 1)
+
+    def violations(self) -> tuple[Violation, ...]:
+        """Of the instruction and of the tile."""
+        found = instruction.violations(
+            a=self.a,
+            b=None if self.b == self.a else self.b,
+            d=self.d,
+            n=tile.instruction_n(self.n),
+            a_major=self.a_major,
+            b_major=self.b_major,
+            a_from=self.a_from,
+            sparse=self.sparse,
+            target=self.target,
+        )
+        found += tile.violations(self.m, self.k, self.instruction_k, self.num_warps)
+        if not found and self.swizzle is not None:
+            for who in self.in_shared():
+                found += tile.swizzle_violation(self.swizzle, self.contiguous_bytes(who), who.upper())
+        return tuple(found)
+
+    def in_shared(self) -> tuple[str, ...]:
+        """The operands that have a layout in shared memory."""
+        return ("b",) if self.a_from == "registers" else ("a", "b")
+
+    def stored(self, who: str) -> tuple[int, int, DType, str]:
+        """Rows, K as stored (half for a sparse A), type and major of an operand."""
+        if who == "a":
+            return self.m, self.k // (2 if self.sparse else 1), OPERANDS[self.a].dtype, self.a_major
+        return self.n, self.k, OPERANDS[self.b].dtype, self.b_major
+
+    def contiguous_bytes(self, who: str) -> int:
+        rows, k, dtype, major = self.stored(who)
+        return (k if major == "k" else rows) * dtype.bits // 8
+
+    def tile(self, who: str) -> Tile:
+        """An operand's tile, in the swizzle asked for or the widest that it fills."""
+        rows, k, dtype, major = self.stored(who)
+        width = layouts.swizzle_of(self.contiguous_bytes(who)) if self.swizzle is None else self.swizzle
+        return Tile(rows, k, dtype, Layout(major, width))
+
+    @property
+    def is_triton_tile(self) -> bool:
+        """Whether ``tl.dot`` can have it: Triton's sides are powers of two."""
+        return all(side & (side - 1) == 0 for side in (self.m, self.n, self.k))
+
+    def lowered(self) -> lowering.Lowering:
+        """What Triton makes of it."""
+        return lowering.lower(
+            self.m,
+            self.n,
+            self.k,
+            self.a,
+            self.b,
+            self.d,
+            num_warps=self.num_warps,
+            target=self.target,
+            release=self.triton,
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "a": self.a,
+            "b": self.b,
+            "d": self.d or self.row.accumulators[0],
+            "m": self.m,
+            "n": self.n,
+            "k": self.k,
+            "a_major": self.a_major,
+            "b_major": self.b_major,
+            "a_from": self.a_from,
+            "sparse": self.sparse,
+            "swizzle": self.swizzle,
+            "num_warps": self.num_warps,
+            "target": str(self.target),
+            "triton": self.triton,
+        }
+
+
+def read(given: Given) -> Asked:
+    """Parameters as the command line gives them, with what was left out."""
+    a = given["a"].name
+    row = OPERANDS[stand_ins(a)[0]]
+    sparse = given.get("sparse", False)
+    return Asked(
+        a=a,
+        b=given["b"].name if "b" in given else a,
+        d=given["d"].name if "d" in given else None,
+        m=given.get("m", M),
+        n=given.get("n", M),
+        k=given.get("k", row.k * (2 if sparse else 1)),
+        a_major=_MAJORS[given["a_major"]],
+        b_major=_MAJORS[given["b_major"]],
+        a_from=given["a_from"],
+        sparse=sparse,
+        swizzle=int(given["swizzle"]) if "swizzle" in given else None,
+        num_warps=given["num_warps"],
+        target=given["target"],
+        triton=given.get("triton"),
+    )

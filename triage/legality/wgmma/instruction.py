@@ -1,0 +1,251 @@
+"""One wgmma instruction: is it legal, and how is it written.
+
+PTX ISA, "wgmma.mma_async" and "wgmma.mma_async.sp". The answers agree with ptxas 12.4 to 13.4, which all take the same
+instructions; tests enumerate them. No difference between assembler and documents was found. A in registers has no
+imm-trans-a even for the 16-bit types, because a register fragment has one layout.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triage.errors import InputError
+from triage.legality import dtypes
+from triage.legality.dtypes import DType
+from triage.legality.violation import Value, Violation, nearest, spoken
+from triage.legality.wgmma.types import ACCUMULATORS, K_BYTES, OPERANDS, SHAPES, TYPES, M, Operand, stand_ins
+from triage.target import Target
+
+TRANSPOSE = "PTX ISA, wgmma.mma_async: imm-trans-a and imm-trans-b are for .f16 and .bf16 in shared memory"
+SPARSE = "PTX ISA, wgmma.mma_async.sp"
+TARGET = "PTX ISA, wgmma.mma_async: target ISA notes"
+
+_MAJORS = {"k": "k", "mn": "mn"}
+_ORIGINS = {"shared": "shared", "smem": "shared", "registers": "registers", "reg": "registers"}
+
+
+def violations(
+    a: str | DType = "f16",
+    b: str | DType | None = None,
+    d: str | DType | None = None,
+    m: int = M,
+    n: int = 64,
+    k: int | None = None,
+    a_major: str = "k",
+    b_major: str = "k",
+    a_from: str = "shared",
+    sparse: bool = False,
+    target: str | Target | None = None,
+) -> list[Violation]:
+    """What is wrong with one ``wgmma.mma_async`` (``.sp`` when ``sparse``); empty when ptxas takes it.
+
+    ``a``, ``b``, ``d`` are types in any spelling; an fp32 operand with TF32 precision is ``tf32``. ``b`` is ``a`` and
+    ``d`` the accumulator of ``a`` unless given. ``m``, ``n``, ``k`` in elements, of the instruction and not of a tile;
+    ``k`` is the type's own unless given. Majors are ``k`` or ``mn`` (also ``m`` for A, ``n`` for B), ``a_from`` is
+    ``shared`` or ``registers``; B is always in shared memory. ``target`` as Triton (``cuda:90``) or PTX (``sm_90a``)
+    spells it; without one it is not judged. Nothing raises: a name that is none is a violation.
+    """
+    left, right = _name(a), _name(a if b is None else b)
+    row, partner = _row(left), _row(right)
+    shapes = row or partner
+    found = [
+        *_target(target),
+        *_operands(a, b, left, right),
+        *_accumulator(d, shapes),
+    ]
+    if m != M:
+        reason = f"M is {M} in every wgmma, not {m}: a warpgroup of four warps holds 16 rows each"
+        found.append(Violation("wgmma.m", "m", m, (M,), (M,), SHAPES, reason))
+    found += _n(n, shapes)
+    found += _k(k, shapes, sparse)
+    if sparse and shapes is not None and not shapes.sparsity:
+        reason = f"wgmma.mma_async.sp has no {shapes.dtype} form"
+        found.append(Violation("wgmma.sparse", "sparse", True, (False,), (False,), SPARSE, reason))
+    origin = _ORIGINS.get(a_from.strip().lower())
+    if origin is None:
+        known = ("shared", "registers")
+        reason = f"a_from={a_from!r}: A is in shared memory or in registers"
+        found.append(Violation("wgmma.a-from", "a_from", a_from, known, (), TYPES, reason))
+    found += _major("a", a_major, row or _row(right), origin == "registers")
+    found += _major("b", b_major, partner or _row(left), False)
+    return found
+
+
+def _name(given: str | DType) -> str | None:
+    """A type's PTX name, or None."""
+    known = dtypes.find(str(given))
+    return known.name if known else None
+
+
+def _row(name: str | None) -> Operand | None:
+    """The table's row of a type, or of the operand type nearest to it."""
+    near = stand_ins(name) if name else ()
+    return OPERANDS[near[0]] if near else None
+
+
+def _target(target: str | Target | None) -> list[Violation]:
+    if target is None:
+        return []
+    text = str(target).strip()
+    # PTX's own spelling says whether the features of one architecture alone are on; Triton's cuda:90 is sm_90a.
+    if match := re.fullmatch(r"sm_?(\d+)([af]?)", text):
+        legal = match.groups() == ("90", "a")
+    else:
+        try:
+            legal = Target.parse(text) == Target("cuda", "90")
+        except InputError:
+            legal = False
+    if legal:
+        return []
+    reason = f"{text} has no wgmma: it exists on sm_90a (cuda:90) alone, not before and not after"
+    return [Violation("wgmma.target", "target", text, ("cuda:90",), ("cuda:90",), TARGET, reason)]
+
+
+def _operands(a: str | DType, b: str | DType | None, left: str | None, right: str | None) -> list[Violation]:
+    """Types that no wgmma multiplies, and pairs that it does not mix. A B that is as A goes unmentioned."""
+    found = []
+    for parameter, given, name, other in (("a", a, left, right), ("b", b, right, left)):
+        if name in OPERANDS or given is None:
+            continue
+        # Where the other operand is wrong as well, nothing follows from it.
+        allowed: tuple[str, ...] = OPERANDS[other].partners if other in OPERANDS else tuple(OPERANDS)
+        near = tuple(one for one in stand_ins(name or "") if one in allowed)
+        if name is None:
+            reason = f"{given!s} is no element type"
+        elif name == "f32":
+            reason = "no wgmma multiplies f32: fp32 operands are read as tf32 (19 bits), or not at all"
+        else:
+            reason = f"no wgmma multiplies {name}"
+        found.append(Violation(f"wgmma.{parameter}", parameter, str(given), allowed, near, TYPES, reason))
+    if left in OPERANDS and right in OPERANDS and right not in OPERANDS[left].partners:
+        allowed = OPERANDS[left].partners
+        near = (left,)
+        reason = f"a {left} A takes a {spoken(allowed)} B, not {right}: only e4m3/e5m2 and s8/u8 mix"
+        found.append(Violation("wgmma.b", "b", str(b), allowed, near, TYPES, reason))
+    return found
+
+
+def _accumulator(d: str | DType | None, row: Operand | None) -> list[Violation]:
+    if d is None:
+        return []
+    allowed = row.accumulators if row else ACCUMULATORS
+    name = _name(d)
+    if name in allowed:
+        return []
+    whose = f"a wgmma of {row.dtype}" if row else "a wgmma"
+    reason = f"{whose} accumulates in {spoken(allowed)}, not {name or d}"
+    return [Violation("wgmma.d", "d", str(d), allowed, allowed[:1], TYPES, reason)]
+
+
+def _n(n: int, row: Operand | None) -> list[Violation]:
+    allowed = row.n if row else OPERANDS["f16"].n
+    if n in allowed:
+        return []
+    if n > allowed[-1]:
+        reason = f"N={n} is over {allowed[-1]}, the widest wgmma"
+    elif n % 8 or n <= 0:
+        reason = f"N={n} is no multiple of 8 from 8 to 256"
+    else:
+        reason = f"N={n}: {row.dtype if row else ''} takes 8, 24 and multiples of 16 up to 256"
+    return [Violation("wgmma.n", "n", n, allowed, nearest(n, allowed), SHAPES, reason)]
+
+
+def _k(k: int | None, row: Operand | None, sparse: bool) -> list[Violation]:
+    if k is None or row is None:
+        return []
+    right = row.k * (2 if sparse else 1)
+    if k == right:
+        return []
+    bits = f"{K_BYTES} bytes of K"
+    reason = f"K is {right} for {row.dtype}: {bits}" + (
+        ", doubled because A is sparse" if sparse else f" = {right} x {row.dtype.bits} bits"
+    )
+    return [Violation("wgmma.k", "k", k, (right,), (right,), SHAPES, f"{reason}; not {k}")]
+
+
+def _major(parameter: str, given: str, row: Operand | None, in_registers: bool) -> list[Violation]:
+    own = "m" if parameter == "a" else "n"
+    major = {**_MAJORS, own: "mn"}.get(given.strip().lower())
+    allowed: tuple[Value, ...] = ("k",) if in_registers else row.majors if row else ("k", "mn")
+    if major in allowed:
+        return []
+    who = parameter.upper()
+    if major is None:
+        reason = f"{parameter}_major={given!r}: {who} is k-major or mn-major"
+    elif in_registers:
+        reason = (
+            "A in registers cannot be MN-major: the instruction then has no imm-trans-a, because a register fragment "
+            "has one layout"
+        )
+    else:
+        assert row is not None
+        label = "TF32" if row.dtype.name == "tf32" else str(row.dtype)
+        why = f"its wgmma has no imm-trans operands, so {who} cannot be {own.upper()}-major"
+        reason = f"{label} is K-major only: {why}"
+    near = allowed[:1]
+    return [Violation(f"wgmma.{parameter}-major", f"{parameter}_major", given, allowed, near, TRANSPOSE, reason)]
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """A legal wgmma as it is written. Registers are 32-bit, a thread's."""
+
+    a: Operand
+    b: Operand
+    d: str
+    n: int
+    sparse: bool = False
+
+    @property
+    def k(self) -> int:
+        """K in elements."""
+        return self.a.k * (2 if self.sparse else 1)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """M, N, K."""
+        return (M, self.n, self.k)
+
+    @property
+    def short(self) -> str:
+        """``m64n32k8``."""
+        return f"m{M}n{self.n}k{self.k}"
+
+    @property
+    def mnemonic(self) -> str:
+        """The whole name, ``wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32``."""
+        sparse = ".sp" if self.sparse else ""
+        types = f"{self.d}.{self.a.dtype}.{self.b.dtype}{self.a.operation}"
+        return f"wgmma.mma_async{sparse}.sync.aligned.{self.short}.{types}"
+
+    @property
+    def accumulator_registers(self) -> int:
+        """Registers that D takes: 64 x N over 128 threads, two f16 a register."""
+        return self.n // (4 if self.d == "f16" else 2)
+
+    def operands(self, a_from: str = "shared") -> tuple[str, ...]:
+        """Names of the operands after D, in order, as the ISA writes them."""
+        found = ["a-desc" if a_from == "shared" else "a", "b-desc"]
+        if self.sparse:
+            found += ["sp-meta", "sp-sel"]
+        found.append("scale-d")
+        if self.a.scales:
+            found += ["imm-scale-a", "imm-scale-b"]
+        if self.a.transposes:
+            found += ["imm-trans-a", "imm-trans-b"] if a_from == "shared" else ["imm-trans-b"]
+        return tuple(found)
+
+
+def instruction(a: str, b: str | None = None, d: str | None = None, n: int = 64, sparse: bool = False) -> Instruction:
+    """The instruction of these types and this N. Raises ValueError with the violations where there is none."""
+    if found := violations(a=a, b=b, d=d, n=n, sparse=sparse):
+        raise ValueError("; ".join(map(str, found)))
+    left, right = OPERANDS[dtypes.parse(a).name], OPERANDS[dtypes.parse(b or a).name]
+    return Instruction(left, right, dtypes.parse(d).name if d else left.accumulators[0], n, sparse)
+
+
+def widest(n: int, allowed: Sequence[int]) -> int | None:
+    """The largest N of a list that divides ``n``; None where none does."""
+    return max((one for one in allowed if n % one == 0), default=None)

@@ -1,0 +1,270 @@
+"""``triage explain wgmma``: a Triton tile or a single instruction, judged, laid out and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from triage.legality.dtypes import DType
+from triage.legality.explanation import Drawing, Explanation, Fact
+from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.violation import Violation
+from triage.legality.wgmma import descriptor, layouts, lowering, sync, tables, tile
+from triage.legality.wgmma.asked import Asked, read
+from triage.legality.wgmma.instruction import Instruction
+from triage.legality.wgmma.layouts import Layout, Tile
+from triage.legality.wgmma.types import OPERANDS, SHAPES, TYPES, M, Operand
+from triage.target import Target
+
+TITLE = "matrix instructions of a warpgroup on Hopper: shapes, majors, shared-memory layouts, descriptors"
+
+
+def explain(given: Given) -> Explanation:
+    """A tile, or a single instruction where M, N and K are one's."""
+    asked = read(given)
+    found = asked.violations()
+    if not found:
+        return _legal(asked)
+    return Explanation(
+        "wgmma",
+        TITLE,
+        f"illegal: {found[0].message}",
+        asked.plain(),
+        False,
+        found,
+        notes=_fallback(asked),
+        sources=(SHAPES, TYPES, layouts.SOURCE),
+        instead=_instead(asked, found),
+    )
+
+
+def _legal(asked: Asked) -> Explanation:
+    lowered = asked.lowered()
+    by_triton = lowered.instruction if asked.is_triton_tile and not asked.sparse else None
+    chosen = by_triton or Instruction(
+        asked.row, OPERANDS[asked.b], asked.d or asked.row.accumulators[0], tile.instruction_n(asked.n), asked.sparse
+    )
+    tiles = (asked.m // M, asked.n // chosen.n, asked.k // chosen.k)
+    facts = [
+        Fact("instruction", chosen.mnemonic, "instruction"),
+        Fact("instruction_shape", list(chosen.shape), "shape", f"{chosen.short}: M {M}, N {chosen.n}, K {chosen.k}"),
+        Fact(
+            "operands",
+            list(chosen.operands(asked.a_from)),
+            "operands",
+            ", ".join(("d", *chosen.operands(asked.a_from))),
+        ),
+        Fact("tiles", list(tiles), "tiles", f"{tiles[0]}x{tiles[1]}x{tiles[2]} instructions along M, N, K"),
+        Fact("k_bytes", 32, "K", f"{asked.row.k} x {asked.row.dtype.bits} bits = 32 bytes an instruction"),
+        Fact("n_allowed", list(asked.row.n), "N", _n_text(asked.row)),
+        Fact("majors_allowed", list(asked.row.majors), "majors", _majors_text(asked.row)),
+        Fact("accumulator_registers", chosen.accumulator_registers, "registers of D", _registers(chosen)),
+    ]
+    if by_triton is not None and lowered.warps is not None:
+        facts.append(
+            Fact("warps", list(lowered.warps), "warps", f"{lowered.warps[0]} along M, {lowered.warps[1]} along N")
+        )
+        facts.append(Fact("issued", lowered.issued, "issued", f"{lowered.issued} by each warpgroup"))
+    # Where B lies as A does, one picture stands for both.
+    drawn: dict[tuple[Layout, DType], list[str]] = {}
+    for who in asked.in_shared():
+        placed = asked.tile(who)
+        fields = _operand(placed)
+        text = (
+            f"{placed.layout.name}; atom {_by(fields['layout_atom'])} elements; LBO {fields['leading_byte_offset']} "
+            f"({placed.layout.meaning()[0]}), SBO {fields['stride_byte_offset']} ({placed.layout.meaning()[1]}); "
+            f"{placed.layout.form()} with T = {128 // placed.dtype.bits}; "
+            f"descriptor {fields['descriptor']} + (address >> 4)"
+        )
+        facts.append(Fact(f"{who}_operand", fields, f"{who.upper()} in shared memory", text))
+        if who == "b":
+            facts += [Fact(name, fields[name], label) for name, label in _SHOWN]
+        drawn.setdefault((placed.layout, placed.dtype), []).append(who)
+    return Explanation(
+        "wgmma",
+        TITLE,
+        f"legal: {chosen.short} for a {asked.m}x{asked.n}x{asked.k} tile of {asked.a}",
+        asked.plain(),
+        True,
+        facts=tuple(facts),
+        drawings=tuple(_drawing(layout, dtype, owners) for (layout, dtype), owners in drawn.items()),
+        notes=(*_fallback(asked), *_triton_notes(asked)),
+        sources=(SHAPES, TYPES, layouts.SOURCE, layouts.STRIDES, descriptor.SOURCE, lowering.SOURCE),
+    )
+
+
+_TRANSPOSED = (
+    "Triton never writes an MN-major {} wgmma: it transposes such an operand through registers on its way to shared "
+    "memory, one loaded through pointers on every release from 3.0, one loaded by TMA at least from 3.4; up to 3.2 the "
+    "compiler aborts on a TMA-loaded TF32 one (knowledge base: wgmma-tf32-mn-major-plain-loop)."
+)
+_SHOWN = (
+    ("layout_atom", "B's atom"),
+    ("swizzle", "B's swizzle"),
+    ("leading_byte_offset", "B's LBO"),
+    ("stride_byte_offset", "B's SBO"),
+)
+
+
+def _operand(placed: Tile) -> Mapping[str, Any]:
+    """An operand's layout and the descriptor of its first instruction, at address 0."""
+    first = descriptor.for_tile(placed)
+    return {
+        "major": placed.layout.major,
+        "swizzle": placed.layout.swizzle,
+        "layout_atom": list(placed.layout.atom(placed.dtype)),
+        "layout": placed.layout.form(),
+        "leading_byte_offset": first.leading_byte_offset,
+        "stride_byte_offset": first.stride_byte_offset,
+        "alignment": placed.layout.pattern_bytes,
+        "bytes": placed.bytes,
+        "descriptor": f"0x{first.encode():016x}",
+    }
+
+
+def _drawing(layout: Layout, dtype: DType, owners: list[str]) -> Drawing:
+    rows = {"a": "m", "b": "n"}[owners[0]] if len(owners) == 1 else "mn"
+    whose = " and ".join(owners).upper()
+    title = f"One atom of {whose}: {layout.name}, {dtype}, {_by(list(layout.atom(dtype)))} elements"
+    return Drawing(title, tuple(layouts.drawing(layout, dtype, rows)))
+
+
+def _by(sides: list[int]) -> str:
+    return "x".join(map(str, sides))
+
+
+def _n_text(row: Operand) -> str:
+    if row.n == OPERANDS["f16"].n:
+        return "a multiple of 8 from 8 to 256"
+    return "8, 24 and the multiples of 16 from 16 to 256"
+
+
+def _majors_text(row: Operand) -> str:
+    return "K or MN, of each operand in shared memory" if row.transposes else "K only; MN-major is for f16 and bf16"
+
+
+def _registers(chosen: Instruction) -> str:
+    return f"{chosen.accumulator_registers} a thread: {M}x{chosen.n} {chosen.d} over 128 threads"
+
+
+def _fallback(asked: Asked) -> tuple[str, ...]:
+    """What Triton does with a dot whose tile or operands no wgmma takes, and what brings wgmma back."""
+    if asked.a not in OPERANDS:
+        return ()
+    if not asked.row.transposes and "mn" in (asked.a_major, asked.b_major):
+        return (_TRANSPOSED.format(asked.a),)
+    lowered = asked.lowered()
+    if lowered.path not in (lowering.Path.MMA_SYNC, lowering.Path.REFUSED, lowering.Path.CRASH):
+        return ()
+    reasons = "; ".join(one.message for one in lowered.obstacles)
+    what = {
+        lowering.Path.MMA_SYNC: "lowers this dot to mma.sync",
+        lowering.Path.REFUSED: "refuses this dot",
+        lowering.Path.CRASH: "dies of this dot",
+    }[lowered.path]
+    cure = ", ".join(
+        text
+        for one, text in (
+            ("m", f"M a multiple of {M}"),
+            ("num_warps", "num_warps 4, 8 or 16"),
+            ("k", f"K a multiple of {asked.row.k}"),
+            ("n", "a larger N"),
+        )
+        if one in {obstacle.parameter for obstacle in lowered.obstacles}
+    )
+    return (f"Triton {asked.triton or '3.9'} {what}: {reasons}. What brings wgmma back: {cure}.",)
+
+
+def _triton_notes(asked: Asked) -> tuple[str, ...]:
+    found = []
+    if asked.row.dtype.name == "s8" and asked.n >= 256:
+        found.append(
+            "Triton's list of N for int8 ends at 224, so it takes two instructions of 128 where one of 256 is legal."
+        )
+    if asked.a in ("u8", "b1"):
+        found.append(f"tl.dot refuses {asked.a} operands: this instruction is reached with inline assembly only.")
+    if not asked.is_triton_tile:
+        found.append(
+            "tl.dot has no such tile: its sides are powers of two. Instruction and layout hold without Triton."
+        )
+    if asked.sparse:
+        found.append("Triton has no sparse dot: wgmma.mma_async.sp is reached with inline assembly only.")
+    found.append(
+        f"Before the first wgmma: {sync.GUARANTEES[0].instruction}; after st.shared or cp.async into an operand: "
+        f"{sync.GUARANTEES[1].instruction} and a barrier; before D is read: commit_group and wait_group 0."
+    )
+    return tuple(found)
+
+
+def _instead(asked: Asked, found: tuple[Violation, ...]) -> tuple[tuple[str, Explanation], ...]:
+    """The nearest tile that is legal, everything wrong mended at once; and the types that allow the major asked for."""
+    mended, changes = asked, []
+    for _ in range(3):  # a swizzle is judged once the rest is right
+        wrong = asked.violations() if mended is asked else mended.violations()
+        for one in wrong:
+            if not one.nearest or not hasattr(mended, one.parameter):
+                continue
+            value: Any = Target.parse(str(one.nearest[0])) if one.parameter == "target" else one.nearest[0]
+            mended = replace(mended, **{one.parameter: value})
+            changes.append(_change(one, value))
+            if one.parameter == "a" and asked.a == asked.b:
+                mended = replace(mended, b=value)
+        if not wrong:
+            break
+    shown = []
+    if not mended.violations():
+        shown.append((", ".join(dict.fromkeys(changes)), _legal(mended)))
+    majors = {one.parameter for one in found} & {"a_major", "b_major"}
+    if majors and len(majors) == len(found) and asked.a_from == "shared":
+        for name in ("f16", "bf16"):
+            other = replace(asked, a=name, b=name, d=None, k=max(asked.k, OPERANDS[name].k), swizzle=None)
+            if not other.violations():
+                shown.append((f"{name} operands, which may be MN-major", _brief(other)))
+    return tuple(shown)
+
+
+def _brief(asked: Asked) -> Explanation:
+    """Headline and the facts that make the difference; the drawing is the first alternative's."""
+    whole = _legal(asked)
+    kept = ("instruction", "instruction_shape", "tiles", "majors_allowed", "a_operand", "b_operand")
+    facts = tuple(fact for fact in whole.facts if fact.name in kept)
+    return replace(whole, facts=facts, drawings=(), notes=())
+
+
+def _change(one: Violation, value: object) -> str:
+    if one.parameter == "b_major":
+        return "B K-major: K contiguous, loaded as [N, K] and transposed in the dot"
+    if one.parameter == "a_major":
+        return "A K-major: K contiguous, [M, K]"
+    return f"{one.parameter.replace('_', '-')} {value}"
+
+
+RULE = Rule(
+    "wgmma",
+    TITLE,
+    (
+        Parameter("a", Form.DTYPE, "type of A; tf32 for fp32 with TF32 precision", required=True),
+        Parameter("b", Form.DTYPE, "type of B [that of A]"),
+        Parameter("d", Form.DTYPE, "accumulator [f32, or s32]"),
+        Parameter("m", Form.INTEGER, "M of the tile [64]"),
+        Parameter("n", Form.INTEGER, "N of the tile or the instruction [64]"),
+        Parameter("k", Form.INTEGER, "K of the tile [one instruction's]"),
+        Parameter("a-major", Form.CHOICE, "contiguous dimension of A", choices=("k", "mn", "m"), default="k"),
+        Parameter("b-major", Form.CHOICE, "contiguous dimension of B", choices=("k", "mn", "n"), default="k"),
+        Parameter("a-from", Form.CHOICE, "where A is", choices=("shared", "registers"), default="shared"),
+        Parameter("target", Form.TARGET, "cuda:NN", default="cuda:90"),
+        Parameter("num-warps", Form.INTEGER, "warps a block", default="4"),
+        Parameter("sparse", Form.FLAG, "wgmma.mma_async.sp: A is 2:4 sparse, K doubles"),
+        Parameter("swizzle", Form.CHOICE, "bytes [the widest that fits]", choices=("0", "32", "64", "128")),
+        Parameter("triton", Form.RELEASE, "release whose lowering is told [newest]"),
+    ),
+    explain,
+    tables.table,
+    (
+        "--a tf32 --m 128 --n 32 --k 32 --b-major mn",
+        "--a f16 --m 128 --n 256 --k 64 --b-major mn --num-warps 8",
+        "--a s8 --n 40",
+        "--a e4m3 --m 32 --n 64 --k 64 --num-warps 2",
+    ),
+)

@@ -1,0 +1,97 @@
+"""The rule without numbers: types, the eight layouts, the descriptor, lowering, synchronisation."""
+
+from __future__ import annotations
+
+from triage.legality.explanation import Explanation, Table
+from triage.legality.rule import Given
+from triage.legality.wgmma import descriptor, layouts, lowering, sync
+from triage.legality.wgmma.types import OPERANDS, SHAPES, TYPES, Operand
+
+_TITLE = "wgmma: m64nNkK on sm_90a, N a multiple of 8 up to 256, K x element size = 32 bytes"
+
+
+def table(given: Given) -> Explanation:
+    """Everything that holds for all numbers."""
+    return Explanation(
+        "wgmma",
+        _TITLE,
+        _TITLE,
+        tables=(_types(), _layouts(), _offsets(), _descriptor(), _lowering(), _sync()),
+        notes=(
+            "A is read from shared memory or from registers (K-major then), B from shared memory, D is in registers.",
+        ),
+        sources=(SHAPES, TYPES, layouts.SOURCE, layouts.STRIDES, descriptor.SOURCE, sync.SOURCE, lowering.SOURCE),
+    )
+
+
+def _types() -> Table:
+    rows = tuple(
+        (
+            name,
+            "/".join(row.partners),
+            "/".join(row.accumulators),
+            f"m64nNk{row.k}",
+            f"{row.k} x {row.dtype.bits} b = 32 B",
+            _n(row),
+            "/".join(row.majors),
+            f"k{2 * row.k}" if row.sparsity else "-",
+        )
+        for name, row in OPERANDS.items()
+    )
+    return Table("Types", ("A", "B", "D", "shape", "K", "N", "majors", "sparse"), rows)
+
+
+def _n(row: Operand) -> str:
+    return "8, 16 … 256" if row.n == OPERANDS["f16"].n else "8, 16, 24, 32, 48 … 256"
+
+
+def _layouts() -> Table:
+    rows = []
+    for layout in layouts.LAYOUTS:
+        line = f"{layout.units}T"
+        atom = f"8 x {line}" if layout.major == "k" else f"{line} x 8"
+        rows.append((*_named(layout), atom, layout.form(), str(layout.pattern_bytes)))
+    columns = ("major", "swizzle", "atom, M/N x K", "shape:stride over (M/N, K)", "align, B")
+    return Table("Shared-memory layouts; T elements are 16 bytes", columns, tuple(rows))
+
+
+def _offsets() -> Table:
+    rows = []
+    for layout in layouts.LAYOUTS:
+        if layout.major == "k":
+            leading = "16 B" if layout.swizzle else "rows x 16 B"
+            packed = (leading, f"{layout.atom_bytes} B")
+        elif layout.swizzle:
+            packed = (f"K x {layout.line_bytes} B", f"{layout.atom_bytes} B")
+        else:
+            packed = (f"{layout.atom_bytes} B", "K x 16 B")
+        rows.append((*_named(layout), *layout.meaning(), *packed))
+    columns = ("major", "swizzle", "LBO", "SBO", "LBO, packed", "SBO, packed")
+    return Table("Byte offsets: what they step over, and what they are in a tile as TMA packs it", columns, tuple(rows))
+
+
+def _named(layout: layouts.Layout) -> tuple[str, str]:
+    return (layout.major.upper(), f"{layout.swizzle} B" if layout.swizzle else "none")
+
+
+def _descriptor() -> Table:
+    rows = tuple((f"{low}-{low + width - 1}", name, meaning) for name, low, width, meaning in descriptor.FIELDS)
+    return Table("Matrix descriptor, 64 bits", ("bits", "field", "value"), rows)
+
+
+def _lowering() -> Table:
+    rows = (
+        ("target", "cuda:90", "no wgmma"),
+        ("num_warps", "a multiple of 4", "mma.sync"),
+        ("M", "a multiple of 64", "mma.sync"),
+        ("N", "8 or more; 16 up to 3.7", "mma.sync"),
+        ("K", "a multiple of 32 bytes", "mma.sync or refused"),
+        ("type", "f16 bf16 tf32 e4m3 e5m2 s8", "no wgmma"),
+        ("input_precision", "tf32, tf32x3", "ieee: FMA"),
+    )
+    return Table("When Triton's tl.dot becomes wgmma", ("condition", "needs", "else"), rows)
+
+
+def _sync() -> Table:
+    rows = tuple((one.instruction, one.guarantees, one.not_given, one.needed) for one in sync.GUARANTEES)
+    return Table("Synchronisation", ("instruction", "guarantees", "does not give", "needed"), rows)
