@@ -1,96 +1,142 @@
 """Loads of a two-dimensional tile, and the edits that load the same tile with its axes exchanged.
 
-Four ways to load are known: a TMA descriptor made in the kernel or passed by the host, the descriptor load of Triton
-3.0 to 3.3, a block pointer, and a tensor of pointers; each also through a helper function that takes the offsets and
-extents as arguments. Where a tile is loaded through anything else, None is the answer.
+The ways to load that are known: a TMA descriptor made in the kernel or passed by the host, the descriptor load of
+Triton 3.0 to 3.3, either of them through a helper function, a block pointer, and a tensor of pointers (which is in
+``address.py``). What several loads share is exchanged for all of them at once. None is the answer where anything else
+reads or writes through what would be exchanged, or where the text does not show what it is.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from triage.suggest.rewrites.module import Edit, argument, assignments, called, uses
+from triage.suggest.rewrites import address
+from triage.suggest.rewrites.helpers import axis_pairs, descriptor_parameter, is_plain
+from triage.suggest.rewrites.module import MAKES_DESCRIPTOR, OLD_LOAD, Edit, argument, assignments, called, uses
+from triage.suggest.rewrites.pointers import root
 from triage.suggest.rewrites.recipe import Subject
+from triage.suggest.rewrites.scope import binders, is_method, within
 
-_MAKES_DESCRIPTOR = ("make_tensor_descriptor", "_experimental_make_tensor_descriptor")
-_OLD_LOAD = "_experimental_descriptor_load"
 _DESCRIPTOR_LOADS = ("load_tensor_descriptor", "descriptor_load")
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Edits that exchange the two axes of a load. ``argument`` is the kernel's argument whose memory is read;
-    ``stored_transposed``: that memory must now hold the transpose (a descriptor reads rows that are contiguous, so
-    its other axis cannot be); ``signature`` are changes of types that the host makes."""
+    """Edits that exchange the two axes of loads. ``toggled`` are all the calls that give the exchanged tile then.
+
+    ``argument`` is the kernel's argument whose memory is read; ``stored_transposed``: that memory must now hold the
+    transpose (a descriptor reads rows that are contiguous, so its other axis cannot be); ``strides`` are arguments
+    that must now be the transpose's; ``signature`` are changes of types that the host makes; ``host_block``: up to
+    3.3 the host makes the descriptor, and no type shows its block.
+    """
 
     edits: tuple[Edit, ...]
+    toggled: tuple[ast.Call, ...]
     argument: str | None = None
     stored_transposed: bool = False
+    strides: tuple[str, ...] = ()
     signature: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    host_block: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """A load through a descriptor: where that is named, and the edits of the call itself."""
+
+    call: ast.Call
+    descriptor: ast.Name
+    edits: tuple[Edit, ...]
+    old: bool
 
 
 def exchange(subject: Subject, load: ast.Call) -> Exchange | None:
-    """The edits for one load, or None where it is of no known kind or its address is shared with another use."""
-    name = called(load)
-    if name == _OLD_LOAD:
-        return _old_descriptor(subject, load)
-    if name in _DESCRIPTOR_LOADS:
-        return _descriptor(subject, argument(load, 0, "desc"), argument(load, 1, "offsets"), load)
-    if name == "load" and isinstance(load.func, ast.Attribute):
-        receiver = load.func.value
-        is_module = isinstance(receiver, ast.Name) and receiver.id in ("tl", "language", "gl", "ttgl")
-        if not is_module:
-            return _descriptor(subject, receiver, argument(load, 0, "offsets"), load)
-    if name == "load":
-        return _block_pointer(subject, load) or _pointers(subject, load)
-    return _helper(subject, load)
+    """The edits for one load and for all that share what it reads through."""
+    access = _access(subject, load)
+    if access is not None:
+        return _through_descriptor(subject, access)
+    if called(load) != "load" or is_method(subject.module, load):
+        return None
+    found = _block_pointer(subject, load)
+    if found is None and (flipped := address.flipped(subject, load)) is not None:
+        found = Exchange(*flipped, root(subject, argument(load, 0, "pointer")))
+    return found
 
 
 def is_load(subject: Subject, node: ast.expr) -> bool:
     """A call that brings a tile from memory, by any of the known ways."""
     if not isinstance(node, ast.Call):
         return False
-    name = called(node)
-    return name in ("load", _OLD_LOAD, *_DESCRIPTOR_LOADS) or bool(_pairs(subject, name))
+    return called(node) == "load" or _access(subject, node) is not None
 
 
-def _old_descriptor(subject: Subject, load: ast.Call) -> Exchange | None:
-    edits = [*_swapped(subject, argument(load, 1, "offsets")), *_swapped(subject, argument(load, 2, "shape"))]
-    pointer = _root(subject, argument(load, 0, "desc_pointer"))
-    return Exchange(tuple(edits), pointer, True) if len(edits) == 4 else None
-
-
-def _descriptor(
-    subject: Subject, descriptor: ast.expr | None, offsets: ast.expr | None, load: ast.Call
-) -> Exchange | None:
-    """``descriptor.load([row, column])``: the offsets, and the descriptor wherever it was made."""
-    edits = list(_swapped(subject, offsets))
-    if not edits or not isinstance(descriptor, ast.Name):
+def _access(subject: Subject, call: ast.Call) -> _Access | None:
+    """The call as a load through a descriptor that a name holds; None for any other call."""
+    name = called(call)
+    if name == OLD_LOAD:
+        descriptor = argument(call, 0, "desc_pointer")
+        lists = [argument(call, 1, "offsets"), argument(call, 2, "shape")]
+    elif name in _DESCRIPTOR_LOADS:
+        descriptor, lists = argument(call, 0, "desc"), [argument(call, 1, "offsets")]
+    elif name == "load" and is_method(subject.module, call) and isinstance(call.func, ast.Attribute):
+        descriptor, lists = call.func.value, [argument(call, 0, "offsets")]
+    else:
+        return _through_helper(subject, call)
+    edits = [_swapped(subject, one) for one in lists]
+    if not isinstance(descriptor, ast.Name) or not all(edits):
         return None
-    name = descriptor.id
-    if any(not _within(use, load) for use in uses(subject.kernel, name)):
-        return None  # Something else reads or writes through the same descriptor.
-    made = assignments(subject.kernel, name)
-    if not made:
-        return _host_descriptor(subject, name, edits)
-    pointers = set()
-    for statement in made:
-        if not isinstance(statement.value, ast.Call):
-            return None
-        more = _made(subject, statement.value)
-        if not more:
-            return None
-        edits += more
-        pointers.add(_root(subject, argument(statement.value, 0, "base")))
-    return Exchange(tuple(edits), pointers.pop() if len(pointers) == 1 else None, True)
+    return _Access(call, descriptor, tuple(edit for pair in edits for edit in pair), name == OLD_LOAD)
 
 
-def _host_descriptor(subject: Subject, name: str, edits: list[Edit]) -> Exchange | None:
-    """The host made it: its block in the signature is exchanged, ``tensordesc<fp32[32, 64]>`` and back."""
+def _through_helper(subject: Subject, call: ast.Call) -> _Access | None:
+    """A helper that does nothing but load: the arguments that are its offsets and extents, exchanged in the call."""
+    definitions = subject.definitions(called(call))
+    held = descriptor_parameter(definitions)
+    if held is None or not isinstance(descriptor := argument(call, held.place, held.name), ast.Name):
+        return None
+    edits = _swapped_arguments(subject, call)
+    return _Access(call, descriptor, edits, held.old) if edits else None
+
+
+def _through_descriptor(subject: Subject, access: _Access) -> Exchange | None:
+    """Every load through the same descriptor, and the descriptor wherever it was made."""
+    kernel, name = subject.kernel, access.descriptor.id
+    accesses = [found for node in ast.walk(kernel) if isinstance(node, ast.Call) and (found := _access(subject, node))]
+    accesses = [one for one in accesses if one.descriptor.id == name]
+    reached = {id(one.descriptor) for one in accesses}
+    if any(id(use) not in reached for use in uses(kernel, name)):
+        return None  # A store, or something unknown, goes through the same descriptor.
+    edits = [edit for one in accesses for edit in one.edits]
+    toggled = tuple(one.call for one in accesses)
+    values = binders(kernel, name)
+    if not values:
+        return _made_by_host(subject, name, edits, toggled, access.old)
+    if len(values) != len(assignments(kernel, name)):
+        return None
+    pointers: set[str] = set()
+    strides: set[str] = set()
+    for value in values:
+        made = _made(subject, value)
+        if made is None:
+            return None
+        edits += made.edits
+        pointers.add(made.pointer)
+        strides |= made.strides
+    if len(pointers) != 1 or not all(_serves(subject, one, values) for one in pointers | strides):
+        return None
+    return Exchange(tuple(edits), toggled, pointers.pop(), True, tuple(sorted(strides)), host_block=access.old)
+
+
+def _made_by_host(
+    subject: Subject, name: str, edits: list[Edit], toggled: tuple[ast.Call, ...], old: bool
+) -> Exchange | None:
+    """The host made it. Its block in the signature is exchanged, ``tensordesc<fp32[32, 64]>`` and back; up to 3.3 it
+    is a bare pointer, and the block is known to the host alone."""
     type_ = str(subject.scene.case.signature.get(name, ""))
+    if old and type_.startswith("*"):
+        return Exchange(tuple(edits), toggled, name, True, host_block=True)
     if not type_.startswith("tensordesc<"):
         return None
     head, _, rest = type_.partition("[")
@@ -99,187 +145,124 @@ def _host_descriptor(subject: Subject, name: str, edits: list[Edit]) -> Exchange
     # A layout behind the block belongs to Gluon, where it would have to change as well.
     if len(extents) != 2 or not closing or tail != ">":
         return None
-    return Exchange(tuple(edits), name, True, {name: f"{head}[{extents[1]}, {extents[0]}]{tail}"})
+    signature = {name: f"{head}[{extents[1]}, {extents[0]}]{tail}"}
+    return Exchange(tuple(edits), toggled, name, True, signature=signature)
 
 
-def _made(subject: Subject, call: ast.Call) -> list[Edit]:
-    """Edits of the call that makes a descriptor: shape and block exchanged, and rows contiguous along the new axis."""
-    if called(call) not in _MAKES_DESCRIPTOR:
-        return _helper_edits(subject, call)
+@dataclass(frozen=True, slots=True)
+class _Made:
+    edits: tuple[Edit, ...]
+    pointer: str
+    strides: frozenset[str] = frozenset()
+
+
+def _made(subject: Subject, call: ast.expr) -> _Made | None:
+    """The call that makes a descriptor: shape and block exchanged, and rows contiguous along the new axis.
+
+    It must start at the argument itself: where it starts at an offset, the text does not show to which axis of the
+    memory the offset belongs.
+    """
+    if not isinstance(call, ast.Call):
+        return None
+    name = called(call)
+    if name not in MAKES_DESCRIPTOR and not is_plain(subject.definitions(name)):
+        return None
+    base = argument(call, 0, "base")
+    parameters = subject.scene.case.signature
+    if not isinstance(base, ast.Name) or not str(parameters.get(base.id, "")).startswith("*"):
+        return None
+    if name not in MAKES_DESCRIPTOR:
+        edits = _swapped_arguments(subject, call)
+        return _Made(edits, base.id) if edits else None
     shape, strides = argument(call, 1, "shape"), argument(call, 2, "strides")
-    edits = [*_swapped(subject, shape), *_swapped(subject, argument(call, 3, "block_shape"))]
+    swapped = [_swapped(subject, shape), _swapped(subject, argument(call, 3, "block_shape"))]
     match shape, strides:
         case (
             (ast.List(elts=[rows, columns]) | ast.Tuple(elts=[rows, columns])),
             (ast.List(elts=[stride, ast.Constant(value=1)]) | ast.Tuple(elts=[stride, ast.Constant(value=1)])),
-        ):
-            # [K, N] with rows of N elements becomes [N, K] with rows of K. A stride that the caller passes stays:
-            # it is the transposed tensor's now.
+        ) if all(swapped):
+            edits = tuple(edit for pair in swapped for edit in pair)
             if ast.dump(stride) == ast.dump(columns):
-                edits.append(subject.module.replace(stride, subject.module.segment(rows)))
-            return edits if len(edits) >= 4 else []
-    return []
+                # [K, N] with rows of N elements becomes [N, K] with rows of K.
+                return _Made((*edits, subject.module.replace(stride, subject.module.segment(rows))), base.id)
+            if isinstance(stride, ast.Name) and stride.id in parameters:
+                # A stride that the caller passes stays: it is the transposed tensor's now.
+                return _Made(edits, base.id, frozenset({stride.id}))
+    return None
+
+
+def _serves(subject: Subject, name: str, values: list[ast.expr]) -> bool:
+    """An argument is read nowhere else than in these values, so that it may mean something else from now on."""
+    if binders(subject.kernel, name):
+        return False
+    return all(any(within(use, value) for value in values) for use in uses(subject.kernel, name))
 
 
 def _block_pointer(subject: Subject, load: ast.Call) -> Exchange | None:
     """``tl.make_block_ptr``: everything that has two entries is exchanged, and the memory stays as it is."""
-    pointer = argument(load, 0, "pointer")
+    kernel, pointer = subject.kernel, argument(load, 0, "pointer")
     if not isinstance(pointer, ast.Name):
         return None
+    made = assignments(kernel, pointer.id)
+    if not made or len(made) != len(binders(kernel, pointer.id)):
+        return None
     edits: list[Edit] = []
-    root: str | None = None
-    for statement in assignments(subject.kernel, pointer.id):
+    start: str | None = None
+    for statement in made:
         call = statement.value
-        if not isinstance(call, ast.Call):
-            return None
-        if called(call) == "make_block_ptr":
-            for place, name in enumerate(("shape", "strides", "offsets", "block_shape", "order"), start=1):
-                edits += _swapped(subject, argument(call, place, name))
-            root = _root(subject, argument(call, 0, "base"))
-        elif called(call) == "advance":
-            edits += _swapped(subject, argument(call, 1, "offsets"))
+        if called(call or statement) == "make_block_ptr" and isinstance(call, ast.Call):
+            names = ("shape", "strides", "offsets", "block_shape", "order")
+            pairs = [_swapped(subject, argument(call, place, name)) for place, name in enumerate(names, start=1)]
+            start = root(subject, argument(call, 0, "base"))
+        elif called(call or statement) == "advance" and isinstance(call, ast.Call):
+            moved = argument(call, 0, "base")
+            if not isinstance(moved, ast.Name) or moved.id != pointer.id:
+                return None
+            pairs = [_swapped(subject, argument(call, 1, "offsets"))]
         else:
             return None
-    read = uses(subject.kernel, pointer.id)
-    if not edits or any(not _in_statement_of(subject, use, pointer.id, load) for use in read):
-        return None
-    checked = argument(load, 3, "boundary_check")
-    if isinstance(checked, ast.Tuple | ast.List):
-        for axis in checked.elts:
-            if isinstance(axis, ast.Constant) and axis.value in (0, 1):
-                edits.append(subject.module.replace(axis, str(1 - axis.value)))
-    return Exchange(tuple(edits), root)
-
-
-def _in_statement_of(subject: Subject, use: ast.Name, name: str, load: ast.Call) -> bool:
-    """The use is in the load itself, or where the pointer is advanced."""
-    return _within(use, load) or any(_within(use, statement) for statement in assignments(subject.kernel, name))
-
-
-def _pointers(subject: Subject, load: ast.Call) -> Exchange | None:
-    """A tensor of pointers, ``p + i[:, None] * s + j[None, :]``: what was a column becomes a row, and back.
-
-    Every name that the address and the mask are built from, and that has two dimensions, must serve this load alone.
-    """
-    kernel = subject.kernel
-    waiting: list[ast.AST] = [load]
-    names: set[str] = set()
-    axes: list[ast.Subscript] = []
-    while waiting:
-        node = waiting.pop()
-        for child in ast.walk(node):
-            if isinstance(child, ast.Subscript) and _axis(child) is not None:
-                axes.append(child)
-            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load) and child.id not in names:
-                made = assignments(kernel, child.id)
-                if any(_two_dimensional(subject, statement.value) for statement in made):
-                    names.add(child.id)
-                    waiting += made
-    if not axes:
-        return None
-    inside = [load, *(statement for name in names for statement in assignments(kernel, name))]
-    for name in names:
-        if any(not any(_within(use, place) for place in inside) for use in uses(kernel, name)):
+        if not all(pairs):
             return None
-    edits = tuple(subject.module.replace(axis.slice, _axis(axis) or "") for axis in axes)
-    pointer = _root(subject, argument(load, 0, "pointer"))
-    return Exchange(edits, pointer)
+        edits += (edit for pair in pairs for edit in pair)
+    toggled: list[ast.Call] = []
+    for node in ast.walk(kernel):
+        if isinstance(node, ast.Call) and called(node) == "load" and not is_method(subject.module, node):
+            first = argument(node, 0, "pointer")
+            if isinstance(first, ast.Name) and first.id == pointer.id:
+                checked = _checked_axes(subject, argument(node, 3, "boundary_check"))
+                if checked is None:
+                    return None
+                edits += checked
+                toggled.append(node)
+    around: list[ast.AST] = [*toggled, *made]
+    if any(not any(within(use, one) for one in around) for use in uses(kernel, pointer.id)):
+        return None  # It is stored through, or goes on under another name.
+    return Exchange(tuple(edits), tuple(toggled), start)
 
 
-def _two_dimensional(subject: Subject, value: ast.expr | None, depth: int = 0) -> bool:
-    """Built from ``[:, None]`` or ``[None, :]``, here or in what it names."""
-    if value is None or depth > 8:
-        return False
-    for child in ast.walk(value):
-        if isinstance(child, ast.Subscript) and _axis(child) is not None:
-            return True
-        if isinstance(child, ast.Name) and not _self_reference(subject, child, value):
-            made = assignments(subject.kernel, child.id)
-            if any(_two_dimensional(subject, statement.value, depth + 1) for statement in made[:1]):
-                return True
-    return False
-
-
-def _self_reference(subject: Subject, name: ast.Name, value: ast.expr) -> bool:
-    return any(statement.value is value for statement in assignments(subject.kernel, name.id))
-
-
-def _axis(node: ast.Subscript) -> str | None:
-    """``[:, None]`` for ``[None, :]`` and the reverse; None for any other index."""
-    match node.slice:
-        case ast.Tuple(elts=[ast.Slice(lower=None, upper=None, step=None), ast.Constant(value=None)]):
-            return "None, :"
-        case ast.Tuple(elts=[ast.Constant(value=None), ast.Slice(lower=None, upper=None, step=None)]):
-            return ":, None"
-    return None
-
-
-def _helper(subject: Subject, call: ast.Call) -> Exchange | None:
-    """A helper that loads: the arguments that become its offsets and extents are exchanged where it is called, and
-    those of the helper that made its descriptor too."""
-    edits = _helper_edits(subject, call)
-    if not edits:
+def _checked_axes(subject: Subject, checked: ast.expr | None) -> list[Edit] | None:
+    """``boundary_check=(0,)`` as ``(1,)``; None where its axes are not written out."""
+    if checked is None:
+        return []
+    if not isinstance(checked, ast.Tuple | ast.List):
         return None
-    root: str | None = None
-    for value in call.args:
-        if not isinstance(value, ast.Name):
-            continue
-        made = assignments(subject.kernel, value.id)
-        calls = [statement.value for statement in made if isinstance(statement.value, ast.Call)]
-        more = [edit for one in calls for edit in _made(subject, one)]
-        if more:
-            if any(not _within(use, call) for use in uses(subject.kernel, value.id)):
-                return None
-            edits += more
-            root = _root(subject, argument(calls[0], 0, "base"))
-    return Exchange(tuple(edits), root, True)
-
-
-def _helper_edits(subject: Subject, call: ast.Call) -> list[Edit]:
-    """Exchange the arguments of a helper that stand for the two axes."""
     edits: list[Edit] = []
-    for (one_place, one), (other_place, other) in _pairs(subject, called(call)):
-        first, second = argument(call, one_place, one), argument(call, other_place, other)
-        if first is None or second is None:
-            return []
-        edits += subject.module.swap(first, second)
+    for axis in checked.elts:
+        if not isinstance(axis, ast.Constant) or axis.value not in (0, 1):
+            return None
+        edits.append(subject.module.replace(axis, "01"[axis.value == 0]))
     return edits
 
 
-_Parameter = tuple[int, str]
-
-
-def _pairs(subject: Subject, name: str) -> list[tuple[_Parameter, _Parameter]]:
-    """Pairs of a helper's parameters that are its two offsets, extents or sizes, over all its definitions."""
-    found: dict[frozenset[str], tuple[_Parameter, _Parameter]] = {}
-    for function in subject.definitions(name) if name else ():
-        parameters = [parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)]
-        for pair in _axis_lists(function):
-            if all(each in parameters for each in pair):
-                one, other = sorted((parameters.index(each), each) for each in pair)
-                found[frozenset(pair)] = (one, other)
-    return list(found.values())
-
-
-def _axis_lists(function: ast.FunctionDef) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(function):
-        if not isinstance(node, ast.Call):
-            continue
-        if called(node) in _MAKES_DESCRIPTOR:
-            lists = [argument(node, 1, "shape"), argument(node, 3, "block_shape")]
-        elif called(node) == _OLD_LOAD:
-            lists = [argument(node, 1, "offsets"), argument(node, 2, "shape")]
-        elif called(node) == "load":
-            lists = [argument(node, 0, "offsets")]
-        else:
-            continue
-        for each in lists:
-            match each:
-                case (
-                    ast.List(elts=[ast.Name(id=one), ast.Name(id=other)])
-                    | ast.Tuple(elts=[ast.Name(id=one), ast.Name(id=other)])
-                ):
-                    yield one, other
+def _swapped_arguments(subject: Subject, call: ast.Call) -> tuple[Edit, ...]:
+    """A helper's arguments that stand for the two axes in each other's place; nothing where one is left out."""
+    edits: list[Edit] = []
+    for one, other in axis_pairs(subject.definitions(called(call))):
+        first, second = argument(call, one.place, one.name), argument(call, other.place, other.name)
+        if first is None or second is None:
+            return ()
+        edits += subject.module.swap(first, second)
+    return tuple(edits)
 
 
 def _swapped(subject: Subject, pair: ast.expr | None) -> tuple[Edit, ...]:
@@ -288,24 +271,3 @@ def _swapped(subject: Subject, pair: ast.expr | None) -> tuple[Edit, ...]:
         case ast.List(elts=[one, other]) | ast.Tuple(elts=[one, other]):
             return subject.module.swap(one, other)
     return ()
-
-
-def _root(subject: Subject, value: ast.expr | None) -> str | None:
-    """The kernel's pointer argument that an address starts from."""
-    parameters = {parameter.arg for parameter in (*subject.kernel.args.posonlyargs, *subject.kernel.args.args)}
-    seen: set[str] = set()
-    waiting: list[ast.AST] = [value] if value is not None else []
-    while waiting:
-        for child in ast.walk(waiting.pop()):
-            if not isinstance(child, ast.Name) or child.id in seen:
-                continue
-            seen.add(child.id)
-            type_ = str(subject.scene.case.signature.get(child.id, ""))
-            if child.id in parameters and type_.startswith(("*", "tensordesc<")):
-                return child.id
-            waiting += [statement.value for statement in assignments(subject.kernel, child.id) if statement.value]
-    return None
-
-
-def _within(node: ast.expr, outer: ast.expr | ast.stmt) -> bool:
-    return any(child is node for child in ast.walk(outer))

@@ -8,7 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-Node = ast.expr | ast.stmt
+MAKES_DESCRIPTOR = ("make_tensor_descriptor", "_experimental_make_tensor_descriptor")
+"""From 3.4 on, and in 3.3."""
+OLD_LOAD = "_experimental_descriptor_load"
+"""Loads through a descriptor up to 3.3; it is told the block at each load."""
+
+Node = ast.expr | ast.stmt | ast.keyword
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -63,6 +68,11 @@ class Module:
     def replace(self, node: Node, text: str) -> Edit:
         """Another text in a node's place."""
         return Edit(*self.span(node), text)
+
+    def before(self, node: Node, text: str) -> Edit:
+        """A text right in front of a node."""
+        start, _ = self.span(node)
+        return Edit(start, start, text)
 
     def after(self, node: Node, text: str) -> Edit:
         """A text right behind a node."""

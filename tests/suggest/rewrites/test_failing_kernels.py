@@ -1,0 +1,95 @@
+"""Every recipe on a kernel that really fails: the rewritten source compiles, and its diff is what was compiled."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from failing_kernels import MORE, REPRODUCERS, UNROLLED, WRITTEN
+from rewriting import Tried, compile_rewrites, patched, proposed, reproducer, write
+
+from triage.case import Case
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.request import Request
+from triage.harness.toolchains import Toolchain, Toolchains
+from triage.outcome import Outcome, Status
+from triage.suggest.rewrites.module import diff
+from triage.suggest.rewrites.registry import RECIPES
+
+NAMES = tuple(REPRODUCERS.values())
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
+    folder = tmp_path_factory.mktemp("kernels")
+    found = {name: reproducer(name) for name in NAMES}
+    for number, (name, (source, how)) in enumerate(WRITTEN.items()):
+        found[name] = write(folder / str(number), source, **how)
+    return found
+
+
+@pytest.fixture(scope="module")
+def tried(
+    cases: dict[str, Case], shared_engine: Engine, toolchains: Toolchains, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[Tried]]:
+    folder = tmp_path_factory.mktemp("rewritten")
+    found = compile_rewrites(shared_engine, toolchains.default(), list(cases.values()), folder)
+    return dict(zip(cases, found, strict=True))
+
+
+@pytest.mark.parametrize("name", [*NAMES, *WRITTEN])
+def test_a_rewrite_compiles(name: str, tried: dict[str, list[Tried]]) -> None:
+    said = [(one.rewritten.change, one.outcome.log[-600:]) for one in tried[name] if not one.compiled]
+    assert any(one.compiled for one in tried[name]), said
+
+
+@pytest.mark.parametrize("name", [*NAMES, *WRITTEN])
+def test_the_diff_applies_and_gives_the_text(name: str, tried: dict[str, list[Tried]], tmp_path: Path) -> None:
+    if shutil.which("patch") is None:
+        pytest.skip("patch is not installed")
+    for number, one in enumerate(tried[name]):
+        before = one.case.path.read_text(encoding="utf-8")
+        text = patched(one.case, diff(before, one.rewritten.text, one.case.file), tmp_path / str(number))
+        assert text == one.rewritten.text
+
+
+def test_every_recipe_has_its_kernel() -> None:
+    assert set(REPRODUCERS) | {"static-range-rolled"} == set(RECIPES)
+
+
+@pytest.mark.slow
+def test_an_unrolled_loop_is_rolled(shared_engine: Engine, toolchains: Toolchains, tmp_path: Path) -> None:
+    case = write(tmp_path, UNROLLED, {"x_ptr": "*fp32", "y_ptr": "*fp32"}, {"BLOCK": 64})
+    message = "The compile did not end within 10 s"
+    [rewritten] = proposed("static-range-rolled", case, message)
+    rolled = write(tmp_path / "rolled", rewritten.text, case.signature, case.constexprs)
+    limits = Limits(timeout_s=10)
+    requests = [Request(one, toolchains.default(), limits, use_cache=False) for one in (case, rolled)]
+    ended = {attempt.request.case.folder: attempt.result for attempt in shared_engine.run(requests)}
+    results = [ended[case.folder], ended[rolled.folder]]
+    assert [one.status for one in results if isinstance(one, Outcome)] == [Status.TIMEOUT, Status.OK]
+
+
+@pytest.mark.slow
+def test_more_reproducers(shared_engine: Engine, toolchains: Toolchains, tmp_path: Path) -> None:
+    tried = compile_rewrites(shared_engine, toolchains.default(), [reproducer(name) for name in MORE], tmp_path)
+    assert [name for name, ones in zip(MORE, tried, strict=True) if not any(one.compiled for one in ones)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["3.2.0"])
+def test_recipes_on_an_old_release(
+    version: str, release: Callable[[str], Toolchain], shared_engine: Engine, tmp_path: Path
+) -> None:
+    names = (
+        "wgmma-tf32-mn-major", "exp-of-bf16", "loop-carried-dtype", "dot-operand-types-differ", "helper-without-jit",
+        "global-variable", "if-branch-type", "hip-tf32x3", "fma-on-integers", "float-pointer-offset",
+    )  # fmt: skip
+    toolchain = release(version)
+    found = [replace(reproducer(name), triton=version) for name in names]
+    tried = compile_rewrites(shared_engine, toolchain, found, tmp_path)
+    assert [name for name, ones in zip(names, tried, strict=True) if not any(one.compiled for one in ones)] == []

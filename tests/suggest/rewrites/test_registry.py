@@ -1,0 +1,49 @@
+"""The registry: names, the entries that name them, and the ways in which a source may be beyond reach."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rewriting import write
+
+from triage import knowledge
+from triage.case import load
+from triage.data import data_folder
+from triage.diagnosis import Diagnosis, Kind
+from triage.knowledge.recipes import RECIPE_NAMES
+from triage.suggest.rewrites.registry import RECIPES, rewrites
+from triage.suggest.scene import Scene
+
+
+def test_names_agree() -> None:
+    documented = re.findall(r"^\| `([a-z0-9-]+)` \|", (data_folder("knowledge_base") / "README.md").read_text(), re.M)
+    named = {name for entry in knowledge.load_all() for name in entry.rewrites}
+    assert list(RECIPES) == list(RECIPE_NAMES) == sorted(RECIPE_NAMES)
+    assert set(documented) >= set(RECIPES)
+    assert named == set(RECIPES)
+
+
+def made(folder: Path, text: str, *named: str) -> int:
+    case = write(folder, text, {"x_ptr": "*fp8e5"}, {})
+    diagnosis = Diagnosis(Kind.LLVM_FATAL, "", "", stage="llir")
+    return len(list(rewrites(case, Scene.of(case, text, diagnosis, ""), named)))
+
+
+def test_what_cannot_be_read_is_left_alone(tmp_path: Path) -> None:
+    whole = "import triton.language as tl\ndef kernel(x_ptr):\n    y = tl.load(x_ptr) + 1\n"
+    assert made(tmp_path, whole, "loads-in-fp32") == 1, "each text once, though it is made twice"
+    assert made(tmp_path, whole) == 0, "no entry names a recipe, and the failure speaks for none"
+    assert made(tmp_path, whole + "def (", "loads-in-fp32") == 0
+    assert made(tmp_path, whole.replace("kernel", "other"), "loads-in-fp32") == 0
+
+
+def test_nothing_raises_on_the_sources_of_the_reproducers() -> None:
+    for path in sorted(data_folder("reproducers").glob("*/kernel.py")):
+        text = path.read_text(encoding="utf-8")
+        # The failure is at no line in particular, so that every recipe finds something.
+        lines = range(5, text.count("\n") + 1, 3)
+        log = "\n".join(f'"{path.name}":{line}:5' for line in lines)
+        scene = Scene.of(load(path.parent), text, Diagnosis(Kind.MLIR_DIAGNOSTIC, "", "", stage="ttgir"), log)
+        for rewritten in rewrites(scene.case, scene, RECIPES):
+            compile(rewritten.text, str(path), "exec")

@@ -1,0 +1,133 @@
+"""A tensor of pointers, ``p + i[:, None] * s + j[None, :]``: what was a column becomes a row, and back.
+
+Everything in such an address and its mask must be a number, or get its two dimensions from ``[:, None]`` and
+``[None, :]`` alone: then exchanging those exchanges the tile. A vector that stands bare is broadcast as a row, and a
+call may make anything, so that neither is followed.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from triage.suggest.rewrites.module import Edit, argument, called, uses
+from triage.suggest.rewrites.recipe import Subject
+from triage.suggest.rewrites.scope import binders, is_method, within
+
+_SCALARS = ("program_id", "num_programs", "cdiv", "min", "max", "minimum", "maximum")
+"""Functions that give a number where they are given numbers."""
+
+
+@dataclass(slots=True)
+class _Flip:
+    """What has been found to be exchanged: indices, and the names of two dimensions."""
+
+    subject: Subject
+    axes: dict[int, ast.Subscript] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+
+    def dimensions(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> int | None:
+        """2 for a value whose axes are noted for exchange, 0 for a number; None for what may be anything else."""
+        match node:
+            case ast.Constant():
+                return 0
+            case ast.Subscript() if _axis(node) is not None:
+                self.axes[id(node)] = node
+                return 2
+            case ast.Name(id=name):
+                return self._name(name, seen)
+            case ast.BinOp(left=left, right=right):
+                return self._joined([left, right], seen)
+            case ast.Compare(left=left, comparators=others):
+                return self._joined([left, *others], seen)
+            case ast.UnaryOp(operand=operand):
+                return self.dimensions(operand, seen)
+            case ast.Call(func=ast.Attribute(value=value, attr="to")) if is_method(self.subject.module, node):
+                return self.dimensions(value, seen)
+            case ast.Call(args=args, keywords=[]) if called(node) in _SCALARS:
+                return 0 if self._joined(args, seen) == 0 else None
+        return None
+
+    def _joined(self, nodes: list[ast.expr], seen: frozenset[str]) -> int | None:
+        found = [self.dimensions(node, seen) for node in nodes]
+        return max((one for one in found if one is not None), default=0) if None not in found else None
+
+    def _name(self, name: str, seen: frozenset[str]) -> int | None:
+        if name in seen:
+            return 0  # ``p += step``: what p is, its other statements say.
+        kernel = self.subject.kernel
+        values = binders(kernel, name)
+        if not values:
+            return (
+                0 if name in self.subject.scene.case.signature or name in self.subject.scene.case.constexprs else None
+            )
+        loops = {id(node.iter) for node in ast.walk(kernel) if isinstance(node, ast.For)}
+        plain = {id(value) for node in ast.walk(kernel) if (value := _bound_to_a_name(node)) is not None}
+        if any(id(value) not in plain | loops for value in values):
+            return None  # A part of a tuple may be anything.
+        found = self._joined([value for value in values if id(value) not in loops], seen | {name})
+        if found == 2:
+            self.names.add(name)
+        return found
+
+
+def _bound_to_a_name(node: ast.AST) -> ast.expr | None:
+    """The value of a statement that binds a single name."""
+    match node:
+        case ast.Assign(targets=[ast.Name()], value=value) | ast.AugAssign(target=ast.Name(), value=value):
+            return value
+    return None
+
+
+def flipped(subject: Subject, load: ast.Call) -> tuple[tuple[Edit, ...], tuple[ast.Call, ...]] | None:
+    """The edits, and all loads that give the exchanged tile then: every one that shares an address or a mask of two
+    dimensions with this one. None where anything else shares one."""
+    flip = _Flip(subject)
+    loads: dict[int, ast.Call] = {}
+    waiting = [load]
+    while waiting:
+        node = waiting.pop()
+        if id(node) in loads:
+            continue
+        loads[id(node)] = node
+        if not _takes(flip, node):
+            return None
+        waiting += _sharing(subject, flip)
+    inside: list[ast.AST] = [
+        *loads.values(),
+        *(value for name in flip.names for value in binders(subject.kernel, name)),
+    ]
+    for name in flip.names:
+        if any(not any(within(use, one) for one in inside) for use in uses(subject.kernel, name)):
+            return None
+    edits = tuple(subject.module.replace(axis.slice, _axis(axis) or "") for axis in flip.axes.values())
+    return edits, tuple(loads.values())
+
+
+def _takes(flip: _Flip, load: ast.Call) -> bool:
+    """The load's address is of two dimensions, and its mask and other value follow the address."""
+    pointer = argument(load, 0, "pointer")
+    if pointer is None or flip.dimensions(pointer) != 2:
+        return False
+    others = [argument(load, place, name) for place, name in ((1, "mask"), (2, "other"))]
+    return all(other is None or flip.dimensions(other) is not None for other in others)
+
+
+def _sharing(subject: Subject, flip: _Flip) -> list[ast.Call]:
+    """Loads that read one of the names that are exchanged."""
+    return [
+        node
+        for node in ast.walk(subject.kernel)
+        if isinstance(node, ast.Call) and called(node) == "load" and not is_method(subject.module, node)
+        if any(isinstance(child, ast.Name) and child.id in flip.names for child in ast.walk(node))
+    ]
+
+
+def _axis(node: ast.Subscript) -> str | None:
+    """``[:, None]`` for ``[None, :]`` and the reverse; None for any other index."""
+    match node.slice:
+        case ast.Tuple(elts=[ast.Slice(lower=None, upper=None, step=None), ast.Constant(value=None)]):
+            return "None, :"
+        case ast.Tuple(elts=[ast.Constant(value=None), ast.Slice(lower=None, upper=None, step=None)]):
+            return ":, None"
+    return None

@@ -1,0 +1,168 @@
+"""Block pointers as tensor descriptors: 3.9 has no block pointers any more, and a descriptor reads the same block.
+
+A block pointer carries its offsets and moves; a descriptor is told them at each access. So each pointer gets one
+variable a dimension, which its advances add to. Both read nothing outside the tensor, where a descriptor gives
+zeros, and a block pointer without padding leaves the value open (triton/language/core.py of 3.8, make_block_ptr).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from triage.suggest.rewrites.module import Edit, Module, argument, assignments, called
+from triage.suggest.rewrites.pointers import root
+from triage.suggest.rewrites.recipe import Rewritten, Subject
+from triage.suggest.rewrites.scope import functions, language
+
+_HINTS = {"boundary_check", "padding_option", "cache_modifier", "eviction_policy"}
+"""Keywords of an access that a descriptor does without: it checks every dimension, and the others are hints."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pointer:
+    name: str
+    made: ast.Assign
+    call: ast.Call
+    advances: tuple[ast.Assign, ...]
+
+
+def block_pointers_as_descriptors(subject: Subject) -> Iterator[Rewritten]:
+    """Every block pointer of the failing function, where each has contiguous rows and is only loaded, stored and
+    advanced."""
+    module = subject.module
+    tl = language(module)
+    if tl is None:
+        return
+    for function in functions(subject):
+        pointers = [_pointer(function, node) for node in ast.walk(function) if called(node) == "make_block_ptr"]
+        edits: list[Edit] = []
+        for pointer in pointers:
+            more = _edits(module, function, pointer, tl) if pointer is not None else None
+            if more is None:
+                return
+            edits += more
+        text = module.edited(edits)
+        if not edits or text is None:
+            continue
+        bases = dict.fromkeys(
+            root(subject, argument(pointer.call, 0, "base")) or pointer.name for pointer in pointers if pointer
+        )
+        names = ", ".join(bases)
+        yield Rewritten(
+            text,
+            "tensor descriptors in place of block pointers",
+            "this release has no block pointers; a descriptor of the same shape and strides reads the same blocks",
+            caller=f"{names}: addresses and strides must be multiples of 16 bytes, the shapes must cover all that is "
+            "accessed, and triton.set_allocator must have been called (TMA descriptors are made in its memory)",
+        )
+
+
+def _pointer(function: ast.FunctionDef, call: ast.AST) -> _Pointer | None:
+    """A name that is made once, and else advanced only."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is call and isinstance(call, ast.Call):
+                others = [one for one in assignments(function, name) if one is not node]
+                moved = tuple(one for one in others if isinstance(one, ast.Assign) and called(one.value) == "advance")
+                return _Pointer(name, node, call, moved) if len(moved) == len(others) else None
+    return None
+
+
+def _edits(module: Module, function: ast.FunctionDef, pointer: _Pointer, tl: str) -> list[Edit] | None:
+    places = ("base", "shape", "strides", "offsets", "block_shape", "order")
+    given = [argument(pointer.call, place, name) for place, name in enumerate(places)]
+    base, (shape, strides, offsets, block) = given[0], map(_entries, given[1:5])
+    # The last stride is said to be 1 in the text, or the descriptor is refused.
+    last = strides[-1] if strides else None
+    if base is None or not isinstance(last, ast.Constant) or last.value != 1:
+        return None
+    if not len(shape) == len(strides) == len(offsets) == len(block):
+        return None
+    moved = [_moves(pointer, axis) for axis in range(len(offsets))]
+    # An offset that is a number and stays it needs no variable.
+    names = [
+        module.segment(offset) if isinstance(offset, ast.Constant) and not moves else f"{pointer.name}_{axis}"
+        for axis, (offset, moves) in enumerate(zip(offsets, moved, strict=True))
+    ]
+    if {node.id for node in ast.walk(function) if isinstance(node, ast.Name)} & set(names):
+        return None
+    lists = ", ".join(f"[{', '.join(map(module.segment, entries))}]" for entries in (shape, strides, block))
+    indent = "\n" + " " * pointer.made.col_offset
+    pairs = [(name, module.segment(offset)) for name, offset in zip(names, offsets, strict=True)]
+    starts = [f"{name} = {offset}" for name, offset in pairs if name != offset]
+    edits = [
+        module.replace(pointer.call, f"{tl}.make_tensor_descriptor({module.segment(base)}, {lists})"),
+        module.after(pointer.made, "".join(f"{indent}{start}" for start in starts)),
+    ]
+    reached = {id(node) for node in ast.walk(pointer.call)}
+    for advance in pointer.advances:
+        step = _advanced(module, advance, names)
+        if step is None or not isinstance(advance.value, ast.Call):
+            return None
+        edits.append(step)
+        reached |= {id(node) for node in ast.walk(advance.value)}
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Call) or called(node) not in ("load", "store"):
+            continue
+        first = argument(node, 0, "pointer")
+        if isinstance(first, ast.Name) and first.id == pointer.name:
+            access = _access(module, node, names, pointer.name)
+            if access is None:
+                return None
+            edits += access
+            reached.add(id(first))
+    reads = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == pointer.name]
+    unknown = [node for node in reads if isinstance(node.ctx, ast.Load) and id(node) not in reached]
+    return None if unknown else edits
+
+
+def _moves(pointer: _Pointer, axis: int) -> bool:
+    """An advance changes this offset."""
+    steps = [_entries(argument(one.value, 1, "offsets")) for one in pointer.advances if isinstance(one.value, ast.Call)]
+    return any(axis >= len(step) or not _is_zero(step[axis]) for step in steps)
+
+
+def _is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0
+
+
+def _entries(node: ast.expr | None) -> list[ast.expr]:
+    return list(node.elts) if isinstance(node, ast.List | ast.Tuple) else []
+
+
+def _advanced(module: Module, statement: ast.Assign, names: list[str]) -> Edit | None:
+    """``p = tl.advance(p, (0, BLOCK))`` as ``p_1 += BLOCK``."""
+    call = statement.value
+    if not isinstance(call, ast.Call):
+        return None
+    pointer, steps = argument(call, 0, "base"), _entries(argument(call, 1, "offsets"))
+    target = statement.targets[0]
+    if not isinstance(pointer, ast.Name) or not isinstance(target, ast.Name) or pointer.id != target.id:
+        return None
+    if len(steps) != len(names):
+        return None
+    indent = "\n" + " " * statement.col_offset
+    moved = [f"{name} += {module.segment(step)}" for name, step in zip(names, steps, strict=True) if not _is_zero(step)]
+    return module.replace(statement, indent.join(moved) or "pass")
+
+
+def _access(module: Module, call: ast.Call, names: list[str], pointer: str) -> tuple[Edit, ...] | None:
+    """``tl.load(p, …)`` as ``p.load([p_0, p_1])``, and a store likewise, around a value whose text stays."""
+    keywords = {word.arg: word.value for word in call.keywords}
+    padding = keywords.get("padding_option")
+    if padding is not None and not (isinstance(padding, ast.Constant) and padding.value in ("", "zero")):
+        return None
+    if set(keywords) - _HINTS - {"pointer", "value"} or len(call.args) > (1 if called(call) == "load" else 2):
+        return None
+    start, end = module.span(call)
+    where = f"{pointer}.{called(call)}([{', '.join(names)}]"
+    if called(call) == "load":
+        return (Edit(start, end, f"{where})"),)
+    value = argument(call, 1, "value")
+    if value is None:
+        return None
+    value_start, value_end = module.span(value)
+    opened, closed = ("(", ")") if isinstance(value, ast.NamedExpr) else ("", "")
+    return Edit(start, value_start, f"{where}, {opened}"), Edit(value_end, end, f"{closed})")

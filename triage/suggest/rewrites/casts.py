@@ -1,0 +1,179 @@
+"""Compute in fp32 what the compiler does not compute in the type at hand.
+
+Math functions are made for fp32 and fp64 (triton/language/math.py, _check_dtype), libdevice has symbols for those
+alone, and fp8 is a storage type: it is lowered to i8 and no arithmetic exists for it
+(lib/Conversion/TritonGPUToLLVM/TypeConverter.cpp).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from triage.suggest.evidence import canonical_dtype
+from triage.suggest.rewrites.module import Edit, argument, called
+from triage.suggest.rewrites.pointers import element, root
+from triage.suggest.rewrites.recipe import Rewritten, Subject
+from triage.suggest.rewrites.scope import behind, failing_calls, is_method, language, sources
+
+_MATH = frozenset(
+    {
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "cos", "cosh", "cospi", "div_rn",
+        "erf", "erfc", "erfinv", "exp", "exp10", "exp2", "expm1", "fast_dividef", "fast_expf", "fdim", "floor", "fmod",
+        "hypot", "lgamma", "log", "log10", "log1p", "log2", "nearbyint", "pow", "rcbrt", "rint", "round", "rsqrt",
+        "sigmoid", "sin", "sinh", "sinpi", "softmax", "sqrt", "sqrt_rn", "tan", "tanh", "tgamma", "trunc",
+    }
+)  # fmt: skip
+"""Functions whose arguments are all data; those of tl.math and libdevice among them have no 16-bit form."""
+
+_REDUCTIONS = frozenset({"argmax", "argmin", "associative_scan", "cumprod", "cumsum", "reduce", "sum"})
+"""Their first argument is the data."""
+
+_SELECTIONS = frozenset({"flip", "max", "maximum", "min", "minimum", "sort", "topk"})
+"""What they give back are values that went in, so that casting back is exact."""
+
+_PLACES = frozenset({"argmax", "argmin"})
+"""What they give back is where a value stands, which its type does not change."""
+
+_LIBRARY_ARGUMENT = re.compile(r"KeyError: \((?:triton\.language\.)?(\w+)")
+_GOT = re.compile(r"but got (\w+)|unexpected type (\w+)")
+_NARROW = re.compile(r"bf16|fp8\w+")
+_SPELLED = {
+    "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64", "fp8e5": "float8e5",
+    "fp8e4nv": "float8e4nv", "fp8e4b8": "float8e4b8", "fp8e4b15": "float8e4b15", "fp8e5b16": "float8e5b16",
+}  # fmt: skip
+
+
+def spelled(dtype: str) -> str:
+    """An element type of a signature as ``triton.language`` names it: ``fp16`` is ``float16``, ``i32`` ``int32``."""
+    if match := re.fullmatch(r"(u?)i?(\d+)", dtype):
+        return f"{match[1]}int{match[2]}"
+    return _SPELLED.get(dtype, dtype)
+
+
+def argument_in_fp32(subject: Subject) -> Iterator[Rewritten]:
+    """The failing function's arguments converted to fp32: with the result as before where that is exact or 16-bit,
+    and with the result in fp32."""
+    tl = language(subject.module)
+    calls = failing_calls(subject, _MATH | _REDUCTIONS | _SELECTIONS)
+    if tl is None or not calls:
+        return
+    before = _refused_type(subject)
+    names = ", ".join(dict.fromkeys(called(call) for call in calls))
+    why = f"{names} of {before or 'this type'} has no implementation, and in fp32 it has"
+    stays = _converted(subject, calls, tl, None)
+    if len(calls) == 1 and before.startswith(("fp16", "bf16", "fp8")):
+        exact = called(calls[0]) in _SELECTIONS
+        if exact or not before.startswith("fp8"):
+            returned = _converted(subject, calls, tl, f"{tl}.{spelled(before)}")
+            if returned is not None:
+                results = "" if exact else f"precision: {names} is computed in fp32 and rounded to {before} afterwards"
+                change = f"convert the argument of {names} to fp32, and its result back to {before}"
+                yield Rewritten(returned, change, why, results=results)
+    if stays is not None:
+        results = (
+            f"precision: {names} is computed in fp32, and its result is fp32 in place of {before or 'its own type'}"
+            if not all(called(call) in _PLACES for call in calls)
+            else ""
+        )
+        yield Rewritten(stays, f"convert the argument of {names} to fp32", why, results=results)
+
+
+def _refused_type(subject: Subject) -> str:
+    """The type that the message names; for fp8, which LLVM calls i8, that of the only fp8 pointer; "" if unknown."""
+    text = subject.scene.evidence.text
+    if found := _GOT.search(text) or _LIBRARY_ARGUMENT.search(text):
+        name = canonical_dtype(next(filter(None, found.groups())))
+        if name in _SPELLED or re.fullmatch(r"u?i\d+", name):
+            return name
+    narrow = {element(subject, name) for name in subject.scene.case.signature} & set(_SPELLED)
+    fp8 = {name for name in narrow if name.startswith("fp8")}
+    return fp8.pop() if len(fp8) == 1 else ""
+
+
+def _converted(subject: Subject, calls: list[ast.Call], tl: str, back: str | None) -> str | None:
+    edits: list[Edit] = []
+    for call in calls:
+        data = _data(subject, call)
+        if not data:
+            return None
+        for value in data:
+            edits += behind(subject.module, value, f".to({tl}.float32)")
+        if back is not None:
+            edits.append(subject.module.after(call, f".to({back})"))
+    return subject.module.edited(edits)
+
+
+def _data(subject: Subject, call: ast.Call) -> list[ast.expr]:
+    """The arguments that hold data. Plain numbers have no type to convert."""
+    if is_method(subject.module, call) and isinstance(call.func, ast.Attribute):
+        return [call.func.value]
+    name = called(call)
+    every = name in _MATH or name in ("maximum", "minimum")
+    values = call.args if every else call.args[:1]
+    if not values and (first := argument(call, 0, "input", "x")) is not None:
+        values = [first]
+    # tl.reduce takes a tuple as well, and *args hides how many there are.
+    if any(isinstance(value, ast.Tuple | ast.Starred) for value in values):
+        return []
+    return [value for value in values if not isinstance(value, ast.Constant)]
+
+
+def loads_in_fp32(subject: Subject) -> Iterator[Rewritten]:
+    """What is loaded from fp8 pointers converted to fp32 at the loads; then from bf16 pointers too."""
+    tl = language(subject.module)
+    if tl is None:
+        return
+    for pattern in ("fp8", "fp8|bf16"):
+        found = [(load, name) for load, name in _loads(subject) if re.match(pattern, element(subject, name))]
+        text = subject.module.edited(
+            edit for load, _ in found for edit in behind(subject.module, load, f".to({tl}.float32)")
+        )
+        if not found or text is None:
+            continue
+        names = list(dict.fromkeys(name for _, name in found))
+        types = " and ".join(dict.fromkeys(element(subject, name) for name in names))
+        yield Rewritten(
+            text,
+            f"convert what is loaded from {', '.join(names)} to fp32",
+            f"there is no arithmetic in fp8, which is lowered to i8, and little in bf16; {types} is exact in fp32",
+            results=f"precision: computed in fp32 in place of {types}",
+        )
+
+
+def _rereads_bits(call: ast.Call) -> bool:
+    """A bitcast, or assembly: both depend on how the bits of their argument are laid out."""
+    places = {"to": 2, "cast": 3}
+    bitcast = argument(call, places.get(called(call), len(call.args)), "bitcast")
+    return bitcast is not None or called(call) == "inline_asm_elementwise"
+
+
+def _loads(subject: Subject) -> list[tuple[ast.Call, str]]:
+    """Loads from narrow pointers whose values are not converted there and then, and go neither to a dot (it has
+    instructions for the narrow type) nor to a bitcast (it would read other bits)."""
+    kernel = subject.kernel
+    kept: set[int] = set()
+    for node in ast.walk(kernel):
+        if not isinstance(node, ast.Call):
+            continue
+        operands: list[ast.expr] = []
+        if called(node) in ("dot", "dot_scaled"):
+            operands = node.args[:4]
+        elif _rereads_bits(node):
+            operands = [node]
+        for operand in operands:
+            kept |= {id(child) for child in sources(kernel, operand)}
+    converted = {id(node.value) for node in ast.walk(kernel) if isinstance(node, ast.Attribute) and node.attr == "to"}
+    found: list[tuple[ast.Call, str]] = []
+    for node in ast.walk(kernel):
+        if not isinstance(node, ast.Call) or called(node) != "load" or id(node) in kept:
+            continue
+        if id(node) in converted:
+            continue
+        receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
+        address = receiver if is_method(subject.module, node) else argument(node, 0, "pointer")
+        name = root(subject, address)
+        if name is not None and _NARROW.fullmatch(element(subject, name)):
+            found.append((node, name))
+    return found

@@ -1,0 +1,129 @@
+"""Operands of ``tl.dot`` that do not go together: of different types, or with inner extents that differ.
+
+Nothing is promoted for a dot (triton/language/semantic.py, dot).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from triage.suggest.evidence import canonical_dtype
+from triage.suggest.rewrites.casts import spelled
+from triage.suggest.rewrites.module import Edit, argument, called
+from triage.suggest.rewrites.operand_transposed import transposed
+from triage.suggest.rewrites.recipe import Rewritten, Subject
+from triage.suggest.rewrites.scope import behind, failing_calls, functions, language
+
+_TYPES = (
+    re.compile(r"must be same dtype\. Got (\w+) and (\w+)"),
+    re.compile(r"First input \((\w+)\) and second input \((\w+)\) must have the same dtype"),
+    re.compile(r"First operand \((\w+)\) and second operand \((\w+)\)"),
+)
+"""The types of both operands, as 3.2 and later, and as 3.0 and 3.1 name them."""
+
+_RANK = {"fp64": 4, "fp32": 3, "fp16": 2, "bf16": 2}
+"""Floating-point types by width; what is not here is fp8 (1) or an integer (0)."""
+
+_HOLDS = {"fp64": 4, "fp32": 3, "fp16": 2, "bf16": 1}
+
+
+def dot_operands_one_type(subject: Subject) -> Iterator[Rewritten]:
+    """One operand cast to the other's type: first to the type that instructions exist for at full speed, then the
+    other way. Every dot that reads the same operand is changed alike, for it would fail next."""
+    tl = language(subject.module)
+    types = next((found for pattern in _TYPES if (found := pattern.search(subject.scene.evidence.text))), None)
+    dots = failing_calls(subject, ("dot",))
+    if tl is None or types is None or not dots:
+        return
+    lhs, rhs = (canonical_dtype(name) for name in types.groups())
+    for cast, kept, place in sorted(((lhs, rhs, 0), (rhs, lhs, 1)), key=lambda way: _cost(way[0], way[1])):
+        if _rank(kept) == 0:
+            continue  # A floating-point tile as integers is another product.
+        text = _cast(subject, dots[0], place, f"{tl}.{spelled(kept)}")
+        if text is None:
+            continue
+        letter = "AB"[place]
+        exact = _exact(cast, kept)
+        results = "" if exact else f"precision: {letter} is rounded from {cast} to {kept} before the product"
+        if kept in ("fp32", "fp64"):
+            results = f"precision: the product is taken in {kept} (fp32 as input_precision says, tf32 by default)"
+        yield Rewritten(
+            text,
+            f"cast operand {letter} of tl.dot from {cast} to {kept}, the type of the other",
+            f"tl.dot takes operands of one type, and here they are {lhs} and {rhs}",
+            results=results,
+        )
+
+
+def _rank(type_: str) -> int:
+    return _RANK.get(type_, 1 if type_.startswith("fp8") else 0)
+
+
+def _cost(cast: str, kept: str) -> tuple[bool, int]:
+    """A cast that loses nothing to 16 bits comes first; else the narrower product, which is the faster one."""
+    return not (_exact(cast, kept) and _rank(kept) == 2), _rank(kept)
+
+
+def _exact(cast: str, kept: str) -> bool:
+    """Every value of the one type is one of the other (8-bit integers have 8 bits of precision, as bf16 has)."""
+    if _rank(cast) < 2:
+        width = re.search(r"\d+", cast)
+        return cast.startswith("fp8") or (width is not None and int(width[0]) <= 8)
+    return _rank(kept) > _rank(cast)
+
+
+def _cast(subject: Subject, dot: ast.Call, place: int, type_: str) -> str | None:
+    """The operand at ``place`` cast in this dot, and in every other dot of the function that reads one of its two."""
+    names = _names(dot)
+    chosen = [dot]
+    chosen += [
+        node
+        for function in functions(subject)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and called(node) == "dot" and node is not dot and names & _names(node)
+    ]
+    edits: list[Edit] = []
+    for node in chosen:
+        value, other = _operand(node, place), _operand(node, 1 - place)
+        if value is None or other is None:
+            return None
+        target = f"{subject.module.segment(other)}.dtype" if isinstance(other, ast.Name) else type_
+        edits += behind(subject.module, value, f".to({target})")
+    return subject.module.edited(edits)
+
+
+def _names(dot: ast.Call) -> set[tuple[int, str]]:
+    """The operands that are plain names, each with its place."""
+    operands = ((place, _operand(dot, place)) for place in (0, 1))
+    return {(place, operand.id) for place, operand in operands if isinstance(operand, ast.Name)}
+
+
+def _operand(dot: ast.Call, place: int) -> ast.expr | None:
+    return argument(dot, place, *(("input", "lhs"), ("other", "rhs"))[place])
+
+
+def dot_operand_turned(subject: Subject) -> Iterator[Rewritten]:
+    """One operand transposed, B first: where the inner extents differ, one of the two was loaded the other way."""
+    tl = language(subject.module)
+    dots = failing_calls(subject, ("dot",))
+    if tl is None or len(dots) != 1:
+        return
+    module = subject.module
+    for place in (1, 0):
+        operand = _operand(dots[0], place)
+        if operand is None:
+            continue
+        under = transposed(operand)
+        # tl.trans is in every release, .T of a value is not in front of them all.
+        turned = module.segment(under) if under is not None else f"{tl}.trans({module.segment(operand)})"
+        text = module.edited([module.replace(operand, turned)])
+        if text is not None:
+            letter = "AB"[place]
+            yield Rewritten(
+                text,
+                f"{'leave out the transposition' if under is not None else 'use the transpose'} of operand {letter}",
+                "the last extent of A must be the last but one of B",
+                results=f"algorithm: the other orientation of {letter} is multiplied; see that it is the one meant",
+            )

@@ -1,0 +1,142 @@
+"""Helper functions that make a descriptor or load through one, and do nothing else.
+
+Such a helper treats the two axes of a tile alike: called with the arguments of both axes exchanged, it gives the
+exchanged tile. That holds only where the text shows it, so a helper that does more is not one of these.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from triage.suggest.rewrites.module import MAKES_DESCRIPTOR, OLD_LOAD, argument, called
+from triage.suggest.rewrites.scope import within
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A helper's parameter: its place and its name. ``old``: it is the bare pointer of a descriptor up to 3.3."""
+
+    place: int
+    name: str
+    old: bool = False
+
+
+def is_plain(definitions: Sequence[ast.FunctionDef]) -> bool:
+    """Every definition returns what a known call gives, and reads the axes' parameters in that call's lists alone; or
+    returns one of its arguments as it is, as a helper for a release without the call does."""
+    return bool(definitions) and all(_is_plain(function) for function in definitions)
+
+
+def axis_pairs(definitions: Sequence[ast.FunctionDef]) -> list[tuple[Parameter, Parameter]]:
+    """Pairs of parameters that are its two offsets, extents or sizes, over all definitions. Empty for a helper that is
+    not plain, or whose definitions have other parameters."""
+    if not is_plain(definitions):
+        return []
+    names = _parameters(definitions[0])
+    if any(_parameters(function) != names for function in definitions):
+        return []
+    found: dict[frozenset[str], tuple[Parameter, Parameter]] = {}
+    for function in definitions:
+        for _, lists in _known_calls(function):
+            for one, other in lists:
+                first, second = sorted((Parameter(names.index(name), name) for name in (one, other)), key=_place)
+                found[frozenset((one, other))] = (first, second)
+    return list(found.values())
+
+
+def descriptor_parameter(definitions: Sequence[ast.FunctionDef]) -> Parameter | None:
+    """The parameter through which a plain helper loads; None where it loads through nothing or through several."""
+    if not is_plain(definitions):
+        return None
+    found: set[Parameter] = set()
+    for function in definitions:
+        names = _parameters(function)
+        for call, _ in _known_calls(function):
+            if called(call) in MAKES_DESCRIPTOR:
+                return None
+            old = called(call) == OLD_LOAD
+            holder = argument(call, 0, "desc_pointer") if old else _receiver(call)
+            if not isinstance(holder, ast.Name) or holder.id not in names:
+                return None
+            found.add(Parameter(names.index(holder.id), holder.id, old))
+    places = {(one.place, one.name) for one in found}
+    # Definitions for several releases may load in both ways.
+    return max(found, key=lambda one: one.old) if len(places) == 1 else None
+
+
+def _is_plain(function: ast.FunctionDef) -> bool:
+    known = list(_known_calls(function))
+    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+    calls = [call for call, _ in known]
+    axes = {name for _, lists in known for pair in lists for name in pair}
+    handed_back = set(_parameters(function)) - axes
+    if not returned or not all(
+        any(value is call for call in calls) or (isinstance(value, ast.Name) and value.id in handed_back)
+        for value in returned
+    ):
+        return False
+    return all(
+        any(within(node, call) for call in calls)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id in axes
+    )
+
+
+def _known_calls(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, list[tuple[str, str]]]]:
+    """Calls that make a descriptor or load through one, with the pairs of parameters in their lists. A call that
+    names an axis in any other way ends the list, and with it the helper's plainness."""
+    names = set(_parameters(function))
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Call):
+            continue
+        if called(node) in MAKES_DESCRIPTOR:
+            lists = [argument(node, 1, "shape"), argument(node, 3, "block_shape")]
+            if not _contiguous(argument(node, 1, "shape"), argument(node, 2, "strides")):
+                return
+        elif called(node) == OLD_LOAD:
+            lists = [argument(node, 1, "offsets"), argument(node, 2, "shape")]
+        elif called(node) == "load" and _receiver(node) is not None:
+            lists = [argument(node, 0, "offsets")]
+        else:
+            continue
+        pairs = [_pair(one) for one in lists]
+        if any(pair is None or not set(pair) <= names for pair in pairs):
+            return
+        yield node, [pair for pair in pairs if pair is not None]
+
+
+def _contiguous(shape: ast.expr | None, strides: ast.expr | None) -> bool:
+    """Strides ``[columns, 1]`` of a shape ``[rows, columns]``."""
+    match shape, strides:
+        case (
+            (ast.List(elts=[_, columns]) | ast.Tuple(elts=[_, columns])),
+            (ast.List(elts=[stride, ast.Constant(value=1)]) | ast.Tuple(elts=[stride, ast.Constant(value=1)])),
+        ):
+            return ast.dump(columns) == ast.dump(stride)
+    return False
+
+
+def _pair(node: ast.expr | None) -> tuple[str, str] | None:
+    match node:
+        case (
+            ast.List(elts=[ast.Name(id=one), ast.Name(id=other)])
+            | ast.Tuple(elts=[ast.Name(id=one), ast.Name(id=other)])
+        ) if one != other:
+            return one, other
+    return None
+
+
+def _receiver(call: ast.Call) -> ast.expr | None:
+    """``d`` of ``d.load(…)``, where that is a plain name."""
+    holder = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return holder if isinstance(holder, ast.Name) else None
+
+
+def _parameters(function: ast.FunctionDef) -> list[str]:
+    return [parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)]
+
+
+def _place(parameter: Parameter) -> int:
+    return parameter.place

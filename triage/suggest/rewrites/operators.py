@@ -1,0 +1,177 @@
+"""Operators and functions that make the wrong type: a float where an integer is needed, a number where a boolean is,
+floating-point operations on integers and the reverse."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from triage.suggest.rewrites.casts import spelled
+from triage.suggest.rewrites.module import Edit, argument, assignments, called
+from triage.suggest.rewrites.pointers import element, root
+from triage.suggest.rewrites.recipe import Rewritten, Subject
+from triage.suggest.rewrites.scope import behind, failing_calls, functions, grouped, language
+
+_MEMORY = ("load", "store", "atomic_add", "atomic_and", "atomic_cas", "atomic_max", "atomic_min", "atomic_or",
+           "atomic_xchg", "atomic_xor")  # fmt: skip
+_LOOPS = ("range", "static_range")
+_BITWISE = ("atomic_and", "atomic_or", "atomic_xor")
+_INTEGER_TENSOR = re.compile(r"got '(?:tensor<(?:\d+x)*)?i\d+")
+_BITS = {"fp16": "int16", "bf16": "int16", "fp32": "int32", "fp64": "int64"}
+
+
+def floor_division(subject: Subject) -> Iterator[Rewritten]:
+    """``/`` as ``//`` in the failing address or loop bound, and as tl.cdiv in a bound: ``/`` makes a float."""
+    module = subject.module
+    tl = language(module)
+    divisions: dict[int, ast.BinOp] = {}
+    bound = False
+    for function in functions(subject):
+        for call in _indexing(subject, function):
+            bound |= called(call) in _LOOPS
+            for value in call.args if called(call) in _LOOPS else call.args[:1]:
+                divisions |= {id(one): one for one in _divisions(function, value)}
+    if not divisions:
+        return
+    written = " and ".join(dict.fromkeys(module.segment(one) for one in divisions.values()))
+    why = "/ makes a float, and addresses and loop bounds are integers"
+    text = module.edited([_slash(subject, one) for one in divisions.values()])
+    if text is not None:
+        yield Rewritten(
+            text, f"divide with // in {written}", why, results="size: what remains of the division is dropped"
+        )
+    if bound and tl is not None:
+        edits = [
+            module.replace(one, f"{tl}.cdiv({module.segment(one.left)}, {module.segment(one.right)})")
+            for one in divisions.values()
+        ]
+        text = module.edited(edits)
+        if text is not None:
+            yield Rewritten(
+                text,
+                f"divide with {tl}.cdiv in {written}",
+                why,
+                results="size: one turn more where the division leaves a remainder",
+            )
+
+
+def _indexing(subject: Subject, function: ast.FunctionDef) -> list[ast.Call]:
+    """Accesses and loops on the failing lines; where the line only computes an address, that access of it."""
+    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call) and called(node) in (*_MEMORY, *_LOOPS)]
+    failing = [node for node in calls if subject.failing(node)]
+    if failing:
+        return failing
+    names = {
+        target.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and subject.failing(node)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    reads = [(node, {child.id for arg in node.args[:1] for child in ast.walk(arg) if isinstance(child, ast.Name)})
+             for node in calls]  # fmt: skip
+    return [node for node, used in reads if used & names]
+
+
+def _divisions(function: ast.FunctionDef, value: ast.expr) -> Iterator[ast.BinOp]:
+    """Divisions that become the value by arithmetic alone, here or in a name that is bound once. What a call makes
+    is its own affair."""
+    waiting, seen = [value], set[str]()
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case ast.BinOp(op=op, left=left, right=right):
+                if isinstance(op, ast.Div):
+                    yield node
+                waiting += [left, right]
+            case ast.UnaryOp(operand=operand):
+                waiting.append(operand)
+            case ast.Subscript(value=inner):
+                waiting.append(inner)
+            case ast.Name(id=name) if name not in seen:
+                seen.add(name)
+                made = assignments(function, name)
+                if len(made) == 1 and isinstance(made[0], ast.Assign):
+                    waiting.append(made[0].value)
+
+
+def _slash(subject: Subject, node: ast.BinOp) -> Edit:
+    """The operator's own place: between the operands, outside their parentheses and comments."""
+    module = subject.module
+    _, start = module.span(node.left)
+    end, _ = module.span(node.right)
+    between = module.text[start:end]
+    # A comment may hold a slash as well; what stands before it on the line counts.
+    code = re.sub(r"#[^\n]*", lambda comment: " " * len(comment[0]), between)
+    place = start + code.index("/")
+    return Edit(place, place + 1, "//")
+
+
+def fma_as_multiply_add(subject: Subject) -> Iterator[Rewritten]:
+    """``tl.fma(a, b, c)`` of integers as ``a * b + c``: MLIR's math.fma is for floating point."""
+    if not _INTEGER_TENSOR.search(subject.scene.evidence.text):
+        return
+    module = subject.module
+    edits = []
+    for call in failing_calls(subject, ("fma",)):
+        values = [argument(call, place, name) for place, name in enumerate(("x", "y", "z"))]
+        if any(value is None for value in values):
+            return
+        one, two, three = (grouped(module, value) for value in values if value is not None)
+        whole = any(isinstance(node, ast.Assign) and node.value is call for node in ast.walk(module.tree))
+        text = f"{one} * {two} + {three}"
+        edits.append(module.replace(call, text if whole else f"({text})"))
+    edited = module.edited(edits)
+    if edits and edited is not None:
+        yield Rewritten(
+            edited,
+            "multiply and add in place of tl.fma",
+            "tl.fma is a floating-point operation; of integers, a * b + c is the same number",
+        )
+
+
+def condition_as_boolean(subject: Subject) -> Iterator[Rewritten]:
+    """``!= 0`` behind the condition of tl.device_assert, which must be of type i1."""
+    module = subject.module
+    edits: list[Edit] = []
+    for call in failing_calls(subject, ("device_assert",)):
+        condition = argument(call, 0, "cond")
+        if condition is None or isinstance(condition, ast.Compare):
+            return
+        edits.append(module.replace(condition, f"{grouped(module, condition)} != 0"))
+    text = module.edited(edits)
+    if edits and text is not None:
+        yield Rewritten(
+            text,
+            "compare the condition of tl.device_assert with 0",
+            "tt.assert takes booleans (i1), and a number is true when it is not 0",
+        )
+
+
+def bitwise_atomic_as_integer(subject: Subject) -> Iterator[Rewritten]:
+    """A bitwise atomic on floating-point memory, with the memory and the value viewed as integers of the same width
+    (LLVM Language Reference, atomicrmw: and, or and xor take integers)."""
+    module = subject.module
+    tl = language(module)
+    edits: list[Edit] = []
+    types: set[str] = set()
+    for call in failing_calls(subject, _BITWISE):
+        pointer, value = argument(call, 0, "pointer"), argument(call, 1, "val")
+        type_ = element(subject, root(subject, pointer))
+        if tl is None or pointer is None or value is None or type_ not in _BITS:
+            return
+        integer = f"{tl}.{_BITS[type_]}"
+        edits += behind(module, pointer, f".to({tl}.pointer_type({integer}), bitcast=True)")
+        # The atomic converts its value to the memory's type; what is viewed must be of that type already.
+        edits += behind(module, value, f".to({tl}.{spelled(type_)}).to({integer}, bitcast=True)")
+        if not any(isinstance(node, ast.Expr) and node.value is call for node in ast.walk(module.tree)):
+            edits.append(module.after(call, f".to({tl}.{spelled(type_)}, bitcast=True)"))
+        types.add(type_)
+    text = module.edited(edits)
+    if edits and text is not None:
+        yield Rewritten(
+            text,
+            f"view {' and '.join(sorted(types))} memory and values as integers in the bitwise atomic",
+            "and, or and xor are defined on integers; a view of the same width changes no bit",
+        )

@@ -1,0 +1,129 @@
+"""Where in a file a recipe may work, and how it spells what it inserts: the failing calls, and the file's own names.
+
+The failing line may be a helper's. A recipe that edits expressions therefore looks at every function of the file that
+holds a failing line, and not at the kernel alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+
+from triage.suggest.rewrites.module import Edit, Module, called
+from triage.suggest.rewrites.recipe import Subject
+
+_LANGUAGES = ("triton.language", "triton.experimental.gluon.language")
+_ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+"""Expressions that take ``.to(…)`` without parentheses."""
+
+
+def language(module: Module) -> str | None:
+    """What the file calls ``triton.language`` (or Gluon's): ``tl`` as a rule. None where it imports neither."""
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    if alias.name in _LANGUAGES:
+                        return alias.asname or alias.name
+            case ast.ImportFrom(module=str(package), names=names):
+                for alias in names:
+                    if f"{package}.{alias.name}" in _LANGUAGES:
+                        return alias.asname or alias.name
+    return None
+
+
+def imported_names(module: Module) -> frozenset[str]:
+    """Names that the file's imports bind: a call through one of them is a function's, not a tensor's method."""
+    found: set[str] = set()
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    return frozenset(found)
+
+
+def is_method(module: Module, call: ast.Call) -> bool:
+    """``x.sum(…)`` of a value ``x``, and not ``tl.sum(…)``."""
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    root: ast.expr = call.func.value
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return not (isinstance(root, ast.Name) and root.id in imported_names(module))
+
+
+def functions(subject: Subject) -> list[ast.FunctionDef]:
+    """The innermost functions that hold a failing line, the kernel where none does."""
+    holding = [
+        node for node in ast.walk(subject.module.tree) if isinstance(node, ast.FunctionDef) and subject.failing(node)
+    ]
+    inner = [one for one in holding if not any(other is not one and within(other, one) for other in holding)]
+    return inner or [subject.kernel]
+
+
+def failing_calls(subject: Subject, names: Collection[str]) -> list[ast.Call]:
+    """Calls of any of these names on the failing lines: the one at the failing column alone where the compiler names
+    that. In the order of the text."""
+    found = [
+        node
+        for function in functions(subject)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and called(node) in names and subject.failing(node)
+    ]
+    place = subject.scene.diagnosis.source
+    if place is not None and place.column is not None:
+        exact = [node for node in found if (node.lineno, node.col_offset + 1) == (place.line, place.column)]
+        if len(exact) == 1:
+            return exact
+    return sorted(found, key=lambda node: (node.lineno, node.col_offset))
+
+
+def within(node: ast.AST, outer: ast.AST) -> bool:
+    """``node`` is ``outer`` or a part of it."""
+    return any(child is node for child in ast.walk(outer))
+
+
+def behind(module: Module, node: ast.expr, text: str) -> tuple[Edit, ...]:
+    """``.to(…)`` or the like behind a whole expression, which gets parentheses where it needs them."""
+    start, end = module.span(node)
+    if isinstance(node, _ATOMS):
+        return (Edit(end, end, text),)
+    return Edit(start, start, "("), Edit(end, end, f"){text}")
+
+
+def grouped(module: Module, node: ast.expr) -> str:
+    """An expression's text, fit to stand as an operand of any operator."""
+    text = module.segment(node)
+    return text if isinstance(node, (*_ATOMS, ast.Constant)) else f"({text})"
+
+
+def sources(function: ast.FunctionDef, value: ast.expr | None) -> Iterator[ast.AST]:
+    """Everything that a value is computed from inside the function: its own nodes, and those of each statement that
+    gives a name in it its value."""
+    seen: set[str] = set()
+    waiting: list[ast.AST] = [value] if value is not None else []
+    while waiting:
+        for child in ast.walk(waiting.pop()):
+            yield child
+            if isinstance(child, ast.Name) and child.id not in seen:
+                seen.add(child.id)
+                waiting += binders(function, child.id)
+
+
+def binders(function: ast.FunctionDef, name: str) -> list[ast.expr]:
+    """The values of all statements that bind a local name, tuple targets and walrus included."""
+    found: list[ast.expr] = []
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                if any(isinstance(child, ast.Name) and child.id == name for one in targets for child in ast.walk(one)):
+                    found.append(value)
+            case ast.AugAssign(target=ast.Name(id=target), value=value) if target == name:
+                found.append(value)
+            case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value) if target == name:
+                found.append(value)
+            case ast.NamedExpr(target=ast.Name(id=target), value=value) if target == name:
+                found.append(value)
+            case ast.For(target=bound, iter=value) | ast.comprehension(target=bound, iter=value):
+                if any(isinstance(child, ast.Name) and child.id == name for child in ast.walk(bound)):
+                    found.append(value)
+    return found
