@@ -135,7 +135,9 @@ def _suggestions(console: Console, report: Report) -> None:
     verified = sum(suggestion.verified for suggestion in report.suggestions)
     if verified:
         each = "each" if verified == len(report.suggestions) else "each verified one"
-        said = f"{each} was compiled for {report.case.target}; {report.searched} neighbours were tried"
+        elsewhere = any("target" in suggestion.changes for suggestion in report.suggestions)
+        said = f"{each} was compiled for {report.case.target}{' unless it names another target' * elsewhere}"
+        said += f"; {report.searched} neighbours were tried"
         _line(console, said, style="dim")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import log2
 
+from triage.legality import occupancy
 from triage.outcome import Resources, TensorCore
 from triage.report import Suggestion, SuggestionKind
 from triage.suggest.configuration import dtype_text
@@ -38,10 +39,10 @@ def order(suggestions: Iterable[Suggestion], meant: FastPath) -> list[Suggestion
     reference = _SPEED[meant.tensor_core] if meant.tensor_core is not None else _best(found)
     fewest_copies = min((s.resources.register_copies for s in found if s.resources), default=0)
 
-    def key(suggestion: Suggestion) -> tuple[bool, int, int, bool, int, float, float, int]:
+    def key(suggestion: Suggestion) -> tuple[int, int, int, bool, int, float, float, int]:
         resources = suggestion.resources
         if resources is None:
-            return True, 0, 0, False, 0, 0.0, suggestion.distance, 0  # advice, after all that was compiled
+            return 2, 0, 0, False, 0, 0.0, suggestion.distance, 0  # advice, after all that was compiled
         lost = max(reference - _SPEED[resources.tensor_core], 0)
         spills = _spilled(resources)
         # Each of these leaves the matrix instructions waiting for data.
@@ -53,7 +54,9 @@ def order(suggestions: Iterable[Suggestion], meant: FastPath) -> list[Suggestion
         penalty = change_penalty(suggestion)
         # What may change results comes behind what cannot: it is another program.
         doubtful = bool(suggestion.results)
-        return False, lost, spills, doubtful, int(waits), penalty, suggestion.distance, resources.registers or 0
+        # Another machine is no repair: it says where the kernel would have worked.
+        elsewhere = int("target" in suggestion.changes)
+        return elsewhere, lost, spills, doubtful, int(waits), penalty, suggestion.distance, resources.registers or 0
 
     return sorted(found, key=key)
 
@@ -132,9 +135,24 @@ def note(resources: Resources, meant: FastPath, target: Target) -> str:
         sizes.append(f"{resources.registers} registers a thread")
     if resources.shared_bytes:
         sizes.append(f"{resources.shared_bytes} B of shared memory")
+    if resident := _occupancy(resources, target):
+        sizes.append(resident)
     if sizes:
         text = f"{text}; {', '.join(sizes)}" if text else ", ".join(sizes)
     return text
+
+
+def _occupancy(resources: Resources, target: Target) -> str:
+    """How many blocks an SM holds, and what keeps it from holding more."""
+    if not resources.threads or resources.registers is None:
+        return ""
+    found = occupancy.of(
+        shared_bytes=resources.shared_bytes, registers=resources.registers, threads=resources.threads, target=target
+    )
+    if found is None or found.blocks_per_sm < 1:
+        return ""
+    unit = "an SM" if target.backend == "cuda" else "a compute unit"
+    return f"{found.blocks_per_sm} block{'s' * (found.blocks_per_sm > 1)} {unit} (limited by {found.limited_by})"
 
 
 def _class_in_words(now: TensorCore, expected: TensorCore | None) -> str:

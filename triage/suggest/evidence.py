@@ -56,6 +56,31 @@ _CONSTRUCT = re.compile(r"WarpSpecializ|warp[ _-]?speciali|WSDataPartition|WSLow
 """Passes and messages of automatic warp specialization."""
 
 
+_INSTRUCTION = re.compile(
+    r"requires \.target|Cannot select|[Nn]o matching \S.*intrinsic|Feature '|not supported on|"
+    r"unsupported (?:rounding|instruction)|Unsupported rounding|Arguments mismatch|"
+    r"[Uu]nknown instruction|invalid instruction|not a recognized|instruction not supported|only supported on|"
+    r"removed in|needs sm_|Unexpected instruction types"
+)
+"""No such instruction on this target, or not in this form: ``Feature '.bf16' requires .target sm_80 or higher``"""
+_TYPES = re.compile(
+    r"same (?:element )?types?\b|element type|must be (?:\w+ )*(?:float|integer)|[Uu]nsupported \w+ dtype|"
+    r"unexpected type|type mismatch|[Ii]ncompatible types|bitwidth"
+)
+"""``op requires the same type for all operands and results``"""
+_NEEDED = re.compile(r"[Rr]equired: (\d+), \D*[Ll]imit: (\d+)|(\d+) required, \D*(?:limit is|limit) (\d+)")
+"""``Required: 212992, Hardware limit: 101376``"""
+_COMMON_WORDS = frozenset(
+    {"block", "size", "type", "dtype", "warp", "warps", "stage", "stages", "tile", "mode", "with", "from", "that"}
+)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The telling words of a name or a message, in lower case: ``FAST_TANH`` and ``fastTanh`` are fast and tanh."""
+    found = re.findall(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}", text)
+    return frozenset(word.lower() for word in found if len(word) > 3) - _COMMON_WORDS
+
+
 def canonical_dtype(name: str) -> str:
     """An element type as signatures spell it: ``tl.float8e5`` and ``f8E5M2`` are ``fp8e5``, ``si32`` is ``i32``."""
     name = name.rsplit(".", 1)[-1]
@@ -98,6 +123,21 @@ class Evidence:
     exhausted: bool
     """Ran out of time or memory: only much less work will end."""
     specialization: bool
+    instruction: bool
+    """The target has no such instruction, or not in this form: no option of the launch makes one."""
+    types: bool
+    """Element types do not go together."""
+    words: frozenset[str]
+    """The telling words of the message."""
+
+    @property
+    def shrink_to(self) -> float | None:
+        """What part of the memory asked for there is; None where the message has no such numbers."""
+        found = _NEEDED.search(self.text)
+        if found is None:
+            return None
+        required, limit = (int(number) for number in found.groups() if number)
+        return limit / required if required else None
 
     @property
     def over_shared(self) -> bool:
@@ -141,6 +181,9 @@ def read(case: Case, diagnosis: Diagnosis, log: str) -> Evidence:
         backend=stage in ("ttgir", "llir", "ptx", "cubin", "amdgcn", "hsaco") and not python_error,
         exhausted=diagnosis.kind in (Kind.TIMEOUT, Kind.OUT_OF_MEMORY, Kind.KILLED),
         specialization=bool(_CONSTRUCT.search(f"{text} {diagnosis.file} {diagnosis.pass_name}")),
+        instruction=bool(_INSTRUCTION.search(text)),
+        types=bool(_TYPES.search(text)),
+        words=words_of(_without_places(text)),
     )
 
 

@@ -42,7 +42,8 @@ class KernelSource:
     ``keywords`` are the keyword arguments a parameter is passed as; ``compared`` the constants it is compared with;
     ``shape_names`` the parameters in tensor shapes; ``shapes`` what each dimension of a layout parameter's tensor is
     called; ``defaults`` the values written in the signature; ``stored`` and ``loaded`` the pointers by use; ``steps``
-    the parameters that a loop or the grid steps by; ``decides`` those that a condition reads.
+    the parameters that a loop or the grid steps by; ``decides`` those that a condition reads; ``dots`` is true where
+    there is a ``tl.dot``.
     """
 
     keywords: dict[str, set[str]] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class KernelSource:
     loaded: set[str] = field(default_factory=set)
     steps: set[str] = field(default_factory=set)
     decides: set[str] = field(default_factory=set)
+    dots: bool = False
     _names_by_line: dict[int, set[str]] = field(default_factory=dict)
     _guards: list[tuple[int, int, set[str]]] = field(default_factory=list)
 
@@ -216,6 +218,7 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         called = _last(node.func)
+        self.facts.dots |= called == "dot"
         for keyword in node.keywords:
             if keyword.arg and (name := self.name(keyword.value)):
                 self.facts.keywords.setdefault(name, set()).add(keyword.arg)

@@ -14,7 +14,7 @@ from triage.diagnosis import Diagnosis
 from triage.errors import InputError
 from triage.suggest.budget import Budget
 from triage.suggest.candidate import Candidate, Move, Proposal
-from triage.suggest.likelihood import rank
+from triage.suggest.likelihood import rank, shrinks_to
 from triage.suggest.moves.assembly import assembly
 from triage.suggest.moves.dtypes import dtypes
 from triage.suggest.moves.flags import flags
@@ -135,4 +135,13 @@ def _pairs(scene: Scene, singles: list[Ranked]) -> Iterator[Ranked]:
             f"{first.why}; {second.why}",
         )
         if _applies(scene.case, proposal):
-            yield max(first_rank, 0) + max(second_rank, 0) + _PAIR_LATER, proposal
+            together = max(first_rank, 0) + max(second_rank, 0)
+            yield (0.3 + 0.5 * together if _needed(scene, proposal) else together + _PAIR_LATER), proposal
+
+
+def _needed(scene: Scene, proposal: Proposal) -> bool:
+    """Too much memory by a factor that two changes may make up for, and no single one."""
+    needed = scene.evidence.shrink_to
+    if needed is None or needed > 0.5:
+        return False  # Halving one thing may be enough.
+    return 0.25 * needed < shrinks_to(scene.case, proposal.changes) <= 0.75 * needed

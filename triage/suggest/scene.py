@@ -8,7 +8,7 @@ from functools import cached_property
 from triage.case import Case
 from triage.diagnosis import Diagnosis
 from triage.suggest import evidence as evidence_module
-from triage.suggest import kernel_source
+from triage.suggest import kernel_source, legal
 from triage.suggest.configuration import Configuration
 from triage.suggest.evidence import Evidence
 from triage.suggest.kernel_source import KernelSource
@@ -42,6 +42,11 @@ class Scene:
     def on_lines(self) -> frozenset[str]:
         """Parameters used on a failing line."""
         return frozenset().union(*(self.source.names_on(line) for line in self.evidence.lines))
+
+    @cached_property
+    def broken_rules(self) -> frozenset[str]:
+        """Legality rules that the failing configuration breaks."""
+        return frozenset(violation.rule for violation in legal.broken_rules(self.case, self.source, {}))
 
     @property
     def num_ctas(self) -> int:

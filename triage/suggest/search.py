@@ -84,6 +84,8 @@ class Search:
         resources = suggestion.resources
         if suggestion.kind is not SuggestionKind.CONFIG or resources is None or resources.spill_bytes:
             return False
+        if "target" in suggestion.changes:
+            return False
         if self.meant.tensor_core in (None, TensorCore.NONE):
             return True
         kept = resources.tensor_core is self.meant.tensor_core

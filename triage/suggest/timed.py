@@ -26,7 +26,8 @@ def timed(
     cases = [(place, case, toolchain) for place, (_, case, toolchain) in enumerate(suggestions)]
     answers = settled(dict(bench(cases, limits, problem, doing)))
     found = [_with(suggestion, answers[place]) for place, (suggestion, _, _) in enumerate(suggestions)]
-    return by_time(found, lambda suggestion: suggestion.measured), reasons(answers.values())
+    ordered = by_time(found, lambda suggestion: suggestion.measured, lambda suggestion: bool(suggestion.results))
+    return ordered, reasons(answers.values())
 
 
 def _with(suggestion: Suggestion, answer: object) -> Suggestion:

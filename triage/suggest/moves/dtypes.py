@@ -23,7 +23,7 @@ _SAFER: Mapping[str, tuple[str, ...]] = {
     "i1": ("i8", "i32"),
     "i8": ("i32", "i16", "i64", "fp16"),
     "u8": ("i32", "u32", "i8"),
-    "i16": ("i32", "i64", "fp16"),
+    "i16": ("i32", "i8", "i64", "fp16"),
     "u16": ("u32", "i32"),
     "i32": ("i64", "fp32"),
     "u32": ("i32", "i64"),
@@ -170,7 +170,8 @@ def _common(scene: Scene, pointers: Mapping[str, list[str]]) -> Iterator[Proposa
 
 def _scalars(scene: Scene) -> Iterator[Proposal]:
     """Scalar arguments: 64-bit and 16-bit ones in 32 bits."""
-    usual = {"i64": "i32", "u64": "i64", "fp64": "fp32", "fp16": "fp32", "bf16": "fp32", "i1": "i32", "i8": "i32"}
+    usual = {"i64": "i32", "u64": "i64", "fp64": "fp32", "fp16": "fp32", "bf16": "fp32", "i1": "i32", "i8": "i32",
+             "fp32": "i32"}  # fmt: skip
     by_type: dict[str, list[str]] = {}
     for name, type_ in scene.case.signature.items():
         if type_ in usual:

@@ -7,12 +7,14 @@ rarely compiles. Every simple proposal is made a second time, with the layouts f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from triage.suggest.candidate import Move, Proposal
 from triage.suggest.configuration import Configuration
 from triage.suggest.layout_fit import refit
 from triage.suggest.scene import Scene
 
+_CONTRADICTS = 1.0
 _UNSETTLING = (Move.OPTION, Move.TILE, Move.NUMBER)
 
 
@@ -20,12 +22,16 @@ def followed(scene: Scene, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
     """The proposals, each before or after its twin with layouts."""
     has_layouts = bool(scene.configuration.layouts())
     for proposal in proposals:
-        yield proposal
         if not has_layouts or proposal.move not in _UNSETTLING:
+            yield proposal
             continue
         after = Configuration.of(scene.case, scene.source, proposal.changes)
         changes = refit(dict(proposal.changes), scene.configuration, after)
-        if len(changes) > len(proposal.changes):
+        if len(changes) == len(proposal.changes):
+            yield proposal
+        else:
+            # Alone it contradicts the layouts, as far as anybody can tell.
+            yield replace(proposal, prior=proposal.prior + _CONTRADICTS)
             extra = [name for name in changes if name not in proposal.changes]
             yield Proposal(
                 changes,

@@ -7,6 +7,7 @@ of its fields is off.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from math import prod
 from typing import Any
@@ -26,6 +27,7 @@ def layouts(scene: Scene) -> Iterator[Proposal]:
     found = scene.configuration.layouts()
     yield from _warps_of(scene, found)
     yield from _fitted(scene, found)
+    yield from _majors(scene, found)
     for name, layout in found.items():
         yield from _from_siblings(name, layout, found)
         yield from _other_class(scene, name, layout)
@@ -110,11 +112,27 @@ def _fields(scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
         yield from vary(scene, name, layout)
 
 
-def _shared(_scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
+_MAJOR = re.compile(r"WGMMA type|[Tt]ranspose|[KN]-?major|unsupported wgmma")
+"""Failures of an operand that lies in the wrong order in shared memory."""
+
+
+def _majors(scene: Scene, found: dict[str, Layout]) -> Iterator[Proposal]:
+    """Every operand's tile in the other order at once, where the failure is about the order."""
+    flipped = {
+        name: str(layout.with_fields(transposed=not layout.get("transposed")))
+        for name, layout in found.items()
+        if layout.kind == "NVMMASharedLayout"
+    }
+    if len(flipped) > 1 and _MAJOR.search(scene.evidence.text):
+        yield Proposal(flipped, Move.LAYOUT, 0.1, 2.5 * len(flipped), "every operand's tile in the other major order")
+
+
+def _shared(scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
     for index, width in enumerate((128, 64, 32, 0)):
         yield 1.3 + 0.15 * index, layout.with_fields(swizzle_byte_width=width), f"{name} swizzled {width} bytes"
     flipped = layout.with_fields(transposed=not layout.get("transposed"))
-    yield 1.5, flipped, f"{name} in the other major order"
+    wanted = _MAJOR.search(scene.evidence.text) is not None
+    yield (0.0 if wanted else 1.5), flipped, f"{name} in the other major order"
 
 
 def _tensor_memory(_scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
@@ -198,8 +216,26 @@ def _blocked(_scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
         }
         yield 2.2, layout.with_fields(**swapped), f"{name} along the other axis"
     if isinstance(threads, list) and isinstance(size := layout.get("size_per_thread"), list):
+        for elements in (8, 4, 2):
+            if (wider := _vector(layout, elements)) is not None:
+                yield 2.0, wider, f"{name} with {elements} elements a thread along the row"
         ones = layout.with_fields(size_per_thread=[1] * len(size))
         yield 2.4, ones, f"{name} with one element a thread"
+
+
+def _vector(layout: Layout, elements: int) -> Layout | None:
+    """The same tile with vectors of another width: the threads of a warp move from one axis to the other."""
+    order, threads, size = (layout.get(key) for key in ("order", "threads_per_warp", "size_per_thread"))
+    if not all(isinstance(each, list) and len(each) == 2 for each in (order, threads, size)) or order[0] not in (0, 1):
+        return None
+    fast = order[0]
+    spans, now = threads[fast] * size[fast], size[fast]
+    if elements == now or spans % elements or (threads[0] * threads[1]) % (spans // elements):
+        return None
+    across, down = spans // elements, threads[0] * threads[1] // (spans // elements)
+    new_size, new_threads = list(size), list(threads)
+    new_size[fast], new_threads[fast], new_threads[1 - fast] = elements, across, down
+    return layout.with_fields(size_per_thread=new_size, threads_per_warp=new_threads)
 
 
 _VARIED: Mapping[str, Callable[[Scene, str, Layout], Iterator[Variant]]] = {

@@ -14,6 +14,7 @@ from triage.diagnosis import Kind
 from triage.suggest.candidate import Move, Proposal
 from triage.suggest.evidence import Evidence
 from triage.suggest.scene import Scene
+from triage.suggest.tile_names import dimension
 
 _TILE_NAME = re.compile(r"BLOCK|TILE|BLK|\AB?[MNKDT]\Z|(?:\A|_)[MNKD]\Z|HEAD_DIM|SIZE|CHUNK", re.IGNORECASE)
 _NOT_A_TILE = re.compile(r"GROUP|NUM_|STRIDE|STAGE|WARPS|REGS|SMS|K_?WIDTH|VERSION|SPLIT", re.IGNORECASE)
@@ -24,12 +25,6 @@ _LARGEST = 1 << 20
 def is_power_of_two(value: int) -> bool:
     """Positive, and one bit set."""
     return value > 0 and value & (value - 1) == 0
-
-
-def dimension(name: str) -> str | None:
-    """The dimension a tile's name speaks of: ``BLOCK_M``, ``BM``, ``M`` and ``BLOCK_SIZE_M`` are all ``M``."""
-    found = re.search(r"(?:\A|_|\AB|BLOCK|TILE|SIZE)([MNK])(?:_?(?:SIZE|BLOCK|TILE))?\Z", name, re.IGNORECASE)
-    return found[1].upper() if found else None
 
 
 def tiles(scene: Scene) -> dict[str, int]:

@@ -1,0 +1,11 @@
+"""What the name of a tile size says."""
+
+from __future__ import annotations
+
+import re
+
+
+def dimension(name: str) -> str | None:
+    """The dimension a tile's name speaks of: ``BLOCK_M``, ``BM``, ``M`` and ``BLOCK_SIZE_M`` are all ``M``."""
+    found = re.search(r"(?:\A|_|\AB|BLOCK|TILE|SIZE)([MNK])(?:_?(?:SIZE|BLOCK|TILE))?\Z", name, re.IGNORECASE)
+    return found[1].upper() if found else None
