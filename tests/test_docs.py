@@ -10,6 +10,7 @@ import pytest
 from commands import Run, Triage
 
 from triage.cli.main import cli
+from triage.legality import rules
 from triage.locate import locate
 
 ROOT = Path(__file__).parent.parent
@@ -33,6 +34,14 @@ def test_the_report_that_is_shown_is_the_one_that_is_printed(check: Triage, repr
     printed = check("wgmma-tf32-mn-major").out.splitlines()
     said = shown[1 : shown.index("What compiles instead") + 1]
     assert [line for line in said if "…" not in line and line not in printed] == []
+
+
+def test_the_explanations_that_are_shown_are_those_that_are_printed(light: Triage) -> None:
+    block = next(block for block in blocks("console") if "triage explain" in block)
+    for command, *shown in (part.splitlines() for part in block.split("$ ")[1:]):
+        printed = light(*shlex.split(command)[1:]).out.splitlines()
+        assert len(printed) > len(shown)
+        assert [line for line in shown if "…" not in line and line not in printed] == []
 
 
 def test_the_case_that_is_made_from_options_is_the_reproducer() -> None:
@@ -71,4 +80,5 @@ def test_commands_and_options_exist() -> None:
     check = cli.get_command(context, "check")
     assert check is not None
     known = {flag for parameter in [*check.params, *cli.params] for flag in parameter.opts}
+    known |= {f"--{parameter.name}" for name in rules.names() for parameter in rules.rule(name).parameters}
     assert set(re.findall(r"`?(--[a-z][a-z-]*)", README)) <= known

@@ -61,7 +61,10 @@ CHECK_HELP = """\
       --jobs N                     Compiles at a time. [cores]  [x>=1]
       --no-cache                   Compile again what is remembered.
       --no-suggest                 Do not search for neighbours that compile.
-      --budget N                   Compile at most N neighbours. [48]  [x>=1]
+      --budget N|SECONDSs          Compile at most N neighbours, or for that long:
+                                   20, 30s. [48, 90s]
+      --bench                      Time the suggestions on this machine's GPU; the
+                                   fastest comes first.
       --kb DIR                     Entries of your own.
       --json                       Print report documents, and nothing else, on
                                    standard output.

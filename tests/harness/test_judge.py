@@ -24,6 +24,8 @@ RESOURCES = {
     "tensor_core": "wgmma",
     "tensor_memory_columns": None,
     "threads": 128,
+    "warp_specialized": False,
+    "register_copies": 0,
 }
 DONE = {"ev": "done", "resources": RESOURCES, "num_ctas": 1, "cache_entry": "KEY"}
 BEGUN = [

@@ -112,6 +112,7 @@ def test_operands_are_those_of_the_mode(tmp_path: Path) -> None:
         ({"dtype": "fp16", "box": (64, 4)}, ["tma.box-inner"]),
         ({"dtype": "fp16", "box": (257, 8)}, ["tma.box"]),
         ({"dtype": "fp16", "box": (0, 8)}, ["tma.box"]),
+        ({"dtype": "fp16", "box": ()}, ["tma.rank"]),
         ({"dtype": "fp64", "box": (8, 16), "swizzle": "64"}, ["tma.swizzle-span"]),
         ({"dtype": "fp16", "box": (1,) * 5 + (8,)}, ["tma.rank"]),
         ({"dtype": "fp16", "box": (8, 8), "interleave": "16"}, ["tma.rank"]),

@@ -76,7 +76,7 @@ def violations(
     found += _box(tuple(box), mode, _rows(row, swizzle, interleave))
     if row is not None and interleave in INTERLEAVES and swizzle in SWIZZLES:
         found += _inner(row, tuple(box), swizzle, interleave, im2col)
-        if mode == "tile":
+        if mode == "tile" and box:
             found += _bytes(row, tuple(box), steps)
         found += _tensor(row, shape, strides, interleave, base_alignment)
     if rank is not None:
