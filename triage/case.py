@@ -157,7 +157,9 @@ class Case:
         )
 
 
-KNOWN_OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "debug"})
+KNOWN_OPTIONS = frozenset(
+    {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "debug", "default_dot_input_precision"}
+)
 """Options that exist on every release and may be added to a case that does not state them."""
 
 

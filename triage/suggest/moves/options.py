@@ -15,6 +15,7 @@ from triage.suggest.scene import Scene
 
 _DEFAULT_STAGES = {"cuda": 3, "hip": 2}
 """``num_stages`` where a case does not state it."""
+_PRECISION = "default_dot_input_precision"
 _STAGES = (5, 4, 3, 2, 1)
 _BACKEND_OPTIONS: Mapping[str, tuple[int | str, ...]] = {
     "matrix_instr_nonkdim": (0, 16, 32),
@@ -34,6 +35,21 @@ def options(scene: Scene) -> Iterator[Proposal]:
     yield from _warps(scene)
     yield from _stages(scene)
     yield from _switches(scene)
+    yield from _precision(scene)
+
+
+def _precision(scene: Scene) -> Iterator[Proposal]:
+    """fp32 products as something other than TF32, where the kernel leaves that to the option: another instruction. On
+    AMD the option is ``ieee`` as it is (triton/backends/*/compiler.py)."""
+    if scene.case.target.backend != "cuda":
+        return
+    used = {keyword for keywords in scene.source.keywords.values() for keyword in keywords}
+    fp32 = any(str(scene.case.signature.get(name)) == "*fp32" for name in scene.source.loaded)
+    if not scene.source.dots or not fp32 or "input_precision" in used or _PRECISION in scene.case.options:
+        return
+    for index, value in enumerate(("ieee", "tf32x3")):
+        why = f"fp32 products as {value} in place of tf32: more exact, and slower"
+        yield Proposal({_PRECISION: value}, Move.OPTION, 2.4 + 0.3 * index, 3, why)
 
 
 def _clusters(scene: Scene) -> Iterator[Proposal]:

@@ -1,0 +1,136 @@
+"""A search from the outside: what is compiled first, where a rewritten source lives, what the budget stops, and what
+is only advice."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from triage import case as case_module
+from triage.case import Case, frozen
+from triage.errors import InputError
+from triage.report import Match, Report, SuggestionKind
+from triage.reproducers import folder
+from triage.session import Options, Session
+from triage.suggest import kernel_source
+from triage.suggest.budget import Budget
+from triage.suggest.legal import broken_rules
+from triage.suggest.plan import advice
+from triage.suggest.rewrites.place import rewritten_case
+from triage.target import Target
+
+
+def reproducer(name: str) -> Case:
+    found = folder(name)
+    assert found is not None
+    return replace(case_module.load(found), triton=None)
+
+
+@pytest.fixture
+def packaged(tmp_path: Path) -> Case:
+    """The warp-specialized matmul as a module of a package that imports from its siblings."""
+    case = reproducer("wgmma-mn-major-warp-specialized")
+    inner = tmp_path / "library" / "kernels"
+    inner.mkdir(parents=True)
+    (tmp_path / "library/__init__.py").touch()
+    (inner / "__init__.py").touch()
+    (inner / "common.py").write_text("import triton.language as tl\nZERO = tl.constexpr(0.0)\n")
+    text = case.path.read_text().replace(
+        "import triton.language as tl\n", "import triton.language as tl\nfrom .common import ZERO\n"
+    )
+    (inner / "matmul.py").write_text(text.replace("BLOCK_N), dtype=tl.float32)", "BLOCK_N), dtype=tl.float32) + ZERO"))
+    return replace(case, folder=inner, file="matmul.py")
+
+
+def check(case: Case, cache: Path, monkeypatch: pytest.MonkeyPatch, budget: Budget) -> Report:
+    monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(cache))
+    with Session(Options(budget=budget)) as session:
+        return session.check(case)
+
+
+def test_the_user_s_own_package_is_rewritten_and_left_alone(
+    packaged: Case, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = packaged.path.read_text()
+    report = check(packaged, cache, monkeypatch, Budget(compiles=1))
+    [tried] = report.tried
+    [suggestion] = report.suggestions
+    assert (tried.kind, tried.compiled, suggestion.kind, suggestion.verified) == (
+        SuggestionKind.SOURCE,
+        True,
+        SuggestionKind.SOURCE,
+        True,
+    )
+    assert suggestion.resources is not None and suggestion.resources.warp_specialized
+    assert packaged.path.read_text() == before
+    assert sorted(path.name for path in packaged.folder.iterdir()) == ["__init__.py", "common.py", "matmul.py"]
+    assert suggestion.diff is not None
+    subprocess.run(["patch", "-p1"], input=suggestion.diff, cwd=packaged.folder, text=True, check=True)
+    assert ".T" in packaged.path.read_text()
+
+
+def test_a_shadow_links_everything_but_the_file(packaged: Case, tmp_path: Path) -> None:
+    shadow = rewritten_case(packaged, "changed", tmp_path / "shadows")
+    assert shadow.path.read_text() == "changed"
+    assert (shadow.folder / "common.py").resolve() == (packaged.folder / "common.py").resolve()
+    assert (shadow.folder.parent / "__init__.py").exists()
+    assert rewritten_case(packaged, "changed", tmp_path / "shadows").path == shadow.path
+
+
+@pytest.mark.parametrize(
+    ("text", "compiles", "seconds"), [("20", 20, Budget().seconds), ("30s", Budget.most, 30.0), (" 1 ", 1, 90.0)]
+)
+def test_a_budget_is_compiles_or_seconds(text: str, compiles: int, seconds: float) -> None:
+    assert (Budget.parse(text).compiles, Budget.parse(text).seconds) == (compiles, seconds)
+
+
+@pytest.mark.parametrize("text", ["", "0", "0s", "-1", "1m", "many", "1.5"])
+def test_a_budget_that_is_none(text: str) -> None:
+    with pytest.raises(InputError, match=r"--budget .*: give compiles \(20\) or seconds \(30s\)"):
+        Budget.parse(text)
+
+
+def test_what_only_a_reproducer_shows_is_advice() -> None:
+    match = Match("an-entry", "t", "c", 1.0, evidence=("while-tensor-condition", "no-such-reproducer"))
+    [suggestion] = advice((match,), ())
+    assert (suggestion.verified, suggestion.resources, suggestion.diff) == (False, None, None)
+    assert "shown on the reproducer while-tensor-condition" in suggestion.why
+    assert suggestion.to_json()["resources"] is None
+    applied = replace(suggestion, verified=True)
+    assert list(advice((match,), (applied,))) == []
+
+
+MATMUL = """
+@triton.jit
+def matmul(a_ptr, b_ptr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+    a = tl.load(a_ptr + tl.arange(0, BLOCK_M)[:, None])
+    b = tl.load(b_ptr + tl.arange(0, BLOCK_N)[None, :])
+    tl.dot(a, b)
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        ({}, []),
+        ({"num_warps": 64}, ["launch.num-warps"]),
+        ({"num_ctas": 2, "target": "cuda:80"}, ["launch.num-ctas"]),
+        ({"BLOCK_K": 8}, ["dot.k"]),
+        ({"BLOCK_M": 3}, ["dot.m"]),
+    ],
+)
+def test_rules_that_a_change_breaks(changes: dict[str, object], rules: list[str]) -> None:
+    case = Case(
+        Path(),
+        "kernel.py",
+        "matmul",
+        frozen({"a_ptr": "*fp16", "b_ptr": "*fp16"}),
+        frozen({"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64}),
+        target=Target("cuda", "90"),
+        triton="3.4.0",
+    )
+    source = kernel_source.read(MATMUL, "matmul")
+    assert sorted({violation.rule for violation in broken_rules(case, source, changes)}) == rules
