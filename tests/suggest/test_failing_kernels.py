@@ -1,0 +1,58 @@
+"""Real-looking kernels that fail on the newest release, none of which a rule was written for by name: each has a legal
+neighbour (its author compiled it), the search finds one, and finds it soon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from triage.case import Case, load
+from triage.report import Report
+from triage.session import Options, Session
+
+KERNELS = Path(__file__).parent / "failing"
+NAMES = sorted(path.name for path in KERNELS.iterdir() if (path / "case.json").is_file())
+SOME = ("fp8-rtz-downcast-hopper", "gluon-softmax-split-layout", "integer-dot-int16", "ws-tf32-kn-weights")
+"""A mode, a layout, an element type and a rewritten source."""
+
+
+def kernel(name: str) -> Case:
+    """With the Triton beside the tests: each fails on every release up to that one where the feature is there."""
+    return replace(load(KERNELS / name), triton=None)
+
+
+@pytest.fixture(scope="module")
+def session(cache: Path) -> Iterator[Session]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRITON_TRIAGE_CACHE", str(cache))
+        with Session(Options()) as made:
+            yield made
+
+
+def found(report: Report) -> int | None:
+    """How many neighbours were compiled until the first that works; None where none does."""
+    return next((place for place, tried in enumerate(report.tried, start=1) if tried.compiled), None)
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_a_neighbour_is_found_soon(session: Session, name: str) -> None:
+    report = session.check(kernel(name))
+    assert report.outcome.failed
+    place = found(report)
+    assert place is not None and place <= 6
+    assert any(suggestion.verified for suggestion in report.suggestions)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_nine_of_ten_are_found_and_the_median_within_three(session: Session) -> None:
+    reports = {name: session.check(kernel(name)) for name in NAMES}
+    places = {name: found(report) for name, report in reports.items() if report.outcome.failed}
+    assert len(places) >= 0.8 * len(NAMES), sorted(set(NAMES) - set(places))
+    reached = [place for place in places.values() if place is not None]
+    assert len(reached) >= 0.9 * len(places), [name for name, place in places.items() if place is None]
+    assert median(reached) <= 3, places
