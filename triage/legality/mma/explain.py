@@ -19,7 +19,7 @@ _TRITON = "Triton 3.9.0, third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/DotOpToLLV
 
 def _explain(given: Given) -> Explanation:
     target: Target = given["target"]
-    m, n, k = (*given["shape"], 0, 0, 0)[:3]
+    m, n, k = given["m"], given["n"], given["k"]
     vec = int(given["scale_vec"]) if "scale_vec" in given else None
     sparse = given.get("sparse", False)
     found = violations(
@@ -51,7 +51,7 @@ def _explain(given: Given) -> Explanation:
         "mma",
         TITLE,
         f"{'illegal' if found else 'legal'}: {_brief(one)} on {target}",
-        {"target": str(target), "a": one.a, "b": one.b, "c": one.c, "d": one.d, "shape": [m, n, k]},
+        {"target": str(target), "a": one.a, "b": one.b, "c": one.c, "d": one.d, "m": m, "n": n, "k": k},
         not found,
         tuple(found),
         _facts(one, form, target) if form else (_triton_fact(one.a, target),),
@@ -249,7 +249,9 @@ RULE = Rule(
     TITLE,
     (
         Parameter("a", Written.DTYPE, "type of A: f16, tf32, e4m3, s8, b1 …", required=True),
-        Parameter("shape", Written.SHAPE, "MxNxK of the instruction", required=True),
+        Parameter("m", Written.INTEGER, "rows of A and D", required=True),
+        Parameter("n", Written.INTEGER, "columns of B and D", required=True),
+        Parameter("k", Written.INTEGER, "columns of A, rows of B", required=True),
         Parameter("b", Written.DTYPE, "type of B [as A]"),
         Parameter("d", Written.DTYPE, "type of D [the widest that A has]"),
         Parameter("c", Written.DTYPE, "type of C [as D]"),
@@ -265,9 +267,9 @@ RULE = Rule(
     _explain,
     _table,
     (
-        "--a f16 --shape 16x8x16 --target cuda:80",
-        "--a bf16 --shape 16x8x16 --target cuda:75",
-        "--a e4m3 --shape 16x8x64 --target cuda:89",
-        "--a e2m1 --shape 16x8x64 --kind mxf4nvf4 --scale ue4m3 --scale-vec 4 --target cuda:120",
+        "--a f16 --m 16 --n 8 --k 16 --target cuda:80",
+        "--a bf16 --m 16 --n 8 --k 16 --target cuda:75",
+        "--a e4m3 --m 16 --n 8 --k 64 --target cuda:89",
+        "--a e2m1 --m 16 --n 8 --k 64 --kind mxf4nvf4 --scale ue4m3 --scale-vec 4 --target cuda:120",
     ),
 )
