@@ -15,6 +15,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def case_options(function: F) -> F:
     """What makes a case from ``kernel.py::function``, or changes a stored one."""
+    target = click.option("--target", metavar="cuda:90|hip:gfx942", help="Compile for this target. [cuda:90]")
+    return kernel_options(target(function))
+
+
+def kernel_options(function: F) -> F:
+    """The same but for the target, which some commands take several of."""
     for option in reversed(
         [
             click.option("--arg", multiple=True, metavar="NAME=TYPE", help="An argument's Triton type: *fp16, i32, …"),
@@ -26,7 +32,6 @@ def case_options(function: F) -> F:
             click.option("--num-stages", type=int),
             click.option("--num-ctas", type=int),
             click.option("--option", multiple=True, metavar="NAME=VALUE", help="Any other backend option."),
-            click.option("--target", metavar="cuda:90|hip:gfx942", help="Compile for this target. [cuda:90]"),
         ]
     ):
         function = option(function)
@@ -41,10 +46,21 @@ def _finite(context: click.Context, option: click.Parameter, value: float | None
 
 def compile_options(function: F) -> F:
     """With what, and within which limits, cases are compiled."""
+    function = limit_options(function)
     for option in reversed(
         [
             click.option("--triton", metavar="VERSION", help="Compile with this release (an environment made once)."),
             click.option("--python", metavar="PATH", help="Compile with somebody's own environment."),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
+def limit_options(function: F) -> F:
+    """Within which limits cases are compiled."""
+    for option in reversed(
+        [
             click.option(
                 "--timeout",
                 type=click.FloatRange(min=0.1),

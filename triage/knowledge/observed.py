@@ -73,11 +73,19 @@ Table = Mapping[str, Observation]
 """Release → observation."""
 
 
+def missing_api(outcome: Outcome) -> str | None:
+    """The line that says which part of Triton's API the release does not have; None when it has what is used."""
+    for error in outcome.errors:
+        if _NO_API.search(error.message):
+            return next(line.strip() for line in error.message.splitlines() if _NO_API.search(line))
+    return None
+
+
 def observe(outcome: Outcome, diagnosis: Diagnosis | None) -> Observation:
     """What an outcome says for the table."""
     if outcome.status is Status.OK or diagnosis is None:
         return Observation(Verdict.COMPILES)
-    if any(_NO_API.search(error.message) for error in outcome.errors):
+    if missing_api(outcome) is not None:
         return Observation(Verdict.NOT_APPLICABLE)
     if outcome.status is Status.TIMEOUT:
         # How far it comes within the limit is the machine's speed, not the bug's.

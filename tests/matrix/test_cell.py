@@ -1,0 +1,107 @@
+"""What one outcome is in the table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from triage.case import Case, frozen
+from triage.matrix.cell import Cell, Verdict, judge
+from triage.outcome import Outcome, PythonError, Stage, Status, Undecided
+
+SOURCE = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def helper(x):
+    return x
+
+
+class Own:
+    def __init__(self):
+        pass
+
+
+@triton.jit
+def kernel(x_ptr):
+    tl.store(x_ptr, helper(x=0.0, y=1.0))
+"""
+ASSERTION = 'python: /src/Pass.cpp:5: void A::f(): Assertion `ok && "no such shape"\' failed.\n'
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Case:
+    (tmp_path / "kernel.py").write_text(SOURCE)
+    return Case(tmp_path, "kernel.py", "kernel", frozen({"x_ptr": "*fp32"}))
+
+
+def raised(type_: str, message: str) -> Outcome:
+    return Outcome(
+        Status.ERROR,
+        Stage.SOURCE,
+        exit_code=1,
+        errors=(
+            PythonError("CompilationError", "triton.compiler.errors", f"at 3:5:\n{message}"),
+            PythonError(type_, "builtins", message),
+        ),
+    )
+
+
+CRASH = Outcome(Status.CRASH, Stage.LLIR, signal="SIGABRT", log=ASSERTION)
+
+
+@pytest.mark.parametrize(
+    ("result", "verdict"),
+    [
+        (Outcome(Status.OK), Verdict.COMPILES),
+        (CRASH, Verdict.FAILS),
+        (Outcome(Status.SUSPECT, Stage.PTX, log="error: couldn't allocate output register\n"), Verdict.SUSPECT),
+        (Outcome(Status.TIMEOUT, Stage.TTGIR, limit_s=2), Verdict.TIMEOUT),
+        (Outcome(Status.OUT_OF_MEMORY, Stage.LLIR, limit_bytes=1 << 30), Verdict.FAILS),
+        (replace(CRASH, log="", signal="SIGKILL", killed_from_outside=True), Verdict.UNDECIDED),
+        (Undecided("no disk"), Verdict.UNDECIDED),
+    ],
+)
+def test_verdicts(case: Case, result: Outcome | Undecided, verdict: Verdict) -> None:
+    cell = judge(case, "3.2.0", result)
+    assert cell.verdict is verdict
+    assert verdict.bad == (cell.signature is not None) == (cell.headline is not None)
+
+
+@pytest.mark.parametrize(
+    ("type_", "message", "verdict"),
+    [
+        ("AttributeError", "module 'triton.language' has no attribute 'gather'", Verdict.NOT_APPLICABLE),
+        ("ModuleNotFoundError", "No module named 'triton.experimental'", Verdict.NOT_APPLICABLE),
+        ("ImportError", "cannot import name 'gluon' from 'triton.experimental' (…)", Verdict.NOT_APPLICABLE),
+        ("TypeError", "range.__init__() got an unexpected keyword argument 'flatten'", Verdict.NOT_APPLICABLE),
+        ("TypeError", "__init__() got an unexpected keyword argument 'flatten'", Verdict.NOT_APPLICABLE),
+        # The user's own function: no release will ever take it.
+        ("TypeError", "helper() got an unexpected keyword argument 'y'", Verdict.FAILS),
+        ("TypeError", "Own.__init__() got an unexpected keyword argument 'y'", Verdict.FAILS),
+        ("ModuleNotFoundError", "No module named 'torch'", Verdict.FAILS),
+        ("NameError", "nowhere is not defined", Verdict.FAILS),
+    ],
+)
+def test_an_api_that_is_not_there_is_no_failure(case: Case, type_: str, message: str, verdict: Verdict) -> None:
+    cell = judge(case, "3.2.0", raised(type_, message))
+    assert cell.verdict is verdict
+    if verdict is Verdict.NOT_APPLICABLE:
+        assert cell.reason == message
+
+
+def test_how_far_a_timeout_came_makes_no_other_bug_of_it(case: Case) -> None:
+    cells = [judge(case, "3.2.0", Outcome(Status.TIMEOUT, stage, limit_s=2)) for stage in (Stage.TTGIR, Stage.LLIR)]
+    assert cells[0].signature == cells[1].signature == "timeout"
+
+
+def test_a_document_leaves_out_what_does_not_apply() -> None:
+    assert Cell(Verdict.UNDECIDED, reason="no disk").to_json() == {
+        "verdict": "could not tell",
+        "reason": "no disk",
+        "cached": False,
+    }

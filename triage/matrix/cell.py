@@ -1,0 +1,116 @@
+"""What one release says of the case for one target. Pure."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from triage import logs
+from triage.case import Case
+from triage.knowledge.observed import missing_api
+from triage.outcome import Outcome, Status, Undecided
+
+_CALLED = re.compile(r"(?P<function>[\w.]+)\(\) got an unexpected keyword argument")
+
+
+class Verdict(str, Enum):
+    """The cells there are. ``UNDECIDED`` is triage's own failure, and says nothing about the release."""
+
+    COMPILES = "compiles"
+    FAILS = "fails"
+    SUSPECT = "suspect"
+    TIMEOUT = "timeout"
+    NOT_APPLICABLE = "not applicable"
+    UNDECIDED = "could not tell"
+
+    @property
+    def bad(self) -> bool:
+        """A failure of the compile."""
+        return self in (Verdict.FAILS, Verdict.SUSPECT, Verdict.TIMEOUT)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """``triton``: the version that ran. ``signature``, ``headline``, ``kind``, ``status`` and ``stage`` describe a
+    failure, ``reason`` why it is not applicable or could not be told; ``input_error``: because the case does not fit
+    the kernel, or the release does not exist. ``cached``: it was remembered."""
+
+    verdict: Verdict
+    triton: str | None = None
+    signature: str | None = None
+    headline: str | None = None
+    kind: str | None = None
+    status: str | None = None
+    stage: str | None = None
+    reason: str | None = None
+    input_error: bool = False
+    duration_s: float | None = None
+    cached: bool = False
+    artifacts: dict[str, Path] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, without what does not apply."""
+        values: dict[str, Any] = {
+            "verdict": self.verdict.value,
+            "triton": self.triton,
+            "status": self.status,
+            "stage": self.stage,
+            "kind": self.kind,
+            "signature": self.signature,
+            "reason": self.reason,
+            "duration_s": None if self.duration_s is None else round(self.duration_s, 3),
+            "artifacts": {name: str(path) for name, path in self.artifacts.items()} or None,
+        }
+        return {**{name: value for name, value in values.items() if value is not None}, "cached": self.cached}
+
+
+def judge(case: Case, triton: str, result: Outcome | Undecided, cached: bool = False) -> Cell:
+    """The cell of a finished compile."""
+    if isinstance(result, Undecided):
+        return Cell(Verdict.UNDECIDED, triton, reason=result.reason, input_error=result.input_error)
+    diagnosis = logs.diagnose_outcome(result, case.path)
+    if diagnosis is None:
+        return Cell(Verdict.COMPILES, triton, status=result.status.value, duration_s=result.duration_s, cached=cached)
+    if result.killed_from_outside:
+        return Cell(Verdict.UNDECIDED, triton, reason=diagnosis.headline)
+    missing = missing_api(result)
+    if missing is not None and not _own_function(missing, case.path):
+        return Cell(Verdict.NOT_APPLICABLE, triton, reason=missing, duration_s=result.duration_s, cached=cached)
+    verdict = {Status.SUSPECT: Verdict.SUSPECT, Status.TIMEOUT: Verdict.TIMEOUT}.get(result.status, Verdict.FAILS)
+    return Cell(
+        verdict,
+        triton,
+        # How far it comes within the limit is the machine's speed, not the bug's.
+        signature=diagnosis.kind.value if verdict is Verdict.TIMEOUT else diagnosis.signature,
+        headline=diagnosis.headline,
+        kind=diagnosis.kind.value,
+        status=result.status.value,
+        stage=result.stage.value if result.stage else None,
+        duration_s=result.duration_s,
+        cached=cached,
+        artifacts=dict(result.artifacts),
+    )
+
+
+def _own_function(message: str, path: Path) -> bool:
+    """Whether the function that refuses a keyword is the user's own: then no release will take it."""
+    called = _CALLED.search(message)
+    return called is not None and called["function"] in _defined(path)
+
+
+@lru_cache(maxsize=8)
+def _defined(path: Path) -> frozenset[str]:
+    """Functions and methods, by qualified name."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return frozenset()
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    classes = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    methods = {f"{one.name}.{node.name}" for one in classes for node in one.body if isinstance(node, ast.FunctionDef)}
+    return frozenset(functions | methods)

@@ -1,0 +1,133 @@
+"""One column of the table, read from the oldest release to the newest: first bad, last good, fixed in. Pure.
+
+Only what was observed is named. Where a release between two that differ was not tried, or could not be told, that is
+said beside the edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Any
+
+from triage.harness.toolchains.versions import RELEASES
+from triage.matrix.cell import Cell, Verdict
+from triage.matrix.releases import between
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Releases that follow each other in the table and say the same."""
+
+    verdict: Verdict
+    signature: str | None
+    releases: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """First and last are what was observed; between them, ``releases`` are those that were compiled."""
+        return {"verdict": self.verdict.value, "signature": self.signature, "releases": list(self.releases)}
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """``first_bad``: the oldest release that failed. ``last_good``: the newest one before it that compiled.
+    ``last_bad``: the newest one that failed. ``fixed_in``: the oldest one after it that compiled.
+    Each is None where there is none among those that were tried. ``notes`` say what they rest on."""
+
+    target: str
+    runs: tuple[Run, ...]
+    first_bad: str | None
+    last_good: str | None
+    last_bad: str | None
+    fixed_in: str | None
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "target": self.target,
+            "first_bad": self.first_bad,
+            "last_good": self.last_good,
+            "last_bad": self.last_bad,
+            "fixed_in": self.fixed_in,
+            "runs": [run.to_json() for run in self.runs],
+            "notes": list(self.notes),
+        }
+
+
+def history(target: str, releases: Sequence[str], cells: Mapping[str, Cell], asked: Sequence[str] = ()) -> History:
+    """Read ``cells`` in the order of ``releases``. ``asked``: releases that may be missing from ``cells`` (a
+    bisection's), and that the notes then speak of."""
+    told = [(name, cells[name]) for name in releases if name in cells and cells[name].verdict is not Verdict.UNDECIDED]
+    runs = tuple(
+        Run(verdict, signature, tuple(name for name, _ in group))
+        for (verdict, signature), group in groupby(told, key=lambda one: (one[1].verdict, one[1].signature))
+    )
+    bad = [place for place, (_, cell) in enumerate(told) if cell.verdict.bad]
+    good = [place for place, (_, cell) in enumerate(told) if cell.verdict is Verdict.COMPILES]
+    before = [place for place in good if bad and place < bad[0]]
+    after = [place for place in good if bad and place > bad[-1]]
+    names = [name for name, _ in told]
+    return History(
+        target,
+        runs,
+        names[bad[0]] if bad else None,
+        names[before[-1]] if before else None,
+        names[bad[-1]] if bad else None,
+        names[after[0]] if after else None,
+        tuple(_notes(told, bad, bool(after), asked)),
+    )
+
+
+def _notes(told: list[tuple[str, Cell]], bad: list[int], fixed: bool, asked: Sequence[str]) -> list[str]:
+    names = [name for name, _ in told]
+    tried = set(names)
+    untried = [name for name in asked if name not in tried]
+    if not bad:
+        absent = bool(told) and all(cell.verdict is Verdict.NOT_APPLICABLE for _, cell in told)
+        said = "no release that was tried has the API that it uses"
+        return [*([said] if absent else []), *([_unseen(untried, "fails")] if untried and told else [])]
+    notes = []
+    first, last = bad[0], bad[-1]
+    if first == 0:
+        notes.append(f"fails on {names[0]}, the oldest that could be tried, already")
+    else:
+        notes += _open(names[first - 1], names[first], tried, "the first bad one")
+    if not fixed and last == len(told) - 1:
+        notes.append(f"fails on {names[-1]}, the newest that could be tried, still")
+    elif last < len(told) - 1:
+        what = "the fix" if told[last + 1][1].verdict is Verdict.COMPILES else "the first without the API"
+        notes += _open(names[last], names[last + 1], tried, what)
+    gaps = [place for place in range(first, last) if not told[place][1].verdict.bad]
+    if gaps:
+        notes.append("more than one stretch of releases fails; first bad is of the oldest, fixed in of the newest")
+    elif untried and len(bad) == len(told):
+        notes.append(_unseen(untried, "compiles"))
+    elif taken := _taken(told, asked):
+        notes.append(f"not seen, and taken to be like the releases around: {', '.join(taken)}")
+    return notes
+
+
+def _taken(told: list[tuple[str, Cell]], asked: Sequence[str]) -> list[str]:
+    """What lies unseen between two that agree."""
+    return [
+        name
+        for (older, one), (newer, other) in pairwise(told)
+        if (one.verdict, one.signature) == (other.verdict, other.signature)
+        for name in between(older, newer, asked)
+    ]
+
+
+def _open(older: str, newer: str, tried: set[str], what: str) -> list[str]:
+    """What may move an edge: releases inside it that gave no answer."""
+    inside = [name for name in between(older, newer, RELEASES) if name not in tried]
+    return [f"{what} may be {_listed(inside)} instead of {newer}: not seen"] if inside else []
+
+
+def _unseen(untried: Sequence[str], verb: str) -> str:
+    return f"whether it {verb} on {_listed(untried)} was not seen"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

@@ -1,0 +1,126 @@
+"""Which releases a table has: ``3.0..3.9``, ``3.2,3.6.0``, ``all``, ``installed``. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from triage.errors import InputError
+from triage.harness.toolchains.versions import RELEASES, nearest, parse, sort_key
+
+ALL, INSTALLED = "all", "installed"
+_RANGE = ".."
+_LABEL = re.compile(r"[A-Za-z0-9][\w.+-]{0,39}\Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: a release, or somebody's own build (``python`` is its interpreter). ``name`` is what it is called."""
+
+    name: str
+    triton: str | None = None
+    python: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """``chosen``: the releases that are compiled anyway, oldest first. ``known``: those and every other patch release
+    inside the ranges, which an edge is narrowed down with."""
+
+    chosen: tuple[str, ...]
+    known: tuple[str, ...]
+
+
+def select(texts: Iterable[str], installed: Sequence[str]) -> Selection:
+    """The releases that ``--triton`` texts ask for; ``installed`` are those of this machine.
+
+    A range takes the newest patch release of each series, and every release where one of its ends has a patch number;
+    either end may be left out. Raises InputError.
+    """
+    chosen: set[str] = set()
+    known: set[str] = set()
+    for word in (word.strip() for text in texts for word in text.split(",")):
+        if word == INSTALLED:
+            chosen |= set(installed)
+        elif word == ALL:
+            chosen |= set(RELEASES)
+        elif _RANGE in word:
+            inside, every = _range(word)
+            chosen |= set(inside)
+            known |= set(every)
+        else:
+            chosen.add(_single(word))
+    if not chosen:
+        raise InputError("--triton installed: no Triton is installed; name releases, as in --triton 3.0..3.9")
+    return Selection(_ordered(chosen), _ordered(chosen | known))
+
+
+def builds(texts: Iterable[str], releases: Sequence[str]) -> list[Row]:
+    """Rows for ``--python [LABEL=]PATH``; without a label the path is the name. Raises InputError."""
+    rows: list[Row] = []
+    taken = set(releases)
+    for text in texts:
+        label, equals, path = text.partition("=")
+        if not equals or "/" in label:
+            label, path = text, text
+        elif not _LABEL.match(label) or not path:
+            raise InputError(f"--python {text!r}: write LABEL=PATH, as in --python main=/src/triton/.venv")
+        if label in taken:
+            raise InputError(f"--python {text}: {label} is another row's name; give it a label of its own")
+        taken.add(label)
+        rows.append(Row(label, python=path))
+    return rows
+
+
+def between(older: str, newer: str, releases: Iterable[str]) -> list[str]:
+    """Those of ``releases`` strictly between two, oldest first."""
+    low, high = sort_key(older), sort_key(newer)
+    return sorted((one for one in releases if low < sort_key(one) < high), key=sort_key)
+
+
+def _single(word: str) -> str:
+    request = parse(word)
+    # A row is one release: of the series that still goes on, the newest that is known.
+    fitting = [release for release in RELEASES if request.is_met_by(release)]
+    return fitting[-1] if request.is_series and fitting else request.text
+
+
+def _range(word: str) -> tuple[list[str], list[str]]:
+    """Those that a range takes, and all that lie in it."""
+    first, _, last = word.partition(_RANGE)
+    low, high = _end(word, first), _end(word, last)
+    if low and high and low > high[: len(low)] + low[len(high) :]:
+        raise InputError(f"--triton {word}: runs backwards; write the older release first, as in {last}..{first}")
+    every = [
+        release
+        for release in RELEASES
+        if _numbers(release)[: len(low)] >= low and (not high or _numbers(release)[: len(high)] <= high)
+    ]
+    if len(low) == 3 or len(high) == 3:
+        return every, every
+    newest = {_numbers(release)[:2]: release for release in every}
+    return list(newest.values()), every
+
+
+def _end(word: str, text: str) -> tuple[int, ...]:
+    """One end of a range as two or three numbers; none where it is open."""
+    text = text.strip().removeprefix("v")
+    if not text:
+        return ()
+    parse(text)
+    if any(release == text or release.startswith(f"{text}.") for release in RELEASES):
+        return _numbers(text)
+    near = ", ".join(nearest(text, RELEASES))
+    raise InputError(
+        f"--triton {word}: {text} is no release that triage knows (near it: {near}); "
+        f"name one that is newer by itself, as in --triton {RELEASES[0]}..,{text}"
+    )
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in release.split("."))
+
+
+def _ordered(releases: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(releases, key=sort_key))

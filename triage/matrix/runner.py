@@ -1,0 +1,182 @@
+"""Fill a table, or find its edges: compiles over the engine, with toolchains that are made meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from triage.case import Case
+from triage.errors import EnvironmentFault, InputError, TriageError
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.request import Attempt, Request
+from triage.harness.toolchains import Toolchain, Toolchains
+from triage.matrix import bisection
+from triage.matrix.bisection import Answer
+from triage.matrix.cell import Cell, Verdict, judge
+from triage.matrix.history import history
+from triage.matrix.releases import Row, Selection, between
+from triage.matrix.supply import Supply
+from triage.matrix.table import Bisected, Table
+from triage.progress import Progress
+
+_ANSWER = {
+    Verdict.COMPILES: Answer.GOOD,
+    Verdict.FAILS: Answer.BAD,
+    Verdict.SUSPECT: Answer.BAD,
+    Verdict.TIMEOUT: Answer.BAD,
+    Verdict.NOT_APPLICABLE: Answer.ABSENT,
+    Verdict.UNDECIDED: Answer.UNKNOWN,
+}
+
+
+class Runner:
+    """One case for some targets. ``cases``: the case by target, in the order of the columns. ``keep``: keep what the
+    compiler left of failures."""
+
+    def __init__(
+        self,
+        cases: Mapping[str, Case],
+        engine: Engine,
+        toolchains: Toolchains,
+        limits: Limits,
+        use_cache: bool = True,
+        keep: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        self._cases = dict(cases)
+        self._engine = engine
+        self._toolchains = toolchains
+        self._limits = limits
+        self._use_cache = use_cache
+        self._keep = keep
+        self._progress = progress or Progress()
+        self._resolved: dict[Row, Toolchain] = {}
+        self._cells: dict[tuple[str, str], Cell] = {}
+        self._asked = 0
+
+    def table(self, selection: Selection, builds: Sequence[Row] = ()) -> Table:
+        """Every release for every target; then, inside a range, the patch releases between two rows of which one
+        fails, so that an edge names a release. Raises InputError and EnvironmentFault when no cell could be told."""
+        names = list(selection.chosen)
+        self._fill((Row(name, triton=name), target) for name in names for target in self._cases)
+        self._fill((row, target) for row in builds for target in self._cases)
+        while inside := self._inside_edges(names, selection.known):
+            self._fill((Row(name, triton=name), target) for name in inside for target in self._cases)
+            names = [name for name in selection.known if name in {*names, *inside}]
+        return self._finished(names, builds, selection.chosen, None)
+
+    def bisect(self, selection: Selection, builds: Sequence[Row] = ()) -> Table:
+        """The edges of each target among all known releases, within bisection's budget; builds are compiled as well,
+        outside of it. Raises as :meth:`table` does."""
+        names = selection.known
+        self._fill((row, target) for row in builds for target in self._cases)
+        while wanted := [
+            (Row(names[place], triton=names[place]), target)
+            for target in self._cases
+            for place in bisection.next_probes(self._known(names, target))
+        ]:
+            self._fill(wanted)
+        compiles = {target: sum((name, target) in self._cells for name in names) for target in self._cases}
+        tried = [name for name in names if any((name, target) in self._cells for target in self._cases)]
+        return self._finished(tried, builds, names, Bisected(len(names), bisection.budget(len(names)), compiles))
+
+    def _known(self, names: Sequence[str], target: str) -> list[Answer | None]:
+        cells = [self._cells.get((name, target)) for name in names]
+        return [None if cell is None else _ANSWER[cell.verdict] for cell in cells]
+
+    def _inside_edges(self, names: Sequence[str], known: Sequence[str]) -> list[str]:
+        found: set[str] = set()
+        for target in self._cases:
+            cells = [(name, self._cells[name, target].verdict) for name in names]
+            decided = [(name, verdict) for name, verdict in cells if verdict is not Verdict.UNDECIDED]
+            for (older, one), (newer, other) in pairwise(decided):
+                if one.bad != other.bad:
+                    found |= set(between(older, newer, known)) - set(names)
+        return [name for name in known if name in found]
+
+    def _finished(
+        self, names: Sequence[str], builds: Sequence[Row], asked: Sequence[str], bisected: Bisected | None
+    ) -> Table:
+        if self._cells and all(cell.verdict is Verdict.UNDECIDED for cell in self._cells.values()):
+            raise self._nothing_told()
+        histories = tuple(
+            history(target, names, {name: cell for (name, one), cell in self._cells.items() if one == target}, asked)
+            for target in self._cases
+        )
+        rows = (*(Row(name, triton=name) for name in names), *builds)
+        case = next(iter(self._cases.values()))
+        return Table(case, rows, tuple(self._cases), dict(self._cells), histories, bisected)
+
+    def _nothing_told(self) -> TriageError:
+        (name, _), cell = next(iter(self._cells.items()))
+        kind = InputError if all(cell.input_error for cell in self._cells.values()) else EnvironmentFault
+        rest = len(self._cells) - 1
+        more = f" ({rest} more cells of the table could not be told either)" if rest else ""
+        return kind(f"{name}: could not tell: {cell.reason}{more}")
+
+    # ---- compiling
+
+    def _fill(self, wanted: Iterable[tuple[Row, str]]) -> None:
+        """Compile what has no cell yet."""
+        waiting: dict[Row, list[str]] = {}
+        for row, target in wanted:
+            if (row.name, target) not in self._cells:
+                waiting.setdefault(row, []).append(target)
+                self._asked += 1
+        if not waiting:
+            return
+        installed = {toolchain.triton for toolchain in self._toolchains.installed()}
+        # What is there already first: it is compiled with while the others are made.
+        supply = Supply(self._resolve, sorted(waiting, key=lambda row: row.triton not in installed))
+        try:
+            while waiting:
+                for attempt in self._engine.run(self._requests(supply, waiting)):
+                    self._take(attempt)
+        finally:
+            supply.stop()
+
+    def _requests(self, supply: Supply, waiting: dict[Row, list[str]]) -> Iterator[Request]:
+        """Requests for the toolchains that are there by now. It waits for the first one alone, since the engine
+        stands still meanwhile: nothing runs yet when it asks for that."""
+        wait = True
+        while (arrived := supply.take(wait)) is not None:
+            row, toolchain = arrived
+            for target in waiting.pop(row):
+                if isinstance(toolchain, Toolchain):
+                    wait = False
+                    yield self._request(row, target, toolchain)
+                else:
+                    wrong = isinstance(toolchain, InputError)
+                    self._tell(row, target, Cell(Verdict.UNDECIDED, reason=str(toolchain), input_error=wrong))
+
+    def _request(self, row: Row, target: str, toolchain: Toolchain) -> Request:
+        return Request(
+            replace(self._cases[target], triton=toolchain.triton),
+            toolchain,
+            self._limits,
+            observe=True,
+            keep=self._keep,
+            use_cache=self._use_cache,
+            tag=(row, target),
+        )
+
+    def _resolve(self, row: Row) -> Toolchain:
+        if row not in self._resolved:
+            self._resolved[row] = self._toolchains.resolve(row.triton, row.python)
+        return self._resolved[row]
+
+    def _take(self, attempt: Attempt) -> None:
+        row, target = attempt.request.tag
+        case = self._cases[target]
+        cell = judge(case, attempt.request.toolchain.triton, attempt.result, attempt.cached)
+        if cell.input_error and all(one.verdict is Verdict.UNDECIDED for one in self._cells.values()):
+            # A case that does not fit its kernel fits it on no release: no environment is made to see that again.
+            raise InputError(f"{case.path}::{case.name}: {cell.reason}")
+        self._tell(row, target, cell)
+
+    def _tell(self, row: Row, target: str, cell: Cell) -> None:
+        self._cells[row.name, target] = cell
+        done = f"{len(self._cells)} of {self._asked}"
+        self._progress.step(f"{done}: Triton {row.name}, {target}: {cell.verdict.value}")

@@ -1,0 +1,105 @@
+"""The whole answer: rows, columns, cells, and the failures that were told apart. Plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from triage.case import Case
+from triage.matrix.cell import Cell
+from triage.matrix.history import History
+from triage.matrix.releases import Row
+
+SCHEMA = "triton-triage/matrix/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One bug of the table, under a letter. ``signature`` is what it has in all its cells."""
+
+    label: str
+    signature: str
+    headline: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bisected:
+    """What a bisection was allowed and used: ``compiles`` by target, answers from the cache among them."""
+
+    releases: int
+    budget: int
+    compiles: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """``rows``: releases, oldest first, then builds. ``cells``: by row's name and target; a cell that was not tried
+    is missing. ``bisected`` is None for a table that was filled."""
+
+    case: Case
+    rows: tuple[Row, ...]
+    targets: tuple[str, ...]
+    cells: Mapping[tuple[str, str], Cell]
+    histories: tuple[History, ...]
+    bisected: Bisected | None = None
+
+    def failures(self) -> dict[str, Failure]:
+        """Signature → failure, lettered A, B, C in the order of the rows, then of the columns."""
+        found: dict[str, Failure] = {}
+        for row in self.rows:
+            for target in self.targets:
+                cell = self.cells.get((row.name, target))
+                if cell is not None and cell.verdict.bad and cell.signature not in found:
+                    signature = cell.signature or ""
+                    found[signature] = Failure(_letters(len(found)), signature, cell.headline or "")
+        return found
+
+    @property
+    def failed(self) -> bool:
+        """Whether any cell is a failure."""
+        return any(cell.verdict.bad for cell in self.cells.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """The document ``triton-triage/matrix/1``.
+
+        ``rows`` name what was compiled with, ``cells`` are one a row and target that was tried, ``failures`` give each
+        signature its letter, ``targets`` hold first_bad, last_good, last_bad and fixed_in (null where there is none),
+        the runs of equal cells and the notes on what was not tried.
+        """
+        letters = self.failures()
+        cells = []
+        for row in self.rows:
+            for target in self.targets:
+                if (cell := self.cells.get((row.name, target))) is not None:
+                    label = letters[cell.signature or ""].label if cell.verdict.bad else None
+                    cells.append({"row": row.name, "target": target, "label": label, **cell.to_json()})
+        bisected = self.bisected and {
+            "releases": self.bisected.releases,
+            "budget": self.bisected.budget,
+            "compiles": dict(self.bisected.compiles),
+        }
+        return {
+            "schema": SCHEMA,
+            "case": self.case.to_json(),
+            "rows": [
+                {"name": row.name, "kind": "build" if row.python else "release", "python": row.python}
+                for row in self.rows
+            ],
+            "cells": cells,
+            "failures": [
+                {"label": one.label, "signature": one.signature, "headline": one.headline} for one in letters.values()
+            ],
+            "targets": [one.to_json() for one in self.histories],
+            "bisected": bisected,
+        }
+
+
+def _letters(number: int) -> str:
+    """A, B, … Z, AA, AB, …"""
+    text = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        text = chr(ord("A") + rest) + text
+    return text
