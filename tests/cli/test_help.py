@@ -27,12 +27,15 @@ HELP = """\
       -h, --help  Show this message and exit.
 
     Commands:
-      check    Compile a case in isolation, diagnose it, name what compiles
-               instead.
-      doctor   Show what was found on this machine.
-      explain  Say what a hardware or language rule allows, and why.
-      kb       Read, validate, re-verify and extend the knowledge base.
-      log      Diagnose text that somebody else captured. Compiles nothing.
+      check     Compile a case in isolation, diagnose it, name what compiles
+                instead.
+      doctor    Show what was found on this machine.
+      explain   Say what a hardware or language rule allows, and why.
+      kb        Read, validate, re-verify and extend the knowledge base.
+      log       Diagnose text that somebody else captured. Compiles nothing.
+      matrix    Say with which Triton releases a case fails, and since when.
+      minimize  Shrink a failing case while it fails the same way; write a
+                reproducer.
     """
 CHECK_HELP = """\
     Usage: triage check [OPTIONS] CASE...
@@ -104,6 +107,10 @@ IMPORTS = {
     "triage explain": (
         "from triage.cli.main import main; main(['explain', 'launch', '--num-warps', '8'])",
         ("psutil", "triton", "torch", "sqlite3", "triage.session", "triage.harness"),
+    ),
+    "triage matrix": (
+        "from triage.cli.main import main; main(['matrix', 'nothing'])",
+        ("triton", "torch"),
     ),
     "triage check": (
         "from triage.cli.main import main; main(['check', 'nothing'])",

@@ -22,6 +22,8 @@ _COMMANDS = {
     "explain": ("triage.cli.explain", "Say what a hardware or language rule allows, and why."),
     "kb": ("triage.cli.kb", "Read, validate, re-verify and extend the knowledge base."),
     "log": ("triage.cli.log", "Diagnose text that somebody else captured. Compiles nothing."),
+    "matrix": ("triage.cli.matrix", "Say with which Triton releases a case fails, and since when."),
+    "minimize": ("triage.cli.minimize", "Shrink a failing case while it fails the same way; write a reproducer."),
 }
 
 

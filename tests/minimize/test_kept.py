@@ -1,0 +1,82 @@
+"""Whenever a reduction is killed, what lies in its folder is a whole case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from triage import case as cases
+from triage.case import Case, frozen
+from triage.errors import EnvironmentFault, InputError
+from triage.minimize import kept
+from triage.minimize.kept import Kept
+from triage.minimize.oracle import Verdict
+from triage.minimize.specimen import Specimen
+
+TEXT = "import triton\n\n\n@triton.jit\ndef kernel(a):\n    pass  # {}\n"
+
+
+def specimen(number: int) -> Specimen:
+    return Specimen(TEXT.format(number), Case(Path(), "x.py", "kernel", frozen({"a": "i32"}), frozen({"N": number})))
+
+
+@pytest.mark.parametrize("survives", range(3))
+def test_killed_at_any_write(tmp_path: Path, survives: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text and the case that are read back belong together, whichever write was the last."""
+    place = Kept(tmp_path, "one")
+    place.open()
+    place.save(specimen(1))
+    left = [survives]
+    plain = kept._replace
+
+    def replace(path: Path, text: str) -> None:
+        if not left[0]:
+            raise OSError(0, "killed")
+        left[0] -= 1
+        plain(path, text)
+
+    monkeypatch.setattr(kept, "_replace", replace)
+    if survives < 2:
+        with pytest.raises(EnvironmentFault):
+            place.save(specimen(2))
+    else:
+        place.save(specimen(2))
+    found = cases.load(tmp_path)
+    number = found.constexprs["N"]
+    assert number == (2 if survives == 2 else 1)
+    assert found.path.read_text() == TEXT.format(number)
+
+
+def test_the_last_is_called_kernel(tmp_path: Path) -> None:
+    place = Kept(tmp_path, "one")
+    place.open()
+    place.save(specimen(1))
+    place.save(specimen(2), last=True)
+    assert {path.name for path in tmp_path.iterdir()} == {"kernel.py", "case.json", "state.json", "tried.jsonl"}
+
+
+def test_an_earlier_run_is_taken_up(tmp_path: Path) -> None:
+    place = Kept(tmp_path, "one")
+    assert place.open() is None
+    place.save(specimen(3))
+    place.tell("abc", Verdict.COMPILES)
+    place.close()
+    with (tmp_path / "tried.jsonl").open("a") as log:
+        log.write("def sa")  # a kill cut it short
+    found = Kept(tmp_path, "one").open()
+    assert found is not None
+    case, text, tried = found
+    assert (case.constexprs["N"], text, tried) == (3, TEXT.format(3), {"abc": Verdict.COMPILES})
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "precious.txt").write_text("")
+    with pytest.raises(InputError, match="holds other files"):
+        Kept(tmp_path, "one").open()
+
+
+def test_the_reduction_of_another_case_is_left_alone(tmp_path: Path) -> None:
+    Kept(tmp_path, "one").open()
+    with pytest.raises(InputError, match="another case"):
+        Kept(tmp_path, "two").open()

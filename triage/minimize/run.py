@@ -1,0 +1,265 @@
+"""From a failing case to the smallest that fails alike, on disk, with a script that shows it anywhere."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from triage.case import Case
+from triage.errors import EnvironmentFault, InputError
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.toolchains import Toolchain, Toolchains
+from triage.minimize import emit
+from triage.minimize.kept import Kept
+from triage.minimize.oracle import BudgetUsed, Failure, Identity, Oracle, Verdict
+from triage.minimize.search import Search
+from triage.minimize.source.helpers import with_siblings
+from triage.minimize.source.names import undefined
+from triage.minimize.specimen import Specimen, body_lines, tokens
+from triage.progress import Progress
+from triage.suggest.rewrites.module import Module
+
+MOST_COMPILES, MOST_SECONDS = 4000, 1200.0
+"""What a reduction may use unless it is told otherwise: many times what kernels of forty lines took."""
+_UNBOUNDED = (1 << 30, float("inf"))
+STOPPED = "stopped"
+"""How ``ended`` begins where triage could not tell any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """``repeat``: compiles a candidate; None: found out. ``compiles`` and ``seconds`` bound the search; ``folder`` is
+    where the result goes, and what an earlier run left there is gone on from with ``resume``. ``triton`` and
+    ``python`` choose the toolchain as for ``triage check``."""
+
+    folder: Path
+    triton: str | None = None
+    python: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    jobs: int | None = None
+    repeat: int | None = None
+    compiles: int = MOST_COMPILES
+    seconds: float = MOST_SECONDS
+    anonymize: bool = False
+    resume: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Tokens of the file, lines of the kernel's body."""
+
+    tokens: int
+    lines: int
+
+    @classmethod
+    def of(cls, specimen: Specimen) -> Size:
+        """That of a specimen."""
+        try:
+            lines = body_lines(specimen.text, specimen.case.name)
+        except SyntaxError:
+            lines = 0
+        return cls(tokens(specimen.text), lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Minimized:
+    """What came out. ``reproduced``: exit codes of two runs of ``reproducer.py``; ``confirmed``: the case on disk,
+    compiled anew, has the signature. ``ended``: ``complete``, ``budget``, ``interrupted`` or what broke.
+    ``anonymous``: None where that was not asked. ``findings``: other failures met on the way, by signature."""
+
+    case: Case
+    folder: Path
+    signature: str
+    headline: str
+    rate: float
+    repeat: int
+    before: Size
+    after: Size
+    compiles: int
+    seconds: float
+    ended: str
+    confirmed: bool
+    reproduced: tuple[int, int]
+    anonymous: bool | None
+    findings: dict[str, str]
+
+    @property
+    def holds(self) -> bool:
+        """Whether what is on disk was seen to fail as the original does, in every way that was tried, and nothing
+        broke on the way."""
+        return self.confirmed and self.reproduced == (1, 1) and not self.ended.startswith(STOPPED)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "schema": "triton-triage/minimized/1",
+            "case": self.case.to_json(),
+            "folder": str(self.folder),
+            "reproducer": str(self.folder / "reproducer.py"),
+            "signature": self.signature,
+            "headline": self.headline,
+            "rate": self.rate,
+            "repeat": self.repeat,
+            "before": {"tokens": self.before.tokens, "body_lines": self.before.lines},
+            "after": {"tokens": self.after.tokens, "body_lines": self.after.lines},
+            "compiles": self.compiles,
+            "seconds": round(self.seconds, 1),
+            "ended": self.ended,
+            "confirmed": self.confirmed,
+            "reproduced": list(self.reproduced),
+            "anonymous": self.anonymous,
+            "findings": [{"signature": key, "headline": text} for key, text in self.findings.items()],
+        }
+
+
+def minimize(case: Case, options: Options, progress: Progress | None = None) -> Minimized:
+    """Reduce a case. An interrupt (KeyboardInterrupt) ends the search and keeps the best. Raises InputError when the
+    case does not fail, EnvironmentFault when it cannot be told whether it does."""
+    progress = progress or Progress()
+    toolchains = Toolchains(progress=progress.note)
+    triton = options.triton or (None if options.python else case.triton)
+    toolchain = toolchains.resolve(triton, options.python)
+    case = replace(case, triton=toolchain.triton)
+    original = _original(case)
+    identity = hashlib.sha256(json.dumps([original.key(), toolchain.identity]).encode()).hexdigest()[:24]
+    kept = Kept(options.folder, identity)
+    earlier = kept.open()
+    earlier = earlier if options.resume else None
+    try:
+        with (
+            TemporaryDirectory(prefix="triage-minimize-") as folder,
+            Engine(options.jobs, spare=toolchains.installed) as engine,
+        ):
+            until = time.monotonic() + options.seconds
+            oracle = Oracle(engine, toolchain, options.limits, Path(folder), options.compiles, until)
+            oracle.told = kept.tell
+            return _Reduction(original, options, progress, toolchain, kept, oracle).run(earlier)
+    finally:
+        kept.close()
+
+
+def _original(case: Case) -> Specimen:
+    try:
+        text = case.path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{case.path}: cannot be read as text: {error}") from None
+    module = Module.parse(text)
+    return Specimen(text, case, frozenset(undefined(module.tree)) if module else frozenset())
+
+
+@dataclass(slots=True)
+class _Reduction:
+    original: Specimen
+    options: Options
+    progress: Progress
+    toolchain: Toolchain
+    kept: Kept
+    oracle: Oracle
+
+    def run(self, earlier: tuple[Case, str, dict[str, Verdict]] | None) -> Minimized:
+        started, oracle = time.monotonic(), self.oracle
+        # Neither what is needed to begin nor what is needed to end is the search's: a budget never stops those.
+        most, until = oracle.most, oracle.until
+        oracle.most, oracle.until = _UNBOUNDED
+        self.progress.step("compiling the original, to see how reliably it fails")
+        failure = oracle.learn(self.original, self.options.repeat)
+        start = self._start(earlier)
+        before = Size.of(self.original)
+        search = Search(oracle, start, self._improved, self._say(before, lambda: search.best))
+        self.kept.save(start)
+        oracle.most, oracle.until = most, until
+        ended, anonymous = self._search(search)
+        oracle.most, oracle.until = _UNBOUNDED
+        case = self.kept.save(search.best, last=True)
+        self.progress.step("running the reproducer twice")
+        confirmed, failure = self._confirmed(case, failure)
+        script = self.kept.folder / "reproducer.py"
+        script.write_text(
+            emit.reproducer(search.best, failure, self.toolchain.triton, failure.diagnosis.headline), encoding="utf-8"
+        )
+        reproduced = emit.run_twice(script, self.toolchain, oracle.limits.timeout_s)
+        return Minimized(
+            case=case,
+            folder=self.kept.folder,
+            signature=failure.identity.signature,
+            headline=failure.diagnosis.headline,
+            rate=failure.rate,
+            repeat=oracle.repeat,
+            before=before,
+            after=Size.of(search.best),
+            compiles=oracle.compiles,
+            seconds=time.monotonic() - started,
+            ended=ended,
+            confirmed=confirmed,
+            reproduced=reproduced,
+            anonymous=anonymous,
+            findings=dict(oracle.findings),
+        )
+
+    def _start(self, earlier: tuple[Case, str, dict[str, Verdict]] | None) -> Specimen:
+        """The best of an earlier run that still fails alike, else the original in a single file where that does."""
+        oracle, original = self.oracle, self.original
+        if earlier is not None:
+            case, text, tried = earlier
+            found = Specimen(text, replace(case, folder=original.case.folder), original.loose)
+            oracle.siblings = False
+            if oracle.ask([found])[0] is Verdict.SAME:
+                oracle.known |= tried
+                self.progress.note(f"going on from {self.kept.folder}, where {len(tried)} candidates were tried")
+                return found
+            oracle.siblings = True
+        whole = with_siblings(original)
+        oracle.siblings = False
+        oracle.known.pop(original.key(), None)
+        for candidate in [whole] if whole == original else [whole, original]:
+            if oracle.ask([candidate])[0] is Verdict.SAME:
+                return candidate
+        raise EnvironmentFault(
+            f"{original.case.path}: fails otherwise in a file of its own; what it imports from beside it cannot be "
+            "written out in its place"
+        )
+
+    def _improved(self, specimen: Specimen) -> None:
+        self.kept.save(specimen)
+
+    def _say(self, before: Size, best: Callable[[], Specimen]) -> Callable[[str], None]:
+        def say(what: str) -> None:
+            size = Size.of(best())
+            share = 100 * size.tokens // max(before.tokens, 1)
+            self.progress.step(
+                f"{what}: {size.tokens} of {before.tokens} tokens ({share} %), {size.lines} lines, "
+                f"{self.oracle.compiles} compiles"
+            )
+
+        return say
+
+    def _search(self, search: Search) -> tuple[str, bool | None]:
+        anonymous: bool | None = None
+        try:
+            search.run()
+            ended = "complete"
+        except BudgetUsed:
+            ended = "budget"
+        except KeyboardInterrupt:
+            ended = "interrupted"
+        except EnvironmentFault as error:
+            return f"{STOPPED}: {error}", None
+        if self.options.anonymize:
+            # Whatever ended the search: what was asked to be nobody's is not shown otherwise.
+            self.oracle.most, self.oracle.until = _UNBOUNDED
+            anonymous = search.anonymize()
+        return ended, anonymous
+
+    def _confirmed(self, case: Case, failure: Failure) -> tuple[bool, Failure]:
+        """The case on disk once more, observed; its own texts are what the reproducer looks for."""
+        found = self.oracle.confirm(case)
+        if found is None or Identity.of(found[0]) != failure.identity:
+            return False, failure
+        return True, replace(failure, diagnosis=found[0], outcome=found[1])

@@ -1,0 +1,221 @@
+"""The search: passes over a specimen until none of them finds anything to take out.
+
+A pass proposes steps against one text. They are tried in chunks, in parallel, each on its own; those that keep the
+failure are put together, and together again when that fails. Later rounds, where little is left to find, go one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from triage.minimize import configuration
+from triage.minimize.oracle import Oracle, Verdict
+from triage.minimize.source import arguments, expressions, helpers, naming, statements
+from triage.minimize.source.view import Step, View, sound
+from triage.minimize.specimen import Specimen
+
+_MOST_ROUNDS = 30
+_CASCADE = 40
+
+
+class Search:
+    """One reduction. ``best`` is the smallest so far; ``improved`` is told of each new one at once."""
+
+    def __init__(
+        self, oracle: Oracle, original: Specimen, improved: Callable[[Specimen], None], step: Callable[[str], None]
+    ) -> None:
+        self._oracle = oracle
+        self._improved = improved
+        self._step = step
+        self.best = original
+        oracle.best = lambda: self.best
+        oracle.same = self._same
+
+    def run(self) -> None:
+        """Reduce until nothing more can be taken out. Raises BudgetUsed, EnvironmentFault; ``best`` holds then too."""
+        self._alternatives(configuration.dropped)
+        if not sound(self.best):
+            # What the file's functions are cannot be read off it: its configuration is all that can be reduced.
+            self._alternatives(configuration.values)
+            return
+        self._try(naming.stripped(self.best))
+        for number in range(_MOST_ROUNDS):
+            before = self._measure()
+            self._round(first=number == 0)
+            if self._measure() == before:
+                return
+
+    def anonymize(self) -> bool:
+        """Names and strings that are nobody's; whether what came out still fails alike."""
+        self._pass("strings", naming.strings, chunks=True, smaller=False)
+        return self._rename()
+
+    def _rename(self) -> bool:
+        changed = naming.renamed(naming.stripped(self.best))
+        if self._oracle.ask([changed])[0] is not Verdict.SAME:
+            return False
+        self._take(changed)
+        return True
+
+    def _measure(self) -> tuple[tuple[int, int], str]:
+        return self.best.size(), self.best.key()
+
+    def _round(self, first: bool) -> None:
+        self._pass("functions and imports", statements.top_level, chunks=first)
+        self._pass("decorators", statements.decorators, chunks=first)
+        self._dead()
+        depth = 1
+        while (view := View.of(self.best)) is not None and depth <= statements.depth(view):
+            self._pass("statements", partial(statements.at_depth, depth=depth), chunks=first)
+            depth += 1
+        self._dead()
+        self._pass("branches and loops", statements.flattened)
+        self._pass("helpers", helpers.inlined_calls, smaller=False)
+        self._dead()
+        if first:
+            self._alternatives(configuration.values)
+        self._pass("call arguments", expressions.call_arguments, chunks=first)
+        self._pass("arguments", arguments.constants)
+        self._pass("expressions", expressions.parts)
+        self._dead()
+        self._pass("names used once", statements.inlined, chunks=True)
+        self._pass("shapes", expressions.elements)
+        self._pass("parentheses", expressions.respelt, chunks=True)
+        self._swaps(arguments.swaps)
+        self._swaps(arguments.single_swaps)
+        self._alternatives(configuration.dropped)
+
+    # ---- passes
+
+    def _pass(
+        self, name: str, propose: Callable[[View], list[Step]], chunks: bool = False, smaller: bool = True
+    ) -> None:
+        view = View.of(self.best)
+        left = propose(view) if view is not None else []
+        if view is None or not left:
+            return
+        self._tell(name)
+        base, taken = self.best, list[Step]()
+        size = len(left) if chunks else 1
+        while size >= 1 and left:
+            groups = [left[at : at + size] for at in range(0, len(left), size)]
+            tried = [self._smaller(view.apply([*taken, *group]), base if smaller else None) for group in groups]
+            verdicts = self._oracle.ask(tried)
+            good = [group for group, verdict in zip(groups, verdicts, strict=True) if verdict is Verdict.SAME]
+            accepted = self._together(view, taken, good)
+            taken += [step for group in accepted for step in group]
+            gone = {id(step) for step in taken}
+            left = [step for step in left if id(step) not in gone]
+            size //= 2
+        made = view.apply(taken) if taken else None
+        if made is not None and (self.best == base or made.size() <= self.best.size()):
+            self._take(made)
+
+    def _together(self, view: View, taken: list[Step], good: list[list[Step]]) -> list[list[Step]]:
+        """As many of the groups, each good alone, as are good together."""
+        if len(good) <= 1:
+            return good
+        every = view.apply([*taken, *(step for group in good for step in group)])
+        if every is not None and self._oracle.ask([every])[0] is Verdict.SAME:
+            return good
+        half = len(good) // 2
+        first = self._together(view, taken, good[:half])
+        held = [*taken, *(step for group in first for step in group)]
+        rest = [group for group in good[half:] if view.apply([*held, *group]) is not None]
+        verdicts = self._oracle.ask([view.apply([*held, *group]) for group in rest])
+        still = [group for group, verdict in zip(rest, verdicts, strict=True) if verdict is Verdict.SAME]
+        return [*first, *self._together(view, held, still)]
+
+    def _dead(self) -> None:
+        """Everything that nothing reads, at once where that works."""
+        whole = cascaded(self.best)
+        if whole is not None and not self._try(whole):
+            for _ in range(_CASCADE):
+                before = self.best
+                self._pass("what nothing reads", statements.dead, chunks=True)
+                if self.best == before:
+                    return
+
+    def _swaps(self, propose: Callable[[View], list[Step]]) -> None:
+        """One name for another, where something falls dead by that."""
+        view = View.of(self.best)
+        if view is None:
+            return
+        candidates = []
+        for step in propose(view):
+            made = view.apply([step])
+            whole = cascaded(made) if made is not None else None
+            candidates.append(self._smaller(whole, self.best))
+        if any(candidates):
+            self._tell("one name for another")
+            self._first(candidates)
+
+    def _alternatives(self, propose: Callable[[Specimen], list[list[Specimen]]]) -> None:
+        """Of each list the first that keeps the failure; proposed anew after each, as it changes the others."""
+        self._tell("configuration")
+        place = 0
+        while place < len(lists := propose(self.best)):
+            if self._first([one if sound(one) or not sound(self.best) else None for one in lists[place]]):
+                place = max(-1, place - len(lists) + len(propose(self.best)))
+            place += 1
+
+    def _first(self, candidates: list[Specimen | None]) -> bool:
+        """Take the first candidate that keeps the failure."""
+        at = 0
+        width = max(4, self._oracle.engine.jobs * 2)
+        while at < len(candidates):
+            wave = candidates[at : at + width]
+            for candidate, verdict in zip(wave, self._oracle.ask(wave), strict=True):
+                if candidate is not None and verdict is Verdict.SAME:
+                    if candidate.size() <= self.best.size():
+                        self._take(candidate)
+                    return True
+            at += width
+        return False
+
+    def _try(self, candidate: Specimen) -> bool:
+        if candidate == self.best:
+            return True
+        if not sound(candidate) or self._oracle.ask([candidate])[0] is not Verdict.SAME:
+            return False
+        self._take(candidate)
+        return True
+
+    # ---- the best so far
+
+    def _smaller(self, candidate: Specimen | None, than: Specimen | None) -> Specimen | None:
+        return candidate if candidate is not None and (than is None or candidate.size() < than.size()) else None
+
+    def _same(self, candidate: Specimen) -> None:
+        """A candidate that fails alike, as soon as it is known: kept when it is smaller than all before."""
+        if candidate.size() < self.best.size():
+            self._take(candidate)
+
+    def _take(self, specimen: Specimen) -> None:
+        if specimen != self.best:
+            self.best = specimen
+            self._improved(specimen)
+
+    def _tell(self, name: str) -> None:
+        self._step(name)
+
+
+def cascaded(specimen: Specimen) -> Specimen | None:
+    """Without anything that nothing reads, down to the last; None when that leaves no kernel."""
+    current = specimen
+    for _ in range(_CASCADE):
+        view = View.of(current)
+        if view is None:
+            return None
+        steps = statements.dead(view)
+        if not steps:
+            return current
+        made = view.apply(steps)
+        if made is None:
+            # Parameters side by side share a comma: one at a time.
+            made = next((one for one in (view.apply([step]) for step in steps) if one is not None), None)
+        if made is None:
+            return current
+        current = made
+    return current

@@ -1,0 +1,171 @@
+"""Helper functions give way to their bodies, and sibling modules to their text."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import textwrap
+from pathlib import Path
+
+from triage.minimize.source.names import bound
+from triage.minimize.source.view import Step, View, parameters
+from triage.minimize.specimen import Specimen
+from triage.suggest.rewrites.module import Edit, Module
+
+_MOST_MODULES = 20
+
+
+def with_siblings(specimen: Specimen) -> Specimen:
+    """The text with what it imports from files beside it written out in their place; unchanged where it imports none.
+    Whether it still fails alike is for the oracle to say."""
+    text, folder = specimen.text, specimen.case.path.parent
+    for _ in range(_MOST_MODULES):
+        further = _one_sibling(text, folder)
+        if further is None:
+            break
+        text = further
+    return Specimen(text, specimen.case, specimen.loose)
+
+
+def _one_sibling(text: str, folder: Path) -> str | None:
+    module = Module.parse(text)
+    if module is None:
+        return None
+    for node in module.tree.body:
+        match node:
+            case ast.ImportFrom(module=str(name), names=names) if (path := _file(folder, name)) is not None:
+                renamed = [f"{alias.asname} = {alias.name}" for alias in names if alias.asname]
+                return module.edited([module.replace(node, "\n".join([_source(path), *renamed]))])
+            case ast.Import(names=[ast.alias(name=name, asname=asname)]) if (path := _file(folder, name)) is not None:
+                held = asname or name
+                edits = [module.replace(node, _source(path))]
+                for child in ast.walk(module.tree):
+                    if (
+                        isinstance(child, ast.Attribute)
+                        and isinstance(child.value, ast.Name)
+                        and child.value.id == held
+                    ):
+                        edits.append(module.replace(child, child.attr))
+                return module.edited(edits)
+    return None
+
+
+def _file(folder: Path, name: str) -> Path | None:
+    path = folder.joinpath(*name.split(".")).with_suffix(".py")
+    return path if path.is_file() else None
+
+
+def _source(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace").strip("\n")
+
+
+def inlined_calls(view: View) -> list[Step]:
+    """A call of a helper in this file gives way to the helper's body, where that is straight down to one return."""
+    helpers = {function.name: function for function in view.functions if function is not view.kernel}
+    found = []
+    for function in view.functions:
+        for statement, call in _calls(function):
+            helper = helpers.get(call.func.id) if isinstance(call.func, ast.Name) else None
+            if (
+                helper is not None
+                and helper is not function
+                and (step := _inline(view, function, statement, call, helper))
+            ):
+                found.append(step)
+    return found
+
+
+def _calls(function: ast.FunctionDef) -> list[tuple[ast.stmt, ast.Call]]:
+    """Calls with the simple statement that they stand in."""
+    return [
+        (statement, node)
+        for statement in ast.walk(function)
+        if isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.AnnAssign)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call)
+    ]
+
+
+def _inline(
+    view: View, function: ast.FunctionDef, statement: ast.stmt, call: ast.Call, helper: ast.FunctionDef
+) -> Step | None:
+    body = [one for one in helper.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+    returns = [node for node in ast.walk(helper) if isinstance(node, ast.Return)]
+    if len(returns) > 1 or (returns and (not body or body[-1] is not returns[0])):
+        return None
+    given = _given(call, helper)
+    if given is None:
+        return None
+    taken = bound(function)
+    names = {name for one in body for name in bound(one)} | set(given)
+    renaming = {name: _free(name, taken | (names - {name})) if name in taken else name for name in names}
+    lines = []
+    for name, value in given.items():
+        stored = any(name in bound(one) for one in body)
+        if isinstance(value, ast.Name | ast.Constant) and not stored:
+            renaming[name] = ast.unparse(value)
+        else:
+            lines.append(f"{renaming[name]} = {ast.unparse(value)}")
+    copied = [_Renamer(renaming).visit(copy.deepcopy(one)) for one in body]
+    result = ""
+    if returns:
+        last = copied.pop()
+        if last.value is not None:
+            result = ast.unparse(last.value)
+    lines += [ast.unparse(one) for one in copied]
+    indent = " " * statement.col_offset
+    edits: list[Edit] = []
+    if lines:
+        shown = textwrap.indent("\n".join(lines), indent).lstrip(" ")
+        edits.append(view.module.before(statement, f"{shown}\n{indent}"))
+    if result:
+        edits.append(view.module.replace(call, f"({result})"))
+    elif isinstance(statement, ast.Expr) and statement.value is call:
+        edits.append(view.module.replace(call, "pass"))
+    else:
+        return None
+    others = [
+        node
+        for node in ast.walk(view.module.tree)
+        if isinstance(node, ast.Name) and node.id == helper.name and node is not call.func
+    ]
+    if not others:
+        edits.append(view.removal(helper))
+    return Step(tuple(edits))
+
+
+def _given(call: ast.Call, helper: ast.FunctionDef) -> dict[str, ast.expr] | None:
+    """The value of each parameter in this call; None where that cannot be read off."""
+    names = [argument.arg for argument in parameters(helper)]
+    if helper.args.vararg or helper.args.kwarg or len(call.args) > len(names):
+        return None
+    if any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords):
+        return None
+    given = dict(zip(names, call.args, strict=False))
+    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+    placed = [*helper.args.posonlyargs, *helper.args.args]
+    for argument, default in zip(reversed(placed), reversed(helper.args.defaults), strict=False):
+        given.setdefault(argument.arg, default)
+    return given if set(given) == set(names) else None
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number = 1
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"
+
+
+class _Renamer(ast.NodeTransformer):
+    """Local names by another text: a name, or the constant that was given."""
+
+    def __init__(self, renaming: dict[str, str]) -> None:
+        self._renaming = renaming
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self._renaming:
+            return node
+        found = ast.parse(self._renaming[node.id], mode="eval").body
+        if isinstance(found, ast.Name):
+            return ast.Name(found.id, node.ctx)
+        return found

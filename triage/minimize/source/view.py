@@ -1,0 +1,169 @@
+"""A specimen as text and tree together, and the steps that take something out of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from triage.minimize.source.names import undefined
+from triage.minimize.specimen import Specimen
+from triage.suggest.rewrites.module import Edit, Module
+
+_PASS = "pass"
+_BLANKS = re.compile(r"\n(?:[ \t]*\n){2,}")
+_JITTED = re.compile(r"(?:^|\.)jit$|^constexpr_function$")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Edits that belong together. ``drop``: arguments of the kernel that go with them."""
+
+    edits: tuple[Edit, ...]
+    drop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class View:
+    """One specimen, parsed."""
+
+    specimen: Specimen
+    module: Module
+
+    @classmethod
+    def of(cls, specimen: Specimen) -> View | None:
+        """None where the text is not Python."""
+        module = Module.parse(specimen.text)
+        return cls(specimen, module) if module is not None else None
+
+    @cached_property
+    def functions(self) -> list[ast.FunctionDef]:
+        """The jitted functions of the file's top level, in the order of the text."""
+        return [node for node in self.module.tree.body if isinstance(node, ast.FunctionDef) and jitted(node)]
+
+    @cached_property
+    def kernel(self) -> ast.FunctionDef | None:
+        """The kernel; the last of that name, as Python has it."""
+        named = [one for one in self.functions if one.name == self.specimen.case.name]
+        return named[-1] if named else None
+
+    def blocks(self) -> Iterator[tuple[int, list[ast.stmt]]]:
+        """Every block of statements with its depth: 0 is the file itself."""
+        waiting: list[tuple[int, ast.AST]] = [(0, self.module.tree)]
+        while waiting:
+            depth, node = waiting.pop(0)
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(node, name, None)
+                if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                    yield depth, block
+                    waiting += [(depth + 1, child) for child in block]
+
+    def removal(self, statement: ast.stmt) -> Edit:
+        """A statement taken out; ``pass`` holds its place until the block is tidied."""
+        first = min([statement, *getattr(statement, "decorator_list", [])], key=lambda node: node.lineno)
+        start, _ = self.module.span(first)
+        if first is not statement:
+            start = self.specimen.text.rindex("@", 0, start)
+        return Edit(start, self.module.span(statement)[1], _PASS)
+
+    def apply(self, steps: Iterable[Step]) -> Specimen | None:
+        """The specimen after these steps; None where they overlap or what is left cannot be a kernel."""
+        taken = list(steps)
+        text = self.module.edited(edit for step in taken for edit in step.edits)
+        if text is None:
+            return None
+        dropped = tuple(name for step in taken for name in step.drop)
+        changed = replace(self.specimen, text=tidied(text), case=self.specimen.without(dropped))
+        return changed if changed.text != self.specimen.text and sound(changed) else None
+
+
+def jitted(function: ast.FunctionDef) -> bool:
+    """Decorated with ``triton.jit``, ``gluon.jit`` or the like."""
+    for decorator in function.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if _JITTED.search(ast.unparse(called)):
+            return True
+    return False
+
+
+def parameters(function: ast.FunctionDef) -> list[ast.arg]:
+    """All named parameters."""
+    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+
+
+def sound(specimen: Specimen) -> bool:
+    """Whether a candidate is worth a compile: it parses, its kernel is there, decorated, and has the arguments of the
+    case, constexprs annotated; no name is undefined."""
+    view = View.of(specimen)
+    if view is None or view.kernel is None:
+        return False
+    case = specimen.case
+    arguments = parameters(view.kernel)
+    defaults = view.kernel.args.defaults or any(view.kernel.args.kw_defaults)
+    given = {*case.signature, *case.constexprs}
+    names = {argument.arg for argument in arguments}
+    if not given <= names or (names - given and not defaults):
+        return False
+    for argument in arguments:
+        annotated = argument.annotation is not None and "constexpr" in ast.unparse(argument.annotation)
+        if annotated and argument.arg in case.signature:
+            return False
+    return undefined(view.module.tree) <= specimen.loose
+
+
+def tidied(text: str) -> str:
+    """Without the ``pass`` that a block does not need, and without heaps of blank lines."""
+    module = Module.parse(text)
+    if module is None:
+        return text
+    view = View(Specimen(text, None), module)  # type: ignore[arg-type]  # blocks() looks at the tree alone
+    cut: list[tuple[int, int]] = []
+    for depth, block in view.blocks():
+        idle = [statement for statement in block if isinstance(statement, ast.Pass)]
+        idle = idle if depth == 0 or len(idle) < len(block) else idle[1:]
+        cut += [_with_its_line(text, *module.span(statement)) for statement in idle]
+    for start, end in sorted(cut, reverse=True):
+        text = text[:start] + text[end:]
+    return _BLANKS.sub("\n\n\n", text).lstrip("\n")
+
+
+def _with_its_line(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span of a statement, with the rest of its line where nothing else stands there."""
+    head = text.rfind("\n", 0, start) + 1
+    tail = text.find("\n", end)
+    tail = len(text) if tail < 0 else tail
+    rest = text[end:tail]
+    if not text[head:start].strip() and (not rest.strip() or rest.lstrip().startswith("#")):
+        return head, min(len(text), tail + 1)
+    if rest.lstrip().startswith(";"):
+        return start, end + len(rest) - len(rest.lstrip("; "))
+    return start, end
+
+
+def grouped(view: View, node: ast.expr) -> str:
+    """An expression's text, fit to stand as an operand."""
+    text = view.module.segment(node)
+    plain = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant | ast.Tuple | ast.List
+    return text if isinstance(node, plain) else f"({text})"
+
+
+def nodes(function: ast.FunctionDef) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """Every node of a function's body with the one above it."""
+    waiting: list[tuple[ast.AST, ast.AST]] = [(function, statement) for statement in function.body]
+    while waiting:
+        above, node = waiting.pop(0)
+        yield above, node
+        waiting += [(node, child) for child in ast.iter_child_nodes(node)]
+
+
+def uses(nodes_of: ast.AST | Sequence[ast.AST], name: str) -> list[ast.Name]:
+    """Every place that reads a name."""
+    roots = [nodes_of] if isinstance(nodes_of, ast.AST) else nodes_of
+    return [
+        node
+        for root in roots
+        for node in ast.walk(root)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    ]
