@@ -12,6 +12,7 @@ from triage.outcome import Outcome, PythonError, Stage, Status
 
 ASSERTION = "python: /build/lib/Dialect/PlanCTA.cpp:12: void a::b(int): Assertion `!tiled && n > 16' failed.\n"
 ERROR = PythonError("NameError", "builtins", 'Cannot access global variable LIMIT; set it to 16 and "x"')
+REFERENCE = PythonError("RuntimeError", "builtins", "Unsupported function referenced: <function f at 0x7f62eacb2b60>")
 PTXAS = "ptxas /tmp/tmpab12.ptx, line 46; error   : Feature '.bf16' requires .target sm_80 or higher\n"
 
 
@@ -27,6 +28,11 @@ FOUND = [
     (Outcome(Status.CRASH, Stage.TTGIR, signal="SIGABRT", log=ASSERTION), ASSERTION.replace("Plan", "Other"), False),
     (Outcome(Status.ERROR, Stage.SOURCE, errors=(ERROR,)), f"NameError({ERROR.message!r})", True),
     (Outcome(Status.ERROR, Stage.SOURCE, errors=(ERROR,)), "NameError: y is not defined", False),
+    (
+        Outcome(Status.ERROR, Stage.SOURCE, errors=(REFERENCE,)),
+        "RuntimeError: Unsupported function referenced: <function f at 0x7f1a9702ccc0>",
+        True,
+    ),
     (Outcome(Status.ERROR, Stage.CUBIN, log=PTXAS), PTXAS.replace("tmpab12", "tmpzz99"), True),
     (Outcome(Status.ERROR, Stage.CUBIN, log=PTXAS), "ptxas fatal   : Ptx assembly aborted due to errors", False),
 ]

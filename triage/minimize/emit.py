@@ -25,7 +25,8 @@ _BEFORE_COMPILE_S = 60.0
 """What starting Python and importing Triton may take on top of a compile."""
 _START_S = 5.0
 """The same where the compile is meant not to end in its time: little, so that one that does end is seen to."""
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
+"""Addresses too: every process has its own."""
 _FUTURE = re.compile(r"^from __future__ import [\w, ]+$", re.MULTILINE)
 """Must come first in a file, whatever else there is."""
 _LEAST_TEXT, _MOST_TEXT = 6, 120
@@ -74,7 +75,11 @@ def _cut(text: str) -> str:
 
 def _tolerant(text: str) -> str:
     """A pattern for the text that takes any numbers and any spaces."""
-    return r"\s+".join(_NUMBER.sub(lambda _: r"\d+", re.escape(word)) for word in text.split())
+
+    def any_number(found: re.Match[str]) -> str:
+        return "0x[0-9a-fA-F]+" if found[0].startswith("0x") else r"\d+"
+
+    return r"\s+".join(_NUMBER.sub(any_number, re.escape(word)) for word in text.split())
 
 
 def reproducer(specimen: Specimen, failure: Failure, triton: str, headline: str) -> str:
