@@ -139,7 +139,7 @@ class Report:
     suggestions: tuple[Suggestion, ...] = ()
     artifacts: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
     tried: tuple[Tried, ...] = ()
-    """The neighbours that were compiled to find the suggestions, in the order in which they ended."""
+    """The neighbours that were compiled to find the suggestions, in the order in which they were asked for."""
     learnt: tuple[str, ...] = ()
     """What those that failed have in common, in sentences."""
     unmeasured: tuple[str, ...] = ()

@@ -1,5 +1,5 @@
-"""Real-looking kernels that fail on the newest release, none of which a rule was written for by name: each has a legal
-neighbour (its author compiled it), the search finds one, and finds it soon."""
+"""Real-looking kernels that fail on Triton 3.9.0: each has a legal neighbour on the release that its case names, the
+search finds one with the Triton beside the tests, and finds it soon. The rules were made with these in sight."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOME = ("fp8-rtz-downcast-hopper", "gluon-softmax-split-layout", "integer-dot-in
 
 
 def kernel(name: str) -> Case:
-    """With the Triton beside the tests: each fails on every release up to that one where the feature is there."""
+    """The case with the Triton beside the tests, whatever release it names."""
     return replace(load(KERNELS / name), triton=None)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import click
 
 from triage import knowledge
 from triage.cli import console, render
-from triage.cli.options import case_options, compile_options
+from triage.cli.options import case_options, compile_options, repeating
 from triage.cli.text import one_line
 from triage.errors import TriageError
 from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
@@ -65,23 +64,9 @@ def command(cases: tuple[str, ...], as_json: bool, folder: Path | None, **given:
                 codes.append(answer.exit_code)
                 continue
             report = _kept(answer, folder, number if len(cases) > 1 else None)
-            _print(report, _again(text, given), as_json, single=len(cases) == 1)
+            _print(report, repeating("check", text, given), as_json, single=len(cases) == 1)
             codes.append(int(report.outcome.failed))
     return max(codes)
-
-
-def _again(text: str, given: dict[str, Any]) -> str:
-    """The command that repeats one case of this one."""
-    words = ["triage", "check", text]
-    for name, value in given.items():
-        flag = f"--{name.replace('_', '-')}"
-        if isinstance(value, tuple):
-            words += [word for item in value for word in (flag, str(item))]
-        elif value is True:
-            words.append(flag)
-        elif value not in (None, False):
-            words += [flag, str(value)]
-    return shlex.join(words)
 
 
 def _kept(report: Report, folder: Path | None, number: int | None) -> Report:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +12,7 @@ import click
 
 from triage.case import Case
 from triage.cli import console, render_matrix
-from triage.cli.options import kernel_options, limit_options
+from triage.cli.options import kernel_options, limit_options, repeating
 from triage.errors import EnvironmentFault, InputError
 from triage.harness.engine import Engine
 from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
@@ -75,7 +74,9 @@ def command(
             keep = folder is not None
             runner = Runner(cases, engine, toolchains, limits, not given["no_cache"], keep, progress)
             table = runner.bisect(selection, builds) if bisect else runner.table(selection, builds)
-    again = _again(text, {"target": targets, "triton": tritons, "python": pythons, "bisect": bisect, **given})
+    again = repeating(
+        "matrix", text, {"target": targets, "triton": tritons, "python": pythons, "bisect": bisect, **given}
+    )
     if folder is not None:
         _keep(folder, table, again)
     if as_json:
@@ -107,20 +108,6 @@ def _rows(
         # A path that is wrong is the command line's fault, not a release that could not be told.
         toolchains.from_python(row.python or "")
     return selection, builds
-
-
-def _again(text: str, given: dict[str, Any]) -> str:
-    """The command that repeats this one."""
-    words = ["triage", "matrix", text]
-    for name, value in given.items():
-        flag = f"--{name.replace('_', '-')}"
-        if isinstance(value, tuple):
-            words += [word for item in value for word in (flag, str(item))]
-        elif value is True:
-            words.append(flag)
-        elif value not in (None, False):
-            words += [flag, str(value)]
-    return shlex.join(words)
 
 
 def _keep(folder: Path, table: Table, again: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -75,3 +76,17 @@ def limit_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def repeating(command: str, text: str, given: dict[str, Any]) -> str:
+    """The command line that repeats a command on one case, with the options as click gave them."""
+    words = ["triage", command, text]
+    for name, value in given.items():
+        flag = f"--{name.replace('_', '-')}"
+        if isinstance(value, tuple):
+            words += [word for item in value for word in (flag, str(item))]
+        elif value is True:
+            words.append(flag)
+        elif value not in (None, False):
+            words += [flag, str(value)]
+    return shlex.join(words)
