@@ -103,6 +103,11 @@ class Case:
         pointers = (name for name, type_ in self.signature.items() if str(type_).startswith("*"))
         return {**{name: 16 for name in pointers if name not in stated}, **stated}
 
+    def settings(self) -> str:
+        """Constexprs and options in a line; Gluon kernels may have ``num_warps`` as both."""
+        values = (*self.constexprs.items(), *self.options.items())
+        return " ".join(dict.fromkeys(f"{name}={value}" for name, value in values))
+
     def identity(self) -> str:
         """Hash of what is compiled: source text and configuration, without folder, origin, toolchain and inputs."""
         document = self.to_json()

@@ -399,7 +399,7 @@ TEXTS: list[tuple[str, str]] = [
     ("LLVM ERROR: mma16816 data type not supported", "mma16816-integer-operand"),
     ("LLVM ERROR: operation destroyed but still has uses", "value-destroyed-with-uses"),
     ("LLVM ERROR: pthread_join failed: Invalid argument", "llvm-thread-pool-after-fork"),
-    ("UNREACHABLE executed: Unsupported conversion from f16 to f16", "conversion-without-tensor-cores"),
+    ("UNREACHABLE executed: Unsupported conversion from f16 to f16", "float-conversion-not-implemented"),
     ("UNREACHABLE executed at /b/WSDataPartition.cpp:324!", "hopper-ws-data-partition"),
     ("error: operation scheduled before its operands", "pipeliner-order"),
     ("error: failed to legalize operation 'tt.load' that was explicitly marked illegal", "operation-not-legalized"),

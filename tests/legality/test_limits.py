@@ -34,7 +34,7 @@ SHARED = {
     "hip:gfx1250": 327680,
 }
 TENSOR_MEMORY = {"cuda:100", "cuda:101", "cuda:103", "cuda:110"}
-CLUSTERS = TENSOR_MEMORY | {"cuda:90", "cuda:120", "cuda:121"}
+CLUSTERS = dict.fromkeys([*TENSOR_MEMORY, "cuda:90"], 16) | {"cuda:120": 8, "cuda:121": 8}
 
 targets = st.sampled_from(sorted(SHARED)).map(Target.parse)
 
@@ -52,7 +52,7 @@ def test_tensor_memory_and_clusters(text: str) -> None:
     row = limits(Target.parse(text))
     assert row is not None
     assert row.tensor_memory_columns == (512 if text in TENSOR_MEMORY else 0)
-    assert row.cluster_blocks == (8 if text in CLUSTERS else 1)
+    assert row.cluster_blocks == CLUSTERS.get(text, 1)
 
 
 def test_an_unknown_target_is_never_judged() -> None:
@@ -68,7 +68,7 @@ def test_an_unknown_target_is_never_judged() -> None:
         ("cuda:90", {"tensor_memory_columns": 32}, "tensor memory"),
         ("cuda:90", {"threads": 2048}, "threads"),
         ("hip:gfx942", {"threads": 32 * 64}, "threads"),
-        ("cuda:90", {"num_ctas": 16}, "cluster blocks"),
+        ("cuda:90", {"num_ctas": 32}, "cluster blocks"),
         ("cuda:80", {"num_ctas": 2}, "cluster blocks"),
         ("cuda:86", {"shared_bytes": 131072, "threads": 4096}, "shared memory"),
     ],

@@ -54,8 +54,7 @@ def _compiles(console: Console, report: Report) -> None:
 
 def _configuration(report: Report) -> str:
     case = report.case
-    values = [f"{name}={value}" for name, value in (*case.constexprs.items(), *case.options.items())]
-    return safe(f"{case.name} for {case.target}, Triton {report.environment['triton']}: {' '.join(values)}")
+    return safe(f"{case.name} for {case.target}, Triton {report.environment['triton']}: {case.settings()}")
 
 
 def _what_failed(console: Console, outcome: Outcome, diagnosis: Diagnosis) -> None:

@@ -85,9 +85,8 @@ def markdown(found: Table, again: str) -> str:
 
 
 def _title(found: Table) -> str:
-    case = found.case
-    values = [f"{name}={value}" for name, value in (*case.constexprs.items(), *case.options.items())]
-    return safe(f"{case.name}: {' '.join(values)}" if values else case.name)
+    settings = found.case.settings()
+    return safe(f"{found.case.name}: {settings}" if settings else found.case.name)
 
 
 def _name(row: Row, found: Table) -> str:

@@ -19,6 +19,7 @@ from triage.target import Target
 
 _CUDA_GUIDE = "CUDA C++ Programming Guide, technical specifications per compute capability"
 _TCGEN05 = "PTX ISA, tcgen05: tensor memory is 128 lanes by 512 columns a CTA"
+_CLUSTERS = "Triton's launcher from 3.6 on allows clusters of 16, which are not portable, on parts of 9.x and 10.x"
 _CDNA = "AMD Instinct CDNA ISA guides: 64 KiB of LDS a work-group, 1024 work-items"
 _CDNA4 = "AMD Instinct CDNA4 ISA guide: 160 KiB of LDS a work-group"
 _RDNA = "AMD RDNA ISA guides: 64 KiB of LDS a work-group, 1024 work-items"
@@ -30,7 +31,8 @@ class Limits:
     """What one block (and one thread) may use on a target.
 
     ``shared_bytes`` is the opt-in maximum of a block; ``tensor_memory_columns`` is 0 where there is no tensor
-    memory; ``cluster_blocks`` is the portable maximum, 1 where there are no clusters; ``registers`` is a thread's.
+    memory; ``cluster_blocks`` is what Triton's launcher may ask for, 1 where there are no clusters; ``registers`` is a
+    thread's.
     """
 
     shared_bytes: int
@@ -55,7 +57,7 @@ class OverLimit:
 
 
 def _blackwell(source: str) -> Limits:
-    return Limits(232448, f"{source}; {_TCGEN05}", tensor_memory_columns=512, cluster_blocks=8)
+    return Limits(232448, f"{source}; {_TCGEN05}; {_CLUSTERS}", tensor_memory_columns=512, cluster_blocks=16)
 
 
 _CUDA: dict[str, Limits] = {
@@ -66,7 +68,7 @@ _CUDA: dict[str, Limits] = {
     "86": Limits(101376, _CUDA_GUIDE),
     "87": Limits(166912, _CUDA_GUIDE),
     "89": Limits(101376, _CUDA_GUIDE),
-    "90": Limits(232448, _CUDA_GUIDE, cluster_blocks=8),
+    "90": Limits(232448, f"{_CUDA_GUIDE}; {_CLUSTERS}", cluster_blocks=16),
     "100": _blackwell(_CUDA_GUIDE),
     "101": _blackwell(_CUDA_GUIDE),
     "103": _blackwell(_CUDA_GUIDE),
