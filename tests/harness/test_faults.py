@@ -453,7 +453,7 @@ def test_a_child_that_somebody_kills_is_told_apart(stream: Stream, tmp_path: Pat
             time.sleep(0.02)
         os.kill(int(flag.read_text()), number)
 
-    killer = threading.Thread(target=kill)
+    killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     result = stream(case)
     killer.join()
@@ -492,7 +492,7 @@ def test_a_server_that_somebody_kills_costs_nobody_a_result(
             chain.append(chain[-1].children()[-1])
         chain[-1].kill()
 
-    killer = threading.Thread(target=kill)
+    killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     result = stream_of_its_own(case)
     done.set()

@@ -315,6 +315,19 @@ def test_a_binary_that_no_gpu_of_the_target_can_load(
     assert found.required > limit
 
 
+@releases
+def test_a_compile_goes_no_further_than_it_is_asked_to(toolchain: Toolchain) -> None:
+    """What the metadata say of its resources is known by then; the answer is nobody else's."""
+    case = kernel_cases.matmul(64, 64, 64, num_stages=24)
+    with Engine(1) as engine:
+        [attempt] = engine.run([Request(case, toolchain, use_cache=False, until=Stage.LLIR)])
+    outcome = attempt.result
+    assert isinstance(outcome, Outcome)
+    assert stages(outcome) == NVIDIA[:3]
+    assert (outcome.status, outcome.stage) == (Status.ERROR, Stage.LOAD)
+    assert diagnosis(outcome, case).resource == "shared memory"
+
+
 # --- H: no end in sight -------------------------------------------------------------------------------------------
 
 

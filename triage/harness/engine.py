@@ -348,7 +348,7 @@ class Engine:
         if isinstance(result, Outcome):
             if not result.environment:
                 result = replace(result, environment={"triton": work.request.toolchain.triton})
-            if self._store is not None:
+            if self._store is not None and work.request.until is None and work.request.task is None:
                 files = self._tree.imported_files(work.request)
                 result = self._store.put(work.request, result, folder, files)
         elif result.reason == NO_LLD:

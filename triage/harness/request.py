@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triage.case import Case
+from triage.harness import ir
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
-from triage.outcome import Outcome, Undecided
+from triage.outcome import Outcome, Stage, Undecided
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,9 @@ class Request:
 
     ``observe``: when it fails inside a pass pipeline, run it once more, observed, to name the pass.
     ``keep``: keep what the compiler left of a failure (log, IR, PTX). ``use_cache``: a remembered outcome will do.
+    ``until``: stop behind that stage; what was compiled so far then counts as the whole, and of its resources only what
+    the metadata say is known. Such an outcome is no answer to other requests: not with ``use_cache``.
+    ``task``: do that with the kernel's IR instead of a plain compile; not with ``use_cache`` or ``observe`` either.
     ``tag`` is the caller's own and comes back with the answer.
     """
 
@@ -26,6 +30,8 @@ class Request:
     observe: bool = False
     keep: bool = False
     use_cache: bool = True
+    until: Stage | None = None
+    task: ir.Task | None = None
     tag: Any = None
 
 

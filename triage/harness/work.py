@@ -157,6 +157,8 @@ class Work:
             "limits": limits,
             "memory_bytes": self.request.limits.memory_bytes,
             "environment": extra_environment,
+            "until": self.request.until.value if self.request.until else None,
+            "ir": self.request.task.to_message() if self.request.task else None,
             "case": {
                 "language": case.language.value,
                 "signature": dict(case.signature),

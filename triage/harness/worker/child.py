@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Mapping, Optional
 
 from . import recorder
 
@@ -19,7 +19,7 @@ _NO_LLD = "ld.lld not found"
 
 def run_forked(request: Dict[str, Any], module: Any, missing: List[str], result: int) -> None:
     """Compile in a fork of a case server that has imported ``module``, without the packages ``missing``."""
-    recording = recorder.Recorder(result, request["token"])
+    recording = recorder.Recorder(result, request["token"], request["until"])
     recorder.current = recording
     _prepare(request)
     _guarded(request, lambda: (module, missing), recording)
@@ -29,7 +29,7 @@ def run_fresh(request: Dict[str, Any], result: int) -> None:
     """Compile in a process of its own, import included."""
     from . import adapter, load, stages
 
-    recording = recorder.Recorder(result, request["token"])
+    recording = recorder.Recorder(result, request["token"], request["until"])
     recorder.current = recording
     _prepare(request)
     recording.begin("source")
@@ -96,22 +96,46 @@ def _chain(error: BaseException) -> Any:
 def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
     import triton
 
-    from . import adapter, load, resources
+    from . import adapter, ir_record, ir_replay, load, stages
 
+    task = request["ir"]
+    if task is not None and task["kind"] != "record":
+        ir_replay.run(request, recording)
+        return
+    if task is not None:
+        ir_record.install(task)
     kernel = load.find_kernel(module, request["kernel"])
     recording.begin("source")
     source = adapter.make_source(kernel, request["case"])
     target = adapter.gpu_target(**request["target"])
     adapter.check_options(target, request["case"]["options"])
-    compiled = triton.compile(source, target=target, options=dict(request["case"]["options"]))
-    metadata = {
-        name: getattr(compiled.metadata, name, None)
-        for name in ("shared", "num_warps", "num_ctas", "warp_size", "tmem_size", "name")
-    }
+    try:
+        compiled = triton.compile(source, target=target, options=dict(request["case"]["options"]))
+    except stages.Stopped as stopped:
+        metadata = {name: stopped.metadata.get(name) for name in _METADATA}
+        _done(request, recording, {}, metadata, None)
+        return
+    metadata = {name: getattr(compiled.metadata, name, None) for name in _METADATA}
+    entry = adapter.cache_entry(os.environ["TRITON_CACHE_DIR"], kernel.__name__)
+    _done(request, recording, compiled.asm, metadata, entry)
+
+
+_METADATA = ("shared", "num_warps", "num_ctas", "warp_size", "tmem_size", "name")
+
+
+def _done(
+    request: Dict[str, Any],
+    recording: recorder.Recorder,
+    assembly: Mapping[str, Any],
+    metadata: Dict[str, Any],
+    entry: Optional[str],
+) -> None:
+    from . import resources
+
     metadata["warp_size"] = metadata["warp_size"] or request["target"]["warp_size"]
     recording.emit(
         "done",
-        resources=resources.read(compiled.asm, recording.ptxas_log, metadata),
+        resources=resources.read(assembly, recording.ptxas_log, metadata),
         num_ctas=metadata["num_ctas"],
-        cache_entry=adapter.cache_entry(os.environ["TRITON_CACHE_DIR"], kernel.__name__),
+        cache_entry=entry,
     )

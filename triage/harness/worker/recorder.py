@@ -18,9 +18,10 @@ MARK = "\x1e"
 class Recorder:
     """Writes what happens while it happens; a kill at any instruction leaves the last event behind."""
 
-    def __init__(self, fd: int, token: str) -> None:
+    def __init__(self, fd: int, token: str, until: Optional[str] = None) -> None:
         self._fd = fd
         self._token = token
+        self.until = until
         self._stage: Optional[str] = None
         self._began = 0.0
         self.ptxas_log = ""

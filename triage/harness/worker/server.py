@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 # Everything that a child needs is imported here, once: resources as well.
-from . import adapter, child, errors, load, process, resources, stages, wire  # noqa: F401
+from . import adapter, child, errors, ir_record, ir_replay, load, process, resources, stages, wire  # noqa: F401
 from .loop import Server
 
 

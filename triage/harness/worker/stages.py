@@ -19,6 +19,14 @@ _SHELL_LOG = re.compile(r"2> (\S+)\s*\Z")
 _installed = False
 
 
+class Stopped(BaseException):
+    """As far as was asked for. Not an Exception: nothing between here and the worker may take it for a failure."""
+
+    def __init__(self, metadata: Dict[str, Any]) -> None:
+        super().__init__()
+        self.metadata = metadata
+
+
 def install() -> None:
     """Wrap backends, pass managers and subprocess.run in this process (once)."""
     global _installed  # noqa: PLW0603 - one process, one Triton, one installation
@@ -57,6 +65,8 @@ def _recorded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         recorder.current.begin(name)
         result = function(*arguments)
         recorder.current.end()
+        if name == recorder.current.until:
+            raise Stopped(arguments[1])
         return result
 
     return stage

@@ -1,0 +1,128 @@
+"""A compile that writes down what every pass and every stage was given, before it is run.
+
+The journal is a file of one JSON object a line; its last line says where the compile ended, however it ended. With
+``step`` each pass runs in a pass manager of its own and the module before it is kept, otherwise each pipeline runs
+whole and the module before that is kept.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Tuple
+
+from . import ir_shadow
+
+JOURNAL = "journal.jsonl"
+_MOST_MODULES = 24
+"""Modules kept: the failing pass's and those of the passes right before it, in case it fails only after them."""
+_UNPRINTABLE_AFTER = "add_di_scope"
+"""3.3.1 and 3.4.0 never come back from printing a module with the debug scopes that this pass makes."""
+
+
+class Journal:
+    """Writes below ``folder``. ``step``: pass by pass."""
+
+    def __init__(self, folder: Path, step: bool) -> None:
+        self._folder, self._step = folder, step
+        self._file = (folder / JOURNAL).open("w")
+        self._number = 0
+        self._pipelines = 0
+        self._stage = ""
+        self._printable: Optional[str] = None
+        self._debug_scopes = False
+        self._kept: List[Path] = []
+
+    def install(self, compiler: Any) -> None:
+        """Listen to a backend's class from now on."""
+        heard = {"llvm.to_module": self._to_module, "llvm.translate_to_asm": self._called}
+        ir_shadow.install(compiler, self._run, heard)
+        original = compiler.add_stages
+
+        @functools.wraps(original)
+        def add_stages(backend: Any, known: Dict[str, Any], *rest: Any, **named: Any) -> Any:
+            result = original(backend, known, *rest, **named)
+            for name, function in list(known.items()):
+                known[name] = self._heard(name, function)
+            return result
+
+        compiler.add_stages = add_stages
+
+    def listen_to_commands(self) -> None:
+        """Write down how the assembler is called."""
+        original = subprocess.run
+
+        @functools.wraps(original)
+        def run(*arguments: Any, **named: Any) -> Any:
+            if arguments and "ptxas" in str(arguments[0]):
+                self._write("call", None, arguments=ir_shadow.encode(arguments[0]))
+            return original(*arguments, **named)
+
+        subprocess.run = run
+
+    def _called(self, source: str, *arguments: Any) -> None:
+        self._write("call", None, arguments=[ir_shadow.encode(argument) for argument in arguments])
+
+    def _heard(self, name: str, function: Any) -> Any:
+        def stage(source: Any, metadata: Any) -> Any:
+            self._stage = name
+            if isinstance(source, str):
+                self._write("stage", self._save(source, "txt"))
+            return function(source, metadata)
+
+        return stage
+
+    def _to_module(self, module: Any, *_: Any) -> None:
+        """MLIR is done; what follows in this stage is LLVM's."""
+        self._write("llvm", self._print(module))
+
+    def _run(self, module: Any, steps: List[ir_shadow.Step], tag: Tuple[Any, ...]) -> None:
+        self._pipelines += 1
+        if not self._step:
+            self._write("pipeline", self._print(module), steps=[step.encoded() for step in steps])
+            self._run_real(module, steps, tag)
+            return
+        for place, step in enumerate(steps):
+            self._write("pass", self._print(module, first=place == 0), steps=[step.encoded()])
+            self._run_real(module, [step], tag)
+
+    def _run_real(self, module: Any, steps: List[ir_shadow.Step], tag: Tuple[Any, ...]) -> None:
+        manager = ir_shadow.resolve("ir.pass_manager")(module.context)
+        manager.enable_debug()
+        for step in steps:
+            step.add(manager)
+            self._debug_scopes = self._debug_scopes or step.adder.endswith(_UNPRINTABLE_AFTER)
+        manager.run(module, *tag)
+
+    def _print(self, module: Any, first: bool = True) -> Optional[str]:
+        if not self._debug_scopes:
+            self._printable = self._save(str(module), "mlir", keep=first)
+        return self._printable
+
+    def _save(self, text: str, ending: str, keep: bool = True) -> str:
+        self._number += 1
+        path = self._folder / ("%04d.%s" % (self._number, ending))
+        path.write_text(text)
+        if not keep:
+            self._kept.append(path)
+        while len(self._kept) > _MOST_MODULES:
+            self._kept.pop(0).unlink()
+        return path.name
+
+    def _write(self, kind: str, file: Optional[str], **more: Any) -> None:
+        record = {"kind": kind, "stage": self._stage, "pipeline": self._pipelines, "file": file}
+        record.update(more)
+        self._file.write(json.dumps(record) + "\n")
+        self._file.flush()
+
+
+def install(task: Dict[str, Any]) -> None:
+    """Write the journal of what this process compiles from now on."""
+    from triton.backends import backends
+
+    journal = Journal(Path(task["folder"]), task["step"])
+    journal.listen_to_commands()
+    for backend in backends.values():
+        journal.install(backend.compiler)

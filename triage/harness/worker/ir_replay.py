@@ -1,0 +1,125 @@
+"""One pass, or one stage, on a text of IR: what failed in a compile, without the rest of it.
+
+Reading the text is told as stage ``source``: what fails there is a text that cannot be read, never the failure that
+is looked for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Dict, List, Tuple
+
+from . import adapter, ir_shadow, recorder
+
+_NOTHING_USED = {
+    "shared_bytes": 0, "registers": None, "spill_bytes": None, "tensor_core": "none", "tensor_memory_columns": None,
+    "threads": None, "warp_specialized": False, "register_copies": 0,
+}  # fmt: skip
+"""A pass that succeeds makes no kernel."""
+
+
+def run(request: Dict[str, Any], recording: recorder.Recorder) -> None:
+    """Do what ``request["ir"]`` asks; an error leaves as it is raised."""
+    task = request["ir"]
+    recording.begin("source")
+    backend, context = _backend(request["target"])
+    path = Path(task["file"])
+    payload = path.read_text() if task["kind"] == "stage" and path.suffix != ".mlir" else _module(path, context)
+    if payload is None:
+        recording.emit("undecided", reason="the IR cannot be read", input_error=True)
+        return
+    if task["kind"] == "describe":
+        _describe(payload, Path(task["to"]))
+    elif task["kind"] == "passes":
+        _run_passes(payload, context, task, recording)
+    else:
+        _run_stage(payload, backend, request)
+    recording.end()
+    recording.emit("done", resources=_NOTHING_USED, num_ctas=None, cache_entry=None)
+
+
+def _backend(target: Dict[str, Any]) -> Tuple[Any, Any]:
+    from triton._C.libtriton import ir
+    from triton.compiler.compiler import make_backend
+
+    backend = make_backend(adapter.gpu_target(**target))
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    return backend, context
+
+
+def _module(path: Path, context: Any) -> Any:
+    """The module of a file, verified; None where the text is no valid module of this release."""
+    from triton._C.libtriton import ir
+
+    try:
+        module = ir.parse_mlir_module(str(path), context)
+    except RuntimeError:
+        return None
+    module.context = context
+    return module
+
+
+def _run_passes(module: Any, context: Any, task: Dict[str, Any], recording: recorder.Recorder) -> None:
+    from triton._C.libtriton import ir
+
+    manager = ir.pass_manager(context)
+    manager.enable_debug()
+    for step in task["steps"]:
+        ir_shadow.add(manager, step)
+    spelling = task.get("spelling")
+    if spelling:
+        if hasattr(manager, "get_pipeline_str"):
+            Path(spelling).write_text(manager.get_pipeline_str())
+        else:
+            # Up to 3.2 the reproducer, written before the run, is what spells the pipeline.
+            os.environ["TRITON_REPRODUCER_PATH"] = spelling
+    recording.begin(task["stage"])
+    try:
+        manager.run(module)
+    except TypeError:
+        # From 3.6 on the tag of the reproducer's file has to be given.
+        manager.run(module, "rerun")
+
+
+def _run_stage(payload: Any, backend: Any, request: Dict[str, Any]) -> None:
+    from triton._C.libtriton import llvm
+
+    task, options = request["ir"], backend.parse_options(dict(request["case"]["options"]))
+    known: Dict[str, Any] = {}
+    try:
+        from triton.backends.compiler import Language
+    except ImportError:
+        backend.add_stages(known, options)
+    else:
+        backend.add_stages(known, options, Language(_LANGUAGES.index(request["case"]["language"])))
+    llvm.init_targets()
+    # The passes ran before the module was printed; what is left of the stage is LLVM's part.
+    ir_shadow.install(type(backend), _run_none, {})
+    metadata = dict(options.__dict__, hash="", target=adapter.gpu_target(**request["target"]))
+    known[task["stage"]](payload, metadata)
+
+
+_LANGUAGES = ("triton", "gluon")
+"""In the order of triton.backends.compiler.Language."""
+
+
+def _run_none(module: Any, steps: List[ir_shadow.Step], tag: Tuple[Any, ...]) -> None:
+    """In the place of a pipeline."""
+
+
+def _describe(module: Any, to: Path) -> None:
+    """The module as this release prints it, without locations where it can, and of every operation, in the order in
+    which they end, the name and the types of its results."""
+    operations: List[Any] = []
+
+    def see(operation: Any) -> None:
+        types = [str(operation.get_result(n).get_type()) for n in range(operation.get_num_results())]
+        operations.append([str(operation.get_name()), types])
+
+    module.walk(see)
+    text = module.str_nodebug() if hasattr(module, "str_nodebug") else str(module)
+    to.write_text(json.dumps({"text": text, "operations": operations}))

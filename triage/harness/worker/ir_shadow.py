@@ -1,0 +1,148 @@
+"""Stand-ins for the names through which a backend builds and runs its pass pipelines.
+
+Every release from 3.0 on makes a pipeline with ``ir.pass_manager`` and ``passes.….add_…(pm, …)``, and reaches ``ir``,
+``passes``, ``nvidia``, ``amd`` and ``llvm`` as globals of the backend's module. Replaced there, in a process that is
+expendable, they tell which pass is added with which arguments, and hand the running of the pipeline to somebody else.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, Callable, Dict, List, Tuple
+
+_NAMES = ("ir", "passes", "nvidia", "amd", "llvm")
+_PLAIN = (bool, int, float, str, type(None))
+
+
+class Step:
+    """One pass of a pipeline: the dotted name of its adder, its arguments, and how to add it to a real manager."""
+
+    def __init__(
+        self, adder: str, function: Callable[..., Any], arguments: Tuple[Any, ...], named: Dict[str, Any]
+    ) -> None:
+        self.adder, self._function, self._arguments, self._named = adder, function, arguments, named
+
+    def add(self, manager: Any) -> None:
+        """Add it to a real pass manager."""
+        self._function(manager, *self._arguments, **self._named)
+
+    def encoded(self) -> Dict[str, Any]:
+        """As JSON."""
+        return {
+            "adder": self.adder,
+            "arguments": [encode(value) for value in self._arguments],
+            "named": {name: encode(value) for name, value in self._named.items()},
+        }
+
+
+class Manager:
+    """Stands in for a pass manager: collects steps, and gives them to ``run`` of its watcher."""
+
+    def __init__(self, context: Any, run: Callable[[Any, List[Step], Tuple[Any, ...]], Any]) -> None:
+        self.context, self._run = context, run
+        self.steps: List[Step] = []
+
+    def enable_debug(self) -> bool:
+        """What the real one says where no dump was asked for."""
+        return False
+
+    def run(self, module: Any, *tag: Any) -> Any:
+        """Run what was collected."""
+        return self._run(module, self.steps, tag)
+
+
+class _Shadow:
+    """A module of libtriton seen through: adders are recorded when they are given a :class:`Manager`, and calls named
+    in ``heard`` are told before they happen."""
+
+    def __init__(self, path: str, real: Any, replaced: Dict[str, Any], heard: Dict[str, Callable[..., None]]) -> None:
+        self._path, self._real, self._replaced, self._heard = path, real, replaced, heard
+
+    def __getattr__(self, name: str) -> Any:
+        path = "%s.%s" % (self._path, name)
+        if path in self._replaced:
+            return self._replaced[path]
+        found = getattr(self._real, name)
+        if isinstance(found, ModuleType):
+            return _Shadow(path, found, self._replaced, self._heard)
+        if not callable(found) or isinstance(found, type):
+            return found
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            if arguments and isinstance(arguments[0], Manager):
+                arguments[0].steps.append(Step(path, found, arguments[1:], named))
+                return None
+            if path in self._heard:
+                self._heard[path](*arguments)
+            return found(*arguments, **named)
+
+        return call
+
+
+def install(
+    compiler: Any,
+    run: Callable[[Any, List[Step], Tuple[Any, ...]], Any],
+    heard: Dict[str, Callable[..., None]],
+) -> None:
+    """Put the stand-ins into the module of a backend's class; ``run`` gets every pipeline."""
+    names = compiler.make_llir.__globals__
+    replaced = {"ir.pass_manager": lambda context: Manager(context, run)}
+    for name in _NAMES:
+        if isinstance(names.get(name), ModuleType):
+            names[name] = _Shadow(name, names[name], replaced, heard)
+
+
+def encode(value: Any) -> Any:
+    """An argument of an adder as JSON; an object of libtriton (3.0 to 3.4 have a ClusterInfo) by its plain fields."""
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [encode(item) for item in value]
+    if isinstance(value, dict):
+        return {"$dict": [[encode(key), encode(item)] for key, item in value.items()]}
+    kind = type(value)
+    # "triton._C.libtriton.nvidia" in some releases, "libtriton.nvidia" in others.
+    home = kind.__module__.rpartition("libtriton")[2].strip(".")
+    fields = {name: getattr(value, name) for name in dir(value) if not name.startswith("_")}
+    plain = {name: held for name, held in fields.items() if isinstance(held, _PLAIN)}
+    return {"$new": "%s.%s" % (home or _home(kind), kind.__name__), "fields": plain}
+
+
+def _home(kind: type) -> str:
+    """The module of libtriton in which a class stands, where the class itself does not say."""
+    from triton._C import libtriton
+
+    for name in _NAMES:
+        if getattr(getattr(libtriton, name, None), kind.__name__, None) is kind:
+            return name
+    return ""
+
+
+def resolve(path: str) -> Any:
+    """What a dotted name below libtriton means. Raises AttributeError where this release has it not."""
+    from triton._C import libtriton
+
+    found: Any = libtriton
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def decode(value: Any) -> Any:
+    """The reverse of :func:`encode`."""
+    if isinstance(value, list):
+        return [decode(item) for item in value]
+    if isinstance(value, dict) and "$dict" in value:
+        return {decode(key): decode(item) for key, item in value["$dict"]}
+    if isinstance(value, dict):
+        made = resolve(value["$new"])()
+        for name, held in value["fields"].items():
+            setattr(made, name, held)
+        return made
+    return value
+
+
+def add(manager: Any, step: Dict[str, Any]) -> None:
+    """Add an encoded step to a real pass manager."""
+    named = {name: decode(value) for name, value in step["named"].items()}
+    resolve(step["adder"])(manager, *[decode(value) for value in step["arguments"]], **named)
