@@ -43,9 +43,11 @@ class Machine:
 
     def __init__(self, outcomes: dict[str, list[Any]]) -> None:
         self.outcomes, self.asked = {text: list(one) for text, one in outcomes.items()}, list[str]()
+        self.last: Request | None = None
 
     def run(self, requests: Iterable[Request]) -> Iterator[Attempt]:
         for request in requests:
+            self.last = request
             text = request.case.path.read_text()
             self.asked.append(text)
             given = self.outcomes[text]
@@ -139,10 +141,28 @@ def test_a_failure_that_comes_and_goes_is_repeated(ask: Any) -> None:
     assert (judge("late"), judge("never")) == (Verdict.SAME, Verdict.COMPILES)
 
 
-def test_a_timeout_keeps_its_bound(ask: Any) -> None:
-    oracle, _, judge = ask({"original": [TIMEOUT], "candidate": [TIMEOUT]})
-    assert oracle.limits.timeout_s == Limits().timeout_s
+def test_what_hangs_is_known_long_before_its_limit_and_confirmed_with_it(ask: Any) -> None:
+    oracle, machine, judge = ask({"original": [TIMEOUT], "candidate": [TIMEOUT]})
     assert judge("candidate") is Verdict.SAME
+    assert machine.last.limits.timeout_s < 10
+    oracle.confirm(oracle._place(Specimen("candidate", machine.last.case)))
+    assert machine.last.limits.timeout_s == Limits().timeout_s
+
+
+OVER = Outcome(Status.ERROR, Stage.LOAD, exit_code=1, over_limit="shared memory: 262144 > 232448")
+UNTIL = [
+    (assertion("f"), Stage.TTGIR),
+    (OVER, Stage.LLIR),
+    (failing("ValueError: x"), Stage.TTIR),
+    (failing("ptxas failed", stage=Stage.CUBIN), None),
+]
+
+
+@pytest.mark.parametrize(("original", "stage"), UNTIL)
+def test_candidates_go_no_further_than_tells(ask: Any, original: Outcome, stage: Stage | None) -> None:
+    _, machine, judge = ask({"original": [original], "candidate": [original]})
+    assert judge("candidate") is Verdict.SAME
+    assert machine.last.until is stage
 
 
 def test_the_budget_ends_it(ask: Any) -> None:

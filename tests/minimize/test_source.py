@@ -9,7 +9,7 @@ import pytest
 
 from triage.case import Case, frozen
 from triage.minimize.search import cascaded
-from triage.minimize.source import arguments, expressions, helpers, naming, statements
+from triage.minimize.source import arguments, expressions, helpers, naming, siblings, statements
 from triage.minimize.source.names import undefined
 from triage.minimize.source.view import Step, View, sound, tidied
 from triage.minimize.specimen import Specimen, body_lines, tokens
@@ -66,6 +66,11 @@ UNDEFINED = [
     ("def f(a):\n    for i in range(a):\n        j = i\n    return j\n", set()),
     ("def f(a):\n    return [i for i in a]\n", set()),
     ("from m import *\nx = y\n", set()),
+    ("def f(a):\n    if (b := a) and b:\n        return b\n    return c\n", {"c"}),
+    ("def f(a):\n    with a as b:\n        return b\n", set()),
+    ("def f(a):\n    return sum(b for b in a if b), b\n", {"b"}),
+    ("def f(a):\n    b, c = a\n    return lambda d: b + c + d + e\n", {"e"}),
+    ("match a:\n    case [b, *c]:\n        d = b, c\n    case d:\n        e = d, f\n", {"a", "f"}),
     ("@jit\ndef f(a: tl.constexpr = n): pass\n", {"jit", "tl", "n"}),
 ]
 
@@ -172,11 +177,157 @@ def test_a_helper_gives_way_to_its_body() -> None:
     assert "def helper" not in text
 
 
+HELPER = (
+    HEAD
+    + """@triton.jit
+def helper(x, scale, SHIFT, unused=0):
+    return x * scale + SHIFT
+
+
+@triton.jit
+def kernel(a_ptr, n):
+    x = helper(tl.load(a_ptr), n, SHIFT=2, unused=n)
+    tl.store(a_ptr, helper(x, n + 1, SHIFT=2))
+"""
+)
+
+
+def test_parameters_of_helpers_go_with_what_calls_give_for_them() -> None:
+    seen = view(HELPER, constexprs={})
+    texts = made(seen, arguments.of_helpers(seen))
+    assert len(texts) == 2  # x and scale differ from call to call
+    assert any("def helper(x, scale, unused=0):\n    return x * scale + 2" in text for text in texts)
+    assert any("helper(tl.load(a_ptr), n, SHIFT=2)\n" in text for text in texts)
+
+
+def test_parameters_of_a_partition_go_with_what_it_is_given() -> None:
+    text = HELPER.replace("    x = helper", "    tl.warp_specialize([(helper, (n, n, 2, n))], [4])\n    x = helper")
+    seen = view(text, constexprs={})
+    texts = made(seen, arguments.of_helpers(seen))
+    assert any("(helper, (n, n, 2))" in one and "def helper(x, scale, SHIFT):" in one for one in texts)
+
+
+def test_a_helper_that_is_handed_on_keeps_its_parameters() -> None:
+    text = HELPER.replace("tl.load(a_ptr)", "tl.reduce(tl.load(a_ptr), 0, helper)")
+    assert not arguments.of_helpers(view(text, constexprs={}))
+
+
+@pytest.mark.parametrize("list_", ["a_ptr", "a_ptr,", "\n    a_ptr,\n"])
+def test_the_only_parameter_goes_with_its_comma(list_: str) -> None:
+    seen = view(
+        HEAD + f"@triton.jit\ndef kernel({list_}):\n    tl.arange(0, 8)\n", signature={"a_ptr": "*fp32"}, constexprs={}
+    )
+    (text,) = made(seen, statements.dead(seen))
+    assert "def kernel():\n" in text
+
+
+CALLS = [
+    ("f((a + 1), b)", {"f(b)", "f((a + 1))"}),
+    ("f(a, b,)", {"f(b,)", "f(a)"}),
+    ("f(a, key=(b))", {"f(key=(b))", "f(a)"}),
+    ("f((a))", {"f()"}),
+]
+
+
+@pytest.mark.parametrize(("call", "expected"), CALLS)
+def test_arguments_go_with_their_parentheses(call: str, expected: set[str]) -> None:
+    text = HEAD + f"@triton.jit\ndef kernel(a_ptr, n, f, a, b):\n    {call}\n"
+    seen = view(text, signature=dict.fromkeys(("a_ptr", "n", "f", "a", "b"), "i32"), constexprs={})
+    assert {one.splitlines()[-1].strip() for one in made(seen, expressions.call_arguments(seen))} == expected
+
+
+LINES = [
+    ("x, y = n, 1", "flattened", "x = n\n    y = 1"),
+    ("x: tl.int32 = n", "flattened", "x = n"),
+    ("x = n + (n + 1)", "respelt", "x = n + n + 1"),
+    ("x = (n * 2)", "respelt", "x = n * 2"),
+    ("x = tl.sum(input=n, axis=0)", "positional", "x = tl.sum(n, axis=0)"),
+    ("tl.f('mov $0, $1; add $0, $1;')", "insides", "tl.f(' add $0, $1;')"),
+    ("for i in tl.static_range(n): n", "parts", "for i in range(n): n"),
+]
+
+
+@pytest.mark.parametrize(("line", "step", "expected"), LINES)
+def test_a_statement_in_fewer_tokens(line: str, step: str, expected: str) -> None:
+    seen = view(HEAD + f"@triton.jit\ndef kernel(a_ptr, n):\n    {line}\n", constexprs={})
+    propose = getattr(expressions, step, None) or getattr(statements, step)
+    assert any(f"    {expected}\n" in text for text in made(seen, propose(seen)))
+
+
+def test_any_expression_may_do_for_another() -> None:
+    text = (
+        HEAD + "@triton.jit\ndef kernel(a_ptr, n):\n    x = tl.arange(0, 8)\n"
+        "    tl.store(a_ptr + x * n, tl.exp(x + x + n))\n"
+    )
+    seen = view(text, constexprs={})
+    texts = made(seen, expressions.others(seen))
+    assert any("tl.store(x, tl.exp(x + x + n))" in one for one in texts)
+    assert any("tl.store(a_ptr + x * n, tl.arange(0, 8))" in one for one in texts)
+
+
+def test_a_value_takes_its_names_place_where_the_line_stays_readable() -> None:
+    long = "tl.load(a_ptr + " + " + ".join(["n"] * 30) + ")"
+    text = HEAD + f"@triton.jit\ndef kernel(a_ptr, n):\n    x = {long}\n    y = n * 2\n    tl.store(a_ptr, x + y)\n"
+    (changed,) = made(view(text, constexprs={}), statements.inlined(view(text, constexprs={})))
+    assert "tl.store(a_ptr, x + (n * 2))" in changed
+
+
+def test_types_and_defaults_of_parameters_go() -> None:
+    text = (
+        HEAD
+        + "@triton.jit\ndef kernel(a_ptr: tl.tensor, n=2, B: tl.constexpr = 4) -> None:\n    tl.store(a_ptr, n * B)\n"
+    )
+    seen = view(text, constexprs={"B": 4})
+    assert {one.splitlines()[5] for one in made(seen, arguments.plain(seen))} >= {
+        "def kernel(a_ptr, n=2, B: tl.constexpr = 4) -> None:",
+        "def kernel(a_ptr: tl.tensor, n=2, B: tl.constexpr = 4):",
+        "def kernel(a_ptr: tl.tensor, n, B: tl.constexpr = 4) -> None:",
+    }
+
+
+def test_parameters_on_lines_of_their_own_share_one() -> None:
+    seen = view(
+        HEAD + "@triton.jit\ndef kernel(\n    a_ptr,\n    n,\n):\n    tl.store(a_ptr, (n))\n",
+        constexprs={},
+    )
+    assert any("def kernel(a_ptr, n):\n" in one for one in made(seen, arguments.plain(seen)))
+
+
+def test_blank_lines_stand_where_they_are_written() -> None:
+    text = "import a\n\n\n\n\ndef f(\n\n):\n\n    x = 1\n\n\n    for i in x:\n\n        y = i\n\n\n\ng = 1\n"
+    assert tidied(text) == "import a\n\n\ndef f():\n    x = 1\n\n    for i in x:\n        y = i\n\n\ng = 1\n"
+
+
+PACKAGE = {
+    "lib/__init__.py": "",
+    "lib/util.py": "from __future__ import annotations\nimport triton\nfrom .consts import SCALE\n\n\n"
+    "@triton.jit\ndef twice(x):\n    return x * 2\n",
+    "lib/consts.py": "SCALE = 3\n",
+    "lib/ops/__init__.py": "from .kernel import kernel\n",
+    "lib/ops/kernel.py": HEAD
+    + "from .. import consts\nfrom ..util import twice as double\nfrom lib import util as u\n\n\n"
+    "@triton.jit\ndef kernel(a_ptr):\n    tl.store(a_ptr, u.twice(double(consts.SCALE)))\n",
+}
+
+
+def test_modules_of_a_package_are_written_out_once(tmp_path: Path) -> None:
+    for name, content in PACKAGE.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    case = Case(tmp_path / "lib" / "ops", "kernel.py", "kernel", frozen({"a_ptr": "*fp32"}))
+    whole = siblings.with_siblings(Specimen(PACKAGE["lib/ops/kernel.py"], case))
+    assert whole.text.startswith("from __future__ import annotations\n")
+    assert whole.text.count("def twice") == 1
+    assert "double = twice" in whole.text
+    assert "tl.store(a_ptr, twice(double(3)))" in whole.text
+    assert not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(ast.parse(whole.text)))
+
+
 def test_siblings_are_written_out(tmp_path: Path) -> None:
     (tmp_path / "ops.py").write_text("import triton\n\n\n@triton.jit\ndef double(x):\n    return x * 2\n")
     text = HEAD + "import ops\n\n\n@triton.jit\ndef kernel(a_ptr):\n    tl.store(a_ptr, ops.double(1))\n"
     case = Case(tmp_path, "kernel.py", "kernel", frozen({"a_ptr": "*fp32"}))
-    whole = helpers.with_siblings(Specimen(text, case))
+    whole = siblings.with_siblings(Specimen(text, case))
     assert "def double" in whole.text
     assert "tl.store(a_ptr, double(1))" in whole.text
     assert sound(whole)

@@ -16,20 +16,23 @@ from pathlib import Path
 
 from triage import logs
 from triage.case import Case
-from triage.diagnosis import Diagnosis
+from triage.diagnosis import Diagnosis, Kind
 from triage.errors import EnvironmentFault, InputError
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize.specimen import Specimen
-from triage.outcome import Outcome, Status, Undecided
+from triage.outcome import Outcome, Stage, Status, Undecided
 from triage.suggest.rewrites.place import rewritten_case
 
 _RUNS, _SLOW_RUNS, _SLOW_S = 5, 3, 5.0
 """How often the original is compiled to see whether it always fails alike; less often when it takes that long."""
 _PATIENCE_S, _SLOWEST = 15.0, 4.0
 """A candidate may take this many times what the original took, but at least that long."""
+_HANG_S = 3.0
+"""What has not ended in that time, or in ``_SLOWEST`` times what the stages before took, is taken to hang where the
+original does; the end is confirmed with the whole limit."""
 _MOST_UNKNOWN = 3
 """That many candidates in a row that could not be judged, each tried twice: it is the oracle."""
 _MOST_REPEATS = 20
@@ -83,10 +86,23 @@ class Failure:
         """Whether candidates must be observed as well."""
         return self.plain != self.identity
 
+    @property
+    def until(self) -> Stage | None:
+        """The stage that tells: what gets through it does not fail alike, whatever comes after. How much shared or
+        tensor memory a kernel asks for is known behind llir; only binaries that are loaded need all of it."""
+        if self.diagnosis.kind is Kind.OUT_OF_RESOURCES and self.outcome.over_limit:
+            return Stage.LLIR
+        stage = Stage.TTIR if self.outcome.stage is Stage.SOURCE else self.outcome.stage
+        return stage if stage in _TELLING else None
+
+
+_TELLING = frozenset({Stage.TTIR, Stage.TTGIR, Stage.LLIR, Stage.PTX, Stage.AMDGCN})
+
 
 @dataclass(slots=True)
 class Oracle:
-    """Compiles candidates below ``folder``. ``most``/``until`` bound the compiles and the time (monotonic).
+    """Compiles candidates below ``folder``. ``most``/``until`` bound the compiles and the time (monotonic). ``limits``
+    are the original's; a candidate's time is bounded by what the original took.
 
     ``told`` hears each verdict, ``same`` each candidate that still fails alike, as soon as it is known; ``best`` gives
     the best so far. ``findings``: other failures that were met, by signature."""
@@ -106,6 +122,7 @@ class Oracle:
     same: Callable[[Specimen], None] = lambda specimen: None
     best: Callable[[], Specimen | None] = lambda: None
     _failure: Failure | None = None
+    _bounded: Limits = field(default_factory=Limits)
     _unknown: int = 0
     _checked: int = 0
 
@@ -142,9 +159,11 @@ class Oracle:
         # Repeats enough to see it with 95 %.
         needed = 1 if rate >= 1.0 else math.ceil(math.log(0.05) / math.log(1 - rate))
         self.repeat = repeat or min(needed, _MOST_REPEATS)
-        if first.status is not Status.TIMEOUT:
+        if first.status is Status.TIMEOUT:
+            bound = max(_HANG_S, _SLOWEST * sum(stage.seconds for stage in first.stages))
+        else:
             bound = max(_PATIENCE_S, _SLOWEST * first.duration_s)
-            self.limits = Limits(min(self.limits.timeout_s, bound), self.limits.memory_bytes)
+        self._bounded = replace(self.limits, timeout_s=min(self.limits.timeout_s, bound))
         self.known[specimen.key()] = Verdict.SAME
         return self._failure
 
@@ -165,8 +184,9 @@ class Oracle:
         assert self._failure is not None
         return self._failure
 
-    def _run(self, case: Case, observe: bool) -> Outcome:
-        request = Request(case, self.toolchain, self.limits, observe=observe, use_cache=False)
+    def _run(self, case: Case, observe: bool, bounded: bool = False) -> Outcome:
+        limits = self._bounded if bounded else self.limits
+        request = Request(case, self.toolchain, limits, observe=observe, use_cache=False)
         attempt = next(iter(self.engine.run([request])))
         self.compiles += 1
         result = attempt.result
@@ -204,7 +224,7 @@ class Oracle:
             return
         self._checked = self.compiles
         for _ in range(self.repeat * 2):
-            outcome = self._run(self._place(best), observe=self.failure.observed)
+            outcome = self._run(self._place(best), observe=self.failure.observed, bounded=True)
             if self._judge(outcome, best, self.failure.identity) is Verdict.SAME:
                 return
         raise EnvironmentFault("the best so far no longer fails as it did; something outside has changed")
@@ -236,7 +256,15 @@ class Oracle:
                     if self._over():
                         return
                     if Verdict.SAME not in votes[key]:
-                        yield Request(case, self.toolchain, self.limits, observe=observe, use_cache=False, tag=key)
+                        yield Request(
+                            case,
+                            self.toolchain,
+                            self._bounded,
+                            observe=observe,
+                            use_cache=False,
+                            until=self.failure.until,
+                            tag=key,
+                        )
 
         found: dict[str, Verdict] = {}
         for attempt in self.engine.run(requests()):

@@ -17,10 +17,12 @@ from triage.minimize.specimen import Specimen
 
 _MOST_ROUNDS = 30
 _CASCADE = 40
+_MOST_SWEEPS = 20
 
 
 class Search:
-    """One reduction. ``best`` is the smallest so far; ``improved`` is told of each new one at once."""
+    """One reduction. ``best`` is the smallest so far, ``history`` the way to it; ``improved`` is told of each new one
+    at once."""
 
     def __init__(
         self, oracle: Oracle, original: Specimen, improved: Callable[[Specimen], None], step: Callable[[str], None]
@@ -29,6 +31,9 @@ class Search:
         self._improved = improved
         self._step = step
         self.best = original
+        self.history = [original]
+        self._refused: set[str] = set()
+        self._width = max(4, oracle.engine.jobs * 3)
         oracle.best = lambda: self.best
         oracle.same = self._same
 
@@ -41,10 +46,15 @@ class Search:
             return
         self._try(naming.stripped(self.best))
         for number in range(_MOST_ROUNDS):
-            before = self._measure()
+            before, everything = self._measure(), not self._refused
             self._round(first=number == 0)
             if self._measure() == before:
-                return
+                self._pass("other expressions", expressions.others)
+            if self._measure() == before:
+                if everything:
+                    return
+                # What changed since may let through what was refused before: everything once more.
+                self._refused.clear()
 
     def anonymize(self) -> bool:
         """Names and strings that are nobody's; whether what came out still fails alike."""
@@ -77,11 +87,15 @@ class Search:
             self._alternatives(configuration.values)
         self._pass("call arguments", expressions.call_arguments, chunks=first)
         self._pass("arguments", arguments.constants)
+        self._pass("helpers' arguments", arguments.of_helpers)
         self._pass("expressions", expressions.parts)
         self._dead()
         self._pass("names used once", statements.inlined, chunks=True)
         self._pass("shapes", expressions.elements)
         self._pass("parentheses", expressions.respelt, chunks=True)
+        self._pass("keywords", expressions.positional, chunks=True)
+        self._pass("annotations", arguments.plain, chunks=True)
+        self._pass("texts", expressions.insides)
         self._swaps(arguments.swaps)
         self._swaps(arguments.single_swaps)
         self._alternatives(configuration.dropped)
@@ -91,26 +105,52 @@ class Search:
     def _pass(
         self, name: str, propose: Callable[[View], list[Step]], chunks: bool = False, smaller: bool = True
     ) -> None:
-        view = View.of(self.best)
-        left = propose(view) if view is not None else []
-        if view is None or not left:
-            return
+        """Sweep over what is proposed until nothing new of it works."""
         self._tell(name)
+        for _ in range(_MOST_SWEEPS):
+            before = self.best
+            self._sweep(propose, chunks, smaller)
+            if self.best == before:
+                return
+
+    def _sweep(self, propose: Callable[[View], list[Step]], chunks: bool, smaller: bool) -> None:
+        view = View.of(self.best)
+        if view is None:
+            return
+        left = [step for step in propose(view) if self._words(view, step) not in self._refused]
         base, taken = self.best, list[Step]()
         size = len(left) if chunks else 1
         while size >= 1 and left:
             groups = [left[at : at + size] for at in range(0, len(left), size)]
-            tried = [self._smaller(view.apply([*taken, *group]), base if smaller else None) for group in groups]
-            verdicts = self._oracle.ask(tried)
-            good = [group for group, verdict in zip(groups, verdicts, strict=True) if verdict is Verdict.SAME]
-            accepted = self._together(view, taken, good)
-            taken += [step for group in accepted for step in group]
+            # What is taken at the front of the list leaves less to try behind it: a few at a time, as they run.
+            for at in range(0, len(groups), self._width):
+                taken += self._wave(view, taken, groups[at : at + self._width], smaller)
             gone = {id(step) for step in taken}
             left = [step for step in left if id(step) not in gone]
             size //= 2
         made = view.apply(taken) if taken else None
         if made is not None and (self.best == base or made.size() <= self.best.size()):
             self._take(made)
+
+    def _wave(self, view: View, taken: list[Step], groups: list[list[Step]], smaller: bool) -> list[Step]:
+        """The steps of those groups that keep the failure, together and with what is taken."""
+        than = (view.apply(taken) if taken else view.specimen) if smaller else None
+        tried = [self._smaller(view.apply([*taken, *group]), than) for group in groups]
+        verdicts = self._oracle.ask(tried)
+        for group, verdict in zip(groups, verdicts, strict=True):
+            if len(group) == 1 and verdict in (Verdict.OTHER, Verdict.COMPILES):
+                self._refused.add(self._words(view, group[0]))
+        good = [group for group, verdict in zip(groups, verdicts, strict=True) if verdict is Verdict.SAME]
+        return [step for group in self._together(view, taken, good) for step in group]
+
+    def _words(self, view: View, step: Step) -> str:
+        """A step as the lines that it changes and what it makes of them: the same again after a change elsewhere."""
+        text, words = view.specimen.text, list[str]()
+        for edit in step.edits:
+            start = text.rfind("\n", 0, edit.start) + 1
+            end = text.find("\n", edit.end)
+            words += [text[start : edit.start], text[edit.start : edit.end], edit.text, text[edit.end : end]]
+        return "\x1f".join([*words, *step.drop])
 
     def _together(self, view: View, taken: list[Step], good: list[list[Step]]) -> list[list[Step]]:
         """As many of the groups, each good alone, as are good together."""
@@ -163,15 +203,14 @@ class Search:
     def _first(self, candidates: list[Specimen | None]) -> bool:
         """Take the first candidate that keeps the failure."""
         at = 0
-        width = max(4, self._oracle.engine.jobs * 2)
         while at < len(candidates):
-            wave = candidates[at : at + width]
+            wave = candidates[at : at + self._width]
             for candidate, verdict in zip(wave, self._oracle.ask(wave), strict=True):
                 if candidate is not None and verdict is Verdict.SAME:
                     if candidate.size() <= self.best.size():
                         self._take(candidate)
                     return True
-            at += width
+            at += self._width
         return False
 
     def _try(self, candidate: Specimen) -> bool:
@@ -195,6 +234,7 @@ class Search:
     def _take(self, specimen: Specimen) -> None:
         if specimen != self.best:
             self.best = specimen
+            self.history.append(specimen)
             self._improved(specimen)
 
     def _tell(self, name: str) -> None:

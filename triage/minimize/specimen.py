@@ -7,8 +7,10 @@ import hashlib
 import io
 import json
 import tokenize
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from triage.case import Case, frozen
 
@@ -35,7 +37,7 @@ class Specimen:
     def key(self) -> str:
         """Hash of everything that decides the outcome; equal candidates are compiled once."""
         document = self.case.to_json()
-        for name in ("origin", "toolchain", "inputs"):
+        for name in ("origin", "toolchain"):
             document.pop(name, None)
         return hashlib.sha256(json.dumps([self.text, document], sort_keys=True).encode()).hexdigest()[:24]
 
@@ -51,8 +53,17 @@ class Specimen:
             signature=frozen({name: value for name, value in case.signature.items() if name not in arguments}),
             constexprs=frozen({name: value for name, value in case.constexprs.items() if name not in arguments}),
             divisible=frozen({name: value for name, value in case.divisible.items() if name not in arguments}),
-            inputs=frozen(),
+            inputs=frozen(remaining(case.inputs, set(case.signature) - set(arguments))),
         )
+
+
+def remaining(inputs: Mapping[str, Any], signature: Collection[str]) -> dict[str, Any]:
+    """A case's inputs, of those arguments that are left."""
+    if not inputs:
+        return {}
+    kept = {name: value for name, value in inputs.get("arguments", {}).items() if name in signature}
+    outputs = [name for name in inputs.get("outputs", ()) if name in signature]
+    return {**inputs, "arguments": kept, "outputs": outputs}
 
 
 @lru_cache(maxsize=4096)

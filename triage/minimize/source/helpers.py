@@ -1,62 +1,14 @@
-"""Helper functions give way to their bodies, and sibling modules to their text."""
+"""Helper functions give way to their bodies."""
 
 from __future__ import annotations
 
 import ast
 import copy
 import textwrap
-from pathlib import Path
 
 from triage.minimize.source.names import bound
 from triage.minimize.source.view import Step, View, parameters
-from triage.minimize.specimen import Specimen
-from triage.suggest.rewrites.module import Edit, Module
-
-_MOST_MODULES = 20
-
-
-def with_siblings(specimen: Specimen) -> Specimen:
-    """The text with what it imports from files beside it written out in their place; unchanged where it imports none.
-    Whether it still fails alike is for the oracle to say."""
-    text, folder = specimen.text, specimen.case.path.parent
-    for _ in range(_MOST_MODULES):
-        further = _one_sibling(text, folder)
-        if further is None:
-            break
-        text = further
-    return Specimen(text, specimen.case, specimen.loose)
-
-
-def _one_sibling(text: str, folder: Path) -> str | None:
-    module = Module.parse(text)
-    if module is None:
-        return None
-    for node in module.tree.body:
-        match node:
-            case ast.ImportFrom(module=str(name), names=names) if (path := _file(folder, name)) is not None:
-                renamed = [f"{alias.asname} = {alias.name}" for alias in names if alias.asname]
-                return module.edited([module.replace(node, "\n".join([_source(path), *renamed]))])
-            case ast.Import(names=[ast.alias(name=name, asname=asname)]) if (path := _file(folder, name)) is not None:
-                held = asname or name
-                edits = [module.replace(node, _source(path))]
-                for child in ast.walk(module.tree):
-                    if (
-                        isinstance(child, ast.Attribute)
-                        and isinstance(child.value, ast.Name)
-                        and child.value.id == held
-                    ):
-                        edits.append(module.replace(child, child.attr))
-                return module.edited(edits)
-    return None
-
-
-def _file(folder: Path, name: str) -> Path | None:
-    path = folder.joinpath(*name.split(".")).with_suffix(".py")
-    return path if path.is_file() else None
-
-
-def _source(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace").strip("\n")
+from triage.suggest.rewrites.module import Edit
 
 
 def inlined_calls(view: View) -> list[Step]:

@@ -77,7 +77,7 @@ def renamed(specimen: Specimen) -> Specimen:
             if isinstance(node, ast.Name) and node.id in table:
                 edits.append(view.module.replace(node, table[node.id]))
             elif isinstance(node, ast.arg) and node.arg in table:
-                start, _ = view.module.span(node)  # type: ignore[arg-type]  # it has the same four numbers
+                start, _ = view.module.span(node)
                 edits.append(Edit(start, start + len(node.arg), table[node.arg]))
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in tables:
                 for keyword in node.keywords:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 from collections.abc import Iterator
 
-from triage.minimize.source.view import Step, View, grouped, parameters, uses
+from triage.minimize.source.view import Step, View, defaults, grouped, parameters, uses
 from triage.suggest.rewrites.module import Edit
+
+_COMMA = re.compile(r"[ \t]*,")
 
 
 def top_level(view: View) -> list[Step]:
@@ -100,29 +103,17 @@ def _dead_parameters(view: View) -> list[Step]:
 def without_parameter(view: View, function: ast.FunctionDef, argument: ast.arg) -> Edit:
     """A parameter taken out, with its annotation, its default and one comma."""
     arguments = parameters(function)
-    defaults = [*function.args.defaults, *(node for node in function.args.kw_defaults if node is not None)]
     place = arguments.index(argument)
-    start, end = _argument_span(view, argument)
-    last = max([end, *(view.module.span(node)[1] for node in defaults if _belongs(view, node, argument, arguments))])
-    text = view.specimen.text
+    start, end = view.module.span(argument)
     if place + 1 < len(arguments):
-        return Edit(start, _argument_span(view, arguments[place + 1])[0], "")
+        return Edit(start, view.module.span(arguments[place + 1])[0], "")
+    end = max([end, *(view.module.span(default)[1] for one, default in defaults(function) if one is argument)])
+    text = view.specimen.text
     if place:
-        comma = text.rindex(",", 0, start)
-        return Edit(comma, last, "")
-    return Edit(start, last, "")
-
-
-def _belongs(view: View, default: ast.expr, argument: ast.arg, arguments: list[ast.arg]) -> bool:
-    """A default stands behind its parameter and in front of the next one."""
-    begins = view.module.span(default)[0]
-    after = [other for other in arguments if _argument_span(view, other)[0] > _argument_span(view, argument)[0]]
-    limit = min((_argument_span(view, other)[0] for other in after), default=len(view.specimen.text))
-    return _argument_span(view, argument)[1] <= begins < limit
-
-
-def _argument_span(view: View, argument: ast.arg) -> tuple[int, int]:
-    return view.module.span(argument)  # type: ignore[arg-type]  # an ast.arg has the same four numbers
+        return Edit(text.rindex(",", 0, start), end, "")
+    # The only one: a comma behind it may not stay.
+    comma = _COMMA.match(text, end)
+    return Edit(start, comma.end() if comma else end, "")
 
 
 def flattened(view: View) -> list[Step]:
@@ -137,6 +128,10 @@ def flattened(view: View) -> list[Step]:
                     found.append(_instead(view, node, body))
                 case ast.For(target=ast.Name(id=name), body=body):
                     found.append(_instead(view, node, body, name))
+                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(
+                    values
+                ):
+                    found.append(_apart(view, node, names, values))
                 case ast.AugAssign(target=target, value=value):
                     text = f"{view.module.segment(target)} = {view.module.segment(value)}"
                     found.append(Step((view.module.replace(node, text),)))
@@ -147,6 +142,14 @@ def flattened(view: View) -> list[Step]:
                     if isinstance(value, ast.Call):
                         found.append(Step((view.module.replace(node, view.module.segment(value)),)))
     return found
+
+
+def _apart(view: View, node: ast.Assign, names: list[ast.expr], values: list[ast.expr]) -> Step:
+    """``a, b = x, y`` as one statement a name. Where ``y`` reads ``a`` that is another program: the oracle says."""
+    pairs = [
+        f"{view.module.segment(name)} = {view.module.segment(value)}" for name, value in zip(names, values, strict=True)
+    ]
+    return Step((view.module.replace(node, f"\n{' ' * node.col_offset}".join(pairs)),))
 
 
 def _instead(view: View, node: ast.stmt, body: list[ast.stmt], counter: str | None = None) -> Step:

@@ -12,8 +12,10 @@ from triage.minimize.source.names import undefined
 from triage.minimize.specimen import Specimen
 from triage.suggest.rewrites.module import Edit, Module
 
+WIDEST = 110
+"""Characters: what is joined in a line can still be read."""
 _PASS = "pass"
-_BLANKS = re.compile(r"\n(?:[ \t]*\n){2,}")
+_EMPTY = re.compile(r"\(\s+\)")
 _JITTED = re.compile(r"(?:^|\.)jit$|^constexpr_function$")
 
 
@@ -68,6 +70,20 @@ class View:
             start = self.specimen.text.rindex("@", 0, start)
         return Edit(start, self.module.span(statement)[1], _PASS)
 
+    def without_argument(self, call: ast.Call, gone: ast.expr | ast.keyword) -> Edit:
+        """One argument out of a call, with parentheses around it and its comma."""
+        text, end = self.specimen.text, self.module.span(call)[1] - 1
+        given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+        given.sort(key=lambda one: (one.lineno, one.col_offset))
+        place = given.index(gone)
+        begin = text.index("(", self.module.span(call.func)[1]) + 1
+        if place:
+            begin = text.index(",", self.module.span(given[place - 1])[1])
+        if place + 1 == len(given):
+            return Edit(begin, end, "")
+        after = text.index(",", self.module.span(gone)[1])
+        return Edit(begin, after if place else self.module.span(given[1])[0], "")
+
     def apply(self, steps: Iterable[Step]) -> Specimen | None:
         """The specimen after these steps; None where they overlap or what is left cannot be a kernel."""
         taken = list(steps)
@@ -76,7 +92,13 @@ class View:
             return None
         dropped = tuple(name for step in taken for name in step.drop)
         changed = replace(self.specimen, text=tidied(text), case=self.specimen.without(dropped))
-        return changed if changed.text != self.specimen.text and sound(changed) else None
+        if changed.text == self.specimen.text or _width(changed.text) > max(WIDEST, _width(self.specimen.text)):
+            return None
+        return changed if sound(changed) else None
+
+
+def _width(text: str) -> int:
+    return max(map(len, text.split("\n")))
 
 
 def jitted(function: ast.FunctionDef) -> bool:
@@ -91,6 +113,16 @@ def jitted(function: ast.FunctionDef) -> bool:
 def parameters(function: ast.FunctionDef) -> list[ast.arg]:
     """All named parameters."""
     return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+
+
+def defaults(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr]]:
+    """Parameters that have a default value, each with it."""
+    placed = [*function.args.posonlyargs, *function.args.args]
+    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    return [
+        *zip(placed[len(placed) - len(function.args.defaults) :], function.args.defaults, strict=True),
+        *((argument, default) for argument, default in named if default is not None),
+    ]
 
 
 def sound(specimen: Specimen) -> bool:
@@ -126,7 +158,23 @@ def tidied(text: str) -> str:
         cut += [_with_its_line(text, *module.span(statement)) for statement in idle]
     for start, end in sorted(cut, reverse=True):
         text = text[:start] + text[end:]
-    return _BLANKS.sub("\n\n\n", text).lstrip("\n")
+    return _unblanked(_EMPTY.sub("()", text)).lstrip("\n")
+
+
+def _unblanked(text: str) -> str:
+    """Blank lines as they are written where nothing was taken out: none where a block begins, one within it, two
+    between what stands at the margin."""
+    kept: list[str] = []
+    blank = 0
+    for line in text.split("\n"):
+        if not line.strip():
+            blank += 1
+            continue
+        if kept and not kept[-1].rstrip().endswith((":", "(", "[", ",")):
+            kept += [""] * min(blank, 1 if line[0].isspace() else 2)
+        kept.append(line)
+        blank = 0
+    return "\n".join([*kept, ""])
 
 
 def _with_its_line(text: str, start: int, end: int) -> tuple[int, int]:

@@ -13,7 +13,7 @@ MAKES_DESCRIPTOR = ("make_tensor_descriptor", "_experimental_make_tensor_descrip
 OLD_LOAD = "_experimental_descriptor_load"
 """Loads through a descriptor up to 3.3; it is told the block at each load."""
 
-Node = ast.expr | ast.stmt | ast.keyword
+Node = ast.expr | ast.stmt | ast.keyword | ast.arg
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -20,7 +20,7 @@ _MOST_ENTRIES = 20_000
 def rewritten_case(case: Case, text: str, folder: Path) -> Case:
     """The case with another text in its file, in a new folder below ``folder``. Raises EnvironmentFault when that
     cannot be written."""
-    root, chain = _package(case.path)
+    root, chain = package(case.path)
     shadow = folder / hashlib.sha256(f"{case.path}\n{text}".encode()).hexdigest()[:16]
     place = shadow.joinpath(*chain)
     try:
@@ -32,7 +32,7 @@ def rewritten_case(case: Case, text: str, folder: Path) -> Case:
     return replace(case, folder=place.parent, file=place.name)
 
 
-def _package(path: Path) -> tuple[Path, list[str]]:
+def package(path: Path) -> tuple[Path, list[str]]:
     """The folder that is on the path when the file is imported, and the way down from it."""
     root, chain = path.parent, [path.name]
     while (root / "__init__.py").is_file() and root.parent != root:
