@@ -19,6 +19,7 @@ from triage.cli.text import safe
 from triage.errors import InputError
 from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
 from triage.locate import locate
+from triage.minimize.launch import FILE
 from triage.minimize.run import MOST_COMPILES, MOST_SECONDS, Minimized, Options, minimize
 
 _MOST_FINDINGS = 5
@@ -35,6 +36,12 @@ _MOST_FINDINGS = 5
     help=f"Compile at most N candidates, or for that long: 500, 60s. [{MOST_COMPILES}, {MOST_SECONDS:g}s]",
 )
 @click.option("--anonymize", is_flag=True, help="Rename kernel, arguments and helpers; strip comments and strings.")
+@click.option(
+    "--launch",
+    is_flag=True,
+    help="Write reproducer_launch.py too, and run it here. A CASE that compiles is launched, if there is a GPU for it.",
+)
+@click.option("--no-ir", is_flag=True, help="Leave out the failing pass and the module before it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as a document on standard output.")
 @click.option("-o", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Where it goes. [./KERNEL-min]")
 def command(case: str, as_json: bool, folder: Path | None, **given: Any) -> int:
@@ -58,6 +65,8 @@ def command(case: str, as_json: bool, folder: Path | None, **given: Any) -> int:
         seconds=seconds,
         anonymize=given["anonymize"],
         resume=not given["no_cache"],
+        launch=given["launch"],
+        ir=not given["no_ir"],
     )
     with console.progress() as progress, _terminable():
         done = minimize(found, options, progress)
@@ -105,8 +114,10 @@ def _print(done: Minimized) -> None:
         "",
         (done.case.path).read_text(encoding="utf-8").strip("\n"),
         "",
-        f"{done.folder}: kernel.py, case.json, reproducer.py",
+        f"{done.folder}: kernel.py, case.json, {done.script.name}",
         _said(done),
+        *_launched(done),
+        *_ir(done),
     ]
     if done.ended != "complete":
         lines.append(f"ended before nothing more could be taken out ({done.ended}); the same command goes on from here")
@@ -121,5 +132,26 @@ def _print(done: Minimized) -> None:
 def _said(done: Minimized) -> str:
     case = "the case on disk fails with the same signature" if done.confirmed else "THE CASE ON DISK FAILS OTHERWISE"
     codes = " and ".join(str(code) for code in done.reproduced)
-    script = f"reproducer.py ended with {codes} in two fresh processes (1: the failure is there)"
+    script = f"{done.script.name} ended with {codes} in two fresh processes (1: the failure is there)"
     return f"{case}; {script}"
+
+
+def _launched(done: Minimized) -> list[str]:
+    if done.launched is None:
+        return [done.not_launched] if done.not_launched else []
+    codes = " and ".join(str(code) for code in done.launched)
+    return [f"{FILE} ended with {codes} in two fresh processes on this machine's GPU (1: the failure is there)"]
+
+
+def _ir(done: Minimized) -> list[str]:
+    if done.ir is None:
+        return [f"no IR: {done.no_ir}"]
+    found = done.ir
+    where = f"pass {found.pass_name or found.adder}" if found.adder else f"stage {found.stage}"
+    codes = " and ".join(str(code) for code in found.reproduced)
+    size = f"{found.before.operations} -> {found.after.operations} operations, {found.after.bytes} bytes"
+    ended = "" if found.ended == "complete" else f"; ended before nothing more could be taken out ({found.ended})"
+    return [
+        f"{found.file.parent.name}/{found.file.name}: what {where} was given, {size}{ended}",
+        f"{found.file.parent.name}/{found.script.name} ended with {codes} in two fresh processes; {found.command}",
+    ]

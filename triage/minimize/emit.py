@@ -10,37 +10,60 @@ import tempfile
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from triage.case import Case
 from triage.diagnosis import Diagnosis, Kind
 from triage.harness.environment import worker_environment
 from triage.harness.toolchains import Toolchain
-from triage.logs.subject import fields
+from triage.logs.signature import MAX_FIELD
+from triage.logs.subject import Field, fields
 from triage.minimize.oracle import Failure
 from triage.minimize.source.arguments import literal
 from triage.minimize.specimen import Specimen
-from triage.outcome import Outcome
+from triage.outcome import Outcome, Stage
 
 _BEFORE_COMPILE_S = 60.0
 """What starting Python and importing Triton may take on top of a compile."""
 _START_S = 5.0
 """The same where the compile is meant not to end in its time: little, so that one that does end is seen to."""
-_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
-"""Addresses too: every process has its own."""
+_LOOSE = {
+    r"\s+": r"\s+",
+    r"0x[0-9a-fA-F]+": "0x[0-9a-fA-F]+",
+    r"(?<=line )\d+|(?<=:)\d+(?![\w.])": r"\d+",
+    r"(?<=[%#!])[\w.]*\d\b": r"[\w.]+",
+    r"\btmp\w{6,12}": r"tmp\w+",
+    r"\bt\d+(?=[:,])": r"t\d+",
+    r"(?<![\w.])\d{2,}(?!\w)": r"\d+",
+}
+"""What differs between two processes or releases, and what takes it: spaces, addresses, places, values' and aliases'
+names, temporary files, nodes of a selection graph, numbers. A single digit stays, and what is part of a word: ``axis
+2`` and ``.s33`` are what tells two failures apart."""
+_VARIES = re.compile("|".join(f"({pattern})" for pattern in _LOOSE))
+_SPEAKER = r"(?m)^(?:[\w.]+(?:: |\(['\"]))?"
+"""The compiler's own words begin a line, behind an exception's name at most. The kernel's source, which it quotes, may
+hold the same words: the message of an assertion that is true."""
 _FUTURE = re.compile(r"^from __future__ import [\w, ]+$", re.MULTILINE)
 """Must come first in a file, whatever else there is."""
-_LEAST_TEXT, _MOST_TEXT = 6, 120
+_MARK = re.compile(r"@[A-Z]+@")
+_LEAST_TEXT = 6
+_MOST_TEXTS = (MAX_FIELD, 120)
+"""As much as the signature has; less where the rest is not printed in one piece."""
 _PREFIX = re.compile(r"^.*?\berror: ")
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the reproducer looks for: a text (a regular expression), a signal, or no end within ``timeout_s``."""
+    """What the reproducer looks for: a text (a regular expression), a signal, both, or no end within ``timeout_s``."""
 
     pattern: str | None = None
     signal: str | None = None
     timeout_s: float | None = None
     limit: tuple[str, int] | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """What every reproducer is told of it."""
+        return {"PATTERN": self.pattern, "SIGNAL": self.signal, "TIMEOUT_S": self.timeout_s}
 
 
 def expected(diagnosis: Diagnosis, outcome: Outcome) -> Expected:
@@ -50,15 +73,29 @@ def expected(diagnosis: Diagnosis, outcome: Outcome) -> Expected:
     if diagnosis.kind is Kind.OUT_OF_RESOURCES and outcome.over_limit and diagnosis.limit is not None:
         resource = outcome.over_limit.partition(":")[0]
         return Expected(pattern=_tolerant(f"out of resource: {resource}"), limit=(resource, diagnosis.limit))
+    if diagnosis.kind is Kind.OUT_OF_RESOURCES and diagnosis.resource is not None:
+        said = _tolerant(f"out of resource: {diagnosis.resource}")
+        if re.search(said, outcome.log):
+            return Expected(pattern=said)
     printed = "\n".join([outcome.log, *(f"{error.type}: {error.message}" for error in outcome.errors)])
-    named = [_tolerant(_cut(field.text)) for field in fields(diagnosis) if len(field.text) >= _LEAST_TEXT]
-    found = [pattern for pattern in named if re.search(pattern, printed)]
-    if any(pattern != _tolerant(diagnosis.file or "") for pattern in found):
-        return Expected(pattern=found[0] if len(found) == 1 else "(?s)\\A" + "".join(f"(?=.*{one})" for one in found))
+    named = [field for field in fields(diagnosis) if len(field.text) >= _LEAST_TEXT]
+    found = {field.text: pattern for field in named if (pattern := _pattern(field, printed))}
+    if found.keys() - {diagnosis.file}:
+        patterns = list(found.values())
+        if len(patterns) > 1:
+            return Expected(pattern="(?s)\\A" + "".join(f"(?=.*{one})" for one in patterns))
+        spoken = _SPEAKER + patterns[0]
+        front = diagnosis.kind is Kind.FRONTEND_ERROR and re.search(spoken, printed) is not None
+        return Expected(pattern=spoken if front else patterns[0])
     for text in _texts(diagnosis):
-        if len(text) >= _LEAST_TEXT and re.search(pattern := _tolerant(_cut(text)), printed):
+        if len(text) >= _LEAST_TEXT and (pattern := _pattern(Field(text), printed)):
             return Expected(pattern=pattern)
-    return Expected(signal=outcome.signal)
+    # Nothing was printed; the Python stack at the signal says in which stage it came.
+    inside = rf"line \d+ in make_{outcome.stage.value}\b" if outcome.signal and outcome.stage in _MADE else None
+    return Expected(pattern=inside, signal=outcome.signal)
+
+
+_MADE = frozenset({Stage.TTIR, Stage.TTGIR, Stage.LLIR, Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
 
 
 def _texts(diagnosis: Diagnosis) -> list[str]:
@@ -68,55 +105,79 @@ def _texts(diagnosis: Diagnosis) -> list[str]:
     return [_PREFIX.sub("", line), line, line.partition(": ")[2], diagnosis.headline, *diagnosis.notes]
 
 
-def _cut(text: str) -> str:
-    """Whole words up to a length that still names the failure: long messages are wrapped and cut on their way."""
-    return text if len(text) <= _MOST_TEXT else text[:_MOST_TEXT].rpartition(" ")[0]
+def _pattern(field: Field, printed: str) -> str | None:
+    """A pattern for as much of the field as was printed; None where that is too little."""
+    for most in _MOST_TEXTS:
+        text = field.text if len(field.text) <= most else field.text[:most].rpartition(" ")[0]
+        pattern = _exact(text) if field.verbatim else _tolerant(text)
+        if text and re.search(pattern, printed):
+            return pattern
+    return None
+
+
+def _exact(text: str) -> str:
+    """A pattern for the text that takes any spaces: the numbers in an assertion are the bug."""
+    return r"\s+".join(re.escape(word) for word in text.split())
 
 
 def _tolerant(text: str) -> str:
-    """A pattern for the text that takes any numbers and any spaces."""
-
-    def any_number(found: re.Match[str]) -> str:
-        return "0x[0-9a-fA-F]+" if found[0].startswith("0x") else r"\d+"
-
-    return r"\s+".join(_NUMBER.sub(any_number, re.escape(word)) for word in text.split())
+    """A pattern for the text that takes what differs between two processes."""
+    made, end = list[str](), 0
+    for found in _VARIES.finditer(text):
+        assert found.lastindex is not None
+        made += [re.escape(text[end : found.start()]), list(_LOOSE.values())[found.lastindex - 1]]
+        end = found.end()
+    return "".join([*made, re.escape(text[end:])])
 
 
 def reproducer(specimen: Specimen, failure: Failure, triton: str, headline: str) -> str:
-    """The whole script for a specimen."""
-    case, wanted = specimen.case, expected(failure.diagnosis, failure.outcome)
-    template = resources.files("triage.minimize").joinpath("reproducer.py.txt").read_text(encoding="utf-8")
-    limit = failure.outcome.limit_s or 0.0
-    needs = f"triton=={triton}"
-    settings = {
-        "HEADLINE": headline,
-        "PATTERN": wanted.pattern,
-        "SIGNAL": wanted.signal,
-        "TIMEOUT_S": wanted.timeout_s,
-        "LIMIT": wanted.limit,
-        "PATIENCE_S": limit + _BEFORE_COMPILE_S,
+    """The whole script for a specimen: it compiles, and needs no GPU."""
+    wanted = expected(failure.diagnosis, failure.outcome)
+    settings = {**wanted.settings(), "LIMIT": wanted.limit, "PATIENCE_S": patience_s(failure.outcome)}
+    parts = {
+        "@NEEDS@": f"no GPU and nothing but Triton: pip install triton=={triton}",
+        "@DOES@": "compiles",
+        "@MISSING@": "",
+        "@WORK@": part("reproducer_compile.py.txt"),
+        "@ACTIVE@": 'if hasattr(_driver, "set_active"):\n    _driver.set_active(_Driver(_TARGET))',
+        "@LAST@": "compile",
     }
-    shown = "\n".join(f"_{name} = {_python(value)}" for name, value in settings.items())
+    return script(specimen, {"HEADLINE": headline, **settings}, parts, f"_compile({specimen.case.name})")
+
+
+def script(specimen: Specimen, settings: dict[str, Any], parts: dict[str, str], *last: str) -> str:
+    """A reproducer: the frame with its settings, ``parts`` in the places of their marks, the specimen, and the lines
+    that do it."""
+    case = specimen.case
     constants = ", ".join(f"{name!r}: {literal(value)}" for name, value in case.constexprs.items())
     call = [
-        f"_SIGNATURE = {_python(dict(case.signature))}",
+        f"_SIGNATURE = {python(dict(case.signature))}",
         f"_CONSTEXPRS = {{{constants}}}",
-        f"_DIVISIBLE = {_python([name for name, value in case.divisibility().items() if value == 16])}",
-        f"_OPTIONS = {_python(dict(case.options))}",
-        f"_compile({case.name})",
+        f"_DIVISIBLE = {python([name for name, value in case.divisibility().items() if value == 16])}",
+        f"_OPTIONS = {python(dict(case.options))}",
+        *last,
     ]
     imports = [line for root, line in _IMPORTS.items() if f"{root}." in constants and root not in _named(specimen)]
-    parts = {
-        "@NEEDS@": needs,
+    fillings = {
+        **parts,
         "@GPU@": f"{case.target.backend!r}, {_arch(case)!r}, {case.target.warp_size}",
-        "@SETTINGS@": shown,
+        "@SETTINGS@": "\n".join(f"_{name} = {python(value)}" for name, value in settings.items()),
         "@FUTURE@": "".join(f"{line}\n" for line in _FUTURE.findall(specimen.text)),
-        "@KERNEL@": _FUTURE.sub("", specimen.text).strip("\n"),
         "@CALL@": "\n".join([*imports, *call]),
+        "@KERNEL@": _FUTURE.sub("", specimen.text).strip("\n"),
     }
-    for mark, text in parts.items():
-        template = template.replace(mark, text)
-    return template
+    # In one go: what looks like a mark in the user's own text is none.
+    return _MARK.sub(lambda found: fillings[found[0]], part("reproducer.py.txt")) + "\n"
+
+
+def part(name: str) -> str:
+    """The text of a file beside this one, without the line ends around it."""
+    return resources.files("triage.minimize").joinpath(name).read_text(encoding="utf-8").strip("\n")
+
+
+def patience_s(outcome: Outcome) -> float:
+    """Seconds after which a process that does what this one did cannot tell any more."""
+    return (outcome.limit_s or 0.0) + _BEFORE_COMPILE_S
 
 
 _IMPORTS = {
@@ -132,7 +193,8 @@ def _named(specimen: Specimen) -> set[str]:
     return {root for root, line in _IMPORTS.items() if line in specimen.text}
 
 
-def _python(value: object) -> str:
+def python(value: object) -> str:
+    """A value as source text."""
     return pprint.pformat(value, width=110, sort_dicts=False)
 
 
@@ -140,25 +202,36 @@ def _arch(case: Case) -> int | str:
     return case.target.capability or case.target.arch
 
 
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How one run of a reproducer ended: its exit code (-1 where it did not end), and the last line that it printed."""
+
+    code: int
+    said: str
+
+
 def run_twice(script: Path, toolchain: Toolchain, patience_s: float) -> tuple[int, int]:
     """The script's exit codes in two fresh processes, with the toolchain's Python, in a folder of their own; -1 where
     one did not end."""
+    return run_once(script, toolchain, patience_s).code, run_once(script, toolchain, patience_s).code
 
-    def once() -> int:
-        with tempfile.TemporaryDirectory(prefix="triage-reproducer-") as folder:
-            command = [str(toolchain.python), str(script.resolve())]
-            try:
-                done = subprocess.run(
-                    command,
-                    cwd=folder,
-                    env=worker_environment(),
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    timeout=2 * (patience_s + _BEFORE_COMPILE_S),
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
-                return -1
-            return done.returncode
 
-    return once(), once()
+def run_once(script: Path, toolchain: Toolchain, patience_s: float) -> Ran:
+    """One of them."""
+    with tempfile.TemporaryDirectory(prefix="triage-reproducer-") as folder:
+        command = [str(toolchain.python), str(script.resolve())]
+        try:
+            done = subprocess.run(
+                command,
+                cwd=folder,
+                env=worker_environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=2 * (patience_s + _BEFORE_COMPILE_S),
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Ran(-1, "it did not end")
+        return Ran(done.returncode, (done.stdout.strip() or done.stderr.strip()).rpartition("\n")[2])

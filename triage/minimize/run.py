@@ -16,12 +16,18 @@ from triage.errors import EnvironmentFault, InputError
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.minimize import emit
+from triage.minimize import emit, launch
+from triage.minimize.ir.kernel import Kernel
+from triage.minimize.ir.place import NoIR
+from triage.minimize.ir.run import SECONDS as IR_SECONDS
+from triage.minimize.ir.run import Result as ReducedIR
+from triage.minimize.ir.run import reduce_ir
 from triage.minimize.kept import Kept
+from triage.minimize.launching import Launching
 from triage.minimize.oracle import BudgetUsed, Failure, Identity, Oracle, Verdict
 from triage.minimize.search import Search
-from triage.minimize.source.helpers import with_siblings
 from triage.minimize.source.names import undefined
+from triage.minimize.source.siblings import with_siblings
 from triage.minimize.specimen import Specimen, body_lines, tokens
 from triage.progress import Progress
 from triage.suggest.rewrites.module import Module
@@ -37,7 +43,8 @@ STOPPED = "stopped"
 class Options:
     """``repeat``: compiles a candidate; None: found out. ``compiles`` and ``seconds`` bound the search; ``folder`` is
     where the result goes, and what an earlier run left there is gone on from with ``resume``. ``triton`` and
-    ``python`` choose the toolchain as for ``triage check``."""
+    ``python`` choose the toolchain as for ``triage check``. ``launch``: write a reproducer that launches as well, and
+    launch what compiles where the failure is none of compiling. ``ir``: take it down to the failing pass as well."""
 
     folder: Path
     triton: str | None = None
@@ -49,6 +56,8 @@ class Options:
     seconds: float = MOST_SECONDS
     anonymize: bool = False
     resume: bool = True
+    launch: bool = False
+    ir: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +81,11 @@ class Size:
 class Minimized:
     """What came out. ``reproduced``: exit codes of two runs of ``reproducer.py``; ``confirmed``: the case on disk,
     compiled anew, has the signature. ``ended``: ``complete``, ``budget``, ``interrupted`` or what broke.
-    ``anonymous``: None where that was not asked. ``findings``: other failures met on the way, by signature."""
+    ``anonymous``: None where that was not asked. ``findings``: other failures met on the way, by signature.
+    ``launched``: exit codes of two runs of ``reproducer_launch.py``; None where it was not asked for, not written, or
+    could not launch here, as ``not_launched`` says. ``script`` is what ``reproduced`` is of: a failure that needs a
+    launch has that file alone. ``ir``: the failing pass and the module before it; None where there is none, as
+    ``no_ir`` says."""
 
     case: Case
     folder: Path
@@ -89,12 +102,18 @@ class Minimized:
     reproduced: tuple[int, int]
     anonymous: bool | None
     findings: dict[str, str]
+    script: Path
+    launched: tuple[int, int] | None = None
+    not_launched: str | None = None
+    ir: ReducedIR | None = None
+    no_ir: str | None = None
 
     @property
     def holds(self) -> bool:
         """Whether what is on disk was seen to fail as the original does, in every way that was tried, and nothing
         broke on the way."""
-        return self.confirmed and self.reproduced == (1, 1) and not self.ended.startswith(STOPPED)
+        shown = self.reproduced == (1, 1) and self.launched in (None, (1, 1))
+        return self.confirmed and shown and not self.ended.startswith(STOPPED)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -102,7 +121,7 @@ class Minimized:
             "schema": "triton-triage/minimized/1",
             "case": self.case.to_json(),
             "folder": str(self.folder),
-            "reproducer": str(self.folder / "reproducer.py"),
+            "reproducer": str(self.script),
             "signature": self.signature,
             "headline": self.headline,
             "rate": self.rate,
@@ -114,6 +133,10 @@ class Minimized:
             "ended": self.ended,
             "confirmed": self.confirmed,
             "reproduced": list(self.reproduced),
+            "launched": None if self.launched is None else list(self.launched),
+            "not_launched": self.not_launched,
+            "ir": self.ir.to_json() if self.ir else None,
+            "no_ir": self.no_ir,
             "anonymous": self.anonymous,
             "findings": [{"signature": key, "headline": text} for key, text in self.findings.items()],
         }
@@ -135,7 +158,7 @@ def minimize(case: Case, options: Options, progress: Progress | None = None) -> 
     try:
         with (
             TemporaryDirectory(prefix="triage-minimize-") as folder,
-            Engine(options.jobs, spare=toolchains.installed) as engine,
+            (Launching if options.launch else Engine)(options.jobs, spare=toolchains.installed) as engine,
         ):
             until = time.monotonic() + options.seconds
             oracle = Oracle(engine, toolchain, options.limits, Path(folder), options.compiles, until)
@@ -177,14 +200,10 @@ class _Reduction:
         oracle.most, oracle.until = most, until
         ended, anonymous = self._search(search)
         oracle.most, oracle.until = _UNBOUNDED
-        case = self.kept.save(search.best, last=True)
+        case, confirmed, failure = self._settled(search, failure)
         self.progress.step("running the reproducer twice")
-        confirmed, failure = self._confirmed(case, failure)
-        script = self.kept.folder / "reproducer.py"
-        script.write_text(
-            emit.reproducer(search.best, failure, self.toolchain.triton, failure.diagnosis.headline), encoding="utf-8"
-        )
-        reproduced = emit.run_twice(script, self.toolchain, oracle.limits.timeout_s)
+        script, reproduced, launched, why = self._shown(search.best, failure)
+        reduced, no_ir = self._ir(case, failure, ended) if confirmed else (None, "the case on disk fails otherwise")
         return Minimized(
             case=case,
             folder=self.kept.folder,
@@ -201,7 +220,80 @@ class _Reduction:
             reproduced=reproduced,
             anonymous=anonymous,
             findings=dict(oracle.findings),
+            script=script,
+            launched=launched,
+            not_launched=why,
+            ir=reduced,
+            no_ir=no_ir,
         )
+
+    def _settled(self, search: Search, failure: Failure) -> tuple[Case, bool, Failure]:
+        """The best on disk and observed once more, with the original's whole time. Where it does not fail alike (it was
+        slow, not endless), the last on the way to it that does."""
+        self.progress.step("compiling the result once more")
+        case = self.kept.save(search.best, last=True)
+        confirmed, seen = self._confirmed(case, failure)
+        if confirmed:
+            return case, True, seen
+        low, high = 0, len(search.history) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            holds, _ = self._confirmed(self.kept.save(search.history[middle], last=True), failure)
+            low, high = (middle, high) if holds else (low, middle - 1)
+        search.best = search.history[low]
+        case = self.kept.save(search.best, last=True)
+        return case, *self._confirmed(case, failure)
+
+    def _ir(self, case: Case, failure: Failure, ended: str) -> tuple[ReducedIR | None, str | None]:
+        """The failing pass and the module before it, or why there is none."""
+        if not self.options.ir:
+            return None, "it was not asked for"
+        if launch.needed(failure.outcome):
+            return None, "it compiles: only its launch fails"
+        oracle = self.oracle
+        # Who ended the search waits for the end: the module stays as large as it is.
+        seconds = min(IR_SECONDS, self.options.seconds) if ended in ("complete", "budget") else 0.0
+        kernel = Kernel(case, failure, self.toolchain, oracle.limits, oracle.repeat)
+        folder, scratch = self.kept.folder, oracle.folder / "ir"
+        try:
+            return reduce_ir(kernel, oracle.engine, folder, scratch, self.progress.step, seconds), None
+        except NoIR as reason:
+            return None, str(reason)
+        except EnvironmentFault as error:
+            return None, f"could not tell: {error}"
+        except KeyboardInterrupt:
+            return None, "interrupted"
+
+    def _shown(
+        self, best: Specimen, failure: Failure
+    ) -> tuple[Path, tuple[int, int], tuple[int, int] | None, str | None]:
+        """Write the reproducers and run each twice."""
+        oracle, triton = self.oracle, self.toolchain.triton
+        patience_s = oracle.limits.timeout_s
+        by_launch = launch.needed(failure.outcome)
+        script = self.kept.folder / (launch.FILE if by_launch else "reproducer.py")
+        launched, why = self._launched(best, failure, by_launch) if self.options.launch else (None, None)
+        if by_launch:
+            return script, launched or (125, 125), launched, why
+        text = emit.reproducer(best, failure, triton, failure.diagnosis.headline)
+        script.write_text(text, encoding="utf-8")
+        return script, emit.run_twice(script, self.toolchain, patience_s), launched, why
+
+    def _launched(self, best: Specimen, failure: Failure, by_launch: bool) -> tuple[tuple[int, int] | None, str | None]:
+        """Exit codes of the reproducer that launches, or why it was not launched here."""
+        # What the oracle launched with is what shows the failure; what only compiled may launch as the original does.
+        stated = [best.case.inputs] if by_launch else [best.case.inputs, self.original.case.inputs]
+        try:
+            made = launch.arguments(best.case, *stated)
+        except launch.CannotLaunch as error:
+            return None, f"{launch.FILE} was not written: {error}"
+        script = self.kept.folder / launch.FILE
+        script.write_text(launch.reproducer(best, made, failure, self.toolchain.triton), encoding="utf-8")
+        first, second = (emit.run_once(script, self.toolchain, self.oracle.limits.timeout_s) for _ in range(2))
+        for ran in (first, second):
+            if ran.said.startswith(launch.NOT_LAUNCHED):
+                return None, f"{launch.FILE} was not launched here:{ran.said.removeprefix(launch.NOT_LAUNCHED)}"
+        return (first.code, second.code), None
 
     def _start(self, earlier: tuple[Case, str, dict[str, Verdict]] | None) -> Specimen:
         """The best of an earlier run that still fails alike, else the original in a single file where that does."""

@@ -1,0 +1,62 @@
+"""``triage minimize`` with the failing pass at its end: what it prints, its document, and an interrupt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from commands import run_triage
+
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.toolchains import Toolchains
+from triage.locate import locate
+from triage.minimize.ir.kernel import Kernel
+from triage.minimize.ir.run import reduce_ir
+from triage.minimize.oracle import Oracle
+from triage.minimize.specimen import Specimen
+
+
+@pytest.mark.slow
+def test_the_document_names_file_pass_and_command(empty_cache: Path, tmp_path: Path) -> None:
+    done = run_triage(empty_cache, "minimize", "fp8-row-sum", "--json", "-o", tmp_path / "min")
+    found = done.document["ir"]
+    assert done.code == 0, done.err
+    assert found["reproduced"] == [1, 1]
+    assert found["pass"] == "convert-triton-gpu-to-llvm"
+    assert found["after"]["operations"] <= 5 < found["before"]["operations"]
+    assert found["after"]["bytes"] == (tmp_path / "min" / "ir" / "before.mlir").stat().st_size
+    assert Path(found["script"]) == tmp_path / "min" / "ir" / "rerun.py"
+    assert found["ended"] == "complete"
+
+
+@pytest.mark.slow
+def test_without_it(empty_cache: Path, tmp_path: Path) -> None:
+    arguments = ("minimize", "fp8-row-sum", "--no-ir", "--budget", "1", "-o", tmp_path / "min")
+    done = run_triage(empty_cache, *arguments)
+    assert done.code == 0, done.err
+    assert "no IR: it was not asked for" in done.out
+    assert not (tmp_path / "min" / "ir").exists()
+
+
+@pytest.mark.slow
+def test_an_interrupt_keeps_the_best(toolchains: Toolchains, tmp_path: Path) -> None:
+    toolchain = toolchains.default()
+    case = replace(locate("fp8-row-sum"), triton=toolchain.triton)
+
+    def interrupt(what: str) -> None:
+        if "control flow" in what:
+            # The script is there already, and shows the failure on what is there so far.
+            assert (tmp_path / "out" / "ir" / "rerun.py").is_file()
+            raise KeyboardInterrupt
+
+    with Engine(2) as engine:
+        oracle = Oracle(engine, toolchain, Limits(), tmp_path / "all", 1 << 30, float("inf"))
+        failure = oracle.learn(Specimen(case.path.read_text(encoding="utf-8"), case), 1)
+        kernel = Kernel(case, failure, toolchain, oracle.limits, oracle.repeat)
+        result = reduce_ir(kernel, engine, tmp_path / "out", tmp_path / "scratch", interrupt)
+    assert result.ended == "interrupted"
+    assert result.reproduced == (1, 1)
+    assert result.after.operations < result.before.operations
+    assert result.after.bytes == result.file.stat().st_size

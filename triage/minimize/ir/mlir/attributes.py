@@ -1,0 +1,98 @@
+"""Attributes, arguments of functions, aliases and locations taken out."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+
+from triage.minimize.ir.edits import Edit, Span, apply
+from triage.minimize.ir.mlir.lists import closing, gaps, items
+from triage.minimize.ir.mlir.operations import is_function
+from triage.minimize.ir.mlir.reader import Document, blank
+
+_ENTRY = re.compile(r'\s*(?:"[^"]*"|[\w$.-]+)(?:\s*=|\s*$|\s*[,}])')
+_OPENS = re.compile(r"(?: attributes)? ?(?<!<)\{(?=[^{}]*[\w\"])")
+_ALIAS = re.compile(r"([#!][\w$.-]+) = ")
+_ARGUMENTS = re.compile(r"@(?:[\w$.-]+|\"[^\"]*\")\(")
+_LOCATION = re.compile(r" ?\bloc\(")
+
+
+def without_locations(text: str) -> str:
+    """The text without ``loc(…)`` and their aliases."""
+    lines = text.split("\n")
+    drop, spans = list[tuple[int, int]](), dict[Span, str]()
+    for at, line in enumerate(lines):
+        if line.startswith("#loc") and " = loc(" in line:
+            drop.append((at, at))
+            continue
+        bare = blank(line)
+        start = 0
+        while (found := _LOCATION.search(bare, start)) is not None:
+            end = closing(bare, found.end() - 1)
+            start = found.end() if end is None else end + 1
+            if end is not None:
+                spans[at, found.start(), end + 1] = ""
+    return apply(lines, [Edit(tuple(drop), spans)])
+
+
+def dictionaries(document: Document) -> list[Edit]:
+    """Whole dictionaries of attributes: of operations, of arguments, of the module."""
+    return [Edit(spans=MappingProxyType({span: ""})) for span, _ in _dictionaries(document)]
+
+
+def entries(document: Document) -> list[Edit]:
+    """The entries of the dictionaries of attributes."""
+    edits = []
+    for (line, start, end), opening in _dictionaries(document):
+        bare = document.bare[line]
+        inner = list(gaps(bare, opening + 1, end - 1))
+        if len(inner) == 1:
+            edits.append(Edit(spans=MappingProxyType({(line, start, end): ""})))
+            continue
+        edits += [Edit(spans=MappingProxyType({(line, first, last): ""})) for first, last in inner]
+    return edits
+
+
+def _dictionaries(document: Document) -> list[tuple[Span, int]]:
+    """Where dictionaries stand, with the word before them and the column of the brace."""
+    found = []
+    for operation in document.walk():
+        for line in operation.headers:
+            bare = document.bare[line]
+            for match in _OPENS.finditer(bare):
+                end = closing(bare, match.end() - 1)
+                if end is not None and _ENTRY.match(document.lines[line], match.end()):
+                    found.append(((line, match.start(), end + 1), match.end() - 1))
+    return found
+
+
+def function_arguments(document: Document) -> list[Edit]:
+    """Arguments of functions that nothing uses."""
+    edits = []
+    for operation in document.walk():
+        if not is_function(operation) or not operation.regions:
+            continue
+        line = operation.first
+        bare = document.bare[line]
+        opening = _ARGUMENTS.search(document.lines[line])
+        end = closing(bare, opening.end() - 1) if opening else None
+        if opening is None or end is None:
+            continue
+        every = items(bare, opening.end(), end)
+        for (first, last), gap in zip(every, gaps(bare, opening.end(), end), strict=True):
+            name = bare[first:last].strip().partition(":")[0]
+            value = operation.regions[0].names.get(name)
+            if value is not None and not value.uses:
+                edits.append(Edit(spans=MappingProxyType({(line, *gap): ""})))
+    return edits
+
+
+def unused_aliases(document: Document) -> list[Edit]:
+    """Aliases that no other line names."""
+    edits = []
+    for line, text in enumerate(document.lines):
+        if (found := _ALIAS.match(text)) is not None:
+            named = re.compile(rf"{re.escape(found[1])}(?![\w$.-])")
+            if not any(named.search(other) for at, other in enumerate(document.lines) if at != line):
+                edits.append(Edit(drop=((line, line),)))
+    return edits
