@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 MIB = int(os.environ.get("TRIAGE_BENCH_MIB", "1024"))
 DUMPS = sorted((Path(__file__).parents[1] / "logs" / "data" / "healthy").glob("mlir-dump*.log"))
 FAILURE = b"python: /b/lib/A.cpp:12: int A::f(int) const: Assertion `x >= 1' failed.\nAborted (core dumped)\n"
-#: What the issue allows.
+#: Beyond that it would keep nobody from using grep.
 MOST_MEMORY_MIB = 100
 MOST_TIMES_GREP = 3.0
 ROUNDS = 3
