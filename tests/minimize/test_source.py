@@ -293,6 +293,47 @@ def test_parameters_on_lines_of_their_own_share_one() -> None:
     assert any("def kernel(a_ptr, n):\n" in one for one in made(seen, arguments.plain(seen)))
 
 
+BRANCHED = (
+    HEAD
+    + """if hasattr(tl, "new"):
+
+    @triton.jit
+    def helper(x):
+        return tl.new(x)
+else:
+
+    @triton.jit
+    def helper(x):
+        return x + 1
+
+
+@triton.jit
+def kernel(a_ptr, n):
+    tl.store(a_ptr, helper(n))
+"""
+)
+
+
+def test_branches_of_the_file_give_way_to_what_they_hold() -> None:
+    seen = view(BRANCHED, constexprs={})
+    texts = made(seen, statements.flattened(seen))
+    assert any(
+        "\n@triton.jit\ndef helper(x):\n    return tl.new(x)\n" in one and "if hasattr" not in one for one in texts
+    )
+    assert any("\n@triton.jit\ndef helper(x):\n    return x + 1\n" in one and "if hasattr" not in one for one in texts)
+
+
+def test_helpers_in_branches_are_renamed() -> None:
+    changed = naming.renamed(specimen(BRANCHED, constexprs={})).text
+    assert "helper" not in changed
+    assert changed.count("def f0(a0):") + changed.count("def f1(a0):") == 2
+
+
+def test_an_else_that_does_nothing_goes() -> None:
+    text = "if a:\n    b = 1\n    pass\nelse:\n    pass\n    pass\nc = 2\n"
+    assert tidied(text) == "if a:\n    b = 1\nc = 2\n"
+
+
 def test_blank_lines_stand_where_they_are_written() -> None:
     text = "import a\n\n\n\n\ndef f(\n\n):\n\n    x = 1\n\n\n    for i in x:\n\n        y = i\n\n\n\ng = 1\n"
     assert tidied(text) == "import a\n\n\ndef f():\n    x = 1\n\n    for i in x:\n        y = i\n\n\ng = 1\n"

@@ -21,7 +21,7 @@ def undefined(tree: ast.Module) -> set[str]:
     star import may bind anything."""
     if any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in tree.body):
         return set()
-    flow = _Flow({*_BUILTINS, *_scope(tree.body)})
+    flow = _Flow({*_BUILTINS, *scope(tree.body)})
     flow.block(tree.body, set(flow.everywhere))
     return flow.missing
 
@@ -54,7 +54,7 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
                     yield item
 
 
-def _scope(block: Iterable[ast.AST]) -> set[str]:
+def scope(block: Iterable[ast.AST]) -> set[str]:
     """What statements bind in their own scope: not in that of the functions and classes that they define."""
     found: set[str] = set()
     waiting = list(block)
@@ -102,19 +102,19 @@ class _Flow:
                 self._targets([node.target], known)
                 self.block([*node.body, *node.orelse], known)
             case _:
-                known.update(_scope([node.pattern]) if isinstance(node, ast.match_case) else _binds(node))
+                known.update(scope([node.pattern]) if isinstance(node, ast.match_case) else _binds(node))
                 for child in _children(node):
                     if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
                         self._statement(child, known)
                         continue
                     self._read(child, known)
                     if isinstance(child, ast.withitem):
-                        known |= _scope([child])
+                        known |= scope([child])
 
     def _targets(self, targets: Iterable[ast.expr], known: set[str]) -> None:
         for target in targets:
             self._read(target, known)
-            known |= _scope([target])
+            known |= scope([target])
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, known: set[str]) -> None:
         for outside in [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]:
@@ -125,7 +125,7 @@ class _Flow:
                 self._read(child.annotation, known)
         known.add(node.name)
         declared = {name for child in ast.walk(node) if isinstance(child, ast.Global) for name in child.names}
-        local = _scope(node.body) - declared - arguments
+        local = scope(node.body) - declared - arguments
         self.block(node.body, (self.everywhere | known | arguments) - local)
 
     def _read(self, node: ast.AST, known: set[str]) -> None:
@@ -142,6 +142,6 @@ class _Flow:
                     self._read(child, inner)
             else:
                 if isinstance(one, ast.NamedExpr):
-                    known |= _scope([one.target])
+                    known |= scope([one.target])
                 # In the order of the text: ``:=`` binds for what stands behind it.
                 waiting += reversed(list(_children(one)))

@@ -8,7 +8,7 @@ import tokenize
 from dataclasses import replace
 
 from triage.case import frozen
-from triage.minimize.source.names import bound
+from triage.minimize.source.names import scope
 from triage.minimize.source.view import Step, View, parameters, tidied
 from triage.minimize.specimen import Specimen
 from triage.suggest.rewrites.module import Edit
@@ -57,7 +57,7 @@ def renamed(specimen: Specimen) -> Specimen:
         return specimen
     globals_ = {one.name: f"f{place}" for place, one in enumerate(f for f in view.functions if f is not view.kernel)}
     globals_[view.kernel.name] = "kernel"
-    kept = {name for node in view.module.tree.body for name in bound(node) if not isinstance(node, ast.FunctionDef)}
+    kept = scope(view.module.tree.body) - globals_.keys()
     edits: list[Edit] = []
     arguments: dict[str, str] = {}
     tables = {}

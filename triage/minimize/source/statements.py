@@ -119,12 +119,13 @@ def without_parameter(view: View, function: ast.FunctionDef, argument: ast.arg) 
 def flattened(view: View) -> list[Step]:
     """An ``if`` becomes one of its branches, a loop its body run once, a ``with`` its body."""
     found: list[Step] = []
-    for function in view.functions:
-        for node in ast.walk(function):
+    outside = [node for node in view.outside if isinstance(node, ast.If | ast.With | ast.Try)]
+    for nodes in [outside, *(ast.walk(function) for function in view.functions)]:
+        for node in nodes:
             match node:
                 case ast.If(body=body, orelse=orelse):
                     found += [_instead(view, node, body)] + ([_instead(view, node, orelse)] if orelse else [])
-                case ast.While(body=body) | ast.With(body=body):
+                case ast.While(body=body) | ast.With(body=body) | ast.Try(body=body):
                     found.append(_instead(view, node, body))
                 case ast.For(target=ast.Name(id=name), body=body):
                     found.append(_instead(view, node, body, name))
@@ -155,7 +156,7 @@ def _apart(view: View, node: ast.Assign, names: list[ast.expr], values: list[ast
 def _instead(view: View, node: ast.stmt, body: list[ast.stmt], counter: str | None = None) -> Step:
     """A block in the place of the statement that holds it; a loop's counter becomes 0."""
     text, module = view.specimen.text, view.module
-    start, end = module.span(body[0])[0], module.span(body[-1])[1]
+    start, end = view.span(body[0])[0], module.span(body[-1])[1]
     line = text.rfind("\n", 0, start) + 1
     inner = text[line:end] if not text[line:start].strip() else text[start:end]
     if counter is not None:

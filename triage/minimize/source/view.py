@@ -42,8 +42,22 @@ class View:
 
     @cached_property
     def functions(self) -> list[ast.FunctionDef]:
-        """The jitted functions of the file's top level, in the order of the text."""
-        return [node for node in self.module.tree.body if isinstance(node, ast.FunctionDef) and jitted(node)]
+        """The jitted functions that are the file's own, in the order of the text."""
+        return [node for node in self.outside if isinstance(node, ast.FunctionDef) and jitted(node)]
+
+    @cached_property
+    def outside(self) -> list[ast.stmt]:
+        """Statements that no function or class holds, in the order of the text: those in branches of the file too."""
+        found: list[ast.stmt] = []
+        waiting: list[ast.AST] = [*reversed(self.module.tree.body)]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.stmt):
+                found.append(node)
+            if isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.ExceptHandler):
+                inner = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt | ast.ExceptHandler)]
+                waiting += reversed(inner)
+        return found
 
     @cached_property
     def kernel(self) -> ast.FunctionDef | None:
@@ -64,11 +78,15 @@ class View:
 
     def removal(self, statement: ast.stmt) -> Edit:
         """A statement taken out; ``pass`` holds its place until the block is tidied."""
+        return Edit(*self.span(statement), _PASS)
+
+    def span(self, statement: ast.stmt) -> tuple[int, int]:
+        """Where a statement is, its decorators included."""
         first = min([statement, *getattr(statement, "decorator_list", [])], key=lambda node: node.lineno)
         start, _ = self.module.span(first)
         if first is not statement:
             start = self.specimen.text.rindex("@", 0, start)
-        return Edit(start, self.module.span(statement)[1], _PASS)
+        return start, self.module.span(statement)[1]
 
     def without_argument(self, call: ast.Call, gone: ast.expr | ast.keyword) -> Edit:
         """One argument out of a call, with parentheses around it and its comma."""
@@ -152,12 +170,17 @@ def tidied(text: str) -> str:
         return text
     view = View(Specimen(text, None), module)  # type: ignore[arg-type]  # blocks() looks at the tree alone
     cut: list[tuple[int, int]] = []
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.If) and node.orelse and all(isinstance(one, ast.Pass) for one in node.orelse):
+            cut.append((module.span(node.body[-1])[1], module.span(node.orelse[-1])[1]))
     for depth, block in view.blocks():
         idle = [statement for statement in block if isinstance(statement, ast.Pass)]
         idle = idle if depth == 0 or len(idle) < len(block) else idle[1:]
         cut += [_with_its_line(text, *module.span(statement)) for statement in idle]
-    for start, end in sorted(cut, reverse=True):
-        text = text[:start] + text[end:]
+    before = len(text)
+    for start, end in sorted(cut, key=lambda pair: pair[1], reverse=True):
+        text = text[:start] + text[min(end, before) :] if start < before else text
+        before = min(before, start)
     return _unblanked(_EMPTY.sub("()", text)).lstrip("\n")
 
 
