@@ -35,7 +35,7 @@ def test_the_table_on_what_is_installed(tf32: Run, matrix: Triage) -> None:
     cells = {cell["row"]: (cell["verdict"], cell["label"]) for cell in document["cells"]}
     assert cells == {"3.2.0": ("fails", "A"), newest: ("compiles", None)}
     [failure] = document["failures"]
-    assert failure["signature"].startswith("v1|assertion|NVGPUToLLVMPass.cpp|")
+    assert failure["signature"].startswith("v2|assertion|NVGPUToLLVMPass.cpp|")
     [column] = document["targets"]
     assert (column["target"], column["first_bad"], column["last_good"], column["last_bad"], column["fixed_in"]) == (
         "cuda:90",

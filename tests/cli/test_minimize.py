@@ -102,7 +102,7 @@ def test_a_kernel_with_a_sibling_comes_down_to_its_mistake(minimized: tuple[Run,
         True,
         [1, 1],
     )
-    assert document["signature"].startswith("v1|frontend-error|")
+    assert document["signature"].startswith("v2|frontend-error|")
     assert "reshape" in document["signature"]
     assert document["after"]["body_lines"] == 1
     assert document["after"]["tokens"] == tokens(text) <= 40

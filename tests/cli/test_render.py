@@ -57,7 +57,7 @@ CRASH = Report(
         Suggestion({"source": "cast it"}, SuggestionKind.SOURCE, 2, None, "", verified=False, why="not compiled"),
     ),
     {"log": Path("/kept/1/log.txt"), "ir": Path("/kept/1/pass-input.mlir")},
-    tried=(Tried({"num_warps": 8}, SuggestionKind.CONFIG, False, "v1|x", "x", True),) * 12,
+    tried=(Tried({"num_warps": 8}, SuggestionKind.CONFIG, False, "v2|x", "x", True),) * 12,
     learnt=("fails the same with num_warps=8",),
 )  # fmt: skip
 

@@ -21,8 +21,8 @@ RELEASES = ("3.2.0", "3.3.1", "3.4.0", "3.5.1")
 def table(tmp_path: Path) -> Table:
     cells = {
         "3.2.0": Cell(Verdict.NOT_APPLICABLE, reason=NASTY),
-        "3.3.1": Cell(Verdict.FAILS, signature="v1|a|x", headline=NASTY),
-        "3.5.1": Cell(Verdict.SUSPECT, signature="v1|b|x", headline="the same words"),
+        "3.3.1": Cell(Verdict.FAILS, signature="v2|a|x", headline=NASTY),
+        "3.5.1": Cell(Verdict.SUSPECT, signature="v2|b|x", headline="the same words"),
     }
     case = Case(tmp_path, "kernel.py", "matmul", frozen({"x": "*fp32"}), frozen({"TEXT": NASTY}))
     return Table(
@@ -53,7 +53,7 @@ def test_the_terminal_shows_what_was_not_tried_and_both_signatures(
     render_matrix.table(console.output(), table, "triage matrix case")
     said = capsys.readouterr().out
     assert "\x1b" not in said
-    for line in ("3.4.0   ·", "3.5.1   suspect B", "   v1|a|x", "   v1|b|x", "·: not tried"):
+    for line in ("3.4.0   ·", "3.5.1   suspect B", "   v2|a|x", "   v2|b|x", "·: not tried"):
         assert line in said.splitlines()
     assert "fails 3.3.1 (A); suspect 3.5.1 (B)" in said
     assert "bisected 4 releases; compiles: 3 for cuda:90; at most 4 each" in said

@@ -222,7 +222,7 @@ def test_minimized_by_launching(tmp_path: Path, here: Toolchain, name: str) -> N
     done = minimized(tmp_path, tmp_path, "--budget", "60s")
     document = done.document
     assert (done.code, document["launched"], document["reproduced"]) == (0, [1, 1], [1, 1]), done.err
-    assert document["signature"].startswith("v1|launch-error|")
+    assert document["signature"].startswith("v2|launch-error|")
     assert document["reproducer"] == str(tmp_path / "min" / launch.FILE)
     assert not (tmp_path / "min" / "reproducer.py").exists()
     assert document["after"]["tokens"] < document["before"]["tokens"] // 3

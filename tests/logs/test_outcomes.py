@@ -51,7 +51,7 @@ def test_kind(outcome: Outcome, kind: Kind) -> None:
     assert diagnosis is not None
     assert diagnosis.kind is kind
     assert diagnosis.stage == (outcome.stage.value if outcome.stage else None)
-    assert diagnosis.signature.startswith(f"v1|{kind.value}")
+    assert diagnosis.signature.startswith(f"v2|{kind.value}")
 
 
 def test_a_compile_that_worked_has_no_diagnosis() -> None:

@@ -71,6 +71,11 @@ EQUAL_TEXTS = [
         "AssertionError: Loop-carried variable dw has initial type <[64], fp16> but",
         "AssertionError: Loop-carried variable acc has initial type <['128'], bf16> but",
     ),
+    ("KeyError: 'rope.angles.depth_of__Pi32_i32'", "KeyError: 'kernel.depth__PPfp16_u64_i1__(2,)cconstexpr_16_'"),
+    (
+        "ValueError: Expected dtype ['fp32', 'fp64'] but got bf16",
+        "ValueError: Expected dtype ['fp32'] but got int32",
+    ),
     ("ptxas fatal   : Value 'sm_121a' is not defined", "ptxas fatal   : Value 'sm_100' is not defined"),
     ("ptxas fatal   : failed on /tmp/tmpab12cd34.ptx", "ptxas fatal   : failed on /var/x/tmpzz99yy88.ptx"),
     (
@@ -93,6 +98,8 @@ DIFFERENT_TEXTS = [
     ("LLVM ERROR: Cannot select: intrinsic %llvm.a.b", "LLVM ERROR: Cannot select: intrinsic %llvm.a.c"),
     ("k.py:1:2: error: 'tt.x' op operand #0 bad", "k.py:1:2: error: 'tt.x' op operand #1 bad"),
     ("k.py:1:2: error: 'tt.x' op bad", "k.py:1:2: error: 'tt.y' op bad"),
+    ("ValueError: Expected dtype ['fp32', 'fp64']", "ValueError: Expected dtype ['int32', 'int64', 'uint32']"),
+    ("AttributeError: module 'a.b' has no attribute 'c'", "AttributeError: module 'a.b' has no attribute '__init__'"),
     ("ValueError: atomic_or does not support int8", "ValueError: atomic_add does not support int8"),
     ("TypeError: f() got an unexpected keyword argument 'a'", "TypeError: f() got an unexpected keyword argument 'b'"),
     ("reason a\nUNREACHABLE executed at /b/A.cpp:1!", "reason b\nUNREACHABLE executed at /b/A.cpp:1!"),
@@ -163,7 +170,7 @@ def test_the_contracts_example() -> None:
         "python: /b/lib/NVGPUToLLVMPass.cpp:528: std::string ns::WGMMAOpPattern::getPtxAsm(Op) const: "
         'Assertion `false && "WGMMA type or shape is not supported"\' failed.'
     )
-    assert signature(text) == 'v1|assertion|NVGPUToLLVMPass.cpp|false && "WGMMA type or shape is not supported"'
+    assert signature(text) == 'v2|assertion|NVGPUToLLVMPass.cpp|false && "WGMMA type or shape is not supported"'
 
 
 def test_explain_names_the_rules_that_fired() -> None:

@@ -13,6 +13,7 @@ from triage.outcome import Outcome, PythonError, Stage, Status
 ASSERTION = "python: /build/lib/Dialect/PlanCTA.cpp:12: void a::b(int): Assertion `!tiled && n > 16' failed.\n"
 ERROR = PythonError("NameError", "builtins", 'Cannot access global variable LIMIT; set it to 16 and "x"')
 REFERENCE = PythonError("RuntimeError", "builtins", "Unsupported function referenced: <function f at 0x7f62eacb2b60>")
+MANGLED = PythonError("KeyError", "builtins", "'lib.ops.depth__Pi32'")
 NARROW = PythonError("CompileTimeAssertionFailure", "triton", "at 3:4:\n    ...\n    ^\nthe block is too narrow")
 QUOTED = """CompilationError: at 4:4:
     tl.static_assert(BLOCK >= 1, "the block is too narrow")
@@ -42,6 +43,8 @@ FOUND = [
         True,
     ),
     (Outcome(Status.ERROR, Stage.CUBIN, log=PTXAS), PTXAS.replace("tmpab12", "tmpzz99"), True),
+    (Outcome(Status.ERROR, Stage.SOURCE, errors=(MANGLED,)), "KeyError: '__main__.depth__Pi32'", True),
+    (Outcome(Status.ERROR, Stage.SOURCE, errors=(MANGLED,)), "KeyError: '__main__.other__Pi32'", False),
     (
         Outcome(Status.CRASH, Stage.TTGIR, signal="SIGABRT", log=ASSERTION),
         ASSERTION.replace("n > 16", "n > 32"),

@@ -254,7 +254,7 @@ def test_what_compiles_is_launched(
     assert (original.status, original.stage, launch.needed(original)) == (Status.ERROR, Stage.LAUNCH, True)
     diagnosis = logs.diagnose_outcome(original)
     assert diagnosis is not None
-    assert diagnosis.signature == "v1|launch-error|an illegal memory access was encountered"
+    assert diagnosis.signature == "v2|launch-error|an illegal memory access was encountered"
     # Nobody's candidate: another GPU than the original's, and inputs that its constexprs no longer fit.
     for other in (
         replace(whole, target=Target("cuda", "80")),

@@ -12,7 +12,7 @@ def tried(changes: dict[str, Any], *, same: bool = True, compiled: bool = False)
     kind = SuggestionKind.TOOLCHAIN if "triton" in changes else SuggestionKind.CONFIG
     if compiled:
         return Tried(changes, kind, True)
-    return Tried(changes, kind, False, "v1|a" if same else "v1|b", "the first" if same else "another", same)
+    return Tried(changes, kind, False, "v2|a" if same else "v2|b", "the first" if same else "another", same)
 
 
 def test_values_are_gathered_by_parameter_and_those_that_cannot_help_come_first() -> None:

@@ -1,6 +1,6 @@
 """One bug, one signature: a versioned, readable text that survives releases, machines and configurations.
 
-``v1|assertion|NVGPUToLLVMPass.cpp|false && "WGMMA type or shape is not supported"``: version, kind, then the
+``v2|assertion|NVGPUToLLVMPass.cpp|false && "WGMMA type or shape is not supported"``: version, kind, then the
 fields of :mod:`triage.logs.subject`, each put through the rules below, in their order. A rule takes away one
 thing that differs between two sights of the same bug; :func:`explain` says which rules fired. Changing what
 the rules give for any text means raising ``VERSION``.
@@ -17,7 +17,7 @@ from triage.logs.rewordings import reworded
 from triage.logs.subject import Field, fields
 from triage.logs.text import shorten_paths
 
-VERSION = "v1"
+VERSION = "v2"
 #: A longer field is cut: what comes so late in a message no longer tells bugs apart.
 MAX_FIELD = 240
 
@@ -56,6 +56,10 @@ _DTYPE = re.compile(
     r"|f8E\w{1,12}|f[46]E\w{1,12}|e[2-5]m[0-3]\w{0,6}|si\d{1,3}|ui\d{1,3})(?![\w.])"
 )
 _LIST_OF_TYPES = re.compile(r"[\[(](?:'T'(?:, ?'T'){0,32},?|T(?:, ?T){1,32})[\])]")
+# What Triton calls a device function: its module and name, then the types of its arguments (mangle_fn in its
+# compiler/code_generator.py).
+_MANGLED = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w{0,80}\.){1,8}[A-Za-z_]\w{0,80}?__P{0,3}(?:[iu]|fp|bf)\d[\w(),]{0,200}")
+_EXPECTED_TYPES = re.compile(r"(?<=Expected dtype )\[(?:'\w{1,12}'(?:, )?){1,32}\]")
 _CHOICES = re.compile(r"\b(one of|are|choose from|supported) ?:? [\[({].{0,1000}[\])}]")
 _SENTENCES = re.compile(r"(?<=[\w)\]'\"`])[.!] (?=[A-Z]).*$")
 _MISSING = re.compile(r"\bmissing \d{1,3} required (positional|keyword-only) arguments?: .*$")
@@ -98,6 +102,12 @@ def _shapes(text: str) -> str:
 
 
 def _data_types(text: str) -> str:
+    """A function that takes floating-point numbers alone is not one that takes integers alone."""
+
+    def expected(found: re.Match[str]) -> str:
+        return "[float]" if "fp" in found[0] and "int" not in found[0] else "[int]"
+
+    text = _EXPECTED_TYPES.sub(expected, text)
     return _LIST_OF_TYPES.sub("[T]", _DTYPE.sub("T", text))
 
 
@@ -150,6 +160,7 @@ MESSAGE: tuple[Rule, ...] = (
     ("shape", _shapes),
     ("data-type", _data_types),
     ("architecture", _substituting(_ARCHITECTURE, r"\1N")),
+    ("mangled-name", _substituting(_MANGLED, "FUNCTION")),
     ("user-name", _names),
     ("bound", _substituting(_BOUND, "N")),
     ("number", _substituting(_NUMBER, "N")),

@@ -33,12 +33,13 @@ _LOOSE = {
     r"(?<=line )\d+|(?<=:)\d+(?![\w.])": r"\d+",
     r"(?<=[%#!])[\w.]*\d\b": r"[\w.]+",
     r"\btmp\w{6,12}": r"tmp\w+",
+    r"(?:\b[A-Za-z_]\w*\.)+(?=\w+?__P{0,3}(?:[iu]|fp|bf)\d)": r"(?:\w+\.)+",
     r"\bt\d+(?=[:,])": r"t\d+",
     r"(?<![\w.])\d{2,}(?!\w)": r"\d+",
 }
 """What differs between two processes or releases, and what takes it: spaces, addresses, places, values' and aliases'
-names, temporary files, nodes of a selection graph, numbers. A single digit stays, and what is part of a word: ``axis
-2`` and ``.s33`` are what tells two failures apart."""
+names, temporary files, the modules of mangled functions, nodes of a selection graph, numbers. A single digit stays, and
+what is part of a word: ``axis 2`` and ``.s33`` are what tells two failures apart."""
 _VARIES = re.compile("|".join(f"({pattern})" for pattern in _LOOSE))
 _SPEAKER = r"(?m)^(?:[\w.]+(?:: |\(['\"]))?"
 """The compiler's own words begin a line, behind an exception's name at most. The kernel's source, which it quotes, may
