@@ -254,6 +254,12 @@ def test_a_statement_in_fewer_tokens(line: str, step: str, expected: str) -> Non
     assert any(f"    {expected}\n" in text for text in made(seen, propose(seen)))
 
 
+def test_what_is_written_twice_gets_a_name() -> None:
+    text = HEAD + "@triton.jit\ndef kernel(a_ptr, n):\n    x = tl.load(a_ptr + n * 2)\n    tl.store(a_ptr + n * 2, x)\n"
+    (changed,) = made(view(text, constexprs={}), expressions.shared(view(text, constexprs={})))
+    assert "    shared_1 = a_ptr + n * 2\n    x = tl.load(shared_1)\n    tl.store(shared_1, x)\n" in changed
+
+
 def test_any_expression_may_do_for_another() -> None:
     text = (
         HEAD + "@triton.jit\ndef kernel(a_ptr, n):\n    x = tl.arange(0, 8)\n"

@@ -91,6 +91,7 @@ class Search:
         self._pass("expressions", expressions.parts)
         self._dead()
         self._pass("names used once", statements.inlined, chunks=True)
+        self._pass("what is written twice", expressions.shared)
         self._pass("shapes", expressions.elements)
         self._pass("parentheses", expressions.respelt, chunks=True)
         self._pass("keywords", expressions.positional, chunks=True)
@@ -112,6 +113,9 @@ class Search:
             self._sweep(propose, chunks, smaller)
             if self.best == before:
                 return
+            # What fell dead by that is not worth a step of its own each.
+            if (whole := cascaded(self.best)) is not None:
+                self._try(whole)
 
     def _sweep(self, propose: Callable[[View], list[Step]], chunks: bool, smaller: bool) -> None:
         view = View.of(self.best)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from triage.minimize.source.names import bound, free
 from triage.minimize.source.view import Step, View, grouped, nodes, parameters
 from triage.minimize.specimen import tokens
 from triage.suggest.rewrites.module import Edit
@@ -128,6 +129,37 @@ def call_arguments(view: View) -> list[Step]:
                 found.append((len(view.module.segment(gone)), step))
     found.sort(key=lambda pair: -pair[0])
     return [step for _, step in found]
+
+
+def shared(view: View) -> list[Step]:
+    """What is written out more than once gets a name, where that is shorter."""
+    found = []
+    for function in view.functions:
+        places: dict[str, list[ast.expr]] = {}
+        for _, node in nodes(function):
+            if isinstance(node, ast.BinOp | ast.Call | ast.Subscript) and not isinstance(
+                getattr(node, "ctx", None), ast.Store
+            ):
+                places.setdefault(view.module.segment(node), []).append(node)
+        for text, same in places.items():
+            size = tokens(text)
+            if size * len(same) <= size + 2 + len(same):
+                continue
+            first = min(same, key=lambda one: (one.lineno, one.col_offset))
+            holder = _holder(function, first)
+            name = free("shared", bound(function))
+            above = view.module.before(holder, f"{name} = {text}\n{' ' * holder.col_offset}")
+            found.append(Step((above, *(view.module.replace(one, name) for one in same))))
+    return found
+
+
+def _holder(function: ast.FunctionDef, node: ast.expr) -> ast.stmt:
+    """The innermost statement that an expression stands in."""
+    return [
+        statement
+        for statement in ast.walk(function)
+        if isinstance(statement, ast.stmt) and any(child is node for child in ast.walk(statement))
+    ][-1]
 
 
 def positional(view: View) -> list[Step]:

@@ -6,7 +6,7 @@ import ast
 import copy
 import textwrap
 
-from triage.minimize.source.names import bound
+from triage.minimize.source.names import bound, free
 from triage.minimize.source.view import Step, View, parameters
 from triage.suggest.rewrites.module import Edit
 
@@ -50,7 +50,7 @@ def _inline(
         return None
     taken = bound(function)
     names = {name for one in body for name in bound(one)} | set(given)
-    renaming = {name: _free(name, taken | (names - {name})) if name in taken else name for name in names}
+    renaming = {name: free(name, taken | (names - {name})) if name in taken else name for name in names}
     lines = []
     for name, value in given.items():
         stored = any(name in bound(one) for one in body)
@@ -99,13 +99,6 @@ def _given(call: ast.Call, helper: ast.FunctionDef) -> dict[str, ast.expr] | Non
     for argument, default in zip(reversed(placed), reversed(helper.args.defaults), strict=False):
         given.setdefault(argument.arg, default)
     return given if set(given) == set(names) else None
-
-
-def _free(name: str, taken: set[str]) -> str:
-    number = 1
-    while f"{name}_{number}" in taken:
-        number += 1
-    return f"{name}_{number}"
 
 
 class _Renamer(ast.NodeTransformer):

@@ -16,6 +16,14 @@ def bound(node: ast.AST) -> set[str]:
     return {name for child in ast.walk(node) for name in _binds(child)}
 
 
+def free(name: str, taken: set[str]) -> str:
+    """A name like that one that is not taken."""
+    number = 1
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"
+
+
 def undefined(tree: ast.Module) -> set[str]:
     """Names read before any statement above them can have bound them. Globals may be bound anywhere in the file; a
     star import may bind anything."""
