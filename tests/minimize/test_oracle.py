@@ -144,9 +144,10 @@ def test_a_failure_that_comes_and_goes_is_repeated(ask: Any) -> None:
 def test_what_hangs_is_known_long_before_its_limit_and_confirmed_with_it(ask: Any) -> None:
     oracle, machine, judge = ask({"original": [TIMEOUT], "candidate": [TIMEOUT]})
     assert judge("candidate") is Verdict.SAME
-    assert machine.last.limits.timeout_s < 10
+    assert machine.last.limits.timeout_s == 20  # Ten seconds, and a margin.
     oracle.confirm(oracle._place(Specimen("candidate", machine.last.case)))
     assert machine.last.limits.timeout_s == Limits().timeout_s
+    assert (oracle.shorten(), oracle.limits.timeout_s, oracle.shorten()) == (True, 10, False)
 
 
 OVER = Outcome(Status.ERROR, Stage.LOAD, exit_code=1, over_limit="shared memory: 262144 > 232448")

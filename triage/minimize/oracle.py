@@ -30,9 +30,12 @@ _RUNS, _SLOW_RUNS, _SLOW_S = 5, 3, 5.0
 """How often the original is compiled to see whether it always fails alike; less often when it takes that long."""
 _PATIENCE_S, _SLOWEST = 15.0, 4.0
 """A candidate may take this many times what the original took, but at least that long."""
-_HANG_S = 3.0
+_HANG_S = 10.0
 """What has not ended in that time, or in ``_SLOWEST`` times what the stages before took, is taken to hang where the
-original does; the end is confirmed with the whole limit."""
+original does."""
+_MARGIN, _MARGIN_S = 1.5, 5.0
+"""A candidate has to run that much longer: what is reduced while it is slow enough ends up just slow enough, and would
+be in time on another day."""
 _MOST_UNKNOWN = 3
 """That many candidates in a row that could not be judged, each tried twice: it is the oracle."""
 _MOST_REPEATS = 20
@@ -123,6 +126,7 @@ class Oracle:
     best: Callable[[], Specimen | None] = lambda: None
     _failure: Failure | None = None
     _bounded: Limits = field(default_factory=Limits)
+    _hang_s: float | None = None
     _unknown: int = 0
     _checked: int = 0
 
@@ -160,10 +164,12 @@ class Oracle:
         needed = 1 if rate >= 1.0 else math.ceil(math.log(0.05) / math.log(1 - rate))
         self.repeat = repeat or min(needed, _MOST_REPEATS)
         if first.status is Status.TIMEOUT:
-            bound = max(_HANG_S, _SLOWEST * sum(stage.seconds for stage in first.stages))
+            hang = max(_HANG_S, _SLOWEST * sum(stage.seconds for stage in first.stages))
+            self._hang_s = min(self.limits.timeout_s, hang)
+            self._bounded = replace(self.limits, timeout_s=_MARGIN * self._hang_s + _MARGIN_S)
         else:
             bound = max(_PATIENCE_S, _SLOWEST * first.duration_s)
-        self._bounded = replace(self.limits, timeout_s=min(self.limits.timeout_s, bound))
+            self._bounded = replace(self.limits, timeout_s=min(self.limits.timeout_s, bound))
         self.known[specimen.key()] = Verdict.SAME
         return self._failure
 
@@ -177,6 +183,14 @@ class Oracle:
             if diagnosis is not None and Identity.of(diagnosis) == self.failure.identity:
                 break
         return last
+
+    def shorten(self) -> bool:
+        """For what is slow, not endless: from now on the limit is the time that candidates were seen to run into.
+        Whether that is less than it was."""
+        if self._hang_s is None or self._hang_s >= self.limits.timeout_s:
+            return False
+        self.limits = replace(self.limits, timeout_s=self._hang_s)
+        return True
 
     @property
     def failure(self) -> Failure:

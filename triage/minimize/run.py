@@ -228,11 +228,13 @@ class _Reduction:
         )
 
     def _settled(self, search: Search, failure: Failure) -> tuple[Case, bool, Failure]:
-        """The best on disk and observed once more, with the original's whole time. Where it does not fail alike (it was
-        slow, not endless), the last on the way to it that does."""
+        """The best on disk and observed once more, with the original's whole time; where it is slow, not endless, with
+        the time that candidates had to run into. Where it does not fail alike, the last on the way to it that does."""
         self.progress.step("compiling the result once more")
         case = self.kept.save(search.best, last=True)
         confirmed, seen = self._confirmed(case, failure)
+        if not confirmed and self.oracle.shorten():
+            confirmed, seen = self._confirmed(case, failure)
         if confirmed:
             return case, True, seen
         low, high = 0, len(search.history) - 1
