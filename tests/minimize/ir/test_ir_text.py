@@ -60,6 +60,10 @@ def test_instructions_are_counted() -> None:
     assert llvm.count(LLVM) == 7
 
 
+def test_a_modifier_is_no_label() -> None:
+    assert assembly.count("$L1:\n\tcp.async.bulk.tensor.2d.tile::gather4.shared::cta [%r5], [%rd5], [%r4];\n") == 1
+
+
 def test_metadata_go() -> None:
     text = llvm.without_metadata(LLVM)
     assert "!" not in text

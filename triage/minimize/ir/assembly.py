@@ -9,7 +9,7 @@ from triage.minimize.ir.edits import Edit
 from triage.minimize.ir.search import Search, Size
 
 _COMMENT = re.compile(r"\s*(?://|;)")
-_DIRECTIVE = re.compile(r"\s*(?:\.(?![^\n]*;\s*[\w@])|[{}()\]]\s*[;,]?\s*$|[\w$.]+:|\"|$)")
+_DIRECTIVE = re.compile(r"\s*(?:\.(?![^\n]*;\s*[\w@])|[{}()\]]\s*[;,]?\s*$|[\w$.]+:(?!:)|\"|$)")
 
 _PART = re.compile(
     r"\s*//.*$"  # a comment
