@@ -77,7 +77,7 @@ def test_commands_and_options_exist() -> None:
     named = set(re.findall(r"`triage ([a-z]+)", README))
     context = cli.make_context("triage", ["--help"], resilient_parsing=True)
     assert named <= set(cli.list_commands(context))
-    commands = [cli.get_command(context, name) for name in ("check", "matrix", "minimize")]
+    commands = [cli.get_command(context, name) for name in ("check", "matrix", "minimize", "run")]
     known = {flag for command in [*commands, cli] if command for parameter in command.params for flag in parameter.opts}
     known |= {f"--{parameter.name}" for name in rules.names() for parameter in rules.rule(name).parameters}
     assert set(re.findall(r"`?(--[a-z][a-z-]*)", README)) <= known

@@ -36,6 +36,7 @@ HELP = """\
       matrix    Say with which Triton releases a case fails, and since when.
       minimize  Shrink a failing case while it fails the same way; write a
                 reproducer.
+      run       Run a program unchanged; triage what fails to compile in it.
     """
 CHECK_HELP = """\
     Usage: triage check [OPTIONS] CASE...

@@ -24,6 +24,7 @@ _COMMANDS = {
     "log": ("triage.cli.log", "Diagnose text that somebody else captured. Compiles nothing."),
     "matrix": ("triage.cli.matrix", "Say with which Triton releases a case fails, and since when."),
     "minimize": ("triage.cli.minimize", "Shrink a failing case while it fails the same way; write a reproducer."),
+    "run": ("triage.cli.run", "Run a program unchanged; triage what fails to compile in it."),
 }
 
 
@@ -58,10 +59,20 @@ def cli(debug: bool) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit."""
     given = sys.argv[1:] if arguments is None else arguments
-    debug = "--debug" in given
+    own, others = _own(given)
+    debug = "--debug" in own
     # --debug may stand anywhere: it belongs to no single command.
-    given = (["--debug"] if debug else []) + [word for word in given if word != "--debug"]
+    given = (["--debug"] if debug else []) + [word for word in own if word != "--debug"] + others
     sys.exit(_run(given, debug))
+
+
+def _own(given: list[str]) -> tuple[list[str], list[str]]:
+    """What is triage's of a command line, and what is the program's that ``triage run`` is to run."""
+    if "--" in given:
+        end = given.index("--")
+    else:
+        end = given.index("run") if given[:1] == ["run"] or given[:2] == ["--debug", "run"] else len(given)
+    return given[:end], given[end:]
 
 
 def _run(arguments: list[str], debug: bool) -> int:

@@ -60,15 +60,18 @@ def compile_options(function: F) -> F:
 
 def limit_options(function: F) -> F:
     """Within which limits cases are compiled."""
+    return timeout_option("Per compile. [120]")(machine_options(function))
+
+
+def timeout_option(text: str) -> Callable[[F], F]:
+    """``--timeout``, with its help."""
+    return click.option("--timeout", type=click.FloatRange(min=0.1), callback=_finite, metavar="SECONDS", help=text)
+
+
+def machine_options(function: F) -> F:
+    """What of the machine compiles may use."""
     for option in reversed(
         [
-            click.option(
-                "--timeout",
-                type=click.FloatRange(min=0.1),
-                callback=_finite,
-                metavar="SECONDS",
-                help="Per compile. [120]",
-            ),
             click.option("--memory", metavar="SIZE", help="Per compile: 512M, 8GiB. [8GiB, or half the machine]"),
             click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Compiles at a time. [cores]"),
             click.option("--no-cache", is_flag=True, help="Compile again what is remembered."),

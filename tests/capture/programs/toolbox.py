@@ -1,0 +1,77 @@
+"""What the programs share: helpers of a kernel in a module of their own, ways to die, and a machine without a GPU."""
+
+import os
+import signal
+import time
+
+import triton
+import triton.language as tl
+from triton.language.core import builtin
+
+SCALE = tl.constexpr(2)
+
+
+@builtin
+def strike(how, _builder=None, _semantic=None):
+    """End, or do not end, the process that compiles the kernel which calls this."""
+    how = getattr(how, "value", how)
+    if how == "abort":
+        os.abort()
+    elif how == "segfault":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    elif how == "exit":
+        os._exit(3)
+    elif how == "hang":
+        while True:
+            time.sleep(1)
+
+
+@triton.jit
+def scaled(x):
+    return x * SCALE
+
+
+class Tensor:
+    """What a kernel's launch looks at."""
+
+    class dtype:
+        def __init__(self, name):
+            self.name = name
+
+        def __str__(self):
+            return "torch." + self.name
+
+        def __hash__(self):
+            return hash(self.name)
+
+        def __eq__(self, other):
+            return str(self) == str(other)
+
+    def __init__(self, dtype="float32"):
+        self.dtype = Tensor.dtype(dtype)
+
+    def data_ptr(self):
+        return 4096
+
+
+class Driver:
+    """A GPU's driver as far as a warm-up asks it."""
+
+    def __init__(self, target):
+        self._target = target
+
+    def get_current_target(self):
+        return self._target
+
+    def get_current_device(self):
+        return 0
+
+    def get_current_stream(self, device=None):
+        return 0
+
+
+def pretend(arch=90):
+    """Kernels can be warmed up from here on."""
+    from triton.backends.compiler import GPUTarget
+
+    triton.runtime.driver.set_active(Driver(GPUTarget("cuda", arch, 32)))

@@ -1,0 +1,76 @@
+"""Programs, with and without triage around them (a plugin of this folder's tests)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commands import Run, run_triage
+
+from triage import case as cases
+from triage.case import Case
+from triage.harness.toolchains import Toolchain
+from triage.session import Options, Session
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A folder for one test: Triton's cache, triage's, and what is captured."""
+
+    folder: Path
+    python: Path
+
+    @property
+    def captured(self) -> Path:
+        return self.folder / "captured"
+
+    def variables(self, **given: str) -> dict[str, str]:
+        own = {
+            "TRITON_CACHE_DIR": str(self.folder / "triton"),
+            # On 3.9 Triton warns, once a process, that this is not set.
+            "TRITON_DEFAULT_FP_FUSION": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        return {**own, **given}
+
+    def plain(self, program: str, *arguments: str, **variables: str) -> Run:
+        """The program by itself."""
+        environment = {**os.environ, **self.variables(**variables)}
+        done = subprocess.run(
+            [self.python, PROGRAMS / program, *arguments], capture_output=True, text=True, check=False, env=environment
+        )
+        return Run(done.returncode, done.stdout, done.stderr)
+
+    def run(self, program: str, *arguments: str, options: tuple[str, ...] = (), **variables: str) -> Run:
+        """The program under ``triage run``, and what was captured kept; without a search for neighbours."""
+        command = [str(self.python), str(PROGRAMS / program), *arguments]
+        given = ["run", "--no-suggest", "-o", str(self.captured), *options, "--", *command]
+        return run_triage(self.folder / "cache", *given, **self.variables(**variables))
+
+    def document(self, program: str, *arguments: str, options: tuple[str, ...] = ()) -> Any:
+        """The document of a run."""
+        done = self.run(program, *arguments, options=(*options, "--json"))
+        assert done.err.splitlines()[-1] == f"triage: {self.captured / 'run.json'}", done.err
+        return json.loads((self.captured / "run.json").read_text())
+
+    def cases(self) -> list[Case]:
+        """What was captured."""
+        return [cases.load(path.parent) for path in sorted(self.captured.glob("*/case.json"))]
+
+
+def signatures(folders: list[Case], toolchain: Toolchain) -> list[str]:
+    """What comes of each case when it is compiled by itself."""
+    found = []
+    with Session(Options(python=str(toolchain.python), suggest=False, jobs=2)) as session:
+        for answer in session.check_all(folders):
+            if isinstance(answer, Exception):
+                found.append(f"could not tell: {answer}")
+            else:
+                found.append(answer.diagnosis.signature if answer.diagnosis else "compiles")
+    return found

@@ -1,0 +1,118 @@
+"""However a compile takes its process down, in whatever process: its case is there, and its report is the right one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from running import Bench, signatures
+
+from triage import case as cases
+from triage.capture.captured import State
+from triage.harness.toolchains import Toolchain
+
+REPRODUCERS = Path(__file__).parents[2] / "reproducers"
+WORKER = Path(__file__).parents[2] / "triage/harness/worker"
+CODE = {"abort": 134, "segfault": 139, "exit": 3, "hang": 124}
+BenchOf = Callable[[str], Bench]
+
+
+def slow(*values: object) -> object:
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(
+    ("version", "how", "pool"),
+    [
+        ("newest", "exit", "fork"),
+        ("newest", "hang", "single"),
+        *(
+            slow(version, how, pool)
+            for version in ("3.2.0", "3.5.1", "newest")
+            for how in ("abort", "segfault", "exit", "hang")
+            for pool in ("single", "threads", "fork", "spawn", "executor")
+        ),
+    ],
+)
+def test_the_case_that_died_is_captured_and_reported(bench_of: BenchOf, version: str, how: str, pool: str) -> None:
+    bench = bench_of(version)
+    options = ("--timeout", "2") if how == "hang" else ()
+    document = bench.document("deaths.py", how, pool, options=options)
+    found = [one for one in document["findings"] if one["signature"]]
+    assert len(found) == 1, document
+    (finding,) = found
+    report = finding["report"]
+    assert finding["reproduced"] is True
+    assert report["case"]["constexprs"] == {"HOW": how, "BLOCK": 128}
+    assert report["case"]["options"]["num_warps"] == 2
+    assert [one["state"] for one in finding["captured"]] == ["hung" if how == "hang" else "died"]
+    outcome = report["outcome"]
+    assert outcome["stage"] == "source"
+    signal = {"abort": "SIGABRT", "segfault": "SIGSEGV"}.get(how)
+    assert (outcome["status"], outcome["signal"]) == ("timeout" if how == "hang" else "crash", signal)
+    assert outcome["exit_code"] == 3 if how == "exit" else True
+    # What else the program was compiling is not blamed; in a pool that breaks, it may not have begun.
+    assert len(document["findings"]) == 1
+    if pool in ("single", "threads") or how == "hang":
+        assert document["exit_code"] == CODE[how]
+    if pool == "single":
+        assert document["compiled"] == 1
+
+
+@pytest.mark.parametrize(
+    ("version", "names"),
+    [
+        slow("3.0.0", ["wgmma-tf32-mn-major", "asm-constraint-letter", "float-pointer-offset", "static-assert"]),
+        slow("3.2.0", ["wgmma-tf32-mn-major", "asm-constraint-letter", "float-pointer-offset", "cluster-sort"]),
+        slow("3.5.1", ["gluon-mfma-shape", "asm-constraint-letter", "float-pointer-offset", "fp8-sort"]),
+        slow("newest", sorted(path.parent.name for path in REPRODUCERS.glob("*/case.json"))),
+    ],
+)
+def test_what_is_captured_of_a_known_failure_fails_alike(
+    bench_of: BenchOf, release: Callable[[str], Toolchain], version: str, names: list[str]
+) -> None:
+    """Known failures, compiled by a program, each in a process of its own, from a module with all its neighbours."""
+    bench, toolchain = bench_of(version), release(version)
+    folders = [REPRODUCERS / name for name in names]
+    done = bench.run("compile_cases.py", str(WORKER), *map(str, folders), options=("--json",))
+    lines = [line.split() for line in done.out.splitlines() if line.startswith("case ")]
+    failed = {int(pid): Path(folder) for _, folder, pid, status in lines if status != "0"}
+    captured = {int(case.folder.name.partition("-")[0]): case for case in bench.cases()}
+    assert failed
+    assert sorted(captured) == sorted(failed)
+    expected = signatures([cases.load(folder) for folder in failed.values()], toolchain)
+    found = signatures([captured[pid] for pid in failed], toolchain)
+    assert dict(zip(failed.values(), found, strict=True)) == dict(zip(failed.values(), expected, strict=True))
+
+
+@pytest.mark.parametrize("version", ["newest", *(slow(one) for one in ("3.0.0", "3.2.0", "3.5.1"))])
+def test_what_dies_of_the_program_alone_is_said_to_compile(bench_of: BenchOf, version: str) -> None:
+    bench = bench_of(version)
+    done = bench.run("own_ways.py")
+    assert done.code == 134
+    (case,) = bench.cases()
+    assert case.constexprs == {"BLOCK": 128}
+    assert "its process died compiling it; captured, but compiles alone" in done.err
+    assert f"triage check {case.folder} --python {bench.python}" in done.err
+    assert done.err.splitlines()[-1] == "triage: 1 kernel compiled, 1 failed"
+
+
+def test_what_an_autotuner_passes_over_is_a_line(bench: Bench) -> None:
+    done = bench.run("tuned.py")
+    said = done.err.splitlines()
+    assert done.code == 0
+    assert said[-2].startswith("triage: the autotuner passed over 1 configuration of kernel, first OutOfResources: ")
+    assert said[-1] == "triage: 2 kernels compiled, none failed"
+    assert [case.constexprs for case in bench.cases()] == [{"BLOCK": 128}]
+
+
+@pytest.mark.slow
+def test_a_failure_to_load_is_captured_with_the_programs_error(bench: Bench) -> None:
+    document = bench.document("load.py")
+    errors = [one["error"] for finding in document["findings"] for one in finding["captured"]]
+    assert [error.partition(":")[0] for error in errors] == ["OutOfResources", "RuntimeError"]
+    assert errors[1] == "RuntimeError: Triton Error [CUDA]: device kernel image is invalid"
+    assert [case.name for case in bench.cases()] == ["kernel", "kernel"]
+    assert document["exit_code"] == 0
+    assert State.RAISED.value in {one["state"] for finding in document["findings"] for one in finding["captured"]}

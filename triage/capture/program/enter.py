@@ -1,0 +1,76 @@
+"""Run a function within a context manager, and leave no trace of that in a traceback.
+
+A wrapper would be one more frame in every traceback that the program prints. So the function keeps its identity and
+gets a new body: the old one, at its old lines and columns, inside a ``with`` statement.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import inspect
+import linecache
+from types import CodeType, FunctionType
+from typing import Any, Callable, Iterator, Optional
+
+_FUTURE = 0
+for _name in __future__.all_feature_names:
+    _FUTURE |= getattr(__future__, _name).compiler_flag
+
+
+class CannotEnter(Exception):
+    """The function's source is not there, or is not what it was compiled from."""
+
+
+def enter(function: FunctionType, context: Callable[[], Any]) -> None:
+    """From now on ``function`` runs within ``context()``, which is called in the frame of the function. Raises
+    CannotEnter."""
+    name = "_triton_triage_%s" % context.__name__
+    code = _within(function, name)
+    function.__globals__[name] = context
+    function.__code__ = code
+
+
+def _within(function: FunctionType, context: str) -> CodeType:
+    old = function.__code__
+    lines = linecache.getlines(old.co_filename, function.__globals__)
+    if not lines or old.co_freevars:
+        raise CannotEnter("%s: no source, or a closure" % function.__qualname__)
+    first = old.co_firstlineno
+    block = inspect.getblock(lines[first - 1 :])
+    # Below the headers of its classes, on the lines above: the same names, lines and columns as in the file.
+    holders = function.__qualname__.split(".")[:-1]
+    if len(holders) > 1 or (holders and first < 2):
+        raise CannotEnter("%s: defined too deep" % function.__qualname__)
+    head = "\n" * (first - 1 - len(holders)) + "".join("class %s:\n" % holder for holder in holders)
+    try:
+        tree = ast.parse(head + "".join(block))
+    except SyntaxError as error:
+        raise CannotEnter("%s: %s" % (function.__qualname__, error)) from None
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == function.__name__]
+    if not found:
+        raise CannotEnter("%s: not at its line" % function.__qualname__)
+    node = found[0]
+    call = ast.Call(func=ast.Name(id=context, ctx=ast.Load()), args=[], keywords=[])
+    inside = ast.With(items=[ast.withitem(context_expr=call, optional_vars=None)], body=node.body)
+    ast.copy_location(inside, node)
+    node.body = [ast.fix_missing_locations(inside)]
+    module = compile(tree, old.co_filename, "exec", flags=old.co_flags & _FUTURE, dont_inherit=True)
+    new = _find(module, function.__name__)
+    if new is None or new.co_varnames[: old.co_argcount] != old.co_varnames[: old.co_argcount] or new.co_freevars:
+        raise CannotEnter("%s: its source is another function's" % function.__qualname__)
+    return new
+
+
+def _find(code: CodeType, name: str) -> Optional[CodeType]:
+    for one in _codes(code):
+        if one.co_name == name:
+            return one
+    return None
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _codes(constant)

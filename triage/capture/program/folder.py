@@ -1,0 +1,110 @@
+"""The folder of the run: what is written there is whole, or not there; what cannot be written is not the program's."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import time
+import traceback
+from typing import Any, Dict, Optional
+
+# Read once: the program may change its environment.
+_RUN = os.environ.get("TRITON_TRIAGE_CAPTURE", "")
+_KEEP_ALL = bool(os.environ.get("TRITON_TRIAGE_CAPTURE_ALL"))
+COMPILED, CACHED = "c", "h"
+"""What a compile adds to the tally: compiled, or found in Triton's cache."""
+_MOST_NOTES = 20
+_numbers = itertools.count(1)
+_noted = 0
+
+
+def count(what: str) -> None:
+    """One compile more of a sort. One write, at the end of a file: nothing of another process is lost."""
+    _append("tally", what + "\n")
+
+
+def note() -> None:
+    """Keep the exception that is being handled, which is triage's own fault, for the end of the run."""
+    global _noted  # noqa: PLW0603 - a fault that repeats with every compile shall not fill the disk
+    _noted += 1
+    if _noted <= _MOST_NOTES:
+        _append("note-%d.txt" % os.getpid(), traceback.format_exc())
+
+
+def _append(name: str, text: str) -> None:
+    try:
+        file = os.open(os.path.join(_RUN, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            os.write(file, text.encode("utf-8", "replace"))
+        finally:
+            os.close(file)
+    except OSError:
+        pass  # a full disk, or a folder that is gone: the program is not to notice
+
+
+def write(files: Dict[str, str]) -> Optional[str]:
+    """A new folder with these files, which has its name when it is whole. Returns its path. Raises OSError."""
+    number = next(_numbers)
+    while True:
+        name = "%d-%d" % (os.getpid(), number)
+        hidden, path = os.path.join(_RUN, "." + name), os.path.join(_RUN, name)
+        try:
+            os.mkdir(hidden)
+            if not os.path.exists(path):
+                break
+            os.rmdir(hidden)
+        except FileExistsError:
+            pass
+        number = next(_numbers)  # a process of another run had the same number
+    for file, text in files.items():
+        with open(os.path.join(hidden, file), "w", encoding="utf-8") as stream:
+            stream.write(text)
+    os.rename(hidden, path)
+    return path
+
+
+def end(path: str, began: float, error: Optional[BaseException], where: str) -> None:
+    """Say how the compile in that folder ended; one that went well leaves nothing, unless all are to be kept."""
+    if error is None and not _KEEP_ALL:
+        shutil.rmtree(path, ignore_errors=True)
+        return
+    said: Dict[str, Any] = {"where": where, "seconds": round(time.monotonic() - began, 3)}
+    if error is None:
+        said["how"] = "compiled"
+    else:
+        said.update(how="raised", type=type(error).__name__, text=_text(error), autotuning=_autotuning(error))
+    hidden = os.path.join(path, ".ended.json")
+    with open(hidden, "w", encoding="utf-8") as stream:
+        json.dump(said, stream)
+    os.rename(hidden, os.path.join(path, "ended.json"))
+
+
+_MOST_TEXT = 20000
+
+
+def _text(error: BaseException) -> str:
+    """The exception in words; its own ``__str__`` may be what fails."""
+    try:
+        return str(error)[:_MOST_TEXT]
+    except Exception:
+        return "(no text)"
+
+
+_SKIPPED = {"OutOfResources", "CompileTimeAssertionFailure", "PTXASError"}
+"""What Triton's autotuner takes for a configuration that does not work (triton/runtime/autotuner.py)."""
+
+
+def _autotuning(error: BaseException) -> bool:
+    """Whether an autotuner called, which goes on with its next configuration."""
+    import sys
+
+    if type(error).__name__ not in _SKIPPED:
+        return False
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "_bench" and "autotuner" in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,304 @@
+"""A kernel's own module: the kernel with everything that it reaches, in one file that needs nothing but Triton.
+
+Functions keep the text that they have in the program. What they read from elsewhere (helpers, constants, modules) is
+defined or imported above them, under the name that they use where that is free, else under another that their text is
+given; ``lib.helper`` becomes ``helper``.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import re
+import sys
+import textwrap
+from types import FunctionType, ModuleType
+from typing import Any, Dict, List, Optional, Set
+
+from . import names, values
+from .names import Read, Text, reads
+
+_MOST_DEFINITIONS = 400
+_FUTURE_ANNOTATIONS = 0x1000000
+"""``CO_FUTURE_ANNOTATIONS`` of Python 3.8 and later: annotations are text."""
+_ABSENT = object()
+_USUAL = {module: prefix for prefix, module in values.LANGUAGES.items()}
+_HOST = frozenset({"torch", "numpy", "jax", "scipy"})
+"""What runs on the host: imported where a kernel's compile-time functions read it, as the standard library is."""
+
+
+class Module:
+    """The file in the making. ``notes``: what could not be put into it."""
+
+    def __init__(self) -> None:
+        self.notes: List[str] = []
+        self._imports: List[str] = []
+        self._definitions: List[str] = []
+        self._bound: Dict[str, Any] = {}
+        self._named: Dict[Any, str] = {}
+        self._kept: List[Any] = []
+        self._future = False
+
+    def text(self) -> str:
+        """The whole file."""
+        head = ["from __future__ import annotations\n"] if self._future else []
+        return "\n".join([*head, *sorted(set(self._imports)), "", *self._definitions]).rstrip("\n") + "\n"
+
+    def kernel(self, kernel: Any, bound: Dict[str, Any]) -> str:
+        """Add the kernel; ``bound`` are arguments that go out of its head and become constants of the module. Returns
+        its name in the file."""
+        return self._define(kernel, bound)
+
+    def _define(self, function: Any, bound: Optional[Dict[str, Any]] = None) -> str:
+        key = ("object", id(function))
+        if key in self._named:
+            return self._named[key]
+        if len(self._definitions) > _MOST_DEFINITIONS:
+            raise values.NoText("more than %d definitions" % _MOST_DEFINITIONS)
+        self._kept.append(function)  # so that no other object gets its id
+        source = _source(function)
+        if bound:
+            text = Text(source)
+            node = ast.parse(source).body[0]
+            for name in bound:
+                text.without_parameter(node, name)  # type: ignore[arg-type]  # a kernel's source is one function
+            source = text.result()
+        tree = ast.parse(source)
+        node = tree.body[0]
+        own_name = str(getattr(node, "name", "value"))
+        name = self._named[key] = self._free(own_name, key)
+        decorator = self._decorator(function)
+        text = Text(source)
+        if name != own_name:
+            first = re.compile(rb"\b(?:def|class)\s+(%s)\b" % own_name.encode()).search(text.bytes)
+            if first:
+                text.replace(first.start(1), first.end(1), name)
+        self._future = self._future or _has_text_annotations(function)
+        scope = {**_scope(function), **(bound or {})}
+        own = set(names.bound(node))
+        for read in reads(node):
+            if read.parts[0] != own_name or scope.get(own_name, function) is not function:
+                self._resolve(read, scope, text, own)
+            elif name != own_name:
+                text.replace(*text.span(read.nodes[0]), name)
+        self._definitions.append("\n" + decorator + text.result().rstrip() + "\n")
+        return name
+
+    def _decorator(self, function: Any) -> str:
+        """A kernel's source begins at its ``def``: what tuned or wrapped it has done so already."""
+        if not values.is_jitted(function):
+            return ""
+        if is_gluon(function):
+            jit = "%s.jit" % self.name(sys.modules["triton.experimental.gluon"], "gluon")
+        else:
+            jit = "%s.jit" % self.name(sys.modules["triton"], "triton")
+        return "@%s%s\n" % (jit, "(noinline=True)" if getattr(function, "noinline", False) else "")
+
+    def _resolve(self, read: Read, scope: Dict[str, Any], text: Text, own: Set[str]) -> None:
+        """Have one chain of names mean in the file what it means in the program. ``own``: names that the function
+        binds itself."""
+        value, depth = scope.get(read.parts[0], _ABSENT), 1
+        if value is _ABSENT:
+            # A builtin, or a name that is not defined, which may be the very failure.
+            self._future = self._future or (read.annotation and not hasattr(builtins, read.parts[0]))
+            return
+        while _is_users_module(value) and depth < len(read.parts):
+            found = getattr(value, read.parts[depth], _ABSENT)
+            if found is _ABSENT or _stays(found):
+                break
+            value, depth = found, depth + 1
+        if read.annotation and not _of_triton(value):
+            self._future = True
+            return
+        wanted = read.parts[depth - 1]
+        try:
+            name = self.name(value, wanted, _annotated(scope, wanted) if depth == 1 else False)
+        except (values.NoText, OSError, TypeError, SyntaxError) as error:
+            self.notes.append("%s: %s" % (".".join(read.parts[:depth]), error))
+            return
+        self._import_below(value, read.parts[depth:])
+        if name != ".".join(read.parts[:depth]):
+            name = self._alias(name, own) if name in own else name
+            text.replace(*text.span(read.nodes[depth - 1]), name)
+
+    def name(self, value: Any, wanted: str = "", annotated: bool = False) -> str:
+        """The name of a value in the file, which from now on has it. Raises NoText, and OSError or TypeError for what
+        has no source."""
+        name = str(getattr(value, "__name__", "value"))
+        wanted = wanted or _USUAL.get(name, name.rpartition(".")[2])
+        if isinstance(value, ModuleType):
+            return self._import(value, wanted)
+        function = _users_function(value)
+        if function is not None:
+            return self._define(function)
+        if values.is_code(value):
+            return self._import_from(value, wanted)
+        expression = values.expression(value, self._in_expression)
+        key = ("value", expression, annotated)
+        if key not in self._named or self._named[key] != wanted:
+            self._named[key] = self._free(wanted, key)
+            annotation = ": %s.constexpr" % self.name(sys.modules["triton.language"]) if annotated else ""
+            line = "%s%s = %s" % (self._named[key], annotation, expression)
+            if line not in self._definitions:
+                self._definitions.append(line)
+        return self._named[key]
+
+    def _in_expression(self, value: Any) -> str:
+        """The name of what an expression of triage's own refers to: ``tl.constexpr``."""
+        found = values.public(value)
+        if found is None:
+            return self.name(value)
+        prefix, path = found
+        return "%s.%s" % (self.name(sys.modules[values.LANGUAGES[prefix]], prefix), path)
+
+    def _import(self, module: ModuleType, wanted: str) -> str:
+        key = ("object", id(module))
+        if key not in self._named:
+            name = self._named[key] = self._free(wanted, key)
+            path = module.__name__
+            parent, _, child = path.rpartition(".")
+            if name != child:
+                self._imports.append("import %s as %s" % (path, name))
+            else:
+                self._imports.append("from %s import %s" % (parent, child) if parent else "import %s" % path)
+        return self._named[key]
+
+    def _import_from(self, value: Any, wanted: str) -> str:
+        key = ("object", id(value))
+        if key not in self._named:
+            self._kept.append(value)
+            module, path = _place(value)
+            name = self._named[key] = self._free(wanted, key)
+            self._imports.append("from %s import %s%s" % (module, path, "" if path == name else " as %s" % name))
+        return self._named[key]
+
+    def _import_below(self, value: Any, rest: Any) -> None:
+        """``tl.extra.cuda.libdevice`` is there only where somebody has imported it."""
+        for part in rest:
+            value = getattr(value, part, None)
+            if not isinstance(value, ModuleType) or not values.is_triton(value.__name__):
+                return
+            if sys.modules.get(value.__name__) is value:
+                self._imports.append("import %s" % value.__name__)
+
+    def _alias(self, name: str, own: Set[str]) -> str:
+        """Another name for what a local variable hides."""
+        key = ("alias", name)
+        other = self._named.get(key)
+        if other is None or other in own:
+            other = self._named[key] = self._free(name, key, own)
+            self._definitions.append("%s = %s" % (other, name))
+        return other
+
+    def _free(self, wanted: str, key: Any, avoid: Optional[Set[str]] = None) -> str:
+        name, number = wanted, 1
+        while self._bound.get(name, key) != key or (avoid and name in avoid):
+            number += 1
+            name = "%s_%d" % (wanted, number)
+        self._bound[name] = key
+        return name
+
+
+def is_gluon(kernel: Any) -> bool:
+    """Whether ``gluon.jit`` made it."""
+    return any(base.__name__ == "GluonJITFunction" for base in type(kernel).__mro__)
+
+
+def python(function: Any) -> Any:
+    """The Python function below a jitted one."""
+    while not isinstance(function, (FunctionType, type)) and hasattr(function, "fn"):
+        function = function.fn
+    return function
+
+
+def _source(function: Any) -> str:
+    if values.is_jitted(function):
+        return str(function.src)
+    return textwrap.dedent(inspect.getsource(python(function)))
+
+
+def _scope(function: Any) -> Dict[str, Any]:
+    plain = python(function)
+    if isinstance(plain, type):
+        return dict(vars(sys.modules.get(plain.__module__, builtins)))
+    scope = dict(plain.__globals__)
+    # Up to 3.3 Triton does not see what a kernel has closed over.
+    if not values.is_jitted(function) or hasattr(function, "get_capture_scope"):
+        for name, cell in zip(plain.__code__.co_freevars, plain.__closure__ or ()):  # noqa: B905 - of Python 3.10
+            try:
+                scope[name] = cell.cell_contents
+            except ValueError:  # not bound yet
+                pass
+    return scope
+
+
+def _has_text_annotations(function: Any) -> bool:
+    plain = python(function)
+    return isinstance(plain, FunctionType) and bool(plain.__code__.co_flags & _FUTURE_ANNOTATIONS)
+
+
+def _users_function(value: Any) -> Any:
+    """The function or class that is to be written down, where it is one of the user's own."""
+    if values.is_jitted(value) or type(value).__name__ == "ConstexprFunction":
+        return None if values.is_triton(getattr(value, "__module__", None)) else value
+    # 3.4 makes a function of its own of a constexpr_function.
+    plain = getattr(value, "__wrapped__", value) if isinstance(value, FunctionType) else value
+    if not isinstance(plain, (FunctionType, type)):
+        return None
+    top = str(plain.__module__).partition(".")[0]
+    if top in _HOST or values.is_triton(top) or _is_standard(top):
+        return None
+    return plain
+
+
+def _is_standard(top: str) -> bool:
+    if top in sys.builtin_module_names:
+        return True
+    names = getattr(sys, "stdlib_module_names", None)  # Python 3.10
+    if names is not None:
+        return top in names and top != "__main__"
+    file = getattr(sys.modules.get(top), "__file__", None) or ""
+    return file.startswith(inspect.__file__.rpartition("/")[0]) and "site-packages" not in file
+
+
+def _is_users_module(value: Any) -> bool:
+    return isinstance(value, ModuleType) and not values.is_triton(value.__name__)
+
+
+def _stays(value: Any) -> bool:
+    """What is better read from its module than written down: functions of the host's libraries, and what is no code
+    and no constant."""
+    if isinstance(value, ModuleType) or _of_triton(value) or _users_function(value) is not None:
+        return False
+    if values.is_code(value):
+        return True
+    try:
+        values.expression(value, lambda one: "name")
+    except values.NoText:
+        return True
+    return False
+
+
+def _of_triton(value: Any) -> bool:
+    if isinstance(value, ModuleType):
+        return values.is_triton(value.__name__)
+    holder = value if isinstance(value, (type, FunctionType)) else type(value)
+    return values.is_triton(getattr(holder, "__module__", None)) and not values.is_jitted(value)
+
+
+def _annotated(scope: Dict[str, Any], name: str) -> bool:
+    """``N: tl.constexpr = 4`` at the head of a file makes a constexpr of N, up to 3.2."""
+    found = (scope.get("__annotations__") or {}).get(name)
+    return "constexpr" in (found if isinstance(found, str) else getattr(found, "__name__", ""))
+
+
+def _place(value: Any) -> Any:
+    """The module and name under which a function or class can be imported. Raises NoText."""
+    name = str(getattr(value, "__name__", ""))
+    for module in ("triton.language", "triton", str(getattr(value, "__module__", ""))):
+        if name and module and getattr(sys.modules.get(module), name, None) is value:
+            return module, name
+    if getattr(builtins, name, None) is value:
+        return "builtins", name
+    raise values.NoText("%r is in no module under its name" % (value,))

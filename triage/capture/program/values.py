@@ -1,0 +1,163 @@
+"""Python values as source text: what a kernel's module has to say to have the same value."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+import sys
+from typing import Any, Callable, Optional, Tuple
+
+_DEEPEST = 20
+
+
+class NoText(Exception):
+    """The value cannot be written down."""
+
+
+def is_jitted(value: Any) -> bool:
+    """A kernel or a helper: Triton's JITFunction, and Gluon's subclass of it."""
+    return any(base.__name__ == "JITFunction" for base in type(value).__mro__)
+
+
+def is_triton(module: Optional[str]) -> bool:
+    """Whether a module of that name is part of Triton."""
+    return module is not None and module.partition(".")[0] == "triton"
+
+
+def unwrapped(value: Any) -> Any:
+    """What a ``tl.constexpr`` holds."""
+    while type(value).__name__ == "constexpr" and is_triton(type(value).__module__):
+        value = value.value
+    return value
+
+
+def is_constexpr(value: Any) -> bool:
+    """Whether it is a ``tl.constexpr``."""
+    return unwrapped(value) is not value
+
+
+def is_code(value: Any) -> bool:
+    """A function, class or kernel; constexprs and dtypes can be called as well."""
+    return isinstance(value, type) or (not is_constexpr(value) and callable(value) and hasattr(value, "__name__"))
+
+
+def expression(value: Any, name: Callable[[Any], str], depth: int = 0) -> str:
+    """The value as an expression. ``name`` gives the text that names a function, class or module. Raises NoText."""
+    if depth > _DEEPEST:
+        raise NoText("nested too deep")
+
+    def inner(one: Any) -> str:
+        return expression(one, name, depth + 1)
+
+    kind = type(value)
+    if is_constexpr(value):
+        return "%s(%s)" % (name(kind), inner(unwrapped(value)))
+    if value is None or value is Ellipsis or kind in (bool, int, str, bytes):
+        return repr(value)
+    if kind is float:
+        return repr(value) if math.isfinite(value) else 'float("%r")' % value
+    if kind is list:
+        return "[%s]" % ", ".join(map(inner, value))
+    if kind is tuple:
+        return "(%s)" % (", ".join(map(inner, value)) + ("," if len(value) == 1 else ""))
+    if kind in (set, frozenset):
+        return "%s([%s])" % (kind.__name__, ", ".join(sorted(map(inner, value))))
+    if kind is dict:
+        return "{%s}" % ", ".join("%s: %s" % (inner(key), inner(one)) for key, one in value.items())
+    if isinstance(value, enum.Enum):
+        return "%s.%s" % (name(kind), value.name)
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+        return "%s(%s)" % (name(kind), ", ".join(map(inner, value)))
+    return _object(value, name, inner)
+
+
+def _object(value: Any, name: Callable[[Any], str], inner: Callable[[Any], str]) -> str:
+    kind = type(value)
+    if is_code(value):
+        return name(value)
+    if kind.__name__ == "dtype" and is_triton(kind.__module__):
+        return "%s.%s" % (name(sys.modules[LANGUAGES["tl"]]), _dtype(value))
+    if kind.__name__ == "dtype" and kind.__module__ == "torch":
+        return "%s.%s" % (name(sys.modules["torch"]), str(value).rpartition(".")[2])
+    if dataclasses.is_dataclass(value):
+        given = [(one.name, getattr(value, one.name)) for one in dataclasses.fields(value) if not _default(value, one)]
+        return "%s(%s)" % (name(kind), ", ".join("%s=%s" % (field, inner(one)) for field, one in given))
+    if callable(getattr(value, "item", None)):  # a scalar of numpy or torch
+        return inner(value.item())
+    raise NoText("a %s.%s cannot be written down" % (kind.__module__, kind.__qualname__))
+
+
+def _default(value: Any, field: Any) -> bool:
+    """Whether a field need not be given: other releases may not have it."""
+    if not field.init:
+        return True
+    if field.default_factory is not dataclasses.MISSING:
+        return bool(getattr(value, field.name) == field.default_factory())
+    return field.default is not dataclasses.MISSING and getattr(value, field.name) is field.default
+
+
+def _dtype(value: Any) -> str:
+    """The attribute of ``triton.language`` that is this dtype."""
+    language = sys.modules["triton.language"]
+    for one in (str(getattr(value, "name", "")), str(value)):
+        for attribute, found in vars(language).items():
+            if type(found) is type(value) and (getattr(found, "name", None) == one or str(found) == one):
+                return attribute
+    raise NoText("the type %s has no name in triton.language" % (value,))
+
+
+LANGUAGES = {"tl": "triton.language", "gl": "triton.experimental.gluon.language"}
+"""Under these names cases and most kernels know them."""
+
+
+def in_json(value: Any) -> Any:
+    """A constexpr as a case has it: a JSON value, or the text of a Triton object. Raises NoText."""
+    value = unwrapped(value)
+    if value is None or type(value) in (bool, str):
+        return value
+    if type(value) is int and -(1 << 63) <= value < 1 << 64:
+        return value
+    if type(value) is float and math.isfinite(value):
+        return value
+    if type(value) in (tuple, list):
+        return [in_json(one) for one in value]
+    if type(value).__name__ == "dtype" and is_triton(type(value).__module__):
+        return "tl.%s" % _dtype(value)
+    if is_triton(type(value).__module__) and dataclasses.is_dataclass(value):
+        return expression(value, _named)
+    raise NoText("a %s is no value of a case" % type(value).__qualname__)
+
+
+def _named(value: Any) -> str:
+    found = public(value)
+    if found is None:
+        raise NoText("%r has no public name" % (value,))
+    return ".".join(found)
+
+
+def public(value: Any) -> Optional[Tuple[str, str]]:
+    """The usual prefix (``tl``, ``gl``) and the name in it of what Triton's languages offer."""
+    for prefix, module in LANGUAGES.items():
+        found = _path(value, sys.modules.get(module))
+        if found:
+            return prefix, found
+    return None
+
+
+def _path(value: Any, module: Any) -> str:
+    name = getattr(value, "__name__", "")
+    if module is None or not name:
+        return ""
+    if getattr(module, name, None) is value:
+        return str(name)
+    # Classes of one architecture are in a module below: gl.nvidia.blackwell.TensorMemoryLayout.
+    below = str(getattr(value, "__module__", ""))
+    if below.startswith(module.__name__ + "."):
+        names = below[len(module.__name__) + 1 :].split(".")
+        while names:
+            holder = sys.modules.get(".".join([module.__name__, *names]))
+            if getattr(holder, name, None) is value and not any(one.startswith("_") for one in names):
+                return ".".join([*names, name])
+            names.pop()
+    return ""

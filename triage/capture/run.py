@@ -1,0 +1,140 @@
+"""Run somebody's program as if triage were not there, and see to it that its compiles are captured."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from triage.capture.captured import Capture, RunFolder, is_alive
+from triage.errors import EnvironmentFault, InputError
+
+INJECTED = Path(__file__).resolve().parent / "inject"
+"""Goes in front of PYTHONPATH; holds a sitecustomize and nothing else."""
+TIMED_OUT = 124
+"""The exit code where triage ended the program, as ``timeout`` has it."""
+_POLL_S = 0.2
+_KILL_WAIT_S = 5.0
+_TO_PASS_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+_FROM_THE_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How the program ended: ``code`` is its exit code, or 128 + n for signal n, as a shell has it. ``hung``: triage
+    ended it because a compile did not."""
+
+    code: int
+    signal: str | None
+    hung: bool
+    seconds: float
+    capture: Capture
+
+
+def run(command: tuple[str, ...], folder: RunFolder, timeout_s: float | None = None, keep_all: bool = False) -> Ran:
+    """Run ``command`` to its end. ``timeout_s`` bounds each compile in it, not the program. Raises InputError when it
+    cannot be started."""
+    began = time.monotonic()
+    with _signals() as passed_on:
+        process = _start(command, environment(folder.path, os.environ, keep_all))
+        passed_on.append(process)
+        hung, stopped = _wait(process, folder, timeout_s)
+    code = process.returncode
+    name = signal.Signals(-code).name if code < 0 else None
+    exit_code = TIMED_OUT if hung else 128 - code if code < 0 else code
+    return Ran(exit_code, name, bool(hung), time.monotonic() - began, folder.read(hung, stopped))
+
+
+def environment(folder: Path, base: Mapping[str, str], keep_all: bool = False) -> dict[str, str]:
+    """The program's environment: the user's own, and what has its interpreters look at ``inject`` first."""
+    before = base.get("PYTHONPATH", "")
+    return {
+        **base,
+        # An empty entry would be the working directory.
+        "PYTHONPATH": os.pathsep.join([str(INJECTED), before] if before else [str(INJECTED)]),
+        "TRITON_TRIAGE_CAPTURE": str(folder.absolute()),
+        **({"TRITON_TRIAGE_CAPTURE_ALL": "1"} if keep_all else {}),
+    }
+
+
+def _start(command: tuple[str, ...], variables: dict[str, str]) -> subprocess.Popen[bytes]:
+    try:
+        # What the caller of triage has opened for the program is the program's.
+        return subprocess.Popen(command, env=variables, close_fds=False)
+    except OSError as error:
+        raise InputError(f"{command[0]}: cannot be started: {error.strerror}") from None
+
+
+@contextmanager
+def _signals() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Ctrl-C reaches the program from the terminal, and is the program's to answer; what is sent to triage alone is
+    passed on. What is ignored stays so: the program inherits that."""
+    passed_on: list[subprocess.Popen[bytes]] = []
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        pass
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        for process in passed_on:
+            with suppress(ProcessLookupError):
+                process.send_signal(number)
+
+    before = {}
+    for number in (*_FROM_THE_TERMINAL, *_TO_PASS_ON):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            before[number] = signal.signal(number, leave if number in _FROM_THE_TERMINAL else pass_on)
+    try:
+        yield passed_on
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+_Folders = frozenset[Path]
+
+
+def _wait(process: subprocess.Popen[bytes], folder: RunFolder, timeout_s: float | None) -> tuple[_Folders, _Folders]:
+    """Until the program has ended, by itself or because a compile in it takes too long. Returns the folders of such
+    compiles, and of those that were ended with them."""
+    if timeout_s is None:
+        process.wait()
+        return frozenset(), frozenset()
+    seen: dict[Path, float] = {}
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_POLL_S)
+            return frozenset(), frozenset()
+        now, compiling = time.monotonic(), folder.compiling()
+        seen = {one: seen.get(one, now) for one in compiling}
+        # A process that died in a compile leaves its folder as well, and the program may know how to go on.
+        alive = frozenset(one for one, pid in compiling.items() if is_alive(pid))
+        hung = frozenset(one for one in alive if now - seen[one] > timeout_s)
+        if hung:
+            _kill(process, {compiling[one] for one in hung})
+            return hung, alive - hung
+
+
+def _kill(process: subprocess.Popen[bytes], compiling: set[int]) -> None:
+    """End the program with all of its processes, those that compile included."""
+    import psutil
+
+    roots = [process.pid, *compiling]
+    found: dict[int, psutil.Process] = {}
+    for pid in roots:
+        with suppress(psutil.Error):
+            one = psutil.Process(pid)
+            found.update({each.pid: each for each in [one, *one.children(recursive=True)]})
+    for each in found.values():
+        with suppress(psutil.Error):
+            each.kill()
+    try:
+        process.wait(_KILL_WAIT_S)
+    except subprocess.TimeoutExpired:
+        raise EnvironmentFault(f"process {process.pid} cannot be killed") from None
+    psutil.wait_procs(list(found.values()), timeout=_KILL_WAIT_S)
