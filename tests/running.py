@@ -1,14 +1,16 @@
-"""Programs, with and without triage around them (a plugin of this folder's tests)."""
+"""Programs, with and without triage around them: a plugin, with a bench for each test of captures."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from commands import Run, run_triage
 
 from triage import case as cases
@@ -16,7 +18,7 @@ from triage.case import Case
 from triage.harness.toolchains import Toolchain
 from triage.session import Options, Session
 
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parent / "capture" / "programs"
 
 
 @dataclass(frozen=True)
@@ -74,3 +76,18 @@ def signatures(folders: list[Case], toolchain: Toolchain) -> list[str]:
             else:
                 found.append(answer.diagnosis.signature if answer.diagnosis else "compiles")
     return found
+
+
+Release = Callable[[str], Toolchain]
+
+
+@pytest.fixture
+def bench_of(tmp_path: Path, release: Release) -> Callable[[str], Bench]:
+    """A bench with the interpreter of a release."""
+    return lambda version: Bench(tmp_path, release(version).python)
+
+
+@pytest.fixture
+def bench(bench_of: Callable[[str], Bench]) -> Bench:
+    """A bench with the newest."""
+    return bench_of("newest")
