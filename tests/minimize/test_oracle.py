@@ -129,7 +129,7 @@ def test_what_compiles_is_no_case(ask: Any) -> None:
 
 
 def test_what_cannot_be_told_is_no_answer_for_the_original_either(ask: Any) -> None:
-    with pytest.raises(EnvironmentFault, match="could not tell"):
+    with pytest.raises(EnvironmentFault, match=r"/user/kernel\.py::kernel: could not tell"):
         ask({"original": [LOST]})
 
 

@@ -19,7 +19,9 @@ from triage.target import Target
 
 _CUDA_GUIDE = "CUDA C++ Programming Guide, technical specifications per compute capability"
 _TCGEN05 = "PTX ISA, tcgen05: tensor memory is 128 lanes by 512 columns a CTA"
-_CLUSTERS = "Triton's launcher from 3.6 on allows clusters of 16, which are not portable, on parts of 9.x and 10.x"
+_CLUSTERS = (
+    "clusters of 16, not portable, as Triton's launcher allows from 3.6 on (backends/nvidia/driver.py: H100 and B200)"
+)
 _CDNA = "AMD Instinct CDNA ISA guides: 64 KiB of LDS a work-group, 1024 work-items"
 _CDNA4 = "AMD Instinct CDNA4 ISA guide: 160 KiB of LDS a work-group"
 _RDNA = "AMD RDNA ISA guides: 64 KiB of LDS a work-group, 1024 work-items"
@@ -31,8 +33,8 @@ class Limits:
     """What one block (and one thread) may use on a target.
 
     ``shared_bytes`` is the opt-in maximum of a block; ``tensor_memory_columns`` is 0 where there is no tensor
-    memory; ``cluster_blocks`` is what Triton's launcher may ask for, 1 where there are no clusters; ``registers`` is a
-    thread's.
+    memory; ``cluster_blocks`` is what Triton's launcher may ask for, 1 where there are no clusters: 16 was launched on
+    a part of 9.0 with Triton 3.6.0, and was not tried on 10.x or with earlier releases; ``registers`` is a thread's.
     """
 
     shared_bytes: int

@@ -127,6 +127,7 @@ class Oracle:
     _failure: Failure | None = None
     _bounded: Limits = field(default_factory=Limits)
     _hang_s: float | None = None
+    _asked: str = ""
     _unknown: int = 0
     _checked: int = 0
 
@@ -135,6 +136,7 @@ class Oracle:
     def learn(self, specimen: Specimen, repeat: int | None) -> Failure:
         """Compile the original until it is known how reliably it fails. Raises InputError when it does not fail or does
         not fit its kernel, EnvironmentFault when it cannot be told."""
+        self._asked = f"{specimen.case.path}::{specimen.case.name}"
         case = self._place(specimen)
         first = self._run(case, observe=True)
         diagnosis = logs.diagnose_outcome(first, case.path)
@@ -205,7 +207,8 @@ class Oracle:
         self.compiles += 1
         result = attempt.result
         if isinstance(result, Undecided):
-            where = f"{case.path}::{case.name}"
+            # Candidates lie in folders of triage's own, which nobody has asked about.
+            where = self._asked or f"{case.path}::{case.name}"
             if result.input_error:
                 raise InputError(f"{where}: {result.reason}")
             raise EnvironmentFault(f"{where}: could not tell: {result.reason}")

@@ -38,7 +38,7 @@ class Compiler:
     def __init__(self, folder: Path, stage: Stage, alike: Callable[[ir.Task], bool], stepped: Any = STEPPED) -> None:
         self.folder, self._alike, self._stepped = folder, alike, stepped
         self.case = SimpleNamespace(folder=Path("/nowhere/at/all"))
-        self.failure = SimpleNamespace(outcome=SimpleNamespace(stage=stage))
+        self.failure = SimpleNamespace(outcome=SimpleNamespace(stage=stage, imported=True))
 
     def run(self, task: ir.Task) -> None:
         assert isinstance(task, ir.Record)
@@ -102,6 +102,13 @@ def test_a_later_stage_by_its_text_and_how_it_called_its_tool(tmp_path: Path) ->
 def test_without_ir(tmp_path: Path, stage: Stage, reason: str) -> None:
     with pytest.raises(NoIR, match=reason):
         place(tmp_path, stage, lambda task: True)
+
+
+def test_a_file_that_fails_on_import_is_no_front_end(tmp_path: Path) -> None:
+    compiler = Compiler(tmp_path, Stage.SOURCE, lambda task: True)
+    compiler.failure.outcome.imported = False
+    with pytest.raises(NoIR, match="imported"):
+        find(compiler)  # type: ignore[arg-type]
 
 
 def test_what_nothing_shows_alone_is_said(tmp_path: Path) -> None:

@@ -48,6 +48,8 @@ class Place:
 def find(replays: Replays) -> Place:
     """The shortest part of the compile that shows the failure by itself. Raises NoIR."""
     stage = replays.failure.outcome.stage
+    if not replays.failure.outcome.imported:
+        raise NoIR("it fails while the kernel's file is imported, before the kernel is looked at")
     if stage in (None, Stage.SOURCE):
         raise NoIR("it fails in the front end, before there is IR")
     if stage is Stage.LOAD:
