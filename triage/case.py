@@ -38,6 +38,11 @@ _FIELDS = {
 }
 
 
+IR_ENDINGS = frozenset({".source", ".glir", ".ttir", ".ttgir", ".llir", ".ll", ".ptx", ".amdgcn", ".mlir"})
+"""Of a kernel that is no source but what a stage left (``.source``: the front end); ``.mlir`` is a module with the
+pipeline that MLIR's reproducer names."""
+
+
 class Language(str, Enum):
     """The language a kernel is written in."""
 
@@ -81,6 +86,11 @@ class Case:
         """The kernel's source file."""
         return self.folder / self.file
 
+    @property
+    def is_ir(self) -> bool:
+        """A text of IR, from which only the later stages are compiled. It has neither arguments nor constexprs."""
+        return Path(self.file).suffix in IR_ENDINGS
+
     def to_json(self) -> dict[str, Any]:
         """The case document of the contract (``triton-triage/case/1``)."""
         return {
@@ -114,6 +124,8 @@ class Case:
         document.pop("inputs", None)
         del document["origin"], document["toolchain"], document["schema"]
         document["kernel"] = {"name": self.name, "source": hashlib.sha256(self.path.read_bytes()).hexdigest()}
+        if self.is_ir:
+            document["kernel"]["stage"] = self.path.suffix
         return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
     def with_changes(self, changes: Mapping[str, Any]) -> Case:
@@ -228,6 +240,8 @@ def from_json(document: Any, folder: Path, where: str) -> Case:
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
     check_options(mappings["options"], bad)
+    if Path(file).suffix in IR_ENDINGS and (values := sorted({*signature, *constexprs})):
+        raise bad(values[0], f"{file} is IR, which has no named arguments and constexprs any more; leave it out")
     case = Case(
         folder=folder,
         file=file,
@@ -337,7 +351,8 @@ def _kernel(value: Any, folder: Path, bad: Any) -> tuple[str, str]:
         raise bad("kernel.file", f"{file!r} leaves the case folder")
     if not exists:
         raise bad("kernel.file", f"{file!r} does not exist in {folder}")
-    check_source(path, name)
+    if path.suffix not in IR_ENDINGS:
+        check_source(path, name)
     return file, name
 
 

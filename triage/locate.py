@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import glob
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 from triage import case as cases
 from triage import reproducers
 from triage.case import Case, Language
+from triage.case_from import ir_text, reproducer, resolve
+from triage.case_from.resolve import Found
 from triage.errors import InputError
 from triage.target import Target
 
@@ -38,16 +41,38 @@ def locate(text: str, options: Mapping[str, Any] | None = None) -> Case:
     ``option`` (lists of ``NAME=VALUE``), ``num_warps``, ``num_stages``, ``num_ctas`` and ``target``; for a case
     that exists they change it. Raises InputError."""
     given = {name: value for name, value in (options or {}).items() if value not in (None, (), [])}
+    found = _cases(text, given)
+    if len(found.cases) != 1:
+        names = ", ".join(str(case.path) for case in found.cases[:4])
+        raise InputError(f"{text}: holds {len(found.cases)} cases, and one is wanted; name {names or 'another'}")
+    return found.cases[0]
+
+
+def locate_all(text: str, options: Mapping[str, Any] | None = None) -> Found:
+    """The same for what may hold several cases, as a folder of Triton's cache does."""
+    return _cases(text, {name: value for name, value in (options or {}).items() if value not in (None, (), [])})
+
+
+def _cases(text: str, given: Mapping[str, Any]) -> Found:
     if "::" in text:
-        return _from_source(text, given)
+        return Found((_from_source(text, given),))
     path = Path(text)
     if not _exists(path) and (folder := reproducers.folder(text)) is not None:
         path = folder
+    if text and not _exists(path) and (written := _reproducers(path)):
+        path = reproducer.crashed(written)[0]
     if not text or not _exists(path):
         raise InputError(f"{text or 'an empty name'}: no such case; {_hint(text)}")
-    if path.suffix == ".py":
+    if path.suffix == ".py" and not resolve.is_generated(path):
         raise InputError(f"{text}: name the kernel as well: {text}::FUNCTION --arg NAME=TYPE --const NAME=VALUE")
-    return _changed(cases.load(path), given)
+    if path.suffix == ".json" or (path.is_dir() and (path / "case.json").is_file()):
+        return Found((_changed(cases.load(path), given),))
+    found = resolve.find(path, Target.parse(DEFAULT_TARGET))
+    changed = [_changed(case, given) for case in found.cases]
+    if len(changed) == 1 and (incomplete := resolve.incomplete(changed[0])):
+        raise InputError(f"{text}: {incomplete}")
+    unsaid = [line for case in changed if (line := resolve.unsaid(case, given))]
+    return Found(tuple(changed), (*found.said, *dict.fromkeys(unsaid)))
 
 
 def _exists(path: Path) -> bool:
@@ -56,6 +81,14 @@ def _exists(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):
         return False
+
+
+def _reproducers(path: Path) -> list[Path]:
+    """From 3.6 on ``TRITON_REPRODUCER_PATH`` is the beginning of names: a file a stage."""
+    try:
+        return [one for one in path.parent.glob(f"{glob.escape(path.name)}.*.repro.mlir") if one.is_file()]
+    except (OSError, ValueError):
+        return []
 
 
 def _hint(text: str) -> str:
@@ -100,13 +133,16 @@ def _changed(case: Case, given: Mapping[str, Any]) -> Case:
     for name in _constexprs(given.get("const", ())):
         signature.pop(name, None)
     divisible = {**case.divisible, **_divisors(given.get("divisible", ()), signature)}
-    return case.replaced(
+    if case.is_ir and (both := sorted({*signature, *constexprs})):
+        raise InputError(f"{case.path}: {both[0]}: IR has no named arguments and constexprs any more; leave it out")
+    changed = case.replaced(
         signature=signature,
         constexprs=constexprs,
         divisible={name: value for name, value in divisible.items() if name in signature},
         options={**case.options, **_options(given)},
         target=_target(given, case.target),
     )
+    return ir_text.completed(changed) if case.is_ir else changed
 
 
 def _target(given: Mapping[str, Any], otherwise: Target) -> Target:

@@ -16,10 +16,12 @@ import json
 import os
 import selectors
 import shutil
+import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from enum import Enum
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -43,6 +45,12 @@ _BARE = frozenset({Kind.SEGFAULT, Kind.ABORT, Kind.UNKNOWN})
 """Kinds that say how a process ended and nothing more."""
 _KILL_GRACE_S = 5.0
 """A SIGKILL takes effect at once; a server that has not reported the end by then is not working any more."""
+
+
+class _End(Enum):
+    """What a stream of requests gives when it is over; None is taken."""
+
+    END = 0
 
 
 class Engine:
@@ -83,22 +91,36 @@ class Engine:
         self._tree.close()
         self._selector.close()
 
-    def run(self, requests: Iterable[Request]) -> Iterator[Attempt]:
+    def attend(self, end: socket.socket, heard: Callable[[], None]) -> None:
+        """While a ``run`` is under way, call ``heard`` whenever there is something to read at ``end``: for streams
+        of requests that come from elsewhere."""
+        self._selector.register(end, selectors.EVENT_READ, heard)
+
+    def leave(self, end: socket.socket) -> None:
+        """No longer attend to it; safe to call twice."""
+        with suppress(KeyError, ValueError):
+            self._selector.unregister(end)
+
+    def run(self, requests: Iterable[Request | None]) -> Iterator[Attempt]:
         """Attempts in the order in which they end. Requests are taken as places become free, so a generator may
-        decide what to ask next by what it has seen. Raises EnvironmentFault when triage cannot work at all."""
+        decide what to ask next by what it has seen; None says that there is none at the moment, but that there may be
+        more. Raises EnvironmentFault when triage cannot work at all."""
         stream = iter(requests)
         more = True
         try:
             while more or self._works:
-                while more and len(self._works) < self.jobs:
-                    request = next(stream, None)
+                waiting = False
+                while more and not waiting and len(self._works) < self.jobs:
+                    request = next(stream, _End.END)
                     if request is None:
+                        waiting = True
+                    elif isinstance(request, _End):
                         more = False
                     elif (remembered := self._remembered(request)) is not None:
                         yield Attempt(request, remembered, cached=True)
                     else:
                         self._works.append(Work(request, next(self._numbers)))
-                if self._works:
+                if self._works or waiting:
                     self._step()
                 while self._finished:
                     yield self._finished.pop(0)
@@ -351,6 +373,8 @@ class Engine:
             if self._store is not None and work.request.until is None and work.request.task is None:
                 files = self._tree.imported_files(work.request)
                 result = self._store.put(work.request, result, folder, files)
+            if work.request.entry is not None and result.cache_key is not None and folder is not None:
+                result = _with_entry(result, folder, work.request.entry)
         elif result.reason == NO_LLD:
             result = Undecided(_no_lld(work.request))
         self._discard(work.first_folder)
@@ -360,7 +384,9 @@ class Engine:
         self._finished.append(Attempt(work.request, result))
 
     def _remembered(self, request: Request) -> Outcome | None:
-        return self._store.get(request) if self._store is not None and request.use_cache else None
+        found = self._store.get(request) if self._store is not None and request.use_cache else None
+        # What was compiled is not kept with the outcome.
+        return None if found is not None and request.entry is not None and not found.failed else found
 
     def _discard(self, folder: Path | None) -> None:
         """Removing a folder takes as long as a small stage: it waits until the next attempt is under way."""
@@ -383,6 +409,16 @@ class Engine:
         self._works.clear()
         self._finished.clear()
         self._clear_up()
+
+
+def _with_entry(outcome: Outcome, folder: Path, destination: Path) -> Outcome:
+    """Move the finished cache entry to where it was asked for."""
+    assert outcome.cache_key is not None
+    try:
+        shutil.move(folder / "cache" / outcome.cache_key, destination)
+    except OSError as error:
+        return replace(outcome, notes=(*outcome.notes, f"{destination}: {error.strerror}"))
+    return outcome
 
 
 def _no_lld(request: Request) -> str:

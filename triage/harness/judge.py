@@ -57,7 +57,8 @@ def judge(case: Case, facts: Facts, limits: Limits, token: str) -> Outcome | Und
             f"{event['package']} is not installed there; the kernel's module was given a stand-in for it"
             for event in events
             if event["ev"] == "missing"
-        ),
+        )
+        + tuple(str(event["text"]) for event in events if event["ev"] == "note"),
     )
     if facts.timed_out:
         return replace(outcome, status=Status.TIMEOUT)
@@ -68,6 +69,9 @@ def judge(case: Case, facts: Facts, limits: Limits, token: str) -> Outcome | Und
         return replace(outcome, killed_from_outside=True, notes=(note,))
     if facts.status is not None and facts.status & 0x7F:
         number = facts.status & 0x7F
+        if case.is_ir and outcome.stage is Stage.SOURCE:
+            why = f"died of {signal_name(number)} reading this text; IR belongs to the release that wrote it"
+            return Undecided(why, input_error=True)
         if _ran_out_of_memory(log):
             return replace(outcome, status=Status.OUT_OF_MEMORY)
         killed = number in (signal.SIGKILL, signal.SIGTERM)
@@ -119,12 +123,14 @@ def _is_readable(event: dict[str, Any]) -> bool:
                 Stage(event["stage"])
             case "end":
                 return Stage(event["stage"]) is not None and math.isfinite(event["seconds"])
-            case "pipeline" | "missing" | "undecided":
-                return {"pipeline": "running", "missing": "package", "undecided": "reason"}[event["ev"]] in event
+            case "pipeline" | "missing" | "undecided" | "note":
+                needed = {"pipeline": "running", "missing": "package", "undecided": "reason", "note": "text"}
+                return needed[event["ev"]] in event
             case "error":
                 python_errors(event["errors"])
             case "done":
-                _resources(event["resources"])
+                if event["resources"] is not None:
+                    _resources(event["resources"])
                 return isinstance(event.get("num_ctas"), int | None)
             case _:
                 return False
@@ -152,13 +158,15 @@ def _resources(used: Mapping[str, Any]) -> Resources:
 def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
     """It returned normally. Two things may still be wrong: an error that was only printed (Triton 3.8 and 3.9
     go on after an LLVM error diagnostic), and a size that only a launch would refuse."""
-    resources = _resources(event["resources"])
+    resources = None if event["resources"] is None else _resources(event["resources"])
     outcome = replace(
         outcome, status=Status.OK, stage=None, exit_code=0, resources=resources, cache_key=event.get("cache_entry")
     )
     for stage, text in _back_end_texts(outcome):
         if logs.printed_error(text) is not None:
             return replace(outcome, status=Status.SUSPECT, stage=stage, resources=None)
+    if resources is None:
+        return outcome
     excess = over_limit(
         case.target,
         shared_bytes=resources.shared_bytes,

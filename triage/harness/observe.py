@@ -28,6 +28,8 @@ _HEADER = re.compile(
 )
 _PIPELINE = re.compile(r'^\s*pipeline: "builtin\.module\(([\w-]{1,200})(?:\{[^{}"]*\})?\)"', re.MULTILINE)
 _TRAILER = "\n{-#"
+_CLOSING = re.compile(r"\}(?: loc\(.*\))?")
+"""The end of a module, which has a location where those are printed."""
 
 
 class How(Enum):
@@ -91,5 +93,6 @@ def _module(text: str) -> str:
         if closed and line.strip() and not line.startswith("#"):
             break
         end += len(line)
-        closed = closed or line.rstrip() == "}" or (line.startswith("module ") and line.rstrip().endswith("}"))
+        ended = _CLOSING.fullmatch(line.rstrip()) or (line.startswith("module ") and line.rstrip().endswith("}"))
+        closed = closed or bool(ended)
     return text[:end]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from triage.case import Case
@@ -21,6 +22,8 @@ class Request:
     ``until``: stop behind that stage; what was compiled so far then counts as the whole, and of its resources only what
     the metadata say is known. Such an outcome is no answer to other requests: not with ``use_cache``.
     ``task``: do that with the kernel's IR instead of a plain compile; not with ``use_cache`` or ``observe`` either.
+    ``entry``: a folder, not there yet, for what Triton's cache holds of a compile that goes well; the kernel is then
+    compiled under the names and at the lines that its capture says it has in its program (``origin``'s ``functions``).
     ``tag`` is the caller's own and comes back with the answer.
     """
 
@@ -32,6 +35,7 @@ class Request:
     use_cache: bool = True
     until: Stage | None = None
     task: ir.Task | None = None
+    entry: Path | None = None
     tag: Any = None
 
 

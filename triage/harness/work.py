@@ -159,6 +159,7 @@ class Work:
             "environment": extra_environment,
             "until": self.request.until.value if self.request.until else None,
             "ir": self.request.task.to_message() if self.request.task else None,
+            "functions": case.origin.get("functions") if self.request.entry else None,
             "case": {
                 "language": case.language.value,
                 "signature": dict(case.signature),

@@ -72,6 +72,9 @@ class Cell:
 def judge(case: Case, triton: str, result: Outcome | Undecided, cached: bool = False) -> Cell:
     """The cell of a finished compile."""
     if isinstance(result, Undecided):
+        if case.is_ir and result.input_error:
+            # IR belongs to a release; what cannot read it says nothing of the bug.
+            return Cell(Verdict.NOT_APPLICABLE, triton, reason=result.reason)
         return Cell(Verdict.UNDECIDED, triton, reason=result.reason, input_error=result.input_error)
     diagnosis = logs.diagnose_outcome(result, case.path)
     if diagnosis is None:

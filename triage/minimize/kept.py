@@ -81,6 +81,13 @@ class Kept:
             raise EnvironmentFault(f"{self.folder}: cannot be written: {error.strerror}") from None
         return case
 
+    def write(self, name: str, text: str) -> None:
+        """Put a file beside the case. Raises EnvironmentFault."""
+        try:
+            _replace(self.folder / name, text)
+        except OSError as error:
+            raise EnvironmentFault(f"{self.folder}: cannot be written: {error.strerror}") from None
+
     def tell(self, key: str, verdict: Verdict) -> None:
         """Remember what a candidate did."""
         if self._log is not None:

@@ -67,7 +67,7 @@ class Launching(Engine):
         self.needed: bool | None = None
         self._target: Target | None = None
 
-    def run(self, requests: Iterable[Request]) -> Iterator[Attempt]:
+    def run(self, requests: Iterable[Request | None]) -> Iterator[Attempt]:
         """Attempts, in waves of as many as run at a time. Raises as the engine does."""
         stream = iter(requests)
         if self.needed is False:

@@ -35,6 +35,9 @@ from triage.suggest.rewrites.module import Module
 MOST_COMPILES, MOST_SECONDS = 4000, 1200.0
 """What a reduction may use unless it is told otherwise: many times what kernels of forty lines took."""
 _UNBOUNDED = (1 << 30, float("inf"))
+SCHEMA = "triton-triage/minimized/1"
+DOCUMENT = "minimized.json"
+"""Beside the result: what became of it when it was run."""
 STOPPED = "stopped"
 """How ``ended`` begins where triage could not tell any more."""
 
@@ -118,7 +121,7 @@ class Minimized:
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return {
-            "schema": "triton-triage/minimized/1",
+            "schema": SCHEMA,
             "case": self.case.to_json(),
             "folder": str(self.folder),
             "reproducer": str(self.script),
@@ -140,6 +143,18 @@ class Minimized:
             "anonymous": self.anonymous,
             "findings": [{"signature": key, "headline": text} for key, text in self.findings.items()],
         }
+
+    def stored(self) -> dict[str, Any]:
+        """The same for the folder itself: paths are relative to it, and of an anonymous result nothing is the
+        original's."""
+        document = self.to_json() | {"folder": ".", "reproducer": self.script.name}
+        if self.ir is not None:
+            names = {
+                name: f"{path.parent.name}/{path.name}"
+                for name, path in (("file", self.ir.file), ("script", self.ir.script))
+            }
+            document["ir"] |= names
+        return document | ({"findings": []} if self.anonymous else {})
 
 
 def minimize(case: Case, options: Options, progress: Progress | None = None) -> Minimized:
@@ -163,12 +178,16 @@ def minimize(case: Case, options: Options, progress: Progress | None = None) -> 
             until = time.monotonic() + options.seconds
             oracle = Oracle(engine, toolchain, options.limits, Path(folder), options.compiles, until)
             oracle.told = kept.tell
-            return _Reduction(original, options, progress, toolchain, kept, oracle).run(earlier)
+            done = _Reduction(original, options, progress, toolchain, kept, oracle).run(earlier)
+            kept.write(DOCUMENT, json.dumps(done.stored(), indent=2) + "\n")
+            return done
     finally:
         kept.close()
 
 
 def _original(case: Case) -> Specimen:
+    if case.is_ir:
+        raise InputError(f"{case.path}: is IR, and minimize begins with the kernel's source; give that")
     try:
         text = case.path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -15,6 +15,7 @@ from triage.diagnosis import Diagnosis
 from triage.harness.toolchains import Toolchain
 from triage.outcome import Outcome
 from triage.report import Match, Suggestion, SuggestionKind
+from triage.suggest.ir_stages import applicable
 from triage.suggest.neighbour import Neighbour, configuration, releases, rewritten_source
 from triage.suggest.neighbours import neighbours
 from triage.suggest.rewrites.registry import rewrites
@@ -39,7 +40,8 @@ class Plan:
 
     @cached_property
     def _source(self) -> str:
-        return self.case.path.read_text(encoding="utf-8", errors="replace")
+        # IR is no Python, and not to be searched for kernels.
+        return "" if self.case.is_ir else self.case.path.read_text(encoding="utf-8", errors="replace")
 
     @cached_property
     def _scene(self) -> Scene:
@@ -51,7 +53,8 @@ class Plan:
             # No configuration changes how the module itself fails.
             yield from releases(self.case, others())
             return
-        yield from self._rewritten()
+        if not self.case.is_ir:
+            yield from self._rewritten()
         configurations = self._configurations()
         yield from islice(configurations, _FIRST)
         yield from releases(self.case, others())
@@ -63,7 +66,10 @@ class Plan:
             yield rewritten_source(self.case, self.toolchain, rewritten, self.folder)
 
     def _configurations(self) -> Iterator[Neighbour]:
-        for candidate in neighbours(self.case, self._source, self.diagnosis, self.outcome.log):
+        candidates = neighbours(self.case, self._source, self.diagnosis, self.outcome.log)
+        if self.case.is_ir:
+            candidates = applicable(self.case, self.toolchain.triton, candidates)
+        for candidate in candidates:
             yield configuration(self.case, self.toolchain, self._scene.source, candidate)
 
 

@@ -57,14 +57,14 @@ def _prepare(request: Dict[str, Any]) -> None:
 
 
 def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
-    from . import adapter, errors, load, values
+    from . import adapter, errors, ir_text, load, values
 
     try:
         found, missing = module()
         for name in missing:
             recording.emit("missing", package=name)
         _compile(request, found, recording)
-    except (adapter.BadCase, load.BadKernel, values.BadValue) as error:
+    except (adapter.BadCase, load.BadKernel, values.BadValue, ir_text.CannotRead) as error:
         if isinstance(error, values.BadValue) and "this Triton has no" in str(error):
             # The API does not exist on this release: that is how the case fails here.
             recording.emit("error", errors=errors.describe(error))
@@ -96,7 +96,7 @@ def _chain(error: BaseException) -> Any:
 def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
     import triton
 
-    from . import adapter, ir_record, ir_replay, load, stages
+    from . import adapter, ir_record, ir_replay, ir_text, load, places, stages
 
     task = request["ir"]
     if task is not None and task["kind"] != "record":
@@ -104,7 +104,12 @@ def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
         return
     if task is not None:
         ir_record.install(task)
+    if Path(request["path"]).suffix in ir_text.ENDINGS:
+        _compile_text(request, recording)
+        return
     kernel = load.find_kernel(module, request["kernel"])
+    if request["functions"]:
+        places.restore(module, request["functions"])
     recording.begin("source")
     source = adapter.make_source(kernel, request["case"])
     target = adapter.gpu_target(**request["target"])
@@ -118,6 +123,25 @@ def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
     metadata = {name: getattr(compiled.metadata, name, None) for name in _METADATA}
     entry = adapter.cache_entry(os.environ["TRITON_CACHE_DIR"], kernel.__name__)
     _done(request, recording, compiled.asm, metadata, entry)
+
+
+def _compile_text(request: Dict[str, Any], recording: recorder.Recorder) -> None:
+    from . import ir_pipeline, ir_text, stages
+
+    recording.begin("source")
+    if ir_text.ENDINGS[Path(request["path"]).suffix] == "mlir":
+        recording.emit("note", text=ir_pipeline.run(request, recording))
+        # A pipeline makes no kernel.
+        recording.emit("done", resources=None, num_ctas=None, cache_entry=None)
+        return
+    made: Dict[str, Any] = {}
+    try:
+        made, metadata = ir_text.compile_text(request)
+    except stages.Stopped as stopped:
+        metadata = stopped.metadata
+    if "shared" not in metadata:
+        recording.emit("note", text="how much shared memory it takes was decided before this text, and is not known")
+    _done(request, recording, made, {name: metadata.get(name) for name in _METADATA}, None)
 
 
 _METADATA = ("shared", "num_warps", "num_ctas", "warp_size", "tmem_size", "name")

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
-from . import adapter, ir_shadow, recorder
+from . import adapter, ir_shadow, ir_text, recorder
 
 _NOTHING_USED = {
     "shared_bytes": 0, "registers": None, "spill_bytes": None, "tensor_core": "none", "tensor_memory_columns": None,
@@ -24,7 +24,7 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> None:
     """Do what ``request["ir"]`` asks; an error leaves as it is raised."""
     task = request["ir"]
     recording.begin("source")
-    backend, context = _backend(request["target"])
+    backend, context = ir_text.backend_and_context(request["target"])
     path = Path(task["file"])
     payload = path.read_text() if task["kind"] == "stage" and path.suffix != ".mlir" else _module(path, context)
     if payload is None:
@@ -38,17 +38,6 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> None:
         _run_stage(payload, backend, request)
     recording.end()
     recording.emit("done", resources=_NOTHING_USED, num_ctas=None, cache_entry=None)
-
-
-def _backend(target: Dict[str, Any]) -> Tuple[Any, Any]:
-    from triton._C.libtriton import ir
-    from triton.compiler.compiler import make_backend
-
-    backend = make_backend(adapter.gpu_target(**target))
-    context = ir.context()
-    ir.load_dialects(context)
-    backend.load_dialects(context)
-    return backend, context
 
 
 def _module(path: Path, context: Any) -> Any:
@@ -89,22 +78,12 @@ def _run_stage(payload: Any, backend: Any, request: Dict[str, Any]) -> None:
     from triton._C.libtriton import llvm
 
     task, options = request["ir"], backend.parse_options(dict(request["case"]["options"]))
-    known: Dict[str, Any] = {}
-    try:
-        from triton.backends.compiler import Language
-    except ImportError:
-        backend.add_stages(known, options)
-    else:
-        backend.add_stages(known, options, Language(_LANGUAGES.index(request["case"]["language"])))
+    known = ir_text.stages(backend, options, request["case"]["language"])
     llvm.init_targets()
     # The passes ran before the module was printed; what is left of the stage is LLVM's part.
     ir_shadow.install(type(backend), _run_none, {})
     metadata = dict(options.__dict__, hash="", target=adapter.gpu_target(**request["target"]))
     known[task["stage"]](payload, metadata)
-
-
-_LANGUAGES = ("triton", "gluon")
-"""In the order of triton.backends.compiler.Language."""
 
 
 def _run_none(module: Any, steps: List[ir_shadow.Step], tag: Tuple[Any, ...]) -> None:

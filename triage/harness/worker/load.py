@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, List, Tuple
 
-from . import placeholders
+from . import ir_text, placeholders
 
 
 class BadKernel(Exception):
@@ -19,7 +19,9 @@ class BadKernel(Exception):
 
 def load_module(path: Path) -> Tuple[ModuleType, List[str]]:
     """Import the file as its own program would; returns the host-side packages (torch, numpy) that this environment
-    does not have and that were stood in for. Raises whatever the module raises."""
+    does not have and that were stood in for. A text of IR is no module. Raises whatever the module raises."""
+    if path.suffix in ir_text.ENDINGS:
+        return ModuleType("_triage_no_module"), []
     try:
         return _import(path), []
     except ModuleNotFoundError as error:

@@ -15,7 +15,20 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 # Everything that a child needs is imported here, once: resources as well.
-from . import adapter, child, errors, ir_record, ir_replay, load, process, resources, stages, wire  # noqa: F401
+from . import (  # noqa: F401
+    adapter,
+    child,
+    errors,
+    ir_pipeline,
+    ir_record,
+    ir_replay,
+    ir_text,
+    load,
+    process,
+    resources,
+    stages,
+    wire,
+)
 from .loop import Server
 
 

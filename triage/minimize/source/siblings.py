@@ -26,6 +26,13 @@ def with_siblings(specimen: Specimen) -> Specimen:
     return Specimen("\n".join([*future, _FUTURE.sub("", text)]), specimen.case, specimen.loose)
 
 
+def imported(path: Path) -> list[Path]:
+    """The user's own files that a file imports, directly or not; they lie in its folder or below."""
+    files = _Files(package(path)[0])
+    files.joined(_read(path), path.parent)
+    return sorted(files.done)
+
+
 @dataclass(slots=True)
 class _Files:
     """``root``: where absolute imports begin. ``done``: the files that stand in the text already."""

@@ -1,0 +1,176 @@
+"""The pipeline that an MLIR reproducer names, run on the reproducer's module.
+
+No release lets Python parse the text of a pipeline. But the back-end, asked for its stages, makes every pipeline that
+it would run (see ``ir_shadow.py``), and each can be spelled: the whole of a stage, or the one pass that a crash left.
+What is spelled like the reproducer's is what it names, with the back-end's own arguments.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+from . import adapter, ir_shadow, ir_text, recorder
+
+_PIPELINE = re.compile(r'^\s*pipeline: "((?:[^"\\\n]|\\.)*)"', re.MULTILINE)
+_LANGUAGES = ("triton", "gluon")
+_MLIR_STAGES = ("ttir", "ttgir", "llir")
+
+
+class _Enough(Exception):
+    """What follows in a stage is LLVM's."""
+
+
+class _NoModule:
+    """Stands in for the module of a stage: of a real one that is not what the stage expects, questions are asserted."""
+
+    def __init__(self, context: Any) -> None:
+        self.context = context
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *arguments: None
+
+
+class Pipeline(NamedTuple):
+    """The passes that a stage gives one pass manager."""
+
+    stage: str
+    steps: List[ir_shadow.Step]
+
+
+def run(request: Dict[str, Any], recording: recorder.Recorder) -> str:
+    """Run it; returns what was run, for people. Raises BadCase where the back-end has no such pipeline, CannotRead, and
+    what the pipeline raises."""
+    from triton._C.libtriton import ir
+
+    path = Path(request["path"])
+    wanted = named(path.read_text(errors="replace"))
+    if wanted is None:
+        raise adapter.BadCase("%s names no pipeline" % path.name)
+    options = request["case"]["options"]
+    adapter.check_options(adapter.gpu_target(**request["target"]), options)
+    backend, context = ir_text.backend_and_context(request["target"])
+    parsed = backend.parse_options(dict(options))
+    found = _find(wanted, list(_pipelines(backend, parsed, context, request)), context)
+    if found is None:
+        raise adapter.BadCase(
+            "no stage for %s:%s runs %s with these options; give those that it was compiled with, and its release with "
+            "--triton" % (request["target"]["backend"], request["target"]["arch"], _short(wanted))
+        )
+    module = ir_text.read(path, context)
+    manager = ir.pass_manager(context)
+    manager.enable_debug()
+    for step in found.steps:
+        step.add(manager)
+    recording.begin(found.stage)
+    _run(manager, module)
+    recording.end()
+    return "what was run is %s, and nothing behind it" % _short(wanted)
+
+
+def named(text: str) -> Optional[str]:
+    """The pipeline of a reproducer, as :func:`_plain` has it; None where the text is none."""
+    found = _PIPELINE.findall(text.rpartition("{-#")[2])
+    return _plain(found[-1]) if found else None
+
+
+def _plain(spelled: str) -> str:
+    """Without the operations that it is anchored on, and without what differs between two printings of one pass."""
+    text = " ".join(spelled.split())
+    for name in ("builtin.module", "any"):
+        if text.startswith(name + "(") and text.endswith(")"):
+            text = text[len(name) + 1 : -1]
+    return re.sub(r"\{ ?([^{}]*?) ?\}", lambda found: "{%s}" % " ".join(sorted(found.group(1).split())), text)
+
+
+def _short(pipeline: str) -> str:
+    bare = re.sub(r"\{[^{}]*\}", "", pipeline)
+    count = bare.count(",") + 1
+    return "pass %s" % pipeline if count == 1 else "the pipeline of %d passes from %s on" % (count, bare.split(",")[0])
+
+
+def _pipelines(backend: Any, options: Any, context: Any, request: Dict[str, Any]) -> Iterator[Pipeline]:
+    """All that the stages of MLIR would run, of which nothing runs."""
+    found: List[Pipeline] = []
+    stage = ""
+
+    def note(module: Any, steps: List[ir_shadow.Step], tag: Tuple[Any, ...]) -> None:
+        found.append(Pipeline(stage, list(steps)))
+
+    def enough(*arguments: Any) -> None:
+        raise _Enough
+
+    ir_shadow.install(type(backend), note, {"llvm.to_module": enough})
+    for language in _LANGUAGES:
+        try:
+            known = ir_text.stages(backend, options, language)
+        except (ValueError, AttributeError, AssertionError):  # a release or a back-end without this language
+            continue
+        for stage in [name for name in known if name in _MLIR_STAGES]:
+            metadata = dict(options.__dict__, hash="", target=adapter.gpu_target(**request["target"]))
+            current, recorder.current = recorder.current, None  # no stage has begun
+            try:
+                known[stage](_NoModule(context), metadata)
+            except Exception:
+                # A stage that looks at what its passes would have made of the module has told its passes by then.
+                pass
+            finally:
+                recorder.current = current
+    yield from found
+
+
+def _find(wanted: str, pipelines: List[Pipeline], context: Any) -> Optional[Pipeline]:
+    """The pipeline, or the part of one, that is spelled so; a pass known by its name alone has to be the only one."""
+    for one in pipelines:
+        if _spelled(one.steps, context) == wanted:
+            return one
+    single = [Pipeline(one.stage, [step]) for one in pipelines for step in one.steps]
+    spelled = [(_spelled(one.steps, context), one) for one in single]
+    for text, one in spelled:
+        if text == wanted:
+            return one
+    alike = {text: one for text, one in spelled if text is not None and text.partition("{")[0] == wanted}
+    return next(iter(alike.values())) if len(alike) == 1 else None
+
+
+def _spelled(steps: List[ir_shadow.Step], context: Any) -> Optional[str]:
+    from triton._C.libtriton import ir
+
+    manager = ir.pass_manager(context)
+    for step in steps:
+        step.add(manager)
+    if hasattr(manager, "get_pipeline_str"):
+        return _plain(manager.get_pipeline_str())
+    return _spelled_by_reproducer(manager, context)
+
+
+def _spelled_by_reproducer(manager: Any, context: Any) -> Optional[str]:
+    """Up to 3.2 a reproducer, written before the run, is what spells a pipeline. The run is of an empty module, in a
+    process of its own: a pass may not bear that."""
+    with tempfile.TemporaryDirectory() as folder:
+        empty, said = Path(folder, "empty.mlir"), Path(folder, "said.mlir")
+        empty.write_text("module {\n}\n")
+        pid = os.fork()
+        if pid == 0:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, 1)
+            os.dup2(nowhere, 2)
+            try:
+                os.environ["TRITON_REPRODUCER_PATH"] = str(said)
+                manager.enable_debug()
+                _run(manager, ir_text.read(empty, context))
+            finally:
+                os._exit(0)
+        os.waitpid(pid, 0)
+        return named(said.read_text(errors="replace")) if said.exists() else None
+
+
+def _run(manager: Any, module: Any) -> None:
+    try:
+        manager.run(module)
+    except TypeError:
+        # From 3.6 on the tag of the reproducer's file has to be given.
+        manager.run(module, "rerun")

@@ -1,0 +1,37 @@
+"""What can still be changed about a case that is IR: options that a later stage reads. All else is built in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from triage.case import Case, Language
+from triage.knowledge.matching import in_range
+from triage.suggest.candidate import Candidate
+
+_BEFORE_LAYOUTS = frozenset({".source", ".ttir"})
+_READ_FROM_TTGIR_ON = frozenset(
+    {
+        "num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "num_consumer_groups",
+        "num_buffers_warp_spec", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint",
+    }
+)  # fmt: skip
+"""By make_ttgir and what follows it, in some release (triton/backends/*/compiler.py); Triton's layouts, and with them
+warps and clusters, are made there."""
+_MAXNREG_IN_LLIR = "<3.5"
+"""From 3.5 on the cap on registers is an attribute of the module, which stage ttgir sets."""
+
+
+def applicable(case: Case, triton: str, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Those of the candidates that change what is left to compile, and what only later stages read."""
+    ending = Path(case.file).suffix
+    if ending == ".mlir":
+        return
+    if ending in _BEFORE_LAYOUTS and case.language is Language.TRITON:
+        yield from (candidate for candidate in candidates if candidate.changes.keys() <= _READ_FROM_TTGIR_ON)
+        return
+    if ending == ".ttgir" and in_range(triton, _MAXNREG_IN_LLIR) and case.options.get("maxnreg") is not None:
+        yield Candidate({"maxnreg": None}, 1.0, "no cap on registers")
+    fused = case.options.get("enable_fp_fusion", True)
+    why = "without fused multiply-add" if fused else "with fused multiply-add"
+    yield Candidate({"enable_fp_fusion": not fused}, 2.0, why)
