@@ -11,8 +11,11 @@ from triage._version import __version__
 
 if TYPE_CHECKING:
     from triage.api import check, diagnose, match
+    from triage.capture.live import early_config_prune, guard
 
-__all__ = ["__version__", "check", "diagnose", "match"]
+    CompileFailed: type[Exception]
+
+__all__ = ["CompileFailed", "__version__", "check", "diagnose", "early_config_prune", "guard", "match"]
 
 
 def __getattr__(name: str) -> Any:
@@ -20,4 +23,16 @@ def __getattr__(name: str) -> Any:
         from triage import api
 
         return getattr(api, name)
+    if name in ("early_config_prune", "guard"):
+        from triage.capture import live
+
+        return getattr(live, name)
+    if name == "CompileFailed":
+        from triage.capture import live
+
+        return live.compile_failed()
+    if name in ("load_ipython_extension", "unload_ipython_extension"):
+        from triage import notebook
+
+        return getattr(notebook, name)
     raise AttributeError(f"module 'triage' has no attribute {name!r}")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _TALLY = "tally"
 _NOTES = "note-*.txt"
+HELION = "helion"
+"""The folder for Helion's reports."""
 
 
 class State(str, Enum):
@@ -37,8 +39,9 @@ class State(str, Enum):
 @dataclass(frozen=True, slots=True)
 class Captured:
     """One compile. ``case`` is None where it could not be captured, for the reason in ``problem``. ``error`` is the
-    program's own: the exception's type and text; ``where`` it came from: ``compile``, or ``load`` for a binary that
-    could not be loaded. ``autotuning``: Triton's autotuner took it for a configuration that does not work and went on.
+    program's own: the exception's type and text; ``where`` it came from: ``compile``, ``load`` for a binary that
+    could not be loaded, or ``launch``. ``autotuning``: Triton's autotuner took it for a configuration that does not
+    work and went on.
     """
 
     folder: Path
@@ -56,6 +59,11 @@ class Captured:
         return self.case.name if self.case else str(self.origin.get("kernel") or "a kernel")
 
     @property
+    def refused(self) -> bool:
+        """The guard kept the program from compiling it."""
+        return self.error.startswith("CompileFailed:")
+
+    @property
     def python(self) -> str:
         """The interpreter that compiled it."""
         return str(self.origin.get("python") or "")
@@ -64,22 +72,32 @@ class Captured:
 @dataclass(frozen=True, slots=True)
 class Capture:
     """Everything of one run. ``compiled`` and ``cached`` count compiles that went well, in all of the program's
-    processes; ``notes`` are faults of triage's own in them."""
+    processes; ``again`` those that a guard had refused before, which would have taken ``saved_s``; ``unguarded`` those
+    that it could not try. ``notes`` are faults of triage's own in them, ``helion`` what Helion's autotuner wrote of
+    configurations that it passed over."""
 
     found: tuple[Captured, ...] = ()
     compiled: int = 0
     cached: int = 0
+    again: int = 0
+    saved_s: float = 0.0
+    unguarded: int = 0
     notes: tuple[Path, ...] = ()
+    helion: tuple[Path, ...] = ()
 
     @property
     def failed_cases(self) -> tuple[Captured, ...]:
         """Those that did not end well."""
         return tuple(one for one in self.found if one.state is not State.COMPILED)
 
+    @property
+    def failed(self) -> int:
+        """How many failed: what an autotuner passed over is no failure of the program."""
+        return sum(not one.autotuning for one in self.failed_cases)
+
     def summary(self, cut_short: int = 0) -> str:
-        """How many kernels were compiled, in a line. ``cut_short``: failures that only ended with the program. What an
-        autotuner passed over is no failure of the program."""
-        failed = sum(not one.autotuning for one in self.failed_cases) - cut_short
+        """How many kernels were compiled, in a line. ``cut_short``: failures that only ended with the program."""
+        failed = self.failed - cut_short
         compiled = f"{self.compiled or 'no'} kernel{'' if self.compiled == 1 else 's'} compiled"
         cached = f", {self.cached} taken from Triton's cache" if self.cached else ""
         cut = f", {cut_short} cut short by its end and good alone" if cut_short else ""
@@ -96,6 +114,7 @@ class RunFolder:
         for old in [folder / _TALLY, *folder.glob(_NOTES)]:
             old.unlink(missing_ok=True)
         self._before = {one.name for one in folder.iterdir()}
+        self._reports = set(folder.glob(f"{HELION}/*.py"))
 
     def compiling(self) -> dict[Path, int]:
         """The folders of compiles that have not ended, each with its process."""
@@ -109,7 +128,11 @@ class RunFolder:
             found=tuple(_read(one, hung, stopped) for one in self._folders()),
             compiled=tally.count("c"),
             cached=tally.count("h"),
+            again=tally.count("a"),
+            saved_s=sum(float(line[2:]) for line in tally.splitlines() if line.startswith("a ")),
+            unguarded=tally.count("u"),
             notes=tuple(sorted(self.path.glob(_NOTES))),
+            helion=tuple(sorted(set(self.path.glob(f"{HELION}/*.py")) - self._reports)),
         )
 
     def tidy(self) -> None:

@@ -6,12 +6,15 @@ import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triage.capture.findings import Finding, Findings
 from triage.capture.run import Ran
 from triage.errors import EnvironmentFault
 from triage.session import keep_artifacts
+
+if TYPE_CHECKING:
+    from triage.capture.compile_only import Reached
 
 SCHEMA = "triton-triage/run/1"
 
@@ -31,18 +34,20 @@ def _kept(finding: Finding) -> Finding:
     return replace(finding, report=report)
 
 
-def document(ran: Ran, findings: Findings, asked: tuple[str, ...], folder: Path) -> Path:
+def document(
+    ran: Ran, findings: Findings, asked: tuple[str, ...], folder: Path, reached: Reached | None = None
+) -> Path:
     """Write the document to ``folder``; returns its path. Raises EnvironmentFault."""
     path = folder / "run.json"
     try:
-        path.write_text(json.dumps(to_json(ran, findings, asked), indent=2) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(to_json(ran, findings, asked, reached), indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise EnvironmentFault(f"{path}: cannot be written: {error.strerror}") from None
     return path
 
 
-def to_json(ran: Ran, findings: Findings, asked: tuple[str, ...]) -> dict[str, Any]:
-    """The document of a run (``triton-triage/run/1``)."""
+def to_json(ran: Ran, findings: Findings, asked: tuple[str, ...], reached: Reached | None = None) -> dict[str, Any]:
+    """The document of a run (``triton-triage/run/1``). ``reached``: what a program of --compile-only got to."""
     capture = ran.capture
     return {
         "schema": SCHEMA,
@@ -54,6 +59,12 @@ def to_json(ran: Ran, findings: Findings, asked: tuple[str, ...]) -> dict[str, A
         "compiled": capture.compiled,
         "cached": capture.cached,
         "failed": findings.failed(capture),
+        "guard": {
+            "refused": sum(one.refused for one in capture.found),
+            "not_repeated": capture.again,
+            "unguarded": capture.unguarded,
+        },
+        "compile_only": reached.to_json() if reached else None,
         "findings": [
             {
                 "signature": one.signature,
@@ -71,4 +82,5 @@ def to_json(ran: Ran, findings: Findings, asked: tuple[str, ...]) -> dict[str, A
         "cut_short": [str(one.folder) for one in findings.cut_short],
         "left_out": findings.left_out,
         "notes": [str(path) for path in capture.notes],
+        "helion": [str(path) for path in capture.helion],
     }

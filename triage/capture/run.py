@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -12,13 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from triage.capture.captured import Capture, RunFolder, is_alive
+from triage.capture.captured import HELION, Capture, RunFolder, is_alive
+from triage.capture.program.service import VARIABLE as SERVICE
+from triage.capture.service.start import Settings, variable
 from triage.errors import EnvironmentFault, InputError
 
 INJECTED = Path(__file__).resolve().parent / "inject"
 """Goes in front of PYTHONPATH; holds a sitecustomize and nothing else."""
 TIMED_OUT = 124
 """The exit code where triage ended the program, as ``timeout`` has it."""
+HELIONS_REPORTS = "HELION_AUTOTUNER_TRITON_FAILURE_DUMP_DIR"
+"""helion/autotuner/logger.py: it says nothing of their kernels elsewhere."""
 _POLL_S = 0.2
 _KILL_WAIT_S = 5.0
 _TO_PASS_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
@@ -37,12 +42,19 @@ class Ran:
     capture: Capture
 
 
-def run(command: tuple[str, ...], folder: RunFolder, timeout_s: float | None = None, keep_all: bool = False) -> Ran:
-    """Run ``command`` to its end. ``timeout_s`` bounds each compile in it, not the program. Raises InputError when it
-    cannot be started."""
+def run(
+    command: tuple[str, ...],
+    folder: RunFolder,
+    timeout_s: float | None = None,
+    keep_all: bool = False,
+    guard: Settings | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> Ran:
+    """Run ``command`` to its end. ``timeout_s`` bounds each compile in it, not the program; ``guard``: try each in
+    isolation first; ``variables``: more for its environment. Raises InputError when it cannot be started."""
     began = time.monotonic()
     with _signals() as passed_on:
-        process = _start(command, environment(folder.path, os.environ, keep_all))
+        process = _start(command, environment(folder.path, {**os.environ, **(variables or {})}, keep_all, guard))
         passed_on.append(process)
         hung, stopped = _wait(process, folder, timeout_s)
     code = process.returncode
@@ -51,16 +63,27 @@ def run(command: tuple[str, ...], folder: RunFolder, timeout_s: float | None = N
     return Ran(exit_code, name, bool(hung), time.monotonic() - began, folder.read(hung, stopped))
 
 
-def environment(folder: Path, base: Mapping[str, str], keep_all: bool = False) -> dict[str, str]:
+def environment(
+    folder: Path, base: Mapping[str, str], keep_all: bool = False, guard: Settings | None = None
+) -> dict[str, str]:
     """The program's environment: the user's own, and what has its interpreters look at ``inject`` first."""
     before = base.get("PYTHONPATH", "")
     return {
+        # Where Helion tells of configurations that fail, unless the user wants that elsewhere.
+        HELIONS_REPORTS: str(folder.absolute() / HELION),
         **base,
         # An empty entry would be the working directory.
         "PYTHONPATH": os.pathsep.join([str(INJECTED), before] if before else [str(INJECTED)]),
         "TRITON_TRIAGE_CAPTURE": str(folder.absolute()),
         **({"TRITON_TRIAGE_CAPTURE_ALL": "1"} if keep_all else {}),
+        **(guarded(guard) if guard is not None else {}),
     }
+
+
+def guarded(settings: Settings) -> dict[str, str]:
+    """The variables by which a program's interpreters guard their compiles."""
+    sockets = Path(tempfile.mkdtemp(prefix="triage-g-"))  # goes with the last service in it
+    return {"TRITON_TRIAGE_GUARD": "1", SERVICE: variable(sockets, settings)}
 
 
 def _start(command: tuple[str, ...], variables: dict[str, str]) -> subprocess.Popen[bytes]:

@@ -1,6 +1,6 @@
 """Compiles stored cases as a program would, each in a process of its own: compile_cases.py WORKER_FOLDER CASE_FOLDER…
 
-Prints a line for each: its folder, its process, and how that ended.
+Prints a line for each: its folder, its process, and how that ended. ALARM in the environment is how long one may take.
 """
 
 import importlib
@@ -43,7 +43,7 @@ def main(worker, *folders):
     for folder in folders:
         child = os.fork()
         if child == 0:
-            signal.alarm(60)
+            signal.alarm(int(os.environ.get("ALARM", "60")))
             try:
                 compile_case(folder)
                 os._exit(0)

@@ -15,6 +15,8 @@ SCALE = tl.constexpr(2)
 def strike(how, _builder=None, _semantic=None):
     """End, or do not end, the process that compiles the kernel which calls this."""
     how = getattr(how, "value", how)
+    if how == "raise":
+        raise RuntimeError("PassManager::run failed")
     if how == "abort":
         os.abort()
     elif how == "segfault":
@@ -68,6 +70,27 @@ class Driver:
 
     def get_current_stream(self, device=None):
         return 0
+
+
+class Utils:
+    """A GPU that loads everything."""
+
+    def get_device_properties(self, device):
+        return {"max_shared_mem": 1 << 20}
+
+    def load_binary(self, *arguments):
+        return (1, 1, 32, 0, 1024)[: 5 if hasattr(triton.runtime.errors, "AutotunerError") else 4]
+
+    def unload_module(self, module):
+        pass
+
+
+def launches_nothing():
+    """Kernels can be launched and tuned from here on; each run of one takes a millisecond."""
+    Driver.launcher_cls = lambda self, source, metadata: lambda *arguments, **named: None
+    Driver.utils = Utils()
+    Driver.get_benchmarker = lambda self: lambda call, quantiles: (call(), [1.0, 1.0, 1.0])[1]
+    pretend()
 
 
 def pretend(arch=90):

@@ -1,69 +1,29 @@
 """Found by every Python that a program starts under ``triage run``, because its folder is first in PYTHONPATH.
 
-It takes that folder off the path again, waits for an import of Triton's compiler, and hands over to the sitecustomize
-that would have been found without it. It runs in interpreters of any age and in programs that never see Triton: no
-imports but what is loaded anyway, no syntax that an old one cannot read.
+It takes that folder off the path again, has an import of Triton's compiler waited for, and hands over to the
+sitecustomize that would have been found without it. It runs in interpreters of any age and in programs that never see
+Triton: no imports but its own and what is loaded anyway, no syntax that an old one cannot read.
 """
 
 import os
 import sys
+
+from _triton_triage_awaiting import Finder as _Finder  # type: ignore[import-not-found]
 
 if False:
     from typing import Any  # noqa: F401 - for the types in comments; importing it takes as long as all else here
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _RUN = os.environ.get("TRITON_TRIAGE_CAPTURE", "")
+_COMPILE_ONLY = os.environ.get("TRITON_TRIAGE_COMPILE_ONLY", "")
 _PACKAGE = "_triton_triage_capture"
 
 
-class _Finder(object):
-    """Finds nothing itself: it has what another finder found seen to once it is loaded."""
-
-    def find_spec(self, name, path=None, target=None):
-        # type: (str, Any, Any) -> Any
-        """The spec of an awaited module, which tells when that is loaded; None for all others."""
-        then = _AWAITED.pop(name, None)
-        if then is None:
-            return None
-        spec = _import("importlib.util").util.find_spec(name)
-        try:
-            _tell(spec, then)
-        except Exception:  # a spec of another making: the program goes on unwatched
-            pass
-        return spec
-
-
-def _tell(spec, then):
-    # type: (Any, Any) -> None
-    """See to the module when it is loaded. A loader around its own would be one more frame in the traceback of a module
-    that fails; so it is the spec that tells, when the import system says to it that the module is no longer new."""
-    kind = type(spec)
-
-    class Telling(kind):  # type: ignore[misc,valid-type]
-        def __setattr__(self, name, value):
-            # type: (str, Any) -> None
-            super(Telling, self).__setattr__(name, value)
-            if name == "_initializing" and not value:
-                self.__class__ = kind
-                _loaded(self.name, then)
-
-    spec.__class__ = Telling
-
-
-def _loaded(name, then):
-    # type: (str, Any) -> None
-    module = sys.modules.get(name)
-    if module is None:  # it failed; there may be another attempt
-        _AWAITED[name] = then
+def _load():
+    # type: () -> None
+    """Load what is put into the program, under a name of its own."""
+    if _PACKAGE in sys.modules:
         return
-    try:
-        then(module)
-    except Exception:
-        _note()
-
-
-def _watch(compiler):
-    # type: (Any) -> None
     util = _import("importlib.util").util
     folder = os.path.join(os.path.dirname(_HERE), "program")
     spec = util.spec_from_file_location(
@@ -72,7 +32,21 @@ def _watch(compiler):
     package = util.module_from_spec(spec)
     sys.modules[_PACKAGE] = package
     spec.loader.exec_module(package)
+
+
+def _watch(compiler):
+    # type: (Any) -> None
+    _load()
     _import(_PACKAGE + ".watch").watch.install(compiler)
+    if _COMPILE_ONLY:
+        _pretend(compiler)
+
+
+def _pretend(module):
+    # type: (Any) -> None
+    """With --compile-only, what a GPU would be asked for."""
+    _load()
+    _import(_PACKAGE + ".fake.install").fake.install.loaded(module)
 
 
 def _inherit(module):
@@ -84,6 +58,17 @@ def _inherit(module):
 
 
 _AWAITED = {"triton.compiler.compiler": _watch, "torch._inductor.compile_worker.subproc_pool": _inherit}
+if _COMPILE_ONLY:
+    _AWAITED.update(
+        {
+            "triton.runtime.driver": _pretend,
+            "triton.runtime.autotuner": _pretend,
+            "triton.testing": _pretend,
+            "torch": _pretend,
+            "torch._inductor.config": _pretend,
+            "torch._inductor.runtime.benchmarking": _pretend,
+        }
+    )
 
 
 def _note():
@@ -112,7 +97,7 @@ def _leave_path():
 _leave_path()
 # No Triton runs on an older Python than this, and Python 2 has finders of another kind.
 if sys.version_info >= (3, 8) and os.path.isdir(_RUN):
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path.insert(0, _Finder(_AWAITED, _note))
 
 # What stands here instead of this module afterwards is the other sitecustomize; where there is none, the ImportError is
 # the one that `site` expects.

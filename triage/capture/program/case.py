@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
-from . import folder, values
+from . import deciding, folder, tuples, values
 from .module import Module, is_gluon, python
+from .place import place_of
 
 SCHEMA = "triton-triage/case/1"
-_DECIDES = ("TRITON_", "MLIR_", "LLVM_", "DISABLE_", "PTXAS_", "USE_IR_LOC", "USE_TTGIR_LOC", "NVPTX_", "AMDGCN_")
 _HINT = 16
 
 
@@ -24,28 +24,41 @@ class _Arguments:
         self.constexprs: Dict[str, Any] = {}
         self.bound: Dict[str, Any] = {}
         self.notes: List[str] = []
-        for key, value in dict(getattr(source, "constants", None) or {}).items():
+        self.split: Dict[str, tuples.Split] = {}
+        self.divisible: Dict[str, int] = {}
+        constants = dict(getattr(source, "constants", None) or {})
+        for key, value in constants.items():
             name = self._name(key)
-            if name is None:
-                self.notes.append("constant %r: part of a tuple" % (key,))
-                continue
-            try:
-                self.constexprs[name] = values.in_json(value)
-            except values.NoText:
-                self.bound[name] = values.unwrapped(value)
+            if name is not None:
+                self._constant(name, value)
+        divisible = _divisible(source.attrs)
+        parts = tuples.Source(constants, divisible, self.names)
         for key, type_ in dict(source.signature).items():
             name = self._name(key)
             if name is None or name in self.constexprs or name in self.bound or type_ == "constexpr":
                 continue
             if isinstance(type_, str):
-                self.signature[name] = type_
+                self._argument(name, type_, (self.names.index(name),) in divisible)
             else:
-                self.notes.append("argument %s: a tuple" % name)
-        divisible = _divisible(source.attrs)
-        self.divisible: Dict[str, int] = {}
-        for place, name in enumerate(self.names):
-            if name in self.signature and (place in divisible or self.signature[name].startswith("*")):
-                self.divisible[name] = _HINT if place in divisible else 1
+                self._split(tuples.Split(name, self.names.index(name), type_, parts), name)
+
+    def _constant(self, name: str, value: Any) -> None:
+        try:
+            self.constexprs[name] = values.in_json(value)
+        except values.NoText:
+            self.bound[name] = values.unwrapped(value)
+
+    def _argument(self, name: str, type_: str, divisible: bool) -> None:
+        self.signature[name] = type_
+        if divisible or type_.startswith("*"):
+            self.divisible[name] = _HINT if divisible else 1
+
+    def _split(self, parts: tuples.Split, name: str) -> None:
+        self.split[name] = parts
+        for one, value in parts.constants.items():
+            self._constant(one, value)
+        for one, type_ in parts.types.items():
+            self._argument(one, type_, one in parts.divisible)
 
     def _name(self, key: Any) -> Optional[str]:
         """An argument by name, index (up to 3.1) or tuple of one index (from 3.3 on)."""
@@ -56,25 +69,30 @@ class _Arguments:
         return str(key)
 
 
-def _divisible(attributes: Any) -> List[int]:
-    """Indices of the arguments that are known to be divisible by 16."""
+def _divisible(attributes: Any) -> Set[Tuple[int, ...]]:
+    """Paths of the arguments that are known to be divisible by 16: an index, and one more for each tuple around it."""
     if isinstance(attributes, dict):  # from 3.3 on
         hint = ("tt.divisibility", _HINT)
-        return [key[0] for key, given in attributes.items() if any(tuple(one) == hint for one in given)]
+        return {key for key, given in attributes.items() if any(tuple(one) == hint for one in given)}
     by_property = getattr(attributes, "arg_properties", None)  # 3.2
     if by_property is not None:
-        return list(by_property.get("tt.divisibility", ()))
-    return list(getattr(attributes, "divisible_by_16", None) or ())
+        return {(place,) for place in by_property.get("tt.divisibility", ())}
+    return {(place,) for place in getattr(attributes, "divisible_by_16", None) or ()}
 
 
 def capture(source: Any, target: Any, options: Dict[str, Any], backend: Any, frame: Any) -> Optional[str]:
     """Write what ``compile`` is about to do to a folder of its own; ``frame`` is that of ``compile``. Returns the
-    folder's path. Raises OSError when it cannot be written; whatever else fails is said in the folder."""
+    folder's path; None where nothing is to be kept. Raises OSError when it cannot be written; whatever else fails is
+    said in the folder."""
+    if not folder.place():
+        return None
     return folder.write(_files(source, target, options, backend, frame))
 
 
 def capture_loaded(source: Any, metadata: Any, frame: Any) -> Optional[str]:
     """The same for a kernel that was compiled, now or before, and that cannot be loaded."""
+    if not folder.place():
+        return None
     from triton.compiler.compiler import make_backend
 
     given = metadata._asdict()
@@ -96,33 +114,76 @@ def _files(source: Any, target: Any, options: Dict[str, Any], backend: Any, fram
 
 
 def _case(source: Any, target: Any, options: Dict[str, Any], backend: Any, origin: Dict[str, Any]) -> Dict[str, str]:
-    import triton
-
     if not hasattr(source, "fn"):
-        raise values.NoText("compiled from IR text, of which there is no kernel")
+        return _ir_case(source, target, options, backend, origin)
     arguments, module = _Arguments(source), Module()
-    name = module.kernel(source.fn, _in_scope(arguments.bound))
+    name = module.kernel(source.fn, in_scope(arguments.bound), arguments.split)
     notes = [*arguments.notes, *module.notes]
     given, unsaid = _options(options, backend)
     notes += unsaid
     if notes:
         origin["notes"] = notes
-    document = {
-        "schema": SCHEMA,
-        "language": "gluon" if is_gluon(source.fn) else "triton",
-        "kernel": {"file": "kernel.py", "name": name},
-        "signature": arguments.signature,
-        "constexprs": arguments.constexprs,
-        "divisible": arguments.divisible,
-        "target": "%s:%s" % (target.backend, target.arch),
-        "options": given,
-        "toolchain": {"triton": triton.__version__},
-        "origin": origin,
-    }
+    places = {name: place_of(function) for name, function in module.jitted.items()}
+    changed = arguments.bound or arguments.split
+    if not notes and not changed and None not in places.values() and _says_all(source):
+        origin["functions"] = places
+    document = _document(target, given, origin)
+    document.update(
+        language="gluon" if is_gluon(source.fn) else "triton",
+        kernel={"file": "kernel.py", "name": name},
+        signature=arguments.signature,
+        constexprs=arguments.constexprs,
+        divisible=arguments.divisible,
+    )
     return {"case.json": json.dumps(document, indent=1) + "\n", "kernel.py": module.text()}
 
 
-def _in_scope(bound: Dict[str, Any]) -> Dict[str, Any]:
+def _ir_case(source: Any, target: Any, options: Dict[str, Any], backend: Any, origin: Dict[str, Any]) -> Dict[str, str]:
+    """What is compiled from a stage's text on: that text is the kernel."""
+    given, unsaid = _options(options, backend)
+    if unsaid:
+        origin["notes"] = unsaid
+    file = "kernel.%s" % source.ext
+    document = _document(target, given, origin)
+    document["kernel"] = {"file": file, "name": str(source.name).lstrip("@")}
+    return {"case.json": json.dumps(document, indent=1) + "\n", file: str(source.src)}
+
+
+def _document(target: Any, options: Dict[str, Any], origin: Dict[str, Any]) -> Dict[str, Any]:
+    import triton
+
+    return {
+        "schema": SCHEMA,
+        "language": "triton",
+        "kernel": {},
+        "signature": {},
+        "target": "%s:%s" % (target.backend, target.arch),
+        "options": options,
+        "toolchain": {"triton": triton.__version__},
+        "origin": origin,
+    }
+
+
+def _says_all(source: Any) -> bool:
+    """Whether a case has room for everything that this source decides: a name of the kernel's own making
+    (``repr=``) and hints other than divisibility by 16 have none."""
+    if _names_itself(source.fn):
+        return False
+    if not isinstance(source.attrs, dict):
+        return True
+    hint = ("tt.divisibility", _HINT)
+    return all(tuple(one) == hint for given in source.attrs.values() for one in given)
+
+
+def _names_itself(kernel: Any) -> bool:
+    if hasattr(kernel, "_repr"):
+        return kernel._repr is not None
+    # Up to 3.2 it is known to the function alone that asks it.
+    cells = dict(zip(kernel.repr.__code__.co_freevars, kernel.repr.__closure__ or ()))  # noqa: B905 - of Python 3.10
+    return "repr" not in cells or cells["repr"].cell_contents is not None
+
+
+def in_scope(bound: Dict[str, Any]) -> Dict[str, Any]:
     """What an argument becomes that is a constant of the module instead: functions are read as they are, all else only
     as a constexpr."""
     constexpr = sys.modules["triton.language"].constexpr
@@ -173,18 +234,16 @@ def _origin(source: Any, frame: Any) -> Dict[str, Any]:
         "directory": os.getcwd(),
         "python": sys.executable,
         "pid": os.getpid(),
-        "environment": {name: value for name, value in sorted(os.environ.items()) if _decides(name)},
+        "environment": deciding.variables(),
     }
 
 
-def _decides(name: str) -> bool:
-    return name.startswith(_DECIDES) and not name.startswith("TRITON_TRIAGE_")
-
-
 def _caller(frame: Any) -> Optional[str]:
-    """The line of the program that had the kernel compiled: the innermost that is not Triton's."""
+    """The line of the program that had the kernel compiled: the innermost that is not Triton's, nor triage's."""
+    own = __name__.partition(".")[0]
     while frame is not None:
-        if not values.is_triton(frame.f_globals.get("__name__")):
+        module = frame.f_globals.get("__name__")
+        if not values.is_triton(module) and str(module).partition(".")[0] != own:
             return "%s:%d" % (frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return None

@@ -11,7 +11,7 @@ import ast
 import inspect
 import linecache
 from types import CodeType, FunctionType
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Iterator, List, Optional
 
 _FUTURE = 0
 for _name in __future__.all_feature_names:
@@ -26,12 +26,35 @@ def enter(function: FunctionType, context: Callable[[], Any]) -> None:
     """From now on ``function`` runs within ``context()``, which is called in the frame of the function. Raises
     CannotEnter."""
     name = "_triton_triage_%s" % context.__name__
-    code = _within(function, name)
+
+    def within(body: List[ast.stmt]) -> ast.stmt:
+        return ast.With(items=[ast.withitem(context_expr=_call(name), optional_vars=None)], body=body)
+
+    code = _around(function, within)
     function.__globals__[name] = context
     function.__code__ = code
 
 
-def _within(function: FunctionType, context: str) -> CodeType:
+def overhear(function: FunctionType, failed: Callable[[], None]) -> None:
+    """From now on ``failed`` is called in the frame of the function when that raises; it costs nothing when it does
+    not. Raises CannotEnter."""
+    name = "_triton_triage_%s" % failed.__name__
+
+    def tried(body: List[ast.stmt]) -> ast.stmt:
+        told: List[ast.stmt] = [ast.Expr(value=_call(name)), ast.Raise(exc=None, cause=None)]
+        handler = ast.ExceptHandler(type=ast.Name(id="Exception", ctx=ast.Load()), name=None, body=told)
+        return ast.Try(body=body, handlers=[handler], orelse=[], finalbody=[])
+
+    code = _around(function, tried)
+    function.__globals__[name] = failed
+    function.__code__ = code
+
+
+def _call(name: str) -> ast.expr:
+    return ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=[], keywords=[])
+
+
+def _around(function: FunctionType, put: Callable[[List[ast.stmt]], ast.stmt]) -> CodeType:
     old = function.__code__
     lines = linecache.getlines(old.co_filename, function.__globals__)
     if not lines or old.co_freevars:
@@ -51,8 +74,7 @@ def _within(function: FunctionType, context: str) -> CodeType:
     if not found:
         raise CannotEnter("%s: not at its line" % function.__qualname__)
     node = found[0]
-    call = ast.Call(func=ast.Name(id=context, ctx=ast.Load()), args=[], keywords=[])
-    inside = ast.With(items=[ast.withitem(context_expr=call, optional_vars=None)], body=node.body)
+    inside = put(node.body)
     ast.copy_location(inside, node)
     node.body = [ast.fix_missing_locations(inside)]
     module = compile(tree, old.co_filename, "exec", flags=old.co_flags & _FUTURE, dont_inherit=True)

@@ -18,6 +18,7 @@ from typing import Any, Dict, List, Optional, Set
 
 from . import names, values
 from .names import Read, Text, reads
+from .tuples import Split
 
 _MOST_DEFINITIONS = 400
 _FUTURE_ANNOTATIONS = 0x1000000
@@ -29,10 +30,11 @@ _HOST = frozenset({"torch", "numpy", "jax", "scipy"})
 
 
 class Module:
-    """The file in the making. ``notes``: what could not be put into it."""
+    """The file in the making. ``notes``: what could not be put into it; ``jitted``: its jitted functions, by name."""
 
     def __init__(self) -> None:
         self.notes: List[str] = []
+        self.jitted: Dict[str, Any] = {}
         self._imports: List[str] = []
         self._definitions: List[str] = []
         self._bound: Dict[str, Any] = {}
@@ -45,12 +47,14 @@ class Module:
         head = ["from __future__ import annotations\n"] if self._future else []
         return "\n".join([*head, *sorted(set(self._imports)), "", *self._definitions]).rstrip("\n") + "\n"
 
-    def kernel(self, kernel: Any, bound: Dict[str, Any]) -> str:
-        """Add the kernel; ``bound`` are arguments that go out of its head and become constants of the module. Returns
-        its name in the file."""
-        return self._define(kernel, bound)
+    def kernel(self, kernel: Any, bound: Dict[str, Any], split: Dict[str, Split]) -> str:
+        """Add the kernel; ``bound`` are arguments that go out of its head and become constants of the module, ``split``
+        those that become several. Returns its name in the file."""
+        return self._define(kernel, bound, split)
 
-    def _define(self, function: Any, bound: Optional[Dict[str, Any]] = None) -> str:
+    def _define(
+        self, function: Any, bound: Optional[Dict[str, Any]] = None, split: Optional[Dict[str, Split]] = None
+    ) -> str:
         key = ("object", id(function))
         if key in self._named:
             return self._named[key]
@@ -58,16 +62,15 @@ class Module:
             raise values.NoText("more than %d definitions" % _MOST_DEFINITIONS)
         self._kept.append(function)  # so that no other object gets its id
         source = _source(function)
-        if bound:
-            text = Text(source)
-            node = ast.parse(source).body[0]
-            for name in bound:
-                text.without_parameter(node, name)  # type: ignore[arg-type]  # a kernel's source is one function
-            source = text.result()
+        classes: Dict[str, Any] = {}
+        if bound or split:
+            source = self._with_other_head(source, bound or {}, split or {}, classes)
         tree = ast.parse(source)
         node = tree.body[0]
         own_name = str(getattr(node, "name", "value"))
         name = self._named[key] = self._free(own_name, key)
+        if values.is_jitted(function):
+            self.jitted[name] = function
         decorator = self._decorator(function)
         text = Text(source)
         if name != own_name:
@@ -75,7 +78,7 @@ class Module:
             if first:
                 text.replace(first.start(1), first.end(1), name)
         self._future = self._future or _has_text_annotations(function)
-        scope = {**_scope(function), **(bound or {})}
+        scope = {**_scope(function), **(bound or {}), **classes}
         own = set(names.bound(node))
         for read in reads(node):
             if read.parts[0] != own_name or scope.get(own_name, function) is not function:
@@ -84,6 +87,26 @@ class Module:
                 text.replace(*text.span(read.nodes[0]), name)
         self._definitions.append("\n" + decorator + text.result().rstrip() + "\n")
         return name
+
+    def _with_other_head(
+        self, source: str, bound: Dict[str, Any], split: Dict[str, Split], classes: Dict[str, Any]
+    ) -> str:
+        """A kernel's source with other parameters; ``classes`` gets those that its first lines then read."""
+
+        def class_name(kind: Any) -> str:
+            name = self.name(kind)
+            classes[name] = kind
+            return name
+
+        text = Text(source)
+        node: Any = ast.parse(source).body[0]  # a kernel's source is one function
+        for name in bound:
+            if not any(name in parts.names for parts in split.values()):
+                text.without_parameter(node, name)
+        for name, parts in split.items():
+            left = [one for one in parts.names if one not in bound]
+            text.split_parameter(node, name, left, "%s = %s" % (name, parts.expression(class_name)))
+        return text.result()
 
     def _decorator(self, function: Any) -> str:
         """A kernel's source begins at its ``def``: what tuned or wrapped it has done so already."""

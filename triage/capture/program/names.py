@@ -109,16 +109,7 @@ class Text:
 
     def without_parameter(self, function: ast.FunctionDef, name: str) -> None:
         """Take a parameter, with its annotation and default, out of the function's head."""
-        arguments = function.args
-        listed: List[ast.arg] = [*getattr(arguments, "posonlyargs", []), *arguments.args, *arguments.kwonlyargs]
-        place = [one.arg for one in listed].index(name)
-        gone = listed[place]
-        start, end = self.span(gone)
-        for default in [*arguments.defaults, *arguments.kw_defaults]:
-            if default is not None and self.span(default)[0] > start:
-                following = [one for one in listed if self.span(one)[0] > start]
-                if not following or self.span(default)[1] < self.span(following[0])[0]:
-                    end = max(end, self.span(default)[1])
+        place, start, end = self._parameter(function, name)
         rest = self.bytes[end:].lstrip()
         if rest.startswith(b","):
             end += len(self.bytes[end:]) - len(rest) + 1
@@ -127,3 +118,32 @@ class Text:
         elif place:
             start = self.bytes.rindex(b",", 0, start)
         self.replace(start, end, "")
+
+    def split_parameter(self, function: ast.FunctionDef, name: str, names: List[str], statement: str) -> None:
+        """Put other parameters in the place of one, and a statement in front of the function's first."""
+        _, start, end = self._parameter(function, name)
+        # What follows a parameter with a default has to have one.
+        default = "=None" if any(self.span(one)[0] < end for one in _defaults(function)) else ""
+        self.replace(start, end, ", ".join(one + default for one in names))
+        documented = len(function.body) > 1 and ast.get_docstring(function, clean=False) is not None
+        first = function.body[1 if documented else 0]
+        alone = not self.bytes[self._starts[first.lineno - 1] :][: first.col_offset].strip()
+        after = "\n" + " " * first.col_offset if alone else "; "
+        self.replace(self.span(first)[0], self.span(first)[0], statement + after)
+
+    def _parameter(self, function: ast.FunctionDef, name: str) -> Tuple[int, int, int]:
+        """Which it is, and its bytes with those of its annotation and default."""
+        arguments = function.args
+        listed: List[ast.arg] = [*getattr(arguments, "posonlyargs", []), *arguments.args, *arguments.kwonlyargs]
+        place = [one.arg for one in listed].index(name)
+        start, end = self.span(listed[place])
+        for default in _defaults(function):
+            if self.span(default)[0] > start:
+                following = [one for one in listed if self.span(one)[0] > start]
+                if not following or self.span(default)[1] < self.span(following[0])[0]:
+                    end = max(end, self.span(default)[1])
+        return place, start, end
+
+
+def _defaults(function: ast.FunctionDef) -> List[ast.expr]:
+    return [one for one in [*function.args.defaults, *function.args.kw_defaults] if one is not None]

@@ -2,37 +2,118 @@
 
 What is followed runs within a context of this module (see ``enter.py``): ``compile``; the back-end's ``add_stages``,
 which every release from 3.0 on calls on a cache miss only, before it makes any IR; and the ``_init_handles`` of
-``CompiledKernel``, which loads the binary.
+``CompiledKernel``, which loads the binary. ``JITFunction.run`` tells when a launch fails. With a guard, what
+``compile`` asks its cache is followed as well.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
-from types import FunctionType, TracebackType
+from types import FrameType, FunctionType, TracebackType
 from typing import Any, List, Optional, Set, Type
 
-from . import folder
-from .enter import CannotEnter, enter
+from . import folder, guard, refusal, service, tuning
+from .enter import CannotEnter, enter, overhear
 
 _state = threading.local()
 _entered: Set[Any] = set()
+_cache_followed = False
 
 
 def install(compiler: Any) -> None:
     """Follow the compiles of this module (``triton.compiler.compiler``)."""
     _enter(compiler.compile, compiling)
     _enter(compiler.CompiledKernel._init_handles, loading)
+    jit = sys.modules.get("triton.runtime.jit")  # there before the compiler, in every release so far
+    if jit is not None:
+        _enter(jit.JITFunction.run, launching, overhear)
+    if os.environ.get("TRITON_TRIAGE_GUARD", "") not in ("", "0") and os.environ.get(service.VARIABLE):
+        start_guard(compiler)
 
 
-def _enter(function: Any, context: Any) -> None:
+def start_guard(compiler: Any) -> None:
+    """Guard this process's compiles from now on."""
+    follow_cache(compiler)
+    guard.start()
+
+
+def follow_cache(compiler: Any) -> None:
+    """See what ``compile`` asks its cache for: there the guard comes between."""
+    global _cache_followed  # noqa: PLW0603 - one process, one Triton
+    if _cache_followed:
+        return
+    _cache_followed = True
+    tuning.install()
+    original = compiler.get_cache_manager
+
+    def get_cache_manager(*arguments: Any, **named: Any) -> Any:
+        manager = original(*arguments, **named)
+        try:
+            caller = sys._getframe(1)
+            if caller.f_code.co_name == "compile" and guard.is_wanted():
+                _intercept(manager, caller)
+        except Exception:
+            folder.note()
+        return manager
+
+    compiler.get_cache_manager = get_cache_manager
+
+
+def _intercept(manager: Any, caller: FrameType) -> None:
+    """The next question for a group of files is the one that decides whether there is anything to compile."""
+    original = manager.get_group
+
+    def get_group(filename: str) -> Any:
+        vars(manager).pop("get_group", None)
+        found = original(filename)
+        if found and filename in found and not guard.always_compiles():
+            return found
+        return _guarded(manager, filename, caller) or found
+
+    manager.get_group = get_group
+
+
+def _guarded(manager: Any, filename: str, caller: FrameType) -> Any:
+    """The group of files that the cache holds now; None where the program is to compile it itself. Raises what the
+    guard does."""
+    local = caller.f_locals
+    if guard.is_harmless(str(local["hash"])):
+        return None
+    try:
+        from . import case
+
+        current = _running()[-1]
+        current.began = time.monotonic()
+        current.path = case.capture(local["src"], local["target"], vars(local["options"]), local["backend"], caller)
+        held = current.path is not None and os.path.exists(os.path.join(current.path, "case.json"))
+    except Exception:
+        folder.note()
+        held = False
+    if not held:
+        folder.count(folder.UNGUARDED)
+        return None
+    assert current.path is not None
+    pending = guard.Pending(local, current.path, manager, filename)
+    collected = guard.collecting()
+    if collected is not None:
+        collected.append(pending)
+        raise guard.Collected
+    guard.ask([pending])
+    group = pending.settle()
+    current.missed = current.missed or group is not None
+    return group
+
+
+def _enter(function: Any, context: Any, how: Any = enter) -> None:
     function = getattr(function, "__wrapped__", function)
     if not isinstance(function, FunctionType) or function in _entered:
         return
     _entered.add(function)
     try:
-        enter(function, context)
+        how(function, context)
     except CannotEnter:
         folder.note()
 
@@ -63,17 +144,26 @@ class compiling:  # noqa: N801 - stands in a with statement
     def __exit__(
         self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
+        if _running() and _running()[-1] is self:
+            _running().pop()
+        if isinstance(error, guard.Collected):
+            return
+        told, known = error, ""
+        if isinstance(error, Exception) and guard.is_wanted():
+            known = guard.known_of(str(sys._getframe(1).f_locals.get("hash")))
+            if guard.is_tried_by_tuner():
+                told = refusal.of(error, known)
         try:
-            if _running() and _running()[-1] is self:
-                _running().pop()
             if error is None:
                 folder.count(folder.COMPILED if self.missed else folder.CACHED)
-            elif self.path is None and not self.missed:
+            elif self.path is None and not self.missed and not refusal.is_refusal(error):
                 self._capture_early(sys._getframe(1).f_locals)
             if self.path is not None:
-                folder.end(self.path, self.began, error, "compile")
+                folder.end(self.path, self.began, told, "compile", diagnosis=known)
         except Exception:
             folder.note()
+        if told is not None and told is not error:
+            raise told
 
     def _capture_early(self, local: Any) -> None:
         """What a kernel calls is looked at for the cache's key already, and may be wrong."""
@@ -102,6 +192,8 @@ class staging:  # noqa: N801
             current.began = time.monotonic()
             from . import case  # a program that finds all in the cache has no use for it
 
+            if current.path is not None:
+                return  # the guard has captured it
             given = vars(local["options"])
             current.path = case.capture(local["src"], local["target"], given, local["backend"], frame)
         except Exception:
@@ -131,8 +223,32 @@ class loading:  # noqa: N801
             path = case.capture_loaded(kernel.src, kernel.metadata, frame)
             if path is not None:
                 folder.end(path, began, error, "load")
+            _state.told = error
         except Exception:
             folder.note()
+
+
+def launching() -> None:
+    """A launch has failed in ``JITFunction.run``: what the driver says of it is in the launcher's exception
+    (triton/backends/*/driver.c)."""
+    try:
+        error = sys.exc_info()[1]
+        kernel = sys._getframe(1).f_locals.get("kernel")
+        if (
+            error is None
+            or kernel is None
+            or error is getattr(_state, "told", None)
+            or "Triton Error [" not in str(error)
+        ):
+            return
+        from . import case
+
+        began = time.monotonic()
+        path = case.capture_loaded(kernel.src, kernel.metadata, sys._getframe(1))
+        if path is not None and error is not None:
+            folder.end(path, began, error, "launch")
+    except Exception:
+        folder.note()
 
 
 def _follow_backends() -> None:

@@ -1,0 +1,233 @@
+"""Under the guard a program outlives what kills the compiler, and finds in its cache what it would have put there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from commands import Run
+from running import Bench
+
+REPRODUCERS = Path(__file__).parents[2] / "reproducers"
+WORKER = Path(__file__).parents[2] / "triage/harness/worker"
+
+BenchOf = Callable[[str], Bench]
+RELEASES = ["newest", *(pytest.param(one, marks=pytest.mark.slow) for one in ("3.0.0", "3.2.0", "3.5.1"))]
+STRIKING = [RELEASES[0], *RELEASES[2:]]
+"""On 3.0.0 a kernel cannot call what strikes down its compiler."""
+WAYS = {
+    "abort": "kills the compiler (SIGABRT)",
+    "segfault": "kills the compiler (SIGSEGV)",
+    "exit": "kills the compiler: ",
+    "hang": "does not end",
+}
+
+
+@pytest.mark.parametrize("version", STRIKING)
+@pytest.mark.parametrize(
+    "how", ["abort", *(pytest.param(one, marks=pytest.mark.slow) for one in list(WAYS)[1:3]), "hang"]
+)
+def test_a_program_outlives_a_compile_that_would_end_it(bench_of: BenchOf, how: str, version: str) -> None:
+    bench = bench_of(version)
+    done = bench.run("guarded.py", how, options=("--guard", "--timeout", "4"))
+    assert done.code == 0, done.err
+    compiled, refused, other, again = done.out.splitlines()
+    assert (compiled, other) == ("64 compiled", "256 compiled")
+    assert refused == again
+    assert refused.startswith("128 CompileFailed triage: kernel [") and WAYS[how] in refused
+    assert "the guard kept 1 configuration from ending the program; 1 compile not repeated" in done.err
+    assert done.err.splitlines()[-1] == "triage: 2 kernels compiled, 1 failed"
+    assert [case.constexprs["BLOCK"] for case in bench.cases()] == [128]
+
+
+@pytest.mark.parametrize("version", STRIKING)
+@pytest.mark.parametrize("pool", ["threads", pytest.param("fork", marks=pytest.mark.slow), "spawn"])
+def test_threads_and_workers_of_a_pool_outlive_it(bench_of: BenchOf, pool: str, version: str) -> None:
+    done = bench_of(version).run("guarded.py", "segfault", pool, "64", "128", "256", "512", options=("--guard",))
+    said = done.out.splitlines()
+    assert [line.split()[:2] for line in said] == [
+        ["64", "compiled"],
+        ["128", "CompileFailed"],
+        ["256", "compiled"],
+        ["512", "compiled"],
+    ], done.err
+
+
+def test_a_refusal_goes_from_a_worker_to_its_parent(bench: Bench) -> None:
+    done = bench.run("guarded.py", "abort", "cross", "128", options=("--guard",))
+    assert done.out.startswith("CompileFailed True triage: kernel [HOW=abort BLOCK=128 "), done.err
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("version", ["3.0.0", "3.2.0", "3.5.1", "newest"])
+def test_no_known_failure_ends_a_guarded_process(bench_of: BenchOf, version: str) -> None:
+    """What dies without the guard raises with it; what raises raises the same."""
+    bench = bench_of(version)
+    folders = [str(path.parent) for path in sorted(REPRODUCERS.glob("*/case.json"))]
+    other = str(bench.folder / "other")
+    plain = ended(bench.plain("compile_cases.py", str(WORKER), *folders, TRITON_CACHE_DIR=other, ALARM="20"))
+    variables = guarded_environment(bench, dict(os.environ), timeout_s=20.0)
+    done = bench.plain("compile_cases.py", str(WORKER), *folders, **variables, ALARM="300")
+    guarded = ended(done)
+    assert len(plain) == len(guarded) == len(folders)
+    assert set(guarded.values()) <= {"0", "256"}, "no signal, no other exit code"
+    died = {folder for folder, status in plain.items() if status not in ("0", "256")}
+    # What prints an error and gives a binary all the same is refused as well.
+    differ = {folder for folder in plain if folder not in died and plain[folder] != guarded[folder]}
+    assert differ <= {folder for folder in differ if plain[folder] == "0"}
+    refused = done.out.count("CompileFailed ")
+    assert refused == len(died | differ)
+
+
+def ended(done: Run) -> dict[str, str]:
+    """How the process of each case ended, as ``wait`` has it."""
+    lines = [line.split() for line in done.out.splitlines() if line.startswith("case ")]
+    return {folder: status for _, folder, _, status in lines}
+
+
+def entries(cache: Path) -> dict[tuple[str, str], bytes]:
+    """What Triton's cache holds, by key and file; the groups of files name the cache's own place."""
+    return {
+        (path.parent.name, path.name): path.read_bytes().replace(os.fsencode(cache), b"")
+        for path in sorted(cache.glob("*/*"))
+    }
+
+
+def located(text: bytes) -> list[str]:
+    """Files and lines that an IR names. Columns are not the program's: a captured kernel stands at the margin, and
+    calls ``lib.helper`` by its own name."""
+    return sorted(set(re.findall(r'loc\("[^"]*"(?::\d+)?', text.decode())))
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_the_cache_holds_what_it_would_without(bench_of: BenchOf, version: str) -> None:
+    bench = bench_of(version)
+    plain = bench.plain("sources.py", TRITON_CACHE_DIR=str(bench.folder / "other"))
+    done = bench.run("sources.py", options=("--guard",))
+    assert (done.code, done.out) == (plain.code, plain.out)
+    without, within = entries(bench.folder / "other"), entries(bench.folder / "triton")
+    assert list(within) == list(without)
+    for key, data in without.items():
+        match Path(key[1]).suffix:
+            case ".cubin":
+                assert within[key] == data, key
+            case ".json":
+                ours, theirs = json.loads(within[key]), json.loads(data)
+                # Up to 3.1 ``debug`` may be None for False.
+                assert {**ours, "debug": bool(ours.get("debug"))} == {**theirs, "debug": bool(theirs.get("debug"))}
+            case ".ttir" | ".ttgir":
+                assert located(within[key]) == located(data), key
+    again = bench.run("sources.py", options=("--guard",))
+    assert again.err.splitlines()[-1].startswith("triage: no kernels compiled, ")
+
+
+@pytest.mark.parametrize("version", STRIKING)
+def test_an_autotuner_passes_over_what_kills(bench_of: BenchOf, version: str) -> None:
+    done = bench_of(version).run("autotunes.py", "abort", options=("--guard",))
+    assert done.out.splitlines() == ["best {'BLOCK': 64} {64: 1.0, 128: inf, 256: inf}"] * 2, done.err
+    assert "the guard kept 4 configurations from ending the program\n" in done.err
+    assert done.err.splitlines()[-1] == "triage: 2 kernels compiled, 2 taken from Triton's cache, none failed"
+
+
+def test_an_autotuner_passes_over_what_raises(bench: Bench) -> None:
+    """Without a guard an exception that is not one of its own ends the tuning."""
+    assert "raised ['CompilationError'" in bench.plain("autotunes.py", "raise").out
+    done = bench.run("autotunes.py", "raise", options=("--guard",))
+    assert done.out.splitlines() == ["best {'BLOCK': 64} {64: 1.0, 128: inf, 256: inf}"] * 2, done.err
+
+
+def test_where_no_configuration_is_left_the_error_says_what_compiles(bench: Bench) -> None:
+    done = bench.run("autotunes.py", "abort", "128", "256", options=("--guard",))
+    first, *rest = done.out.splitlines()
+    assert first.endswith("triage: kernel: all 2 configurations fail to compile")
+    assert rest[0].startswith("  [") and "] and 1 more: The compiler aborted" in rest[0]
+    assert rest[1].startswith("  nearest configuration that compiles: BLOCK=64.")
+
+
+def test_what_failed_once_is_not_compiled_again(bench: Bench) -> None:
+    bench.run("guarded.py", "abort", options=("--guard",))
+    began = time.monotonic()
+    done = bench.run("guarded.py", "abort", "single", "128", options=("--guard", "--json"))
+    assert time.monotonic() - began < 60
+    assert "128 CompileFailed" in done.out
+    document = json.loads((bench.captured / "run.json").read_text())
+    assert document["guard"] == {"refused": 1, "not_repeated": 1, "unguarded": 0}
+
+
+def test_what_a_compile_prints_the_program_prints(bench: Bench) -> None:
+    plain = bench.plain("prints.py", TRITON_CACHE_DIR=str(bench.folder / "other"))
+    done = bench.run("prints.py", options=("--guard",))
+    assert "at compile time" in plain.out
+    assert (done.out, done.err.splitlines()[:-1]) == (plain.out, plain.err.splitlines())
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_what_is_compiled_from_ir_is_tried_as_well(bench_of: BenchOf, version: str) -> None:
+    bench = bench_of(version)
+    done = bench.run("from_ir.py", options=("--guard", "--keep-all"))
+    assert (done.code, done.out) == (0, "compiled\n"), done.err
+    assert [case.file for case in bench.cases()] == ["kernel.py", "kernel.ttir"]
+    assert "could not be tried" not in done.err
+
+
+def test_a_service_that_is_killed_is_started_anew(bench: Bench) -> None:
+    """And nothing of it is left when the program has ended."""
+    before = set(services())
+    done = bench.run("kills_service.py", options=("--guard",))
+    assert done.out.splitlines() == ["64 compiled", "killed 1", "256 compiled"], done.err
+    assert "could not be tried" not in done.err
+    until = time.monotonic() + 30
+    while set(services()) - before and time.monotonic() < until:
+        time.sleep(0.2)
+    assert not set(services()) - before
+
+
+def services() -> list[int]:
+    """Processes that serve guards."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if "triage.capture.service.start" in " ".join(process.cmdline()):
+                found.append(process.pid)
+        except psutil.Error:
+            pass
+    return found
+
+
+def test_a_program_that_is_killed_leaves_no_service(bench: Bench) -> None:
+    before = set(services())
+    environment = {**os.environ, **bench.variables()}
+    process = subprocess.Popen(
+        [bench.python, "-c", "import time; import triton.compiler; print('there', flush=True); time.sleep(100)"],
+        env=guarded_environment(bench, environment),
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None and process.stdout.readline() == b"there\n"
+    until = time.monotonic() + 30
+    while not set(services()) - before and time.monotonic() < until:
+        time.sleep(0.1)
+    assert set(services()) - before
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    until = time.monotonic() + 30
+    while set(services()) - before and time.monotonic() < until:
+        time.sleep(0.2)
+    assert not set(services()) - before
+
+
+def guarded_environment(bench: Bench, base: dict[str, str], timeout_s: float = 120.0) -> dict[str, str]:
+    """What ``triage run --guard`` starts a program with."""
+    from triage.capture.run import environment
+    from triage.capture.service.start import Settings
+
+    bench.captured.mkdir(exist_ok=True)
+    return environment(bench.captured, base, guard=Settings(timeout_s=timeout_s))

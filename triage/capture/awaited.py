@@ -1,0 +1,31 @@
+"""Triton's compiler, as soon as it is there: which may be now, later, or never."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import ModuleType
+
+from triage.capture.inject._triton_triage_awaiting import Finder
+
+_NAME = "triton.compiler.compiler"
+
+
+class AwaitedCompiler:
+    """Calls ``then`` with the module; ``note`` is called where that raises, which is none of the program's business."""
+
+    def __init__(self, then: Callable[[ModuleType], None], note: Callable[[], None]) -> None:
+        self._finder = Finder({_NAME: then}, note)
+        module = sys.modules.get(_NAME)
+        if module is None:
+            sys.meta_path.insert(0, self._finder)
+            return
+        try:
+            then(module)
+        except Exception:
+            note()
+
+    def stop(self) -> None:
+        """Wait no longer."""
+        if self._finder in sys.meta_path:
+            sys.meta_path.remove(self._finder)

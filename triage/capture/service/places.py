@@ -1,0 +1,47 @@
+"""Captured cases at places that depend on nothing but what they say, so that what became of them is remembered."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from triage.case import Case
+from triage.harness.toolchains import cache_root
+
+_MOST = 2000
+_KEPT_S = 30 * 86400.0
+
+
+def place(case: Case) -> Case:
+    """The same case, with its source in triage's cache. Raises OSError."""
+    text = case.path.read_bytes()
+    said = [case.identity(), case.name, case.origin.get("functions")]
+    digest = hashlib.sha256(text + json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()[:32]
+    folder = cache_root() / "guarded" / digest
+    path = folder / case.file
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        # Written aside and moved, so that no other service compiles half of it.
+        aside = folder / f".{os.getpid()}"
+        aside.write_bytes(text)
+        aside.replace(path)
+        _prune(folder.parent)
+    return replace(case, folder=folder)
+
+
+def _prune(root: Path) -> None:
+    """Where there are too many, let those go that are older than a month."""
+    folders = list(root.iterdir())
+    if len(folders) < _MOST:
+        return
+    limit = time.time() - _KEPT_S
+    for folder in folders:
+        with suppress(OSError):
+            if folder.stat().st_mtime < limit:
+                shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,191 @@
+"""One loop: takes the captured cases of a program's processes, has them compiled, and says how they ended.
+
+It ends some seconds after the last of its connections, of which every process of the program holds one.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from triage import case as cases
+from triage.capture.service import answers
+from triage.capture.service.places import place
+from triage.capture.service.start import Settings
+from triage.errors import TriageError
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits, default_memory_bytes
+from triage.harness.request import Attempt, Request
+from triage.harness.store import Store
+from triage.harness.toolchains import Toolchain, Toolchains
+
+_STAY_S = 5.0
+_MOST_BYTES = 1 << 20
+
+
+@dataclass(slots=True, eq=False)
+class _Connection:
+    sock: socket.socket
+    buffer: bytearray = field(default_factory=bytearray)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def tell(self, answer: dict[str, Any]) -> None:
+        """Send an answer; whoever asked may be gone."""
+        with suppress(OSError), self.lock:
+            self.sock.sendall((json.dumps(answer) + "\n").encode())
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a request is the answer to."""
+
+    connection: _Connection
+    number: int
+    folder: str
+
+
+class Server:
+    """Listens at ``path`` from its making on; ``first`` is the connection of who started it. Raises OSError."""
+
+    def __init__(self, path: Path, python: str, settings: Settings, first: socket.socket) -> None:
+        self._path, self._python, self._settings = path, python, settings
+        path.unlink(missing_ok=True)
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener.bind(str(path))
+        self._listener.listen(128)
+        self._limits = Limits(settings.timeout_s, settings.memory_bytes or default_memory_bytes())
+        self._toolchains = Toolchains()
+        self._toolchain: Toolchain | None = None
+        self._connections = [_Connection(first)]
+        self._queue: list[Request] = []
+        self._threads: list[threading.Thread] = []
+        self._alone_since = time.monotonic()
+        self._entries = Path(tempfile.mkdtemp(prefix="entries-", dir=path.parent))
+        self._numbers = 0
+
+    def serve(self) -> None:
+        """Until nobody is there any more."""
+        store = Store() if self._settings.cache else None
+        with Engine(self._settings.jobs, store, self._toolchains.installed) as engine:
+            self._engine = engine
+            engine.attend(self._listener, self._accept)
+            self._attend(self._connections[0])
+            for attempt in engine.run(self._stream()):
+                self._answer(attempt)
+        for thread in self._threads:
+            thread.join()
+        self._leave()
+
+    def _stream(self) -> Iterator[Request | None]:
+        self._warm_up()
+        while self._queue or self._wanted():
+            yield self._queue.pop(0) if self._queue else None
+
+    def _wanted(self) -> bool:
+        if self._connections or any(thread.is_alive() for thread in self._threads):
+            self._alone_since = max(self._alone_since, time.monotonic())
+        return self._path.exists() and time.monotonic() - self._alone_since < _STAY_S
+
+    def _leave(self) -> None:
+        self._listener.close()
+        with suppress(OSError):
+            self._entries.rmdir()
+        for path in (self._path, self._path.with_name(self._path.name + ".lock")):
+            path.unlink(missing_ok=True)
+        log = self._path.with_name(self._path.name + ".log")
+        with suppress(OSError):
+            if not log.stat().st_size:
+                log.unlink()
+            self._path.parent.rmdir()  # the last of several
+
+    # ---- connections
+
+    def _accept(self) -> None:
+        sock, _ = self._listener.accept()
+        self._connections.append(_Connection(sock))
+        self._attend(self._connections[-1])
+
+    def _attend(self, connection: _Connection) -> None:
+        self._engine.attend(connection.sock, lambda: self._hear(connection))
+
+    def _hear(self, connection: _Connection) -> None:
+        try:
+            data = connection.sock.recv(1 << 16)
+        except OSError:
+            data = b""
+        connection.buffer += data
+        if not data or len(connection.buffer) > _MOST_BYTES:
+            self._engine.leave(connection.sock)
+            self._connections.remove(connection)
+            connection.sock.close()
+            return
+        *lines, rest = connection.buffer.split(b"\n")
+        connection.buffer = bytearray(rest)
+        for line in lines:
+            self._take(connection, json.loads(line))
+
+    def _take(self, connection: _Connection, message: dict[str, Any]) -> None:
+        asked = _Asked(connection, int(message["number"]), str(message["folder"]))
+        try:
+            case = cases.load(Path(asked.folder))
+            if message["op"] == "nearest":
+                self._look_for_nearest(asked)
+                return
+            self._numbers += 1
+            request = Request(
+                place(case),
+                self._resolved(),
+                self._limits,
+                observe=True,
+                keep=True,
+                use_cache=self._settings.cache,
+                entry=self._entries / str(self._numbers),
+                tag=asked,
+            )
+        except TriageError as error:
+            connection.tell({"number": asked.number, "status": answers.UNDECIDED, "text": str(error)})
+            return
+        self._queue.append(request)
+
+    def _resolved(self) -> Toolchain:
+        if self._toolchain is None:
+            self._toolchain = self._toolchains.resolve(None, self._python)
+        return self._toolchain
+
+    # ---- answers
+
+    def _answer(self, attempt: Attempt) -> None:
+        asked = attempt.request.tag
+        if asked is None:
+            return
+        assert isinstance(asked, _Asked)
+        found = answers.answer(attempt, tuple(Path(one) for one in self._settings.knowledge))
+        asked.connection.tell({"number": asked.number, **found})
+
+    def _look_for_nearest(self, asked: _Asked) -> None:
+        """In a thread, with an engine of its own: others go on compiling."""
+
+        def look() -> None:
+            text = answers.nearest(Path(asked.folder), self._python, self._limits, self._settings)
+            asked.connection.tell({"number": asked.number, "status": answers.RAISED, "text": text})
+
+        thread = threading.Thread(target=look)
+        thread.start()
+        self._threads.append(thread)
+
+    def _warm_up(self) -> None:
+        """Where there is a GPU, programs compile for it: have a worker ready that has done so once."""
+        from triage.capture.service.warm import warm_case
+
+        with suppress(TriageError, OSError):
+            case = warm_case(self._entries)
+            if case is not None:
+                self._queue.append(Request(case, self._resolved(), self._limits, use_cache=False))

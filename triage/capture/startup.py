@@ -1,0 +1,34 @@
+"""``TRITON_TRIAGE_GUARD=1``: guards every program of an interpreter that triage is installed in.
+
+A ``.pth`` file beside the installed package imports this module when the variable is set, before the program begins; so
+it does no more than wait for an import of Triton's compiler.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from triage.capture.inject._triton_triage_awaiting import Finder
+
+
+def _guard(compiler: Any) -> None:
+    import atexit
+
+    from triage.capture import live
+    from triage.capture.service.start import Settings
+
+    live.begin(compiler, Settings())
+    atexit.register(live.say_at_exit, os.getpid())
+
+
+def _note() -> None:
+    import traceback
+
+    print(f"triage: compiles are not guarded: {traceback.format_exc().splitlines()[-1]}", file=sys.stderr)
+
+
+# Under ``triage run`` that has seen to it.
+if "TRITON_TRIAGE_CAPTURE" not in os.environ:
+    sys.meta_path.insert(0, Finder({"triton.compiler.compiler": _guard}, _note))
