@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import triage
+from triage.cli.main import main
 from triage.harness.toolchains import Toolchain, Toolchains
 
 DATA = Path(__file__).parent / "data"
@@ -93,6 +94,21 @@ def own_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def light(empty_cache: Path) -> Triage:
     """``triage`` for what compiles nothing."""
     return lambda *arguments, **named: run_triage(empty_cache, *arguments, **named)
+
+
+@pytest.fixture
+def inside(empty_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Triage:
+    """The same in this process, which takes a tenth of the time."""
+
+    def run(*arguments: str | Path, **variables: str) -> Run:
+        for name, value in {"TRITON_TRIAGE_CACHE": str(empty_cache), "COLUMNS": "80", **variables}.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit) as ended:
+            main(list(map(str, arguments)))
+        said = capsys.readouterr()
+        return Run(int(ended.value.code or 0), said.out, said.err)
+
+    return run
 
 
 @pytest.fixture(scope="session")

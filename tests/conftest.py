@@ -19,7 +19,7 @@ from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.outcome import Outcome, Undecided
 
-pytest_plugins = ["commands", "running"]
+pytest_plugins = ["commands", "left", "plugin_suites", "running", "github_server"]
 
 NEWEST = "newest"
 """The Triton beside triage, which CI keeps at the newest release."""

@@ -63,7 +63,9 @@ def test_its_python_runs(
     reproduced: Run, own_cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    (code,) = blocks("python")
+    for code in blocks("python"):
+        compile(code, "README.md", "exec")
+    (code,) = [one for one in blocks("python") if "triage.check(" in one]
     exec(compile(code, "README.md", "exec"), {})
     assert "WGMMA type or shape is not supported" in capsys.readouterr().out
 
@@ -77,7 +79,8 @@ def test_commands_and_options_exist() -> None:
     named = set(re.findall(r"`triage ([a-z]+)", README))
     context = cli.make_context("triage", ["--help"], resilient_parsing=True)
     assert named <= set(cli.list_commands(context))
-    commands = [cli.get_command(context, name) for name in ("check", "matrix", "minimize", "run")]
+    commands = [cli.get_command(context, name) for name in ("attach", "check", "matrix", "minimize", "report", "run")]
     known = {flag for command in [*commands, cli] if command for parameter in command.params for flag in parameter.opts}
     known |= {f"--{parameter.name}" for name in rules.names() for parameter in rules.rule(name).parameters}
+    known |= set(re.findall(r"--[a-z-]+", (ROOT / "triage/pytest_plugin.py").read_text())) | {"--junitxml"}
     assert set(re.findall(r"`?(--[a-z][a-z-]*)", README)) <= known

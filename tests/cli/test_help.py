@@ -27,6 +27,7 @@ HELP = """\
       -h, --help  Show this message and exit.
 
     Commands:
+      attach    Post the report to GitHub: comment on an issue, or open one.
       check     Compile a case in isolation, diagnose it, name what compiles
                 instead.
       doctor    Show what was found on this machine.
@@ -36,6 +37,8 @@ HELP = """\
       matrix    Say with which Triton releases a case fails, and since when.
       minimize  Shrink a failing case while it fails the same way; write a
                 reproducer.
+      report    Render a finished triage, as Markdown, HTML, JSON or text; nothing
+                private in it.
       run       Run a program unchanged; triage what fails to compile in it.
     """
 CHECK_HELP = """\
@@ -45,7 +48,8 @@ CHECK_HELP = """\
       compiles instead.
 
       CASE is kernel.py::function (with --arg and --const), a case folder, its
-      case.json, or a reproducer's name.
+      case.json, a reproducer's name, or what another tool left: IR
+      (kernel.ttgir), a folder of Triton's cache or dump, an MLIR reproducer.
 
     Options:
       --arg NAME=TYPE              An argument's Triton type: *fp16, i32, …
@@ -73,6 +77,12 @@ CHECK_HELP = """\
       --json                       Print report documents, and nothing else, on
                                    standard output.
       -o DIR                       Keep all artifacts there.
+      --full                       Reduce what fails, and try it with other
+                                   releases, too: the whole report.
+      --github                     Write annotations and a job summary for GitHub
+                                   Actions.
+      --junit FILE                 Write JUnit XML, for GitLab and Jenkins.
+      --sarif FILE                 Write SARIF 2.1.0, for code scanning.
       -h, --help                   Show this message and exit.
     """
 

@@ -109,7 +109,7 @@ def test_a_kernel_with_a_sibling_comes_down_to_its_mistake(minimized: tuple[Run,
     assert (document["case"]["options"], document["case"]["constexprs"]) == ({}, {})
     assert "dot" not in text  # the other mistake
     assert {path.name for path in folder.iterdir()} == {
-        "case.json", "kernel.py", "reproducer.py", "state.json", "tried.jsonl",
+        "case.json", "kernel.py", "minimized.json", "reproducer.py", "state.json", "tried.jsonl",
     }  # fmt: skip
     assert json.loads((folder / "case.json").read_text()) == document["case"]
 

@@ -9,15 +9,22 @@ from typing import Any
 import click
 
 from triage import knowledge
+from triage.case import Case
+from triage.case_from.stages import UNFINISHED
 from triage.cli import console, render
+from triage.cli import full as full_report
+from triage.cli.ci import Outputs, with_outputs
 from triage.cli.options import case_options, compile_options, repeating
 from triage.cli.text import one_line
 from triage.errors import TriageError
 from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
-from triage.locate import locate
+from triage.locate import locate_all
+from triage.publish.keep import keep
 from triage.report import Report
-from triage.session import Options, Session, keep_artifacts
+from triage.session import Options, Session
 from triage.suggest.budget import Budget
+
+_ENDED_NOW = "did not end then, and compiles now: it was killed from outside, had other options, or is still under way"
 
 
 @click.command("check")
@@ -34,12 +41,17 @@ from triage.suggest.budget import Budget
 @click.option("--kb", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Entries of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print report documents, and nothing else, on standard output.")
 @click.option("-o", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Keep all artifacts there.")
-def command(cases: tuple[str, ...], as_json: bool, folder: Path | None, **given: Any) -> int:
+@click.option("--full", is_flag=True, help="Reduce what fails, and try it with other releases, too: the whole report.")
+@with_outputs("check")
+def command(
+    cases: tuple[str, ...], as_json: bool, folder: Path | None, full: bool, outputs: Outputs, **given: Any
+) -> int:
     """Compile each CASE in isolation; if it fails, diagnose it and name what compiles instead.
 
-    CASE is kernel.py::function (with --arg and --const), a case folder, its case.json, or a reproducer's name.
+    CASE is kernel.py::function (with --arg and --const), a case folder, its case.json, a reproducer's name, or what
+    another tool left: IR (kernel.ttgir), a folder of Triton's cache or dump, an MLIR reproducer.
     """
-    found = [locate(text, given) for text in cases]
+    found = [one for text in cases for one in _located(text, given)]
     options = Options(
         triton=given["triton"],
         python=given["python"],
@@ -55,27 +67,44 @@ def command(cases: tuple[str, ...], as_json: bool, folder: Path | None, **given:
         knowledge=given["kb"],
     )
     codes = []
+    failing: list[tuple[Report, str, Path | None]] = []
     for line in knowledge.problems(options.knowledge):
         click.echo(one_line(f"triage: {line}"), err=True)
     with console.progress() as progress, Session(options, progress) as session:
-        for number, (text, answer) in enumerate(zip(cases, session.check_all(found), strict=True)):
+        answers = session.check_all(case for _, case in found)
+        for number, ((text, _), answer) in enumerate(zip(found, answers, strict=True)):
             if isinstance(answer, TriageError):
                 click.echo(one_line(f"triage: {answer}"), err=True)
+                outputs.error(text, answer)
                 codes.append(answer.exit_code)
                 continue
-            report = _kept(answer, folder, number if len(cases) > 1 else None)
-            _print(report, repeating("check", text, given), as_json, single=len(cases) == 1)
+            place = _place(folder, answer, number if len(found) > 1 else None)
+            report = answer if place is None else keep(answer, place)
+            again = repeating("check", text, given)
+            if full and report.outcome.failed:
+                failing.append((report, again, place))
+            else:
+                _print(report, again, as_json, single=len(found) == 1)
+            outputs.report(text, report)
             codes.append(int(report.outcome.failed))
-    return max(codes)
+    for report, again, place in failing:
+        full_report.complete(report, again, options, place, as_json, single=len(found) == 1)
+    return max(codes, default=0)
 
 
-def _kept(report: Report, folder: Path | None, number: int | None) -> Report:
-    if folder is None:
-        return report
-    place = folder if number is None else folder / f"{number + 1:03d}-{report.case.name}"
-    kept = keep_artifacts(report, place)
-    (place / "report.json").write_text(json.dumps(kept.to_json(), indent=2) + "\n")
-    return kept
+def _located(text: str, given: dict[str, Any]) -> list[tuple[str, Case]]:
+    """The cases that a CASE names, each with what names it alone."""
+    found = locate_all(text, given)
+    for line in found.said:
+        click.echo(one_line(f"triage: {line}"), err=True)
+    return [(text if len(found.cases) == 1 else str(case.folder), case) for case in found.cases]
+
+
+def _place(folder: Path | None, report: Report, number: int | None) -> Path | None:
+    """Where a report is kept: with several, each in a folder of its own."""
+    if folder is None or number is None:
+        return folder
+    return folder / f"{number + 1:03d}-{report.case.name}"
 
 
 def _print(report: Report, again: str, as_json: bool, single: bool) -> None:
@@ -83,3 +112,5 @@ def _print(report: Report, again: str, as_json: bool, single: bool) -> None:
         click.echo(json.dumps(report.to_json(), indent=2 if single else None))
     else:
         render.report(console.output(), report, again)
+    if report.case.origin.get(UNFINISHED) and not report.outcome.failed:
+        click.echo(f"triage: {report.case.name} {_ENDED_NOW}", err=True)

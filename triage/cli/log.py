@@ -12,6 +12,7 @@ import click
 
 from triage import knowledge, logs
 from triage.cli import console, render_log
+from triage.cli.ci import Outputs, with_outputs
 from triage.cli.text import one_line
 from triage.diagnosis import Diagnosis
 from triage.knowledge.advice import next_steps
@@ -31,6 +32,12 @@ class Read:
         """The root cause."""
         return next((finding.diagnosis for finding in self.findings if finding.rank == 1), None)
 
+    @property
+    def causes(self) -> list[tuple[Diagnosis, int]]:
+        """What does not merely follow from something else, the root cause first, each with its line from 1."""
+        ordered = sorted(self.findings, key=lambda finding: finding.rank)
+        return [(finding.diagnosis, finding.position + 1) for finding in ordered if finding.follows is None]
+
     def to_json(self) -> dict[str, Any]:
         """The document: findings, the first cause first; the root cause and its matches once more at the top."""
         ordered = sorted(self.findings, key=lambda finding: finding.rank)
@@ -46,7 +53,8 @@ class Read:
 @click.argument("files", nargs=-1, metavar="[FILE|-]...")
 @click.option("--kb", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Entries of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print documents: one, indented, or one a line for several logs.")
-def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool) -> int:
+@with_outputs("log")
+def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool, outputs: Outputs) -> int:
     """Diagnose logs: each FILE, or standard input. Compiles nothing and needs no Triton.
 
     Several logs are grouped by the bug that they show. Exits with 1 when there is a failure in any of them.
@@ -60,6 +68,7 @@ def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool) -> int:
     for file in given:
         found = _findings(file)
         if found is None:
+            outputs.error(file, "cannot be read")
             continue
         root = next((finding.diagnosis for finding in found if finding.rank == 1), None)
         one = Read(file, found, knowledge.match(root, entries, None) if root else [])
@@ -67,6 +76,7 @@ def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool) -> int:
             # At once: a reader need not wait for the last of many.
             click.echo(json.dumps({"file": file, **one.to_json()}))
         read.append(one)
+        outputs.log(file, one.causes, one.matches)
     if as_json and not several:
         for one in read:
             click.echo(json.dumps(one.to_json(), indent=2))

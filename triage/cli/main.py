@@ -17,6 +17,7 @@ from triage.cli.text import one_line
 from triage.errors import TriageError
 
 _COMMANDS = {
+    "attach": ("triage.cli.attach", "Post the report to GitHub: comment on an issue, or open one."),
     "check": ("triage.cli.check", "Compile a case in isolation, diagnose it, name what compiles instead."),
     "doctor": ("triage.cli.doctor", "Show what was found on this machine."),
     "explain": ("triage.cli.explain", "Say what a hardware or language rule allows, and why."),
@@ -24,6 +25,7 @@ _COMMANDS = {
     "log": ("triage.cli.log", "Diagnose text that somebody else captured. Compiles nothing."),
     "matrix": ("triage.cli.matrix", "Say with which Triton releases a case fails, and since when."),
     "minimize": ("triage.cli.minimize", "Shrink a failing case while it fails the same way; write a reproducer."),
+    "report": ("triage.cli.report", "Render a finished triage as Markdown, HTML, JSON or text; nothing private in it."),
     "run": ("triage.cli.run", "Run a program unchanged; triage what fails to compile in it."),
 }
 

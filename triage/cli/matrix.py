@@ -78,7 +78,7 @@ def command(
         "matrix", text, {"target": targets, "triton": tritons, "python": pythons, "bisect": bisect, **given}
     )
     if folder is not None:
-        _keep(folder, table, again)
+        keep_table(folder, table, again)
     if as_json:
         click.echo(json.dumps(table.to_json(), indent=2))
     elif markdown:
@@ -110,7 +110,7 @@ def _rows(
     return selection, builds
 
 
-def _keep(folder: Path, table: Table, again: str) -> None:
+def keep_table(folder: Path, table: Table, again: str) -> None:
     """``matrix.json``, ``matrix.md``, and a folder for each failing cell with what the compiler left."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

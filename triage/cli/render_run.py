@@ -7,7 +7,7 @@ import shlex
 from rich.console import Console
 from rich.text import Text
 
-from triage.capture.captured import Captured, State
+from triage.capture.captured import Capture, Captured, State
 from triage.capture.findings import Finding, Findings
 from triage.capture.run import Ran
 from triage.cli import render
@@ -52,15 +52,34 @@ def summary(console: Console, ran: Ran, found: Findings) -> None:
     """The last line: how many kernels were compiled, and what else there is to know."""
     if found.found or found.skipped:
         console.print()
-    if found.skipped:
-        kernels = ", ".join(sorted({one.kernel for one in found.skipped}))
-        first = found.skipped[0]
+    _guarded(console, ran.capture)
+    passed_over = [one for one in found.skipped if not one.refused]
+    if passed_over:
+        kernels = ", ".join(sorted({one.kernel for one in passed_over}))
+        first = passed_over[0]
         _say(
             console,
-            f"triage: the autotuner passed over {_many(len(found.skipped), 'configuration')} of {kernels}, first "
+            f"triage: the autotuner passed over {_many(len(passed_over), 'configuration')} of {kernels}, first "
             f"{clipped(first.error, 120)}: {first.folder}",
         )
+    if ran.capture.helion:
+        reports = _many(len(ran.capture.helion), "configuration")
+        where = ran.capture.helion[0].parent
+        _say(console, f"triage: Helion wrote of {reports} that it passed over: {where} (triage check takes it)")
     _say(console, f"triage: {ran.capture.summary(len(found.cut_short))}")
+
+
+def _guarded(console: Console, capture: Capture) -> None:
+    """What the guard kept from the program, why, and what that saved."""
+    refused = [one for one in capture.found if one.refused]
+    if refused:
+        again = f"; {_many(capture.again, 'compile')} not repeated ({capture.saved_s:.1f} s)" if capture.again else ""
+        _say(console, f"triage: the guard kept {_many(len(refused), 'configuration')} from ending the program{again}")
+    for one in refused:
+        text = one.error.partition("triage: ")[2].partition("\n  case:")[0]
+        _say(console, f"  {clipped(one_line(text), _WIDTH)}: {_again(one)}")
+    if capture.unguarded:
+        _say(console, f"triage: {_many(capture.unguarded, 'compile')} could not be tried in isolation")
 
 
 def _captured(finding: Finding) -> str:
@@ -86,7 +105,7 @@ def _called(one: Captured) -> str:
 def _how(one: Captured) -> str:
     """How it ended in the program: its own error, in its words."""
     if one.state is State.RAISED:
-        place = "loading it" if one.where == "load" else "compiling it"
+        place = {"load": "loading it", "launch": "launching it"}.get(one.where, "compiling it")
         return f"{place} gave the program {clipped(one.error, _WIDTH)}"
     return _ENDED[one.state]
 

@@ -4,21 +4,38 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from triage.capture.captured import RunFolder
 from triage.capture.run import Ran, run
+from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings
 from triage.cli.options import machine_options, timeout_option
 from triage.cli.text import one_line
 from triage.errors import EnvironmentFault, InputError, TriageError
 from triage.suggest.budget import Budget
 
+if TYPE_CHECKING:
+    from triage.capture.compile_only import CompileOnly
+
 
 @click.command("run", context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARGUMENT]...")
 @timeout_option("End the program when one of its compiles takes longer. [never]")
+@click.option(
+    "--guard",
+    is_flag=True,
+    help="Try each compile in isolation first: what would kill the program, or with --timeout not end, raises in it "
+    "what an autotuner passes over.",
+)
+@click.option(
+    "--compile-only",
+    is_flag=True,
+    help="Compile COMMAND's kernels for --target, which need not be here, and launch nothing; torch's device tensors "
+    "are fake. The exit code is 1 where a kernel failed.",
+)
+@click.option("--target", metavar="cuda:90|hip:gfx942", help="Of --compile-only.")
 @machine_options
 @click.option("--no-suggest", is_flag=True, help="Do not search for neighbours that compile.")
 @click.option(
@@ -41,13 +58,20 @@ def command(command: tuple[str, ...], folder: Path | None, as_json: bool, keep_a
     budget = Budget.parse(given["budget"]) if given["budget"] else Budget()
     if keep_all and folder is None:
         raise InputError("--keep-all: say where, with -o DIR")
+    if given["compile_only"] != bool(given["target"]):
+        raise InputError("--compile-only and --target go together: --target cuda:90 --compile-only")
     place = _folder(folder)
     left = False
+    only = None
+    guard = _settings(memory, given) if given["guard"] else None
     try:
-        ran = run(command, place, given["timeout"], keep_all)
-        left = bool(ran.capture.found or ran.capture.notes or as_json)
+        only = _compile_only(given["target"], place) if given["target"] else None
+        more = only.variables() if only else {}
+        # With a guard a compile has its time in the guard's worker.
+        ran = run(command, place, None if guard else given["timeout"], keep_all, guard, more)
+        left = bool(ran.capture.found or ran.capture.notes or ran.capture.helion or as_json)
         try:
-            _report(ran, place, command, as_json, folder is not None, memory, budget, given)
+            _report(ran, place, only, command, as_json, folder is not None, memory, budget, given)
         except TriageError as error:
             # The program has done its work, whatever becomes of triage's own.
             click.echo(one_line(f"triage: {error}"), err=True)
@@ -56,7 +80,25 @@ def command(command: tuple[str, ...], folder: Path | None, as_json: bool, keep_a
             place.discard()
         else:
             place.tidy()
-    return ran.code
+            if only:
+                only.tidy()
+    return 1 if only and not ran.code and ran.capture.failed else ran.code
+
+
+def _compile_only(target: str, place: RunFolder) -> CompileOnly:
+    from triage.capture.compile_only import CompileOnly
+
+    return CompileOnly.parse(target, place.path)
+
+
+def _settings(memory: int | None, given: dict[str, Any]) -> Settings:
+    return Settings(
+        timeout_s=given["timeout"] or DEFAULT_TIMEOUT_S,
+        memory_bytes=memory,
+        jobs=given["jobs"],
+        cache=not given["no_cache"],
+        knowledge=tuple(str(one.absolute()) for one in given["kb"]),
+    )
 
 
 def _size(text: str | None) -> int | None:
@@ -70,6 +112,7 @@ def _size(text: str | None) -> int | None:
 def _report(
     ran: Ran,
     place: RunFolder,
+    only: CompileOnly | None,
     asked: tuple[str, ...],
     as_json: bool,
     kept: bool,
@@ -78,6 +121,10 @@ def _report(
     given: dict[str, Any],
 ) -> None:
     """Say what was found. A program that compiles well does not wait for what only a report needs."""
+    reached = only.reached(ran.capture) if only else None
+    if reached and not as_json:
+        for line in reached.lines():
+            click.echo(f"triage: {one_line(line)}", err=True)
     if not ran.capture.failed_cases and not as_json:
         click.echo(f"triage: {ran.capture.summary()}", err=True)
         return
@@ -99,7 +146,7 @@ def _report(
     output = console.output(stderr=True)
     if as_json:
         findings = look_into(ran.capture.found, options, Progress())
-        path = document(ran, keep(findings), asked, place.path)
+        path = document(ran, keep(findings), asked, place.path, reached)
         click.echo(f"triage: {path}", err=True)
         return
     render_run.ended(output, ran, asked)

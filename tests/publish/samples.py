@@ -1,0 +1,48 @@
+"""A finished triage for tests: folders as check, minimize and matrix leave them, and what is made from them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from triage.publish.compose import compose
+from triage.publish.document import Document
+from triage.publish.finished import Finished, read
+from triage.publish.privacy import Machine, Scrubber
+from triage.publish.render import Format, render
+
+FINISHED = Path(__file__).parent / "finished"
+"""Of wgmma-tf32-mn-major on Triton 3.2.0, as user jdoe; written by the commands themselves."""
+NOBODY = Machine()
+
+
+def scrubber(machine: Machine = NOBODY) -> Scrubber:
+    """One that knows nothing of the machine that the tests run on."""
+    return Scrubber(machine)
+
+
+def document(folder: Path = FINISHED) -> Document:
+    """The document of a folder."""
+    return compose(read(folder), scrubber())
+
+
+def copied(to: Path) -> Path:
+    """The sample, to be changed."""
+    return Path(shutil.copytree(FINISHED, to / "finished"))
+
+
+def report_with(to: Path, **changes: Any) -> Path:
+    """The sample's check alone, with other values in its diagnosis."""
+    folder = Path(shutil.copytree(FINISHED / "check", to / "check"))
+    path = folder / "report.json"
+    whole = json.loads(path.read_text())
+    whole["diagnosis"] |= changes
+    path.write_text(json.dumps(whole))
+    return folder
+
+
+def in_every_format(found: Finished, machine: Machine = NOBODY) -> dict[str, str]:
+    """Each format's text, each with a scrubber of its own."""
+    return {one.value: render(found, one, Scrubber(machine)) for one in Format}

@@ -1,0 +1,108 @@
+"""Finding what the commands left, and refusing what is none."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from samples import FINISHED, copied
+
+from triage.errors import InputError
+from triage.publish.finished import is_finished, read
+
+
+def test_all_parts_beneath_a_folder_are_one(tmp_path: Path) -> None:
+    found = read(FINISHED)
+    assert found.signature == 'v2|assertion|NVGPUToLLVMPass.cpp|supported && "WGMMA type or shape is not supported"'
+    assert set(found.texts) == {"log", "ttgir", "python_stack"}
+    assert found.minimized is not None
+    assert found.minimized.script_name == "reproducer.py"
+    assert found.matrix["schema"] == "triton-triage/matrix/1"
+    assert found.left_out == ()
+
+
+@pytest.mark.parametrize("part", ["check", "minimized", "matrix"])
+def test_a_part_alone_is_one_too(tmp_path: Path, part: str) -> None:
+    folder = shutil.copytree(FINISHED / part, tmp_path / part)
+    assert is_finished(folder)
+    assert bool(read(folder).report) == (part == "check")
+    assert bool(read(folder).minimized) == (part == "minimized")
+    assert bool(read(folder).matrix) == (part == "matrix")
+
+
+def test_a_case_is_no_finished_triage(tmp_path: Path) -> None:
+    shutil.copy(FINISHED / "minimized" / "case.json", tmp_path)
+    shutil.copy(FINISHED / "minimized" / "kernel.py", tmp_path)
+    assert not is_finished(tmp_path)
+    with pytest.raises(InputError, match="holds no finished triage"):
+        read(tmp_path)
+
+
+def _changed(path: Path, **changes: object) -> None:
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document | changes))
+
+
+def test_what_is_of_another_failure_is_left_out_and_said(tmp_path: Path) -> None:
+    folder = copied(tmp_path)
+    _changed(folder / "minimized" / "minimized.json", signature="v2|another")
+    _changed(folder / "matrix" / "matrix.json", failures=[])
+    found = read(folder)
+    assert (found.minimized, found.matrix) == (None, {})
+    assert [Path(path).name for path in found.left_out] == ["minimized.json", "matrix.json"]
+
+
+def test_several_failures_are_no_report(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        shutil.copytree(FINISHED / "check", tmp_path / name)
+    assert read(tmp_path).report
+    document = json.loads((tmp_path / "b" / "report.json").read_text())
+    document["diagnosis"]["signature"] = "v2|another"
+    (tmp_path / "b" / "report.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"holds 2 different failures; give one of them: .*a, .*b"):
+        read(tmp_path)
+
+
+def test_a_document_cannot_name_a_file_elsewhere(tmp_path: Path) -> None:
+    """Who gets a folder from somebody does not send his keys to the next."""
+    (tmp_path / "id_rsa").write_text("mine")
+    folder = copied(tmp_path)
+    report = folder / "check" / "report.json"
+    _changed(report, artifacts={"log": str(tmp_path / "id_rsa"), "ir": "../../id_rsa", "ttir": "/etc/passwd"})
+    assert read(folder).texts == {}
+    minimized = folder / "minimized" / "minimized.json"
+    document = json.loads(minimized.read_text())
+    document["ir"]["file"] = "../../../id_rsa"
+    minimized.write_text(json.dumps(document))
+    assert read(folder).minimized is not None
+    assert read(folder).minimized.ir is None  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("not json", "not JSON"),
+        ("[]", "schema: expected 'triton-triage/report/1', found 'list'"),
+        ("{}", "schema: expected 'triton-triage/report/1', found None"),
+        ("[" * 100_000, "not JSON"),
+        ('{"schema": "triton-triage/report/1", "n": NaN}', "NaN is no number that JSON can hold"),
+        ('{"schema": "triton-triage/report/1", "n": ' + "[" * 100 + "]" * 100 + "}", "nested deeper than 40"),
+        ('{"schema": "triton-triage/report/1", "diagnosis": 3}', "diagnosis: expected an object, found int"),
+        ('{"schema": "triton-triage/report/1", "artifacts": []}', "artifacts: expected an object, found list"),
+    ],
+)
+def test_a_document_that_is_none_is_one_line(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "report.json").write_text(text)
+    with pytest.raises(InputError) as error:
+        read(tmp_path)
+    assert "report.json: " in str(error.value)
+    assert said in str(error.value)
+
+
+def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "loop").symlink_to(tmp_path / "in")
+    (tmp_path / "in" / "out").symlink_to(FINISHED)
+    assert not is_finished(tmp_path / "in")

@@ -1,0 +1,103 @@
+"""``--github``, ``--junit`` and ``--sarif``: what ``check`` and ``log`` write for continuous integration."""
+
+from __future__ import annotations
+
+import functools
+import os
+import secrets
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from triage.cli.text import one_line
+from triage.diagnosis import Diagnosis
+from triage.errors import TriageError
+from triage.report import Match, Report
+
+if TYPE_CHECKING:
+    from triage.publish.ci.record import Record
+
+_FILE = click.Path(path_type=Path)
+_OPTIONS = [
+    click.option("--github", is_flag=True, help="Write annotations and a job summary for GitHub Actions."),
+    click.option("--junit", type=_FILE, metavar="FILE", help="Write JUnit XML, for GitLab and Jenkins."),
+    click.option("--sarif", type=_FILE, metavar="FILE", help="Write SARIF 2.1.0, for code scanning."),
+]
+
+
+def with_outputs(command: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Gives a command the three options, and in their place ``outputs``, which is open while the command runs."""
+
+    def decorated(function: Callable[..., int]) -> Callable[..., int]:
+        @functools.wraps(function)
+        def run(*arguments: Any, github: bool, junit: Path | None, sarif: Path | None, **given: Any) -> int:
+            record = None
+            if github or junit or sarif:
+                # Loads all that reports are made of, which other commands start without.
+                from triage.publish.ci.record import Record
+
+                record = Record(command, github, junit, sarif, os.environ)
+            with Outputs(command, record, quiet=not github, to_stderr=given["as_json"]) as outputs:
+                return function(*arguments, outputs=outputs, **given)
+
+        for option in reversed(_OPTIONS):
+            option(run)
+        return run
+
+    return decorated
+
+
+class Outputs:
+    """Hands what was found to the record, if there is one, and has it written when the command ends, in whatever way.
+
+    Unless it is ``quiet``, GitHub takes no line for a command while it is open: a report quotes logs. Commands go to
+    standard output, or with ``to_stderr`` to standard error, which GitHub reads as well.
+    """
+
+    def __init__(self, command: str, record: Record | None, quiet: bool, to_stderr: bool) -> None:
+        self._command, self._record, self._quiet, self._to_stderr = command, record, quiet, to_stderr
+        self._pause = secrets.token_hex(16)
+
+    def report(self, name: str, report: Report) -> None:
+        """A case was checked."""
+        if self._record is not None:
+            self._record.report(name, report)
+
+    def log(self, name: str, found: Iterable[tuple[Diagnosis, int]], matches: Iterable[Match]) -> None:
+        """A log was read; its causes with their lines, the root first, and the root's matches."""
+        if self._record is not None:
+            self._record.log(name, found, matches)
+
+    def error(self, name: str, error: TriageError | str) -> None:
+        """It could not be told."""
+        if self._record is not None:
+            self._record.error(name, error)
+
+    def __enter__(self) -> Outputs:
+        self._say(f"::stop-commands::{self._pause}")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._say(f"::{self._pause}::")
+        if self._record is None:
+            return
+        if error is not None:
+            self._record.error(f"triage {self._command}", str(error) or type(error).__name__)
+        for line in self._record.annotations():
+            self._say(line)
+        problems = self._record.write()
+        # An error that is on its way has the exit code; else the last of these has.
+        raised = problems.pop() if problems and error is None else None
+        for problem in problems:
+            click.echo(one_line(f"triage: {problem}"), err=True)
+        if raised is not None:
+            raise raised
+
+    def _say(self, line: str) -> None:
+        if not self._quiet:
+            click.echo(line, err=self._to_stderr)

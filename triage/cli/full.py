@@ -1,0 +1,103 @@
+"""What ``triage check --full`` does with a case that fails: minimize, matrix and report, as those commands do it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from triage.cli import console, matrix
+from triage.cli.text import one_line
+from triage.errors import EnvironmentFault, TriageError
+from triage.harness.engine import Engine
+from triage.harness.store import Store
+from triage.harness.toolchains import Toolchains
+from triage.harness.toolchains.versions import RELEASES
+from triage.matrix import releases
+from triage.matrix.runner import Runner
+from triage.minimize import run as minimizing
+from triage.progress import Progress
+from triage.publish import finished, render
+from triage.publish.compose.whole import scrubber_for
+from triage.publish.keep import keep
+from triage.report import Report
+from triage.session import Options
+
+_REDUCTION_S = 300.0
+"""Kernels of forty lines take one to two minutes; the best so far is as good a report's."""
+_WRITTEN = (("report.md", render.Format.MARKDOWN), ("report.html", render.Format.HTML))
+
+
+def complete(report: Report, again: str, options: Options, folder: Path | None, as_json: bool, single: bool) -> None:
+    """Reduce the case, try it with the other releases that are installed and the newest, and print the whole report.
+    ``folder`` holds the check already, and keeps the rest; what could not be done is said, and the report goes on."""
+    with _place(report, folder) as place:
+        with console.progress() as progress:
+            _step("not reduced", lambda: _minimize(report, options, place / "minimized", progress))
+            _step("no other releases", lambda: _matrix(report, options, place / "matrix", progress, again))
+        found = replace(finished.read(place), again=again)
+        if as_json:
+            click.echo(json.dumps(render.document(found, None), indent=2 if single else None))
+        else:
+            click.echo(render.render(found, render.Format.TEXT, scrubber_for(found)), nl=False)
+        if folder is not None:
+            _write(found, folder)
+
+
+@contextmanager
+def _place(report: Report, folder: Path | None) -> Iterator[Path]:
+    if folder is not None:
+        yield folder
+        return
+    with TemporaryDirectory(prefix="triage-full-") as scratch:
+        keep(report, Path(scratch))
+        yield Path(scratch)
+
+
+def _step(missing: str, work: Callable[[], None]) -> None:
+    try:
+        work()
+    except TriageError as error:
+        click.echo(one_line(f"triage: {missing}: {error}"), err=True)
+
+
+def _minimize(report: Report, options: Options, folder: Path, progress: Progress) -> None:
+    wanted = minimizing.Options(
+        folder=folder,
+        triton=options.triton,
+        python=options.python,
+        limits=options.limits,
+        jobs=options.jobs,
+        seconds=_REDUCTION_S,
+        resume=options.cache,
+    )
+    minimizing.minimize(report.case, wanted, progress)
+
+
+def _matrix(report: Report, options: Options, folder: Path, progress: Progress, again: str) -> None:
+    """The releases that are installed, and the newest, which a maintainer asks for first: one environment at most."""
+    toolchains = Toolchains(progress=progress.note)
+    installed = [toolchain.triton for toolchain in toolchains.installed()]
+    selection = releases.select([releases.INSTALLED] * bool(installed) + [RELEASES[-1]], installed)
+    builds = releases.builds([f"own={options.python}"] if options.python else [], selection.known)
+    store = Store() if options.cache else None
+    with Engine(jobs=options.jobs, store=store, spare=toolchains.installed) as engine:
+        cases = {str(report.case.target): report.case}
+        table = Runner(cases, engine, toolchains, options.limits, options.cache, True, progress).table(
+            selection, builds
+        )
+    matrix.keep_table(folder, table, again)
+
+
+def _write(found: finished.Finished, folder: Path) -> None:
+    for name, format_ in _WRITTEN:
+        try:
+            (folder / name).write_text(render.render(found, format_, scrubber_for(found)), encoding="utf-8")
+        except OSError as error:
+            raise EnvironmentFault(f"-o {folder}: cannot be written: {error.strerror}") from None
+    click.echo(one_line(f"triage: {', '.join(name for name, _ in _WRITTEN)} in {folder}"), err=True)

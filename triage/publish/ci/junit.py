@@ -1,0 +1,64 @@
+"""JUnit XML as Jenkins and GitLab read it: one test case for each case or log.
+
+Source of the form: the schema of Jenkins' xUnit plugin, junit-10.xsd. ``failure`` is a failure, ``error`` is what could
+not be told: neither counts as passed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree as Xml
+
+from triage.publish.ci.checked import Checked, Failure, Verdict
+
+_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold, escaped or not (production 2, Char)."""
+
+
+def junit(checked: Sequence[Checked], suite: str) -> str:
+    """The document; ``suite`` is the command."""
+    counts = {verdict: sum(one.verdict is verdict for one in checked) for verdict in Verdict}
+    numbers = {
+        "tests": str(len(checked)),
+        "failures": str(counts[Verdict.FAILED]),
+        "errors": str(counts[Verdict.UNKNOWN]),
+        "time": _seconds(sum(one.seconds for one in checked)),
+    }
+    root = Xml.Element("testsuites", {"name": "triton-triage", **numbers})
+    inner = Xml.SubElement(root, "testsuite", {"name": suite, **numbers, "skipped": "0"})
+    for one in checked:
+        _case(inner, one, suite)
+    Xml.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
+
+
+def _case(suite: Xml.Element, one: Checked, command: str) -> None:
+    names = {"name": _text(one.name), "classname": command, "time": _seconds(one.seconds)}
+    case = Xml.SubElement(suite, "testcase", names)
+    if one.verdict is Verdict.UNKNOWN:
+        Xml.SubElement(case, "error", {"message": _text(one.about), "type": "could-not-tell"}).text = _text(one.about)
+    elif one.failures:
+        first = one.failures[0]
+        element = Xml.SubElement(case, "failure", {"message": _text(first.headline), "type": first.kind})
+        element.text = _text("\n\n".join(_told(one, failure) for failure in one.failures))
+    elif one.about:
+        Xml.SubElement(case, "system-out").text = _text(one.about)
+
+
+def _told(one: Checked, failure: Failure) -> str:
+    where = " in ".join(part for part in (failure.stage, failure.pass_name) if part)
+    lines = [part for part in (one.about, failure.message or failure.headline) if part]
+    lines += [f"at {place.uri}:{place.line}" for place in failure.places]
+    lines += [f"stage: {where}"] if where else []
+    lines += [f"signature: {failure.signature}"] if failure.signature else []
+    lines += [f"cause: {failure.known.title} ({failure.known.id}): {failure.known.cause}"] if failure.known else []
+    return "\n".join([*lines, *(f"compiles instead: {text}" for text in failure.instead)])
+
+
+def _text(text: str) -> str:
+    return _NO_XML.sub("\ufffd", text)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3f}"

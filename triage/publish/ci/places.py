@@ -1,0 +1,75 @@
+"""Where in the user's files a failure is, told the way that code reviews and scanners find it: relative to the root."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from triage.case import Case
+from triage.diagnosis import SourceLocation
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """``uri`` is a path with slashes, relative to the root where ``inside`` is true; ``line`` and ``column`` count
+    from 1."""
+
+    uri: str
+    line: int = 1
+    column: int | None = None
+    inside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Tells places relative to ``root``: the checkout."""
+
+    root: Path
+
+    @classmethod
+    def here(cls, environ: Mapping[str, str]) -> Places:
+        """The checkout of the job, or of the current folder, or that folder itself."""
+        current = Path.cwd()
+        if workspace := environ.get("GITHUB_WORKSPACE") or environ.get("CI_PROJECT_DIR") or environ.get("WORKSPACE"):
+            root = Path(workspace).resolve()
+            if current.resolve().is_relative_to(root):
+                return cls(root)
+        return cls(next((one for one in (current, *current.parents) if (one / ".git").exists()), current).resolve())
+
+    def of_case(self, case: Case, source: SourceLocation) -> Place:
+        """A line of a case's kernel, or of a file beside it."""
+        path, beside = Path(source.file), case.folder / Path(source.file).name
+        return self._place(beside if not path.is_absolute() and beside.exists() else path, source.line, source.column)
+
+    def of_kernel(self, case: Case) -> Place:
+        """The line that defines a case's kernel."""
+        return self._place(case.path, _defined(case.path, case.name), None)
+
+    def of_source(self, source: SourceLocation) -> Place:
+        """A place that a log names: on the machine that wrote it, which may have had the same folders."""
+        return self._place(Path(source.file), source.line, source.column)
+
+    def of_file(self, path: Path, line: int) -> Place:
+        """A line of a file of this machine."""
+        return self._place(path, line, None)
+
+    def _place(self, path: Path, line: int, column: int | None) -> Place:
+        # Scanners want both from 1 on; a compiler says 0 where it does not know.
+        at, column = max(line, 1), column if column and column > 0 else None
+        try:
+            relative = path.resolve().relative_to(self.root)
+            # A log's paths are another machine's: what is not here is no file of this checkout.
+            inside = path.is_file()
+        except (OSError, ValueError, RuntimeError):
+            return Place(path.as_posix(), at, column)
+        return Place(relative.as_posix() if inside else path.as_posix(), at, column, inside)
+
+
+def _defined(path: Path, name: str) -> int:
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+        return 1
+    return next((node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name), 1)

@@ -1,0 +1,117 @@
+"""Requests with what GitHub asks of its clients: retries where they are right, waits, redirects, and one line else.
+
+Reads, updates and deletions may be sent again; what makes something new may not, unless it certainly did not arrive, or
+a look says that it was not carried out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+from urllib.parse import urljoin
+
+from triage.errors import TriageError
+from triage.publish.github import faults
+from triage.publish.github.address import Server, same_origin
+from triage.publish.github.endpoints import Request
+from triage.publish.github.faults import Answer, Unanswered, Undone
+from triage.publish.github.token import Token
+from triage.publish.github.transport import Patience, Transport
+
+T = TypeVar("T")
+
+_MOST_REDIRECTS = 5
+_REDIRECTS = (301, 302, 307, 308)
+"""GitHub sends these for what was renamed or moved, and asks to repeat the request as it was
+(docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api)."""
+
+
+class Client:
+    """Talks to one server with one token. ``note`` gets a line before a wait."""
+
+    def __init__(self, server: Server, token: Token, note: Callable[[str], None], patience: Patience | None = None):
+        self._server, self._token, self._note = server, token, note
+        self._patience = patience or Patience()
+        self._transport = Transport(self._patience)
+
+    def read(self, request: Request) -> Answer:
+        """Send what may be sent twice: a look, an update, a deletion. Raises TriageError."""
+        for attempt in range(self._patience.tries):
+            try:
+                return self._answered(request)
+            except Unanswered as error:
+                if not error.again or attempt + 1 == self._patience.tries:
+                    raise
+                self._back_off(attempt)
+        raise AssertionError("the last attempt returns or raises")
+
+    def create(self, request: Request, made: Callable[[Answer], T], landed: Callable[[], T | None]) -> T:
+        """Send what makes something new. ``made`` reads the answer; ``landed`` looks whether it is there.
+
+        Raises TriageError; Undone where it could not be told whether it was carried out."""
+        for attempt in range(self._patience.tries):
+            try:
+                return made(self._answered(request))
+            except Unanswered as error:
+                self._back_off(attempt)
+                if error.maybe_done and (found := self._looked(request, landed)) is not None:
+                    return found
+                if not error.again or attempt + 1 == self._patience.tries:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    def _looked(self, request: Request, landed: Callable[[], T | None]) -> T | None:
+        try:
+            return landed()
+        except TriageError as error:
+            line = f"could not tell whether this was done: {request.purpose}; the same command finds out ({error})"
+            raise Undone(line) from None
+
+    def _answered(self, request: Request) -> Answer:
+        try:
+            return self._carried_out(request)
+        except TriageError as error:
+            # It quotes the server, which may say back what it was sent.
+            error.args = (self._token.hidden(str(error)),)
+            raise
+
+    def _carried_out(self, request: Request) -> Answer:
+        """One answer that is no refusal, after the waits and redirects that the server asks for."""
+        sent = request
+        waits = redirects = 0
+        while True:
+            answer = self._exchange(sent)
+            if answer.status in _REDIRECTS and "location" in answer.headers and redirects < _MOST_REDIRECTS:
+                sent = replace(sent, url=_joined(sent.url, answer.headers["location"]))
+                redirects += 1
+            elif (seconds := faults.waiting_s(answer)) is not None:
+                if seconds > self._patience.longest_wait_s or waits + 1 >= self._patience.tries:
+                    raise faults.rate_limited(request, answer, seconds)
+                self._note(f"GitHub asks to wait {seconds:.0f} s (rate limit)")
+                time.sleep(seconds)
+                waits += 1
+            elif answer.status >= 500:
+                raise faults.failing_server(request, answer)
+            elif answer.status >= 300:
+                raise faults.refusal(request, answer, self._token)
+            else:
+                return answer
+
+    def _exchange(self, request: Request) -> Answer:
+        # The one place where the token is handed on: only the server that was asked for gets it.
+        if not same_origin(request.url, self._server.api):
+            raise faults.elsewhere(request)
+        return self._transport.exchange(request, self._token.authorization())
+
+    def _back_off(self, attempt: int) -> None:
+        time.sleep(self._patience.backoff_s * 2**attempt)
+
+
+def _joined(url: str, location: str) -> str:
+    try:
+        return urljoin(url, location)
+    except ValueError:
+        # No address at all, and so not this server's.
+        return location

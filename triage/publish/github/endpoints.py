@@ -1,0 +1,132 @@
+"""Every request there is, as a value that shows what would be sent, and never the token.
+
+Source of paths, parameters and limits: GitHub's published OpenAPI description (api.github.com, version 2022-11-28).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from triage._version import __version__
+from triage.publish.github.address import Repository, Server
+
+PAGE = 100
+"""Elements a page: the most that lists give."""
+FEW = 5
+"""Issues that a search shows: what somebody reads before posting."""
+_VERSION = "2022-11-28"
+_JSON = "application/vnd.github+json"
+_TEXT_MATCH = "application/vnd.github.text-match+json"
+"""With this a search says what it found where: the issue's text, or a comment's."""
+_VIEWER = "query { viewer { login } }"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request. ``purpose`` says in words what it is for, and stands in messages."""
+
+    purpose: str
+    method: str
+    url: str
+    body: Mapping[str, Any] | None = None
+    accept: str = _JSON
+
+    def headers(self) -> dict[str, str]:
+        """All headers but the one with the token."""
+        headers = {
+            "Accept": self.accept,
+            "User-Agent": f"triton-triage/{__version__}",
+            "X-GitHub-Api-Version": _VERSION,
+        }
+        return {**headers, "Content-Type": "application/json"} if self.body is not None else headers
+
+    def to_json(self) -> dict[str, Any]:
+        """What would be sent, but for the token."""
+        return {
+            "purpose": self.purpose,
+            "method": self.method,
+            "url": self.url,
+            "headers": {**self.headers(), "Authorization": "[redacted]"},
+            "body": dict(self.body) if self.body is not None else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """The requests to one repository of one server. Numbers and identifiers may be text, for a plan that knows none."""
+
+    server: Server
+    repository: Repository
+
+    def user(self) -> Request:
+        return Request("ask whose token it is", "GET", f"{self.server.api}/user")
+
+    def viewer(self) -> Request:
+        """The same for a token of GitHub Actions, which may not ask for ``/user``."""
+        body = {"query": _VIEWER}
+        return Request("ask whose token it is", "POST", self.server.graphql, body)
+
+    def about(self) -> Request:
+        return Request(f"look up the repository {self.repository}", "GET", self._url())
+
+    def search(self, purpose: str, query: str) -> Request:
+        parameters = urlencode({"q": f"repo:{self.repository} is:issue {query}", "per_page": FEW})
+        return Request(purpose, "GET", f"{self.server.api}/search/issues?{parameters}", accept=_TEXT_MATCH)
+
+    def issue(self, number: int) -> Request:
+        return Request(f"look up issue {number} of {self.repository}", "GET", self._url(f"issues/{number}"))
+
+    def newest(self) -> Request:
+        """The newest issues, closed ones too: the search knows an issue only some minutes after it was opened."""
+        parameters = urlencode({"state": "all", "sort": "created", "direction": "desc", "per_page": PAGE})
+        return Request(f"read the newest issues of {self.repository}", "GET", self._url(f"issues?{parameters}"))
+
+    def open_issue(self, title: str, body: str, labels: tuple[str, ...]) -> Request:
+        document = {"title": title, "body": body, **({"labels": list(labels)} if labels else {})}
+        return Request(f"open an issue in {self.repository}", "POST", self._url("issues"), document)
+
+    def edit_issue(self, number: int | str, body: str) -> Request:
+        purpose = f"update issue {number} of {self.repository}"
+        return Request(purpose, "PATCH", self._url(f"issues/{number}"), {"body": body})
+
+    def comments(self, number: int, page: int) -> Request:
+        parameters = urlencode({"per_page": PAGE, "page": page})
+        purpose = f"read the comments of issue {number} of {self.repository}"
+        return Request(purpose, "GET", self._url(f"issues/{number}/comments?{parameters}"))
+
+    def comment(self, number: int, body: str) -> Request:
+        purpose = f"comment on issue {number} of {self.repository}"
+        return Request(purpose, "POST", self._url(f"issues/{number}/comments"), {"body": body})
+
+    def edit_comment(self, identifier: int | str, body: str) -> Request:
+        purpose = f"update comment {identifier} in {self.repository}"
+        return Request(purpose, "PATCH", self._url(f"issues/comments/{identifier}"), {"body": body})
+
+    def gists(self) -> Request:
+        return Request("look for the gist", "GET", f"{self.server.api}/gists?{urlencode({'per_page': PAGE})}")
+
+    def gist(self, identifier: str) -> Request:
+        return Request("look up the gist", "GET", self._gist(identifier))
+
+    def make_gist(self, description: str, files: Mapping[str, str]) -> Request:
+        body = {"description": description, "public": False, "files": _files(files)}
+        return Request("make a secret gist", "POST", f"{self.server.api}/gists", body)
+
+    def edit_gist(self, identifier: str, files: Mapping[str, str]) -> Request:
+        return Request("update the gist", "PATCH", self._gist(identifier), {"files": _files(files)})
+
+    def drop_gist(self, identifier: str) -> Request:
+        return Request("delete the gist", "DELETE", self._gist(identifier))
+
+    def _url(self, path: str = "") -> str:
+        return f"{self.server.api}/repos/{self.repository}{'/' if path else ''}{path}"
+
+    def _gist(self, identifier: str) -> str:
+        return f"{self.server.api}/gists/{quote(identifier, safe='{}')}"
+
+
+def _files(files: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    return {name: {"content": text} for name, text in files.items()}

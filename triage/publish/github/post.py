@@ -1,0 +1,207 @@
+"""The order of things: whose token, which repository, what is there already, then the gist, then the post.
+
+What was posted before is found by its author and its mark, and updated. A gist is made before the post that names it,
+and deleted when the post fails, so that nothing is left half done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from triage.errors import EnvironmentFault, InputError, TriageError
+from triage.publish.github import content, duplicates, gist
+from triage.publish.github.address import Repository
+from triage.publish.github.client import Client
+from triage.publish.github.content import Post
+from triage.publish.github.duplicates import Similar
+from triage.publish.github.endpoints import Endpoints, Request
+from triage.publish.github.faults import Answer, Unanswered, Undone
+from triage.publish.github.gist import Kept
+from triage.publish.github.mark import digest, signature_of
+from triage.publish.github.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked for: a comment on ``issue``, or an issue of its own with ``labels`` where that is None. ``yes``:
+    post although there are duplicates, without asking."""
+
+    issue: int | None = None
+    labels: tuple[str, ...] = ()
+    gist: bool = False
+    yes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Who is told (``note``, a line each) and asked (``ask``, None without a terminal)."""
+
+    note: Callable[[str], None]
+    ask: Callable[[str], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What was done: ``opened``, ``commented``, ``updated``; and where it is."""
+
+    how: str
+    url: str
+
+
+class Attachment:
+    """One message on its way to one repository."""
+
+    def __init__(self, client: Client, endpoints: Endpoints, message: Message, wish: Wish, people: People) -> None:
+        self._client, self._endpoints = client, endpoints
+        self._message, self._wish, self._people = message, wish, people
+
+    def post(self) -> Posted | None:
+        """Post, or update what was posted; None when the user, who was asked, said no. Raises TriageError."""
+        login = content.whose(self._client, self._endpoints)
+        self._look_at_repository()
+        if self._wish.issue is None:
+            return self._open(login)
+        return self._comment(login, self._wish.issue)
+
+    def _look_at_repository(self) -> None:
+        request = self._endpoints.about()
+        answer = self._client.read(request)
+        named = self._endpoints.repository
+        now = Repository.parse(content.text(answer, request, "full_name"))
+        if now.full_name.lower() != named.full_name.lower():
+            self._people.note(f"{named} is called {now} now")
+            self._endpoints = replace(self._endpoints, repository=now)
+        if content.flag(answer, "archived", False):
+            raise InputError(f"--repo {now}: is archived, and takes nothing any more")
+        if self._wish.issue is None and not content.flag(answer, "has_issues", True):
+            raise InputError(f"--repo {now}: has no issues; name another repository")
+
+    def _comment(self, login: str, number: int) -> Posted | None:
+        request = self._endpoints.issue(number)
+        issue = content.post(self._client.read(request).document, request, "number")
+        if self._is_own(issue, login):
+            return self._update(login, issue, lambda body: self._endpoints.edit_issue(number, body))
+        own = self._own_comment(login, number)
+        if own is not None:
+            return self._update(login, own, lambda body: self._endpoints.edit_comment(own.identifier, body))
+        if not self._may_comment(number):
+            return None
+
+        def made(answer: Answer) -> Posted:
+            return Posted("commented", content.post(answer.document, self._endpoints.issue(number), "id").url)
+
+        def landed() -> Posted | None:
+            found = self._own_comment(login, number)
+            return Posted("commented", found.url) if found else None
+
+        with self._with_gist(login, "") as body:
+            return self._client.create(self._endpoints.comment(number, body), made, landed)
+
+    def _open(self, login: str) -> Posted | None:
+        before = {one.identifier: one for one in content.newest(self._client, self._endpoints) if self._marked(one)}
+        if not self._may_open(list(before.values())):
+            return None
+
+        def made(answer: Answer) -> Posted:
+            missing = [one for one in self._wish.labels if one.lower() not in content.names(answer, "labels")]
+            if missing:
+                self._people.note(f"GitHub left out the labels {', '.join(missing)}: the token may not set them")
+            return Posted("opened", content.post(answer.document, self._endpoints.newest(), "number").url)
+
+        def landed() -> Posted | None:
+            for one in content.newest(self._client, self._endpoints):
+                if self._is_own(one, login) and one.identifier not in before:
+                    return Posted("opened", one.url)
+            return None
+
+        with self._with_gist(login, "") as body:
+            request = self._endpoints.open_issue(self._message.title, body, self._wish.labels)
+            return self._client.create(request, made, landed)
+
+    def _update(self, login: str, own: Post, edit: Callable[[str], Request]) -> Posted:
+        with self._with_gist(login, own.body) as body:
+            self._client.read(edit(body))
+        return Posted("updated", own.url)
+
+    @contextmanager
+    def _with_gist(self, login: str, earlier: str) -> Iterator[str]:
+        """The body that is to be posted, and what becomes of the gist when that fails."""
+        if not self._wish.gist or not self._message.files:
+            yield self._message.body()
+            return
+        kept = gist.keep(self._client, self._endpoints, self._message, login, earlier)
+        try:
+            yield self._message.body(kept.gist)
+        except BaseException as error:
+            self._clean_up(kept, refused=_surely_not_done(error))
+            raise
+
+    def _clean_up(self, kept: Kept, refused: bool) -> None:
+        """``refused``: nothing that names the gist was posted, or will be."""
+        if not kept.made or (refused and gist.drop(self._client, self._endpoints, kept)):
+            return
+        self._people.note(f"the gist is still there: {kept.gist.url}")
+
+    def _marked(self, post: Post) -> bool:
+        return signature_of(post.body) == digest(self._message.signature)
+
+    def _is_own(self, post: Post, login: str) -> bool:
+        return post.author == login and self._marked(post)
+
+    def _own_comment(self, login: str, number: int) -> Post | None:
+        found = content.comments(self._client, self._endpoints, number)
+        return next((one for one in found if self._is_own(one, login)), None)
+
+    def _may_comment(self, number: int) -> bool:
+        """Somebody who names an issue means it; what else there is is shown, and asked about on a terminal."""
+        try:
+            others = [one for one in self._search() if one.number != number]
+        except TriageError as error:
+            self._people.note(f"duplicates were not looked for: {error}")
+            return True
+        self._show(others)
+        same = any(one.exact for one in others)
+        if not same or self._wish.yes or self._people.ask is None:
+            return True
+        return self._people.ask(f"Comment on #{number} all the same?")
+
+    def _may_open(self, marked: list[Post]) -> bool:
+        unknown: TriageError | None = None
+        similar = [Similar(one.identifier, "", "", one.url, True) for one in marked]
+        try:
+            found = self._search()
+            similar = [one for one in similar if one.number not in {other.number for other in found}] + found
+        except TriageError as error:
+            unknown = error
+            self._people.note(f"duplicates were not all looked for: {error}")
+        self._show(similar)
+        if self._wish.yes or (not similar and unknown is None):
+            return True
+        if self._people.ask is not None:
+            return self._people.ask("Open another issue all the same?")
+        same = next((one for one in similar if one.exact), None)
+        if same is not None:
+            repository = self._endpoints.repository
+            raise InputError(
+                f"{repository}#{same.number} has the same signature: say --issue {same.number}, or --yes for another"
+            )
+        if unknown is not None:
+            raise EnvironmentFault(f"{unknown}; so there may be such an issue: --yes opens one all the same")
+        return True
+
+    def _search(self) -> list[Similar]:
+        return duplicates.search(self._client, self._endpoints, self._message.signature, self._message.headline)
+
+    def _show(self, similar: list[Similar]) -> None:
+        for one in similar:
+            how = "same signature" if one.exact else "reads alike"
+            about = f" ({one.state})" if one.state else ""
+            self._people.note(f"{how}: #{one.number} {one.title}{about} {one.url}".replace("  ", " "))
+
+
+def _surely_not_done(error: BaseException) -> bool:
+    if isinstance(error, Unanswered):
+        return not error.maybe_done
+    return isinstance(error, TriageError) and not isinstance(error, Undone)

@@ -1,0 +1,50 @@
+"""The address of a new issue with title and text filled in, for people without a token.
+
+Triton's bug form cannot be filled in by an address: its fields have no ``id``, which GitHub asks for
+(.github/ISSUE_TEMPLATE/bug.yml). Blank issues are allowed there, so the text has the form's headings, in its order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from triage.publish import markdown
+from triage.publish.document import Document
+from triage.publish.github.address import Repository, Server
+from triage.publish.github.mark import mark, visible_line
+
+_MOST_URL = 8_000
+"""Bytes: GitHub answers addresses of more than 8,192 with status 414."""
+_STEP = 0.8
+"""Of the room that was too much: half a dozen steps from a long report to one that fits."""
+_LEAST = 200
+"""Characters below which nothing of a report is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prefilled:
+    """The address, and whether something of the report had to be left out of it."""
+
+    url: str
+    shortened: bool
+
+
+def prefilled(
+    server: Server, repository: Repository, document: Document, title: str, signature: str, labels: tuple[str, ...]
+) -> Prefilled:
+    """As much of the report as an address can hold; its text says what was left out."""
+    whole = markdown.render(document)
+    body, room = whole, len(whole)
+    end = f"{visible_line(signature)} {mark(signature)}"
+    while len(url := _url(server, repository, title, f"{body}\n{end}\n", labels)) > _MOST_URL:
+        room = int(min(room, _MOST_URL) * _STEP)
+        body = markdown.render(document, room) if room >= _LEAST else "The report was too long for an address."
+        if room < _LEAST:
+            return Prefilled(_url(server, repository, title, f"{body}\n{end}\n", ()), shortened=True)
+    return Prefilled(url, shortened=body != whole)
+
+
+def _url(server: Server, repository: Repository, title: str, body: str, labels: tuple[str, ...]) -> str:
+    fields = {"title": title, "body": body, **({"labels": ",".join(labels)} if labels else {})}
+    return f"{server.web}/{repository}/issues/new?{urlencode(fields)}"

@@ -1,0 +1,76 @@
+"""Where the token comes from, and a value that does not show it: not in a repr, a traceback or a message."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+
+from triage.errors import EnvironmentFault
+from triage.publish.github.address import Server
+
+_PUBLIC = ("GH_TOKEN", "GITHUB_TOKEN")
+_ENTERPRISE = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
+"""The variables that gh reads, in its order (cli.github.com/manual/gh_help_environment)."""
+_GH_TIMEOUT_S = 20
+"""gh may have to ask a keyring, which may have to ask its user."""
+_VISIBLE = re.compile(r"[!-~]+")
+
+
+class Token:
+    """A token and where it was found."""
+
+    __slots__ = ("_value", "source")
+
+    def __init__(self, value: str, source: str) -> None:
+        # A client's own complaint about a bad header would show it.
+        if not _VISIBLE.fullmatch(value):
+            raise EnvironmentFault(f"the token of {source} has spaces, line breaks or other letters in it: set it anew")
+        self._value, self.source = value, source
+
+    def __repr__(self) -> str:
+        return f"Token(from {self.source})"
+
+    def authorization(self) -> str:
+        """The value of the header."""
+        return f"Bearer {self._value}"
+
+    def hidden(self, text: str) -> str:
+        """A text that came from outside, without the token: a server or proxy may send back what it was sent."""
+        # Names of hosts come in lower case.
+        return re.sub(re.escape(self._value), "***", text, flags=re.IGNORECASE)
+
+
+def find(server: Server, environ: Mapping[str, str]) -> Token:
+    """The token for a server: from the environment, or from ``gh``. Raises EnvironmentFault when there is none.
+
+    An Enterprise Server is never given a token that is for GitHub.com, nor the other way round.
+    """
+    names = _ENTERPRISE if server.enterprise else _PUBLIC
+    for name in names:
+        if value := environ.get(name, "").strip():
+            return Token(value, name)
+    if value := _from_gh(server, environ):
+        return Token(value, "gh auth token")
+    raise EnvironmentFault(
+        f"no token for {server.host}: set {names[0]} or run `gh auth login --hostname {server.host}`; "
+        "--dry-run and --open need none"
+    )
+
+
+def _from_gh(server: Server, environ: Mapping[str, str]) -> str:
+    command = ["gh", "auth", "token", "--hostname", server.host]
+    quiet = {**environ, "GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1"}
+    with suppress(OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_GH_TIMEOUT_S,
+            env=quiet,
+        )
+        return done.stdout.strip() if done.returncode == 0 else ""
+    return ""

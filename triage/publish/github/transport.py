@@ -1,0 +1,162 @@
+"""One request over the wire: urllib3, which has no dependencies and hides nothing.
+
+It sends no stored credentials (~/.netrc), keeps no cookies and follows no redirect by itself, and its exceptions tell
+what cannot have arrived from what may have: all of that decides where a token goes and what may be sent twice. Bounded
+in time and in size. Trusts the system's certificates; goes through the proxy that the environment names.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from triage.errors import EnvironmentFault
+from triage.publish.github import faults
+from triage.publish.github.address import is_loopback
+from triage.publish.github.endpoints import Request
+from triage.publish.github.faults import Answer, Unanswered
+
+if TYPE_CHECKING:
+    import urllib3
+
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait, and how often to try: times in seconds. ``whole_s`` bounds an answer that drips in;
+    ``longest_wait_s`` is what a rate limit may ask for before the user is told to come back."""
+
+    connect_s: float = 10
+    read_s: float = 30
+    whole_s: float = 120
+    tries: int = 4
+    backoff_s: float = 1
+    longest_wait_s: float = 90
+    # A page of a hundred of the longest comments is 6.5 MB, and twice that where its letters are escaped.
+    most_bytes: int = 32 << 20
+
+
+class Transport:
+    """Connections to one server. Raises EnvironmentFault where urllib3 is not installed."""
+
+    def __init__(self, patience: Patience) -> None:
+        try:
+            import urllib3
+        except ImportError:
+            raise EnvironmentFault(
+                "posting needs a library that is not installed: pip install 'triton-triage[github]'; "
+                "--dry-run and --open work without"
+            ) from None
+        self._urllib3, self._patience = urllib3, patience
+        self._pools: dict[str, urllib3.PoolManager] = {}
+
+    def exchange(self, request: Request, authorization: str) -> Answer:
+        """Send once. Raises Unanswered."""
+        errors = self._urllib3.exceptions
+        try:
+            return self._exchange(request, authorization)
+        except errors.NameResolutionError:
+            host = urlsplit(request.url).hostname
+            raise _unsent(
+                request, f"the name {host} is not known here: is there a network, is --api-url right?"
+            ) from None
+        except errors.NewConnectionError as error:
+            raise _unsent(request, f"no connection: {_reason(error)}; is there a network?") from None
+        except errors.ConnectTimeoutError:
+            raise _unsent(request, f"no connection within {self._patience.connect_s:g} s") from None
+        except errors.ProxyError as error:
+            raise _unsent(request, f"the proxy of the environment does not work: {_reason(error)}") from None
+        except errors.SSLError as error:
+            raise faults.untrusted(request, error) from None
+        except errors.ReadTimeoutError:
+            raise _lost(request, f"no answer within {self._patience.read_s:g} s") from None
+        except errors.HTTPError as error:
+            raise _lost(request, f"the connection broke: {_reason(error)}") from None
+
+    def _exchange(self, request: Request, authorization: str) -> Answer:
+        patience, until = self._patience, time.monotonic() + self._patience.whole_s
+        timeout = self._urllib3.Timeout(connect=patience.connect_s, read=patience.read_s)
+        response = self._pool(request).request(
+            request.method,
+            request.url,
+            body=json.dumps(request.body).encode() if request.body is not None else None,
+            headers={**request.headers(), "Authorization": authorization},
+            redirect=False,
+            retries=False,
+            preload_content=False,
+            timeout=timeout,
+        )
+        try:
+            received = bytearray()
+            while chunk := response.read1(_CHUNK):
+                received += chunk
+                if len(received) > patience.most_bytes:
+                    raise _lost(request, f"an answer of more than {patience.most_bytes >> 20} MiB")
+                if time.monotonic() > until:
+                    raise _lost(request, f"no whole answer within {patience.whole_s:g} s")
+        finally:
+            response.close()
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return Answer(response.status, headers, _document(request, response.status, headers, bytes(received)))
+
+    def _pool(self, request: Request) -> urllib3.PoolManager:
+        parts = urlsplit(request.url)
+        key = f"{parts.scheme}://{parts.netloc}"
+        if key not in self._pools:
+            self._pools[key] = self._made(parts.scheme, parts.hostname or "")
+        return self._pools[key]
+
+    def _made(self, scheme: str, host: str) -> urllib3.PoolManager:
+        proxies = getproxies()
+        proxy = proxies.get(scheme) or proxies.get("all")
+        if not proxy or is_loopback(host) or proxy_bypass(host):
+            return self._urllib3.PoolManager()
+        try:
+            credentials = self._urllib3.util.parse_url(proxy).auth
+            headers = self._urllib3.make_headers(proxy_basic_auth=credentials) if credentials else None
+            return self._urllib3.ProxyManager(proxy, proxy_headers=headers)
+        except (self._urllib3.exceptions.HTTPError, ValueError):
+            # The URL is not shown: it may hold a password.
+            raise EnvironmentFault(
+                f"the proxy that {scheme}_proxy names cannot be used: it must be an http(s):// URL"
+            ) from None
+
+
+def _document(request: Request, status: int, headers: Mapping[str, str], received: bytes) -> Any:
+    """The JSON of an answer; None without a body, and where a refusal or a redirect brings something else."""
+    if not received.strip():
+        return None
+    try:
+        return json.loads(received)
+    except (ValueError, RecursionError):
+        if status >= 300:
+            return None
+        kind = headers.get("content-type", "something").partition(";")[0][:60]
+        raise faults.no_json(request, status, kind if kind != "application/json" else "broken text") from None
+
+
+def _unsent(request: Request, why: str) -> Unanswered:
+    return Unanswered(f"cannot {request.purpose}: {why}", maybe_done=False)
+
+
+def _lost(request: Request, why: str) -> Unanswered:
+    return Unanswered(f"cannot {request.purpose}: {why}; try again later", maybe_done=True)
+
+
+def _reason(error: BaseException) -> str:
+    """The innermost reason, without urllib3's names of its own objects."""
+    inner: BaseException = error
+    while True:
+        following = getattr(inner, "original_error", None) or inner.__cause__ or inner.__context__
+        if following is None:
+            break
+        inner = following
+    if isinstance(inner, OSError) and inner.strerror:
+        return inner.strerror
+    return type(inner).__name__

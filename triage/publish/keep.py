@@ -1,0 +1,42 @@
+"""What ``triage check -o`` leaves, as ``triage report`` reads it: the document, the artifacts, and the case."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from triage.case import Case
+from triage.errors import EnvironmentFault
+from triage.minimize.source.siblings import imported
+from triage.publish.finished import CASE, REPORT
+from triage.report import Report
+from triage.session import keep_artifacts
+from triage.suggest.rewrites.place import package
+
+
+def keep(report: Report, folder: Path) -> Report:
+    """Write all of it; the report with its artifacts where they are now. Raises EnvironmentFault."""
+    kept = keep_artifacts(report, folder)
+    try:
+        (folder / REPORT).write_text(json.dumps(kept.to_json(), indent=2) + "\n", encoding="utf-8")
+        _keep_case(report.case, folder / CASE)
+    except OSError as error:
+        raise EnvironmentFault(f"-o {folder}: cannot be written: {error.strerror}") from None
+    return kept
+
+
+def _keep_case(case: Case, place: Path) -> None:
+    """The case as a folder of its own. A kernel in a package is not kept: it needs more than what it names."""
+    root, chain = package(case.path)
+    if len(chain) > 1 and not case.is_ir:
+        return
+    needed = [case.path] if case.is_ir else [case.path, *imported(case.path)]
+    for path in needed:
+        target = place / path.resolve().relative_to(root.resolve())
+        if target.resolve() != path.resolve():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+    document = case.to_json()
+    document["kernel"]["file"] = case.path.name
+    (place / "case.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")

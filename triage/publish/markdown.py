@@ -1,0 +1,297 @@
+"""A document as GitHub's Markdown, below the characters that an issue may have.
+
+No text of a log, a kernel or a document can leave its place: code stands in fences that are longer than any run of
+backticks in it; in a line, every character that could begin markup is escaped, and what GitHub would turn into a
+mention, a reference to an issue or a commit gets a zero-width space, which GitHub's own bots use for that.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from triage.publish.document import (
+    Block,
+    Bullets,
+    Code,
+    Comparison,
+    Document,
+    Heading,
+    Line,
+    Link,
+    Listing,
+    Paragraph,
+    Section,
+    Span,
+    Strong,
+    Table,
+    Weight,
+)
+
+MOST = 65_536
+"""Characters of an issue's or comment's text that GitHub takes."""
+_ROOM = 1_536
+"""Left free: GitHub counts line ends as two where a browser sends them, and who posts adds a mark."""
+_LEAST_LISTING = 2_000
+"""Characters: a listing that is cut keeps at least that, or is left out."""
+_ESCAPED = re.compile(r"[\\`*_\[\]<>|~$&]")
+_BEGINNING = re.compile(r"^(?:[-+=#>:]|\d{1,9}(?=[.)]))")
+"""What begins a list, a title or a quotation at the start of a line."""
+_PINGS = re.compile(
+    # Mentions, issues, addresses, names of emoji
+    r"@(?=[\w-])|#(?=\d)|\b(?i:GH-)(?=\d)|\b(?i:https?|ftp|mailto):(?=\S)|\b(?i:www)(?=\.)|:(?=[a-z0-9_+-]{1,40}:)"
+    # Commits: seven hexadecimal digits and more
+    r"|\b(?=[a-f]{0,40}\d)[0-9a-f]{7,64}\b"
+)
+_HASH = 6
+"""Characters of a hash that stay together: fewer than GitHub takes for a commit."""
+_APART = "&#8203;"
+
+
+def render(document: Document, most: int = MOST - _ROOM) -> str:
+    """The Markdown, of at most ``most`` characters; what was left out for that is named at its end."""
+    room = _Room(document, f"GitHub's {MOST}" if most == MOST - _ROOM else str(most))
+    while len(room.text) > most and room.smaller(len(room.text) - most):
+        pass
+    return room.text
+
+
+@dataclass(slots=True)
+class _Left:
+    """What was left out, by title."""
+
+    title: str
+    how: str
+
+
+class _Room:
+    """The document as it gets smaller."""
+
+    def __init__(self, document: Document, limit: str) -> None:
+        self._document = document
+        self._limit = limit
+        self._left: list[_Left] = []
+        # By identity, with the block, so that no other gets it: most stay the same from one try to the next.
+        self._made: dict[int, tuple[Block, str]] = {}
+        self.text = self._whole()
+
+    def smaller(self, excess: int) -> bool:
+        """Cut or leave out what says the least; False where nothing is left that may go."""
+        listed = [block for block in self._document.blocks() if block.weight < Weight.ESSENTIAL]
+        if not listed:
+            return self._forced(excess)
+        # Of equals the last: suggestions stand best first.
+        block = min(reversed(listed), key=lambda one: one.weight)
+        length = len(self._block(block))
+        if isinstance(block, Listing) and length - excess >= _LEAST_LISTING and not block.text.startswith("\u2026"):
+            self._replace(block, _cut(block, excess), f"cut by {excess} characters or more")
+        else:
+            self._replace(block, None, f"{length} characters")
+        return True
+
+    def _forced(self, excess: int) -> bool:
+        """The essential listings, cut in the middle: a report of a kernel of a thousand lines."""
+        listed = [one for one in self._document.blocks() if isinstance(one, Listing | Bullets | Paragraph | Table)]
+        block = max(listed, key=lambda one: len(self._block(one)))
+        if len(self._block(block)) < _LEAST_LISTING // 4:
+            return False
+        shorter = _cut(block, excess) if isinstance(block, Listing) and len(block.text) > _LEAST_LISTING else None
+        self._replace(block, shorter, "too long")
+        return True
+
+    def _replace(self, block: Block, other: Block | None, how: str) -> None:
+        def changed(section: Section) -> Section:
+            kept = (other if one is block else one for one in section.blocks)
+            return replace(section, blocks=tuple(one for one in kept if one is not None))
+
+        sections = tuple(changed(section) for section in self._document.sections)
+        self._document = replace(self._document, sections=tuple(one for one in sections if one.blocks))
+        if title := _title(block):
+            self._left.append(_Left(title, how))
+        self.text = self._whole()
+
+    def _whole(self) -> str:
+        parts = []
+        for place, section in enumerate(self._document.sections):
+            parts.append(f"### {escaped(section.title)}")
+            if place == 0:
+                parts.append(f"**{escaped(self._document.headline)}**")
+            parts += [text for block in section.blocks if (text := self._block(block))]
+        parts += ["---", _foot(self._document, self._left, self._limit)]
+        return "\n\n".join(parts) + "\n"
+
+    def _block(self, block: Block) -> str:
+        if id(block) not in self._made:
+            self._made[id(block)] = (block, _block(block))
+        return self._made[id(block)][1]
+
+
+def _cut(block: Listing, excess: int) -> Listing:
+    """A listing with its middle left out: how it begins and how it ends are what is looked for."""
+    marker = "\n\u2026 left out here \u2026\n"
+    keep = max(len(block.text) - excess - len(marker) - 400, _LEAST_LISTING // 2)
+    head, tail = block.text[: keep // 2], block.text[-(keep - keep // 2) :]
+    head = head[: head.rfind("\n")] if "\n" in head else head
+    tail = tail[tail.find("\n") + 1 :] if "\n" in tail else tail
+    # What is cut once is left out the next time.
+    weight = Weight(max(block.weight - 1, 0)) if block.weight < Weight.ESSENTIAL else Weight.SCRIPT
+    return replace(
+        block, text=f"{head}{marker}{tail}", title=f"{block.title} (in part)", marked=frozenset(), why="", weight=weight
+    )
+
+
+def _title(block: Block) -> str:
+    match block:
+        case Listing():
+            return block.title
+        case Heading():
+            return "".join(_plain(span) for span in block.line)
+        case Table() | Comparison():
+            return block.caption
+    return ""
+
+
+def _foot(document: Document, left: list[_Left], limit: str) -> str:
+    lines = [escaped(document.made)]
+    if document.removed:
+        kinds = ", ".join(f"{name} ({count})" for name, count in sorted(document.removed.items()))
+        lines.append(escaped(f"Taken out before this left the machine, or shortened: {kinds}."))
+    if left:
+        names = "; ".join(f"{one.title} ({one.how})" for one in {one.title: one for one in left}.values())
+        lines.append(escaped(f"Left out to stay below {limit} characters: {names}."))
+    return f"<sub>{'<br>'.join(lines)}</sub>"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Paragraph():
+            return _begun(line(block.line))
+        case Bullets():
+            return "\n".join(f"- {_begun(line(one))}" for one in block.lines)
+        case Heading():
+            return f"#### {line(block.line)}"
+        case Listing():
+            return _listing(block)
+        case Table():
+            return _table(block)
+        case Comparison():
+            return _comparison(block)
+
+
+def _listing(block: Listing) -> str:
+    code = fenced(block.text, block.language)
+    marked = _marked(block)
+    if not block.folded:
+        return f"{_begun(escaped(f'{block.title}:'))}\n\n{code}{marked}"
+    return f"<details><summary>{_in_html(block.title)}</summary>\n\n{code}{marked}\n\n</details>"
+
+
+def _marked(block: Listing) -> str:
+    """Markdown cannot colour a line: the failing ones once more, by number."""
+    if not block.marked:
+        return ""
+    lines = block.text.split("\n")
+    numbers = sorted(number for number in block.marked if number < len(lines))[:5]
+    shown = "\n".join(f"{number + 1}: {lines[number].strip()[:400]}" for number in numbers)
+    return f"\n\n{escaped(f'The failing operation ({block.why}):')}\n\n{fenced(shown)}"
+
+
+def _table(block: Table) -> str:
+    head = block.head if any(block.head) else tuple("" for _ in block.head)
+    rows = [_row(escaped(name) for name in head), _row("---" for _ in head)]
+    rows += [_row(line(cell.line, table=True) for cell in row) for row in block.rows]
+    return "\n".join(rows)
+
+
+def _comparison(block: Comparison) -> str:
+    head = ("", "instruction", "registers a thread", "spilled a thread", "shared memory a block")
+    rows = [_row(head), _row("---" for _ in head)]
+    for one in block.usages:
+        spilled, shared = _amount(one.spill_bytes, " B"), _amount(one.shared_bytes, " B")
+        rows.append(_row((one.label, escaped(one.instruction), _amount(one.registers), spilled, shared)))
+    return "\n".join(rows)
+
+
+def _amount(value: int | None, unit: str = "") -> str:
+    return "not known" if value is None else f"{value}{unit}"
+
+
+def _row(cells: Iterator[str] | tuple[str, ...]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def line(spans: Line, table: bool = False) -> str:
+    """A line of Markdown."""
+    make: Callable[[str], str] = _code_in_table if table else code
+    return "".join(_span(span, make) for span in spans)
+
+
+def _begun(text: str) -> str:
+    """The text at the start of a line: a backslash behind its digits, else before its first character."""
+    match = _BEGINNING.match(text)
+    if match is None:
+        return text
+    return f"{match[0]}\\{text[match.end() :]}" if match[0].isdigit() else f"\\{text}"
+
+
+def _span(span: Span, make: Callable[[str], str]) -> str:
+    match span:
+        case Code(text):
+            return make(text)
+        case Link(url, text):
+            return f"[{escaped(text)}](<{url}>)"
+        case Strong(text):
+            return f"**{escaped(text)}**" if text.strip() else ""
+        case str():
+            return escaped(span)
+
+
+def _plain(span: Span) -> str:
+    return span if isinstance(span, str) else span.text
+
+
+def escaped(text: str) -> str:
+    """Words in which no markup, HTML, link, mention or reference begins."""
+    words = " ".join(text.split())
+    edges = (" " if text[:1].isspace() else "", " " if text[-1:].isspace() else "")
+    apart = _PINGS.sub(_parted, words)
+    safe = _ESCAPED.sub(lambda match: "&amp;" if match[0] == "&" else f"\\{match[0]}", apart)
+    return f"{edges[0]}{safe.replace(chr(0x200B), _APART)}{edges[1]}" if safe else edges[0]
+
+
+def _parted(match: re.Match[str]) -> str:
+    text = match[0]
+    return "".join(f"{text[place : place + _HASH]}\u200b" for place in range(0, len(text), _HASH))
+
+
+def _in_html(text: str) -> str:
+    """Words within a line of HTML, where Markdown's own escapes would be seen."""
+    apart = _PINGS.sub(_parted, " ".join(text.split()))
+    return html.escape(apart).replace("\u200b", _APART)
+
+
+def code(text: str) -> str:
+    """A code span that its text cannot end."""
+    one = " ".join(text.split())
+    if not one:
+        return ""
+    fence = "`" * (_longest_run(one) + 1)
+    pad = " " if one[0] == "`" or one[-1] == "`" else ""
+    return f"{fence}{pad}{one}{pad}{fence}"
+
+
+def _code_in_table(text: str) -> str:
+    # A table is cut at its bars before code is looked for, and a backslash there belongs to the table.
+    return code(text).replace("\\|", "\\ |").replace("|", "\\|")
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A block of code that no line of its text can end."""
+    fence = "`" * max(_longest_run(text) + 1, 3)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)

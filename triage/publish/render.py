@@ -1,0 +1,51 @@
+"""A finished triage in a format: the one place that knows which there are."""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from importlib import resources
+from typing import Any
+
+from triage.publish import html, markdown, text
+from triage.publish.compose.whole import cleaned, compose, shared
+from triage.publish.finished import Finished
+from triage.publish.privacy import Scrubber
+
+
+class Format(str, Enum):
+    """How a report may be written."""
+
+    MARKDOWN = "md"
+    HTML = "html"
+    JSON = "json"
+    TEXT = "text"
+
+
+def render(found: Finished, format_: Format, scrubber: Scrubber | None) -> str:
+    """The report. ``scrubber`` None: for the user alone. Raises InputError where a document is not what it says."""
+    match format_:
+        case Format.MARKDOWN:
+            return markdown.render(compose(found, scrubber))
+        case Format.HTML:
+            return html.render(compose(found, scrubber))
+        case Format.TEXT:
+            return text.render(compose(found, scrubber))
+        case Format.JSON:
+            return json.dumps(document(found, scrubber), indent=2) + "\n"
+
+
+def document(found: Finished, scrubber: Scrubber | None) -> dict[str, Any]:
+    """The contract's report document, with those of the reduction and the matrix in it where there are any."""
+    found = cleaned(found, scrubber)
+    whole = shared(found.report) if scrubber else dict(found.report)
+    if found.minimized is not None and found.minimized.document:
+        whole["minimized"] = dict(found.minimized.document)
+    if found.matrix:
+        whole["matrix"] = dict(found.matrix)
+    return whole
+
+
+def schema() -> str:
+    """The JSON Schema (draft 2020-12) of the report document."""
+    return resources.files("triage.publish").joinpath("report.schema.json").read_text(encoding="utf-8")

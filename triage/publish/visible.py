@@ -1,0 +1,68 @@
+"""Foreign text as what a reader may be shown: nothing in it moves a cursor, turns a line round or cannot be seen.
+
+Logs, kernels and IR come from anywhere. Whatever format a report is made in, their text passes here first, so that a
+renderer has its own syntax alone to mind.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from triage.logs.reading import CONTROL
+
+_ESCAPES = re.compile(CONTROL)
+_BREAKS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
+    "\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Format characters of Unicode: zero-width, bidirectional, variation selectors and tags, which can hide a text."""
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff\U0001fffe\U0001ffff]")
+
+_MOST_BYTES = 1_000_000
+"""Of a file: more than a pass's input of a large kernel (600 kB), and little enough for a page."""
+_MOST_LINE = 4_000
+"""Characters of a line: a line of MLIR with a large layout has two thousand."""
+_SEAM = 4_096
+"""What is left out beside a cut where no line ends: longer than any credential but a key in lines."""
+
+
+def visible(text: str) -> str:
+    """The text without escape sequences, invisible and control characters; every line break is a newline."""
+    text = _BREAKS.sub("\n", _ESCAPES.sub("", text)) if "\x1b" in text or "\x9b" in text else _BREAKS.sub("\n", text)
+    return _CONTROL.sub("\ufffd", _INVISIBLE.sub("", text.replace("\x00", ""))).expandtabs(4)
+
+
+def one_line(text: str) -> str:
+    """The text as one line."""
+    return " ".join(visible(text).split())
+
+
+def read_bounded(path: Path, most: int = _MOST_BYTES) -> tuple[str, str]:
+    """Head and tail of a file, the tail empty where the head is all of it. Neither begins or ends inside of a line; of
+    a line that is longer than that, not inside of a word. Raises OSError."""
+    with path.open("rb") as stream:
+        size = stream.seek(0, 2)
+        stream.seek(0)
+        if size <= most:
+            return stream.read().decode("utf-8", "replace"), ""
+        head = stream.read(most // 2)
+        stream.seek(size - most // 2)
+        tail = stream.read()
+    cut = head.rfind(b"\n", len(head) // 2)
+    head = head[: cut + 1] if cut >= 0 else head[: max(len(head) - _SEAM, 0)]
+    cut = tail.find(b"\n", 0, len(tail) // 2)
+    tail = tail[cut + 1 :] if cut >= 0 else tail[_SEAM:]
+    return head.decode("utf-8", "replace"), tail.decode("utf-8", "replace")
+
+
+def clipped(text: str, most: int = _MOST_LINE) -> str:
+    """The text with the end of very long lines left out, and said to be."""
+    if len(text) <= most:
+        return text
+    lines = (
+        line if len(line) <= most else f"{line[:most]}\u2026 ({len(line) - most} more characters)"
+        for line in text.split("\n")
+    )
+    return "\n".join(lines)
