@@ -61,7 +61,7 @@ def test_pruning_drops_what_does_not_compile(tmp_path: Path) -> None:
     assert done.out.splitlines() == ["best {'BLOCK': 64} {64: 1.0, 32: 1.0}"] * 2, done.err
 
 
-@pytest.mark.parametrize("how", ["segfault", "raise"])
+@pytest.mark.parametrize("how", ["segfault", pytest.param("raise", marks=pytest.mark.slow)])
 def test_pruning_that_leaves_nothing_says_what_compiles(tmp_path: Path, how: str) -> None:
     done = start(tmp_path, "autotunes.py", how, "128", "256", PRUNE="1")
     first, *rest = done.out.splitlines()

@@ -121,7 +121,7 @@ def test_inductors_compile_workers_are_watched_too(bench: Bench) -> None:
     worker = "import sys; print([type(one).__module__ for one in sys.meta_path][0], 'inject' in str(sys.path))"
     code = f"from torch._inductor.compile_worker import subproc_pool; subproc_pool.start({worker!r})"
     done = python(bench, "-c", code, PYTHONPATH=str(bench.folder))
-    assert (done.stdout, done.stderr) == ("sitecustomize False\n", "")
+    assert (done.stdout, done.stderr) == ("_triton_triage_awaiting False\n", "")
 
 
 def test_a_triton_that_cannot_be_imported_fails_the_same(bench: Bench) -> None:

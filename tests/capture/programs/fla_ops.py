@@ -1,7 +1,7 @@
-"""Calls what flash-linear-attention offers, forward and backward: fla_ops.py [ops] [modules] [layers]. Prints a line for
-each call.
+"""Calls what flash-linear-attention offers, forward and backward, and prints a line for each call.
 
-Of what is autotuned, the first and the last configuration are compiled: there are thousands.
+fla_ops.py [ops] [modules] [layers]. Of what is autotuned, the first and the last configuration are compiled: there are
+thousands.
 """
 
 import inspect

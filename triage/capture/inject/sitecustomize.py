@@ -99,7 +99,8 @@ _leave_path()
 if sys.version_info >= (3, 8) and os.path.isdir(_RUN):
     sys.meta_path.insert(0, _Finder(_AWAITED, _note))
 
-# What stands here instead of this module afterwards is the other sitecustomize; where there is none, the ImportError is
-# the one that `site` expects.
+# The program finds the modules that it has without triage. What stands here instead of this one afterwards is the other
+# sitecustomize; where there is none, the ImportError is the one that `site` expects.
+sys.modules.pop("_triton_triage_awaiting", None)
 sys.modules.pop(__name__, None)
 __import__("sitecustomize")
