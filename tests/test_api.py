@@ -66,8 +66,10 @@ def test_match_is_surer_with_the_case() -> None:
 
 
 def test_names() -> None:
-    assert all(callable(getattr(triage, name)) for name in ("check", "diagnose", "match"))
-    assert set(triage.__all__) == {"__version__", "check", "diagnose", "match"}
+    functions = {"check", "diagnose", "early_config_prune", "guard", "match"}
+    assert all(callable(getattr(triage, name)) for name in functions)
+    assert set(triage.__all__) == functions | {"CompileFailed", "__version__"}
+    assert issubclass(triage.CompileFailed, Exception)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         triage.nothing  # noqa: B018
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -45,6 +46,9 @@ def test_data_travels_with_the_code(wheel: Path) -> None:
         assert there
         assert {f"triage/_data/{name}" for name in there} <= names
     assert {"triage/py.typed", "triage/cli/main.py", "triage/harness/worker/__main__.py"} <= names
+    # What a program is started with, what the report is made with, and what Python reads when it starts.
+    assert {"triage/capture/inject/sitecustomize.py", "triage/publish/report.schema.json"} <= names
+    assert "triton_triage_guard.pth" in names
     assert [name for name in names if name.startswith("tests") or "__pycache__" in name] == []
 
 
@@ -81,3 +85,11 @@ def test_installing_beside_a_pinned_triton_does_not_move_it(tmp_path: Path) -> N
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stdout.startswith("Assertion failed in WGMMAOpPattern::getPtxAsm")
+    program = ROOT / "tests/capture/programs/guarded.py"
+    done = subprocess.run(
+        [python, program, "segfault", "single", "64", "128"],
+        env={**os.environ, "TRITON_TRIAGE_GUARD": "1", "TRITON_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.stdout.startswith("64 compiled\n128 CompileFailed triage: kernel ["), done.stderr
+    assert "triage: the guard skipped 1 configuration" in done.stderr

@@ -37,7 +37,7 @@ HELP = """\
       matrix    Say with which Triton releases a case fails, and since when.
       minimize  Shrink a failing case while it fails the same way; write a
                 reproducer.
-      report    Render a finished triage, as Markdown, HTML, JSON or text; nothing
+      report    Render a finished triage as Markdown, HTML, JSON or text; nothing
                 private in it.
       run       Run a program unchanged; triage what fails to compile in it.
     """

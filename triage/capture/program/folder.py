@@ -145,12 +145,16 @@ def _autotuning(error: BaseException) -> bool:
         file = frame.f_code.co_filename
         if tritons and frame.f_code.co_name == "_bench" and "autotuner" in file:
             return True
+        if tritons and _INDUCTORS in file:
+            return True
         if helions and _HELIONS in file:
             return True
         frame = frame.f_back
     return False
 
 
+_INDUCTORS = os.path.join("_inductor", "select_algorithm.py")
+"""Where Inductor tries its templates, each a kernel of its own, and ignores those that do not work."""
 _HELIONS = os.path.join("helion", "autotuner", "")
 
 

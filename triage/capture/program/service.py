@@ -76,15 +76,13 @@ class Service:
         return [found[number] for number in range(len(messages))]
 
     def _reach(self) -> socket.socket:
-        path, until, started = self._path(), time.monotonic() + _START_S, False
+        path, until = self._path(), time.monotonic() + _START_S
         while True:
             connection = self._connect(path)
             if connection is not None:
                 self._stay(path)
                 return connection
-            if not started:
-                self._start(path)
-                started = True
+            self._start(path)
             if time.monotonic() > until:
                 raise OSError("not there after %d s" % _START_S)
             time.sleep(_POLL_S)
@@ -106,15 +104,18 @@ class Service:
         return connection
 
     def _start(self, path: str) -> None:
-        """Start it, unless somebody else is doing so: the lock is held until it listens, or has failed."""
+        """Start it, unless somebody else is doing so: the lock is held until it listens, or has failed; and while one
+        before it leaves."""
+        os.makedirs(self._folder, 0o700, exist_ok=True)
         lock = os.open(path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return
         theirs: List[int] = [lock]
         try:
-            if self._answers(path):
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return
+            # Who left has taken the file with him: the lock of a file that is gone keeps nobody away.
+            if not os.fstat(lock).st_nlink or self._answers(path):
                 return
             variables = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_TRIAGE_CAPT")}
             log = os.open(path + ".log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

@@ -5,7 +5,10 @@ It ends some seconds after the last of its connections, of which every process o
 
 from __future__ import annotations
 
+import fcntl
 import json
+import select
+import shutil
 import socket
 import tempfile
 import threading
@@ -27,7 +30,7 @@ from triage.harness.request import Attempt, Request
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
 
-_STAY_S = 5.0
+_STAY_S = 10.0
 _MOST_BYTES = 1 << 20
 
 
@@ -82,29 +85,37 @@ class Server:
                 self._answer(attempt)
         for thread in self._threads:
             thread.join()
-        self._leave()
+        shutil.rmtree(self._entries, ignore_errors=True)
+        with suppress(OSError):
+            self._path.parent.rmdir()  # the last of several
 
     def _stream(self) -> Iterator[Request | None]:
         self._warm_up()
-        while self._queue or self._wanted():
+        while self._queue or self._is_wanted() or not self._has_left():
             yield self._queue.pop(0) if self._queue else None
 
-    def _wanted(self) -> bool:
+    def _is_wanted(self) -> bool:
         if self._connections or any(thread.is_alive() for thread in self._threads):
-            self._alone_since = max(self._alone_since, time.monotonic())
+            self._alone_since = time.monotonic()
+            return True
         return self._path.exists() and time.monotonic() - self._alone_since < _STAY_S
 
-    def _leave(self) -> None:
-        self._listener.close()
-        with suppress(OSError):
-            self._entries.rmdir()
-        for path in (self._path, self._path.with_name(self._path.name + ".lock")):
+    def _has_left(self) -> bool:
+        """Take the socket away, while nobody starts another service; who has connected by then is still served."""
+        path, self._path = self._path, self._path.with_name(self._path.name + ".left")
+        lock = path.with_name(path.name + ".lock")
+        with suppress(OSError), lock.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
             path.unlink(missing_ok=True)
-        log = self._path.with_name(self._path.name + ".log")
+            lock.unlink(missing_ok=True)
+        log = path.with_name(path.name + ".log")
         with suppress(OSError):
             if not log.stat().st_size:
                 log.unlink()
-            self._path.parent.rmdir()  # the last of several
+        waiting = bool(select.select([self._listener], [], [], 0)[0])
+        if waiting:
+            self._accept()
+        return not waiting
 
     # ---- connections
 

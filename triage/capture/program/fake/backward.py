@@ -17,7 +17,11 @@ def replace_engine(torch: Any) -> None:
     from torch.autograd import function
 
     holder = torch.autograd.Variable
-    holder._execution_engine = _Engine(torch, holder._execution_engine)
+    engine = holder._execution_engine = _Engine(torch, holder._execution_engine)
+    # Asked in a backward pass by what torch has compiled, of an engine that is not running.
+    keeps = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)
+    if keeps is not None:
+        torch._C._autograd._get_current_graph_task_keep_graph = lambda: engine.keeps_graph(keeps)
     set_materialize = function.FunctionCtx.set_materialize_grads
 
     def set_materialize_grads(self: Any, value: bool) -> None:
@@ -34,6 +38,11 @@ class _Engine:
         self._torch, self._own = torch, own
         self._callbacks: List[Callable[[], None]] = []
         self._depth = 0
+        self._keeps = False
+
+    def keeps_graph(self, own: Callable[[], bool]) -> bool:
+        """Whether the pass that is running leaves its graph for another."""
+        return self._keeps if self._depth else own()
 
     def queue_callback(self, callback: Callable[[], None]) -> None:
         """To be called when the backward pass is done."""
@@ -63,12 +72,14 @@ class _Engine:
                 tensors, grad_tensors, keep_graph, create_graph, inputs or (), allow_unreachable, accumulate_grad
             )
         wanted = [self._edge(one) for one in inputs or ()]
+        before, self._keeps = self._keeps, keep_graph
         self._depth += 1
         try:
             with self._torch.set_grad_enabled(create_graph):
                 found = _Pass(self._torch, graph, wanted, accumulate_grad).run(grad_tensors)
         finally:
             self._depth -= 1
+            self._keeps = before
         if not self._depth:
             callbacks, self._callbacks = self._callbacks, []
             for callback in callbacks:
