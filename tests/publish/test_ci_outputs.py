@@ -229,7 +229,7 @@ class TestSarif:
         result = run["results"][0]
         for one in result.get("locations", []) + result.get("relatedLocations", []):
             assert re.fullmatch(
-                r"(file:///)?[A-Za-z0-9._~%-][A-Za-z0-9._~/%-]*", one["physicalLocation"]["artifactLocation"]["uri"]
+                r"(file:///|[A-Za-z0-9._~%-])[A-Za-z0-9._~/%-]*", one["physicalLocation"]["artifactLocation"]["uri"]
             )
 
 
