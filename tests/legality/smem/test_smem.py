@@ -197,11 +197,12 @@ def test_what_fits_instead() -> None:
 def test_more_stages_never_need_less(target: str, tile: tuple[int, ...], dtype: str, loads: str, stages: int) -> None:
     asked = {"tile": tile, "dtype_a": dtypes.parse(dtype), "target": Target.parse(target), "loads": loads}
     fewer, more = (smem.estimate(stages=count, **asked) for count in (stages, stages + 1))
-    # What is not exact is the most that was seen, and may be more than what a further stage needs.
-    if all(part.exact for part in fewer.during):
+    # Without pipelining a part may be the most that was seen, which is more than what two stages need.
+    unpipelined = stages == 1 and not all(part.exact for part in fewer.during)
+    if not unpipelined:
         assert fewer.loop_bytes <= more.loop_bytes
     found = smem.stages_that_fit(fewer)
-    assert found == tuple(range(1, len(found) + 1))
+    assert found in (tuple(range(1, len(found) + 1)), tuple(range(2, len(found) + 2)))
     assert (stages in found) == fewer.fits
 
 

@@ -200,18 +200,13 @@ def _pointers(loop: Loop) -> Iterator[Part]:
         # Loaded to registers and widened there, so that A's memory is free again when B needs it.
         yield Part("A or B", 2 * max(_tile(loop, "A"), _tile(loop, "B")), exact=False)
         return
-    held = 0
     for operand in ("A", "B"):
         tile, copies = _tile(loop, operand), buffers(loop)
         if not _asynchronous(loop, operand):
             # tcgen05 reads on while the next tile is stored; what is widened on the way is stored as fp16.
             copies = 2 if loop.instruction is Instruction.TCGEN05 and loop.stages > 1 else 1
             tile *= 2 if loop.fp8_through_fp16 else 1
-        held += tile * copies
         yield Part(operand, tile * copies, copies, exact=tile == _tile(loop, operand))
-    if loop.fp8_through_fp16 and 2 * _tile(loop, "A") > held:
-        # Seen with two stages and a long A on 8.0 (Triton 3.9.0): as much as A takes when it is widened.
-        yield Part("widened A", 2 * _tile(loop, "A") - held, exact=False)
     if loop.fp8_through_fp16 and loop.release < (3, 3):
         # Beside the buffers, at an offset aligned to 1 KiB at most.
         yield Part("converted A and B", _tile(loop, "A") + _tile(loop, "B") + 1024, exact=False)
