@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import Run
+from commands import Run, run_triage
 from running import Bench
 
 REPRODUCERS = Path(__file__).parents[2] / "reproducers"
@@ -190,10 +190,26 @@ def test_a_service_that_is_killed_is_started_anew(bench: Bench) -> None:
     done = bench.run("kills_service.py", options=("--guard",))
     assert done.out.splitlines() == ["64 compiled", "killed 1", "256 compiled"], done.err
     assert "could not be tried" not in done.err
+    assert eventually(lambda: not set(services()) - before)
+
+
+def test_a_program_without_triton_leaves_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(bench.folder))
+    done = run_triage(bench.folder / "cache", "run", "--guard", "--", "true")
+    assert (done.code, done.out, done.err) == (0, "", "triage: no kernels compiled, none failed\n")
+    assert not list(bench.folder.glob("triage-g-*"))
+    assert run_triage(bench.folder / "cache", "run", "--guard", "--", "no-such-command").code == 2
+    assert not list(bench.folder.glob("triage-g-*"))
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    """Whether it comes true within half a minute."""
     until = time.monotonic() + 30
-    while set(services()) - before and time.monotonic() < until:
-        time.sleep(0.2)
-    assert not set(services()) - before
+    while time.monotonic() < until:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
 
 
 def services() -> list[int]:
@@ -217,22 +233,18 @@ def test_a_program_that_is_killed_leaves_no_service(bench: Bench) -> None:
         stdout=subprocess.PIPE,
     )
     assert process.stdout is not None and process.stdout.readline() == b"there\n"
-    until = time.monotonic() + 30
-    while not set(services()) - before and time.monotonic() < until:
-        time.sleep(0.1)
-    assert set(services()) - before
+    assert eventually(lambda: bool(set(services()) - before))
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    until = time.monotonic() + 30
-    while set(services()) - before and time.monotonic() < until:
-        time.sleep(0.2)
-    assert not set(services()) - before
+    assert eventually(lambda: not set(services()) - before)
 
 
 def guarded_environment(bench: Bench, base: dict[str, str], timeout_s: float = 120.0) -> dict[str, str]:
     """What ``triage run --guard`` starts a program with."""
-    from triage.capture.run import environment
+    from triage.capture.run import environment, guarded
     from triage.capture.service.start import Settings
 
-    bench.captured.mkdir(exist_ok=True)
-    return environment(bench.captured, base, guard=Settings(timeout_s=timeout_s))
+    for folder in (bench.captured, bench.folder / "g"):
+        folder.mkdir(exist_ok=True)
+    more = guarded(Settings(timeout_s=timeout_s), bench.folder / "g")
+    return environment(bench.captured, {**base, **more})

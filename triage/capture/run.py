@@ -53,8 +53,9 @@ def run(
     """Run ``command`` to its end. ``timeout_s`` bounds each compile in it, not the program; ``guard``: try each in
     isolation first; ``variables``: more for its environment. Raises InputError when it cannot be started."""
     began = time.monotonic()
-    with _signals() as passed_on:
-        process = _start(command, environment(folder.path, {**os.environ, **(variables or {})}, keep_all, guard))
+    with _guarded(guard) as more, _signals() as passed_on:
+        base = {**os.environ, **(variables or {}), **more}
+        process = _start(command, environment(folder.path, base, keep_all))
         passed_on.append(process)
         hung, stopped = _wait(process, folder, timeout_s)
     code = process.returncode
@@ -63,9 +64,7 @@ def run(
     return Ran(exit_code, name, bool(hung), time.monotonic() - began, folder.read(hung, stopped))
 
 
-def environment(
-    folder: Path, base: Mapping[str, str], keep_all: bool = False, guard: Settings | None = None
-) -> dict[str, str]:
+def environment(folder: Path, base: Mapping[str, str], keep_all: bool = False) -> dict[str, str]:
     """The program's environment: the user's own, and what has its interpreters look at ``inject`` first."""
     before = base.get("PYTHONPATH", "")
     return {
@@ -76,14 +75,26 @@ def environment(
         "PYTHONPATH": os.pathsep.join([str(INJECTED), before] if before else [str(INJECTED)]),
         "TRITON_TRIAGE_CAPTURE": str(folder.absolute()),
         **({"TRITON_TRIAGE_CAPTURE_ALL": "1"} if keep_all else {}),
-        **(guarded(guard) if guard is not None else {}),
     }
 
 
-def guarded(settings: Settings) -> dict[str, str]:
-    """The variables by which a program's interpreters guard their compiles."""
-    sockets = Path(tempfile.mkdtemp(prefix="triage-g-"))  # goes with the last service in it
+def guarded(settings: Settings, sockets: Path) -> dict[str, str]:
+    """The variables by which a program's interpreters guard their compiles. ``sockets``: a folder for services."""
     return {"TRITON_TRIAGE_GUARD": "1", SERVICE: variable(sockets, settings)}
+
+
+@contextmanager
+def _guarded(settings: Settings | None) -> Iterator[dict[str, str]]:
+    if settings is None:
+        yield {}
+        return
+    sockets = Path(tempfile.mkdtemp(prefix="triage-g-"))
+    try:
+        yield guarded(settings, sockets)
+    finally:
+        # Where a service is in it, it goes with the last one.
+        with suppress(OSError):
+            sockets.rmdir()
 
 
 def _start(command: tuple[str, ...], variables: dict[str, str]) -> subprocess.Popen[bytes]:
