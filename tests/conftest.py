@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from triage.case import Case
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.outcome import Outcome, Undecided
+from triage.model.case import Case
+from triage.model.outcome import Outcome, Undecided
 
 pytest_plugins = ["commands", "left", "plugin_suites", "running", "github_server"]
 

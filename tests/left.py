@@ -13,9 +13,9 @@ import pytest
 import triage
 from triage.data import data_folder
 from triage.harness.toolchains import Toolchain
-from triage.session import Options, Session
+from triage.pipeline import Options, Session
 
-PROGRAM = Path(__file__).parent / "case_from" / "programs" / "compile_case.py"
+PROGRAM = Path(__file__).parent / "cases" / "programs" / "compile_case.py"
 HARNESS = Path(triage.__file__).parent / "harness"
 
 

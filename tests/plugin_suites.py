@@ -18,7 +18,7 @@ from triage.harness.toolchains.installers import find_installer
 
 PROGRAMS = Path(__file__).parent / "capture" / "programs"
 ROOT = Path(triage.__file__).parent.parent
-PLUGIN = "triage.pytest_plugin"
+PLUGIN = "triage.integrations.pytest_plugin"
 
 
 @dataclass(frozen=True)

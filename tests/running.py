@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from commands import Run, run_triage
 
-from triage import case as cases
-from triage.case import Case
 from triage.harness.toolchains import Toolchain
-from triage.session import Options, Session
+from triage.model import case as cases
+from triage.model.case import Case
+from triage.pipeline import Options, Session
 
 PROGRAMS = Path(__file__).parent / "capture" / "programs"
 

@@ -11,12 +11,12 @@ import pytest
 from commands import DATA
 
 import triage
-from triage.case import Case, load
-from triage.diagnosis import Diagnosis, Kind
-from triage.errors import InputError
-from triage.outcome import Status
-from triage.report import Report
-from triage.session import Options
+from triage.model.case import Case, load
+from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.errors import InputError
+from triage.model.outcome import Status
+from triage.model.report import Report
+from triage.pipeline import Options
 
 ASSERTION = 'python: /x/NVGPUToLLVMPass.cpp:528: void WGMMAOpPattern::getPtxAsm(): Assertion `supported && ' \
     '"WGMMA type or shape is not supported"\' failed.'  # fmt: skip

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from commands import Run, Triage
 
+from triage.cases.locate import locate
 from triage.cli.main import cli
 from triage.legality import rules
-from triage.locate import locate
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "knowledge_base/README.md", ROOT / "reproducers/README.md"]
@@ -82,5 +82,5 @@ def test_commands_and_options_exist() -> None:
     commands = [cli.get_command(context, name) for name in ("attach", "check", "matrix", "minimize", "report", "run")]
     known = {flag for command in [*commands, cli] if command for parameter in command.params for flag in parameter.opts}
     known |= {f"--{parameter.name}" for name in rules.names() for parameter in rules.rule(name).parameters}
-    known |= set(re.findall(r"--[a-z-]+", (ROOT / "triage/pytest_plugin.py").read_text())) | {"--junitxml"}
+    known |= set(re.findall(r"--[a-z-]+", (ROOT / "triage/integrations/pytest_plugin.py").read_text())) | {"--junitxml"}
     assert set(re.findall(r"`?(--[a-z][a-z-]*)", README)) <= known

@@ -56,7 +56,7 @@ def test_commands(wheel: Path) -> None:
     scripts = contents(wheel, r".*\.dist-info/entry_points\.txt")
     assert "triage = triage.cli.main:main" in scripts.splitlines()
     assert "triton-triage = triage.cli.main:main" in scripts.splitlines()
-    assert "triage = triage.pytest_plugin" in scripts.splitlines()
+    assert "triage = triage.integrations.pytest_plugin" in scripts.splitlines()
 
 
 def test_triton_is_required_but_never_pinned(wheel: Path) -> None:

@@ -32,7 +32,7 @@ def __getattr__(name: str) -> Any:
 
         return live.compile_failed()
     if name in ("load_ipython_extension", "unload_ipython_extension"):
-        from triage import notebook
+        from triage.integrations import notebook
 
         return getattr(notebook, name)
     raise AttributeError(f"module 'triage' has no attribute {name!r}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from triage import knowledge, logs
-from triage.case import Case
-from triage.diagnosis import Diagnosis, Kind
-from triage.errors import InputError
-from triage.locate import locate
-from triage.report import Match, Report
-from triage.session import Options, Session
+from triage.cases.locate import locate
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.errors import InputError
+from triage.model.report import Match, Report
+from triage.pipeline import Options, Session
 
 
 def check(case: Case | Path | str, options: Options | None = None) -> Report:

@@ -17,12 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from triage import case as cases
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.toolchains import Toolchains
 from triage.minimize.oracle import Oracle, Verdict
 from triage.minimize.specimen import Specimen
+from triage.model import case as cases
 
 _UNBOUNDED = 1 << 30
 _DAY_S = 86_400.0

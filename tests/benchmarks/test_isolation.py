@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from triage.case import Case, frozen
 from triage.harness.engine import Engine
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.outcome import Outcome, Status
-from triage.target import Target
+from triage.model.case import Case, frozen
+from triage.model.outcome import Outcome, Status
+from triage.model.target import Target
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 

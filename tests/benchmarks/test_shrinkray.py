@@ -31,8 +31,8 @@ import pytest
 from commands import Run, run_triage
 
 import triage
-from triage import case as cases
 from triage.minimize.specimen import tokens
+from triage.model import case as cases
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
 

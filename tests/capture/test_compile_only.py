@@ -12,9 +12,9 @@ from running import Bench
 
 from triage.capture.compile_only import CompileOnly
 from triage.capture.parts import described
-from triage.errors import InputError
 from triage.legality.limits import limits
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 BenchOf = Callable[[str], Bench]
 RELEASES = [

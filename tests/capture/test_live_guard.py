@@ -12,7 +12,7 @@ from commands import Run
 from running import PROGRAMS
 
 import triage
-from triage.errors import InputError
+from triage.model.errors import InputError
 
 ROOT = Path(triage.__file__).resolve().parent.parent
 

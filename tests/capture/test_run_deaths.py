@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from running import Bench, signatures
 
-from triage import case as cases
 from triage.capture.captured import State
 from triage.harness.toolchains import Toolchain
+from triage.model import case as cases
 
 REPRODUCERS = Path(__file__).parents[2] / "reproducers"
 WORKER = Path(__file__).parents[2] / "triage/harness/worker"

@@ -106,10 +106,13 @@ def test_version(light: Triage) -> None:
 
 # What must not be imported: Triton aborts processes; the rest costs more than the command's own work.
 IMPORTS = {
-    "import triage": ("import triage", ("click", "rich", "psutil", "triton", "triage.session", "sqlite3")),
+    "import triage": ("import triage", ("click", "rich", "psutil", "triton", "triage.pipeline", "sqlite3")),
     "triage --help": (
         "from triage.cli.main import main; main(['--help'])",
-        ("rich", "psutil", "platformdirs", "triton", "torch", "sqlite3", "asyncio", "triage.session", "triage.harness"),
+        (
+            *("rich", "psutil", "platformdirs", "triton", "torch", "sqlite3", "asyncio"),
+            *("triage.pipeline", "triage.harness"),
+        ),
     ),
     "triage log": (
         "from triage.cli.main import main; main(['log'])",
@@ -117,7 +120,7 @@ IMPORTS = {
     ),
     "triage explain": (
         "from triage.cli.main import main; main(['explain', 'launch', '--num-warps', '8'])",
-        ("psutil", "triton", "torch", "sqlite3", "triage.session", "triage.harness"),
+        ("psutil", "triton", "torch", "sqlite3", "triage.pipeline", "triage.harness"),
     ),
     "triage matrix": (
         "from triage.cli.main import main; main(['matrix', 'nothing'])",

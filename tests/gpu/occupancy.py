@@ -14,7 +14,7 @@ import sys
 
 from triage.legality import occupancy
 from triage.legality.limits import limits, multiprocessor
-from triage.target import Target
+from triage.model.target import Target
 
 # CUdevice_attribute and CUfunction_attribute of cuda.h.
 THREADS_PER_BLOCK, WARP_SIZE = 1, 10

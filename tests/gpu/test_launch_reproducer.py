@@ -14,14 +14,14 @@ import pytest
 from commands import Run, run_triage
 
 import triage
-from triage import case as cases
 from triage import logs
-from triage.case import Case, frozen
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.minimize import emit, launch
 from triage.minimize.oracle import Failure, Identity
 from triage.minimize.specimen import Specimen
-from triage.outcome import Outcome, Stage, Status
+from triage.model import case as cases
+from triage.model.case import Case, frozen
+from triage.model.outcome import Outcome, Stage, Status
 
 
 def _capability() -> str | None:

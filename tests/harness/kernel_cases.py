@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from triage.case import Case, Language, frozen
-from triage.target import Target
+from triage.model.case import Case, Language, frozen
+from triage.model.target import Target
 
 KERNELS = Path(__file__).parent / "kernels"
 REPRODUCERS = Path(__file__).parents[2] / "reproducers"

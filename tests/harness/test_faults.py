@@ -21,12 +21,12 @@ import psutil
 import pytest
 from conftest import Traces
 
-from triage.case import Case, frozen
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, Request
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.outcome import Outcome, Stage, Status, Undecided
+from triage.model.case import Case, frozen
+from triage.model.outcome import Outcome, Stage, Status, Undecided
 
 LIMITS = Limits(timeout_s=60, memory_bytes=2 << 30)
 SHORT = Limits(timeout_s=1.0, memory_bytes=2 << 30)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import NO_LLD, Facts, judge, split_marks
 from triage.harness.limits import Limits
-from triage.outcome import Outcome, Stage, Status, TensorCore, Undecided
+from triage.model.outcome import Outcome, Stage, Status, TensorCore, Undecided
 
 TOKEN = "0123456789abcdef"
 LIMITS = Limits(10.0, 1 << 30)

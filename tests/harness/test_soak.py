@@ -13,12 +13,12 @@ import psutil
 import pytest
 from conftest import Traces
 
-from triage.case import Case, frozen
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchains
-from triage.outcome import Outcome
+from triage.model.case import Case, frozen
+from triage.model.outcome import Outcome
 
 CRASHES = 1000
 WARM_UP = 100

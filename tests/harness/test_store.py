@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.case import Case
 from triage.harness import codec, store
 from triage.harness.limits import Limits
 from triage.harness.request import Request
 from triage.harness.store import Store, key_of
 from triage.harness.toolchains import Toolchain
-from triage.outcome import Frame, Outcome, PythonError, Resources, Stage, StageTime, Status, TensorCore
+from triage.model.case import Case
+from triage.model.outcome import Frame, Outcome, PythonError, Resources, Stage, StageTime, Status, TensorCore
 
 GIB = 1 << 30
 TOOLCHAIN = Toolchain(Path("/env/bin/python"), "3.9.0", "3.11.7", False, "identity")

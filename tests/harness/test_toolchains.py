@@ -18,7 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import triage.harness.toolchains as under_test
-from triage.errors import EnvironmentFault, InputError
 from triage.harness.toolchains import (
     RELEASES,
     Toolchain,
@@ -31,7 +30,8 @@ from triage.harness.toolchains.failures import Diagnosis, Problem, diagnose, exp
 from triage.harness.toolchains.installers import find_installer
 from triage.harness.toolchains.kept import MARKER
 from triage.harness.toolchains.model import fingerprint
-from triage.harness.toolchains.versions import Request, nearest, parse, sort_key
+from triage.model.errors import EnvironmentFault, InputError
+from triage.model.releases import Request, nearest, parse, sort_key
 
 VERSION = "3.2.0"
 REPOSITORY = Path(under_test.__file__).parents[3]

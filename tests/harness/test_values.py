@@ -13,11 +13,11 @@ import kernel_cases
 import pytest
 from conftest import compiler
 
-from triage.case import Case, Language, frozen
 from triage.harness.engine import Engine
 from triage.harness.servers import WORKER
 from triage.harness.toolchains import Toolchains
-from triage.outcome import Outcome, Status, Undecided
+from triage.model.case import Case, Language, frozen
+from triage.model.outcome import Outcome, Status, Undecided
 
 Compile = Callable[..., "list[Outcome | Undecided]"]
 

@@ -15,16 +15,16 @@ import kernel_cases
 import pytest
 from conftest import compiler
 
-from triage import case as case_module
 from triage import logs
-from triage.case import Case
-from triage.diagnosis import Diagnosis, Kind
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.machine import find_lld
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.outcome import Outcome, Stage, Status, TensorCore, Undecided
+from triage.model import case as case_module
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.outcome import Outcome, Stage, Status, TensorCore, Undecided
 
 Compile = Callable[..., "list[Outcome | Undecided]"]
 

@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from triage import case as cases
-from triage import reproducers
-from triage.case import Case
+from triage.cases import reproducers
 from triage.data import data_folder
-from triage.diagnosis import Diagnosis, Kind
 from triage.knowledge import match
 from triage.knowledge.entry import Entry
 from triage.knowledge.load import load
 from triage.logs import diagnose_text
-from triage.target import Target
+from triage.model import case as cases
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.target import Target
 
 FILES = sorted(data_folder("knowledge_base").glob("*.toml"))
 ENTRIES: tuple[Entry, ...] = tuple(load(path) for path in FILES)

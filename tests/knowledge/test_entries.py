@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from triage import knowledge, reproducers
+from triage import knowledge
+from triage.cases import reproducers
 from triage.data import data_folder
-from triage.errors import InputError
 from triage.knowledge.entry import Entry
 from triage.knowledge.load import load
+from triage.model.errors import InputError
 
 GOOD = """\
 id = "an-entry"

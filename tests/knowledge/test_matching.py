@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from triage import knowledge, logs
-from triage.diagnosis import Diagnosis, Kind
+from triage.cases.locate import locate
 from triage.knowledge.entry import Advice, Entry, Symptoms
 from triage.knowledge.matching import in_range, is_range, match
-from triage.locate import locate
+from triage.model.diagnosis import Diagnosis, Kind
 
 WGMMA = Diagnosis(
     kind=Kind.ASSERTION,

@@ -13,7 +13,7 @@ import pytest
 
 from triage.legality.amd import mfma, wmma
 from triage.legality.amd.instruction import Instruction, dtype
-from triage.target import Target
+from triage.model.target import Target
 
 GFX = (
     *("gfx600", "gfx803", "gfx900", "gfx902", "gfx904", "gfx906", "gfx908", "gfx909", "gfx90a"),

@@ -11,7 +11,7 @@ import pytest
 from triage.harness.toolchains import Toolchain
 from triage.legality import dtypes
 from triage.legality.amd import tile
-from triage.target import Target
+from triage.model.target import Target
 
 KERNEL = """
 import triton

@@ -8,7 +8,7 @@ import pytest
 from ptx_assembler import errors
 
 from triage.legality import cp_async
-from triage.target import Target
+from triage.model.target import Target
 
 TARGETS = (70, 72, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121)
 CACHES = ("ca", "cg", "cs", "cv")

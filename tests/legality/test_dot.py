@@ -11,7 +11,7 @@ import pytest
 
 from triage.harness.toolchains import Toolchain
 from triage.legality import dot, dtypes
-from triage.target import Target
+from triage.model.target import Target
 
 KERNELS = """
 import triton

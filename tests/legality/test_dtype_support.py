@@ -11,7 +11,7 @@ import pytest
 from triage.harness.toolchains import Toolchain
 from triage.legality import dtype_support, dtypes
 from triage.legality.release import series
-from triage.target import Target
+from triage.model.target import Target
 
 _ATOMIC = """
 

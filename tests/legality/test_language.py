@@ -9,10 +9,10 @@ from typing import Any
 import frontend
 import pytest
 
-from triage.errors import InputError
 from triage.harness.toolchains import Toolchain
 from triage.legality import dtypes, language
 from triage.legality.release import series
+from triage.model.errors import InputError
 
 KERNELS = """
 import triton

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from triage.legality import launch
-from triage.target import Target
+from triage.model.target import Target
 
 
 @pytest.mark.parametrize("target", ["cuda:80", "cuda:90", "cuda:100", "hip:gfx942", "hip:gfx1100"])

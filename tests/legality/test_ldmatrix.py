@@ -10,7 +10,7 @@ from compiled import compile_all
 from ptx_assembler import errors
 
 from triage.legality import ldmatrix
-from triage.target import Target
+from triage.model.target import Target
 
 DECLARATIONS = ".reg .b32 r<8>; .reg .b32 s;"
 SHAPES = ["m8n8", "m8n16", "m16n8", "m16n16", "m16n32", "m32n8"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.legality.limits import OverLimit, limits, over_limit
-from triage.target import Target
+from triage.model.target import Target
 
 SHARED = {
     "cuda:70": 98304,

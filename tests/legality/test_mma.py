@@ -16,7 +16,7 @@ from triage.legality.mma import fragment, triton
 from triage.legality.mma.check import Instruction, legal
 from triage.legality.mma.forms import KINDS
 from triage.legality.violation import Violation
-from triage.target import Target
+from triage.model.target import Target
 
 DECLARATIONS = ".reg .b32 r<64>; .reg .f32 f<64>; .reg .f64 d<64>; .reg .b16 h<4>;"
 TYPES = ["f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "s8", "u8", "s4", "u4", "b1"]

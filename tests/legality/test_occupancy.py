@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from triage.legality import occupancy
 from triage.legality.limits import limits, multiprocessor, multiprocessors
-from triage.target import Target
+from triage.model.target import Target
 
 KNOWN = [
     # target, shared bytes, registers, threads: blocks, limited by

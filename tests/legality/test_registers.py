@@ -11,7 +11,7 @@ import pytest
 
 from triage.legality import registers
 from triage.legality.occupancy import of, register_steps
-from triage.target import Target
+from triage.model.target import Target
 
 H100 = Target("cuda", "90")
 MI300 = Target("hip", "gfx942")

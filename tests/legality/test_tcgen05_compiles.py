@@ -14,7 +14,7 @@ from triage.harness.toolchains import Toolchain
 from triage.legality import dtypes, tcgen05
 from triage.legality.tcgen05.descriptor import Descriptor, decode
 from triage.legality.tcgen05.lowering import lowered
-from triage.target import Target
+from triage.model.target import Target
 
 KERNELS = Path(__file__).with_name("blackwell_kernels.py").read_text()
 GLUON = Path(__file__).with_name("blackwell_gluon.py").read_text()

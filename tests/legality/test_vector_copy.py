@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ptx_assembler import errors
 
-from triage.errors import InputError
 from triage.legality import dtypes, vector_copy
 from triage.legality.vector_copy import Tile
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 A100 = Target("cuda", "80")
 DECLARATIONS = ".reg .b64 a; .reg .b32 s; .reg .b16 h<16>; .reg .b32 r<16>; .reg .b64 d<16>; .reg .b128 q<8>;"

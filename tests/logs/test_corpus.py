@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from triage.diagnosis import Kind
 from triage.logs import diagnose_text
+from triage.model.diagnosis import Kind
 
 SHARED = os.environ.get("TRIAGE_SHARED")
 pytestmark = pytest.mark.skipif(SHARED is None, reason="TRIAGE_SHARED names no corpus")

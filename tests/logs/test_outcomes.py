@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from triage.diagnosis import Kind
 from triage.logs import diagnose_outcome
-from triage.outcome import Frame, Outcome, PythonError, Stage, Status
+from triage.model.diagnosis import Kind
+from triage.model.outcome import Frame, Outcome, PythonError, Stage, Status
 
 ASSERTION = "python: /b/Dialect.cpp:12: int A::f(int) const: Assertion `x >= 1' failed.\n"
 VERIFIER = "/home/u/kernel.py:2:5: error: 'scf.condition' op operand #0 must be i1\n    while x:\n    ^\n"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from triage.diagnosis import Diagnosis
 from triage.logs import diagnose_text
+from triage.model.diagnosis import Diagnosis
 
 DATA = Path(__file__).parent / "data"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((DATA / "expected.json").read_text())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import diagnose_text, findings, printed_error
 from triage.logs.recognisers import RECOGNISERS
+from triage.model.diagnosis import Diagnosis, Kind
 
 
 def diagnosed(text: str) -> Diagnosis:

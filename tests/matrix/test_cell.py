@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from triage.case import Case, frozen
 from triage.matrix.cell import Cell, Verdict, judge
-from triage.outcome import Outcome, PythonError, Stage, Status, Undecided
+from triage.model.case import Case, frozen
+from triage.model.outcome import Outcome, PythonError, Stage, Status, Undecided
 
 SOURCE = """\
 import triton

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.errors import InputError
-from triage.harness.toolchains.versions import RELEASES, sort_key
 from triage.matrix.releases import Row, between, builds, select
+from triage.model.errors import InputError
+from triage.model.releases import RELEASES, sort_key
 
 NEWEST_PATCHES = ("3.0.0", "3.1.0", "3.2.0", "3.3.1", "3.4.0", "3.5.1", "3.6.0", "3.7.1", "3.8.0", "3.9.0")
 

@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 from commands import DATA
 
-from triage.case import Case, load
-from triage.errors import EnvironmentFault, InputError
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.store import Store
@@ -24,8 +22,10 @@ from triage.matrix.releases import Row, Selection
 from triage.matrix.runner import Runner
 from triage.matrix.supply import Supply
 from triage.matrix.table import Table
-from triage.progress import Progress
-from triage.target import Target
+from triage.model.case import Case, load
+from triage.model.errors import EnvironmentFault, InputError
+from triage.model.progress import Progress
+from triage.model.target import Target
 
 LIMITS = Limits(timeout_s=60, memory_bytes=4 << 30)
 KNOWN = ("3.2.0", "3.3.0", "3.3.1", "3.4.0")

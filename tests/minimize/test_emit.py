@@ -8,7 +8,7 @@ import pytest
 
 from triage import logs
 from triage.minimize.emit import Expected, expected
-from triage.outcome import Outcome, PythonError, Stage, Status
+from triage.model.outcome import Outcome, PythonError, Stage, Status
 
 ASSERTION = "python: /build/lib/Dialect/PlanCTA.cpp:12: void a::b(int): Assertion `!tiled && n > 16' failed.\n"
 ERROR = PythonError("NameError", "builtins", 'Cannot access global variable LIMIT; set it to 16 and "x"')

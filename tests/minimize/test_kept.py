@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from triage import case as cases
-from triage.case import Case, frozen
-from triage.errors import EnvironmentFault, InputError
 from triage.minimize import kept
 from triage.minimize.kept import Kept
 from triage.minimize.oracle import Verdict
 from triage.minimize.specimen import Specimen
+from triage.model import case as cases
+from triage.model.case import Case, frozen
+from triage.model.errors import EnvironmentFault, InputError
 
 TEXT = "import triton\n\n\n@triton.jit\ndef kernel(a):\n    pass  # {}\n"
 

@@ -17,9 +17,7 @@ import pytest
 from commands import run_triage
 from conftest import NEWEST
 
-from triage import case as cases
 from triage import logs
-from triage.case import Case, frozen
 from triage.harness.limits import Limits
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain
@@ -27,8 +25,10 @@ from triage.minimize import launch
 from triage.minimize.launching import Launching
 from triage.minimize.oracle import Failure, Identity
 from triage.minimize.specimen import Specimen
-from triage.outcome import Outcome, Stage, Status, Undecided
-from triage.target import Target
+from triage.model import case as cases
+from triage.model.case import Case, frozen
+from triage.model.outcome import Outcome, Stage, Status, Undecided
+from triage.model.target import Target
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from triage.case import Case, frozen
-from triage.errors import EnvironmentFault, InputError
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize.oracle import BudgetUsed, Oracle, Verdict
 from triage.minimize.specimen import Specimen
-from triage.outcome import Outcome, PythonError, Stage, Status, Undecided
+from triage.model.case import Case, frozen
+from triage.model.errors import EnvironmentFault, InputError
+from triage.model.outcome import Outcome, PythonError, Stage, Status, Undecided
 
 COMPILES = Outcome(Status.OK)
 KILLED = Outcome(Status.CRASH, signal="SIGKILL", killed_from_outside=True)

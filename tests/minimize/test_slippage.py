@@ -16,7 +16,6 @@ from traps.catalogue import QUICK, TRAPS
 from traps.shapes import Trap
 
 from triage import logs
-from triage.case import Case
 from triage.harness.engine import Engine
 from triage.harness.environment import worker_environment
 from triage.harness.limits import Limits
@@ -26,7 +25,8 @@ from triage.minimize.emit import reproducer
 from triage.minimize.oracle import Failure, Identity
 from triage.minimize.run import Minimized, Options, minimize
 from triage.minimize.specimen import Specimen
-from triage.outcome import Outcome, Undecided
+from triage.model.case import Case
+from triage.model.outcome import Outcome, Undecided
 
 _COMPILES, _QUICK = 120, 20
 """Bounds of the reduction: enough to take away whatever goes at once, which is where it would slip."""

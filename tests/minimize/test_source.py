@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from triage.case import Case, frozen
 from triage.minimize.search import cascaded
-from triage.minimize.source import arguments, expressions, helpers, naming, siblings, statements
+from triage.minimize.source import arguments, expressions, helpers, naming, statements
 from triage.minimize.source.names import undefined
 from triage.minimize.source.view import Step, View, sound, tidied
 from triage.minimize.specimen import Specimen, body_lines, tokens
+from triage.model.case import Case, frozen
+from triage.source import siblings
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
 KERNEL = (

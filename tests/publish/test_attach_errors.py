@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from github_server import TOKEN, GitHub, Reply, serve
 
-from triage.errors import EnvironmentFault, InputError, TriageError
+from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.publish.github import token
 from triage.publish.github.address import Repository, Server, same_origin
 from triage.publish.github.client import Client

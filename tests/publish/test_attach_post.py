@@ -12,7 +12,7 @@ from github_server import LOGIN, TOKEN, GitHub, Reply
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.errors import EnvironmentFault, InputError, TriageError
+from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.publish.github.address import Repository, Server
 from triage.publish.github.client import Client
 from triage.publish.github.duplicates import queries

@@ -13,7 +13,7 @@ import pytest
 from hostile import HOSTILE
 from samples import copied, document
 
-from triage.publish import html
+from triage.publish.formats import html
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install playwright")
 

@@ -21,15 +21,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from triage.diagnosis import Diagnosis, Kind, SourceLocation
-from triage.errors import EnvironmentFault
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.errors import EnvironmentFault
+from triage.model.report import Match
 from triage.publish.ci.checked import Checked, Failure, Known, Verdict, of_error, of_log
 from triage.publish.ci.junit import junit
 from triage.publish.ci.places import Place, Places
 from triage.publish.ci.sarif import sarif
 from triage.publish.ci.summary import summary
 from triage.publish.ci.workflow import commands
-from triage.report import Match
 
 PLACES = Places(Path("/checkout"))
 HOSTILE = [

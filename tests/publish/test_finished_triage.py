@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from samples import FINISHED, copied
 
-from triage.errors import InputError
+from triage.model.errors import InputError
 from triage.publish.finished import is_finished, read
 
 

@@ -14,7 +14,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from samples import document
 
-from triage.publish import markdown
 from triage.publish.document import (
     Bullets,
     Cell,
@@ -29,6 +28,7 @@ from triage.publish.document import (
     Table,
     Weight,
 )
+from triage.publish.formats import markdown
 from triage.publish.visible import visible
 
 OWN_HTML = re.compile(r"<details><summary>[^<>]*</summary>\s*|</details>\s*|</?sub>|<br>")

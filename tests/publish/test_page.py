@@ -9,8 +9,8 @@ from hostile import HOSTILE
 from samples import document
 from test_markdown import holding
 
-from triage.publish import html
 from triage.publish.document import Comparison, Document, Section, Usage
+from triage.publish.formats import html
 from triage.publish.visible import visible
 
 ELEMENTS = {

@@ -13,16 +13,16 @@ from commands import DATA, Run, Triage
 from jsonschema import Draft202012Validator
 from samples import FINISHED, scrubber
 
-from triage import reproducers
-from triage.case import load
-from triage.diagnosis import Kind
+from triage.cases import reproducers
+from triage.cases.locate import locate
 from triage.harness.toolchains import Toolchains
-from triage.locate import locate
-from triage.outcome import Stage, Status, TensorCore
+from triage.model.case import load
+from triage.model.diagnosis import Kind
+from triage.model.outcome import Stage, Status, TensorCore
+from triage.model.report import SuggestionKind
+from triage.pipeline import Options, Session
 from triage.publish.finished import read
 from triage.publish.render import document, schema
-from triage.report import SuggestionKind
-from triage.session import Options, Session
 
 SCHEMA = json.loads(schema())
 VALIDATOR = Draft202012Validator(SCHEMA)

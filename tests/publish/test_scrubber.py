@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from triage import data, reproducers
+from triage import data
+from triage.cases import reproducers
 from triage.publish.privacy import Machine, Scrubber
 
 JANE = Machine.of(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from triage.case import Case, frozen
-from triage.suggest import kernel_source
+from triage.model.case import Case, frozen
+from triage.source import parameters as kernel_source
 from triage.suggest.effects import Effects, effects
 
 SOURCE = """

@@ -10,9 +10,9 @@ from statistics import median
 
 import pytest
 
-from triage.case import Case, load
-from triage.report import Report
-from triage.session import Options, Session
+from triage.model.case import Case, load
+from triage.model.report import Report
+from triage.pipeline import Options, Session
 
 KERNELS = Path(__file__).parent / "failing"
 NAMES = sorted(path.name for path in KERNELS.iterdir() if (path / "case.json").is_file())

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from triage.case import Case, frozen
-from triage.outcome import Resources, TensorCore
+from triage.model.case import Case, frozen
+from triage.model.outcome import Resources, TensorCore
+from triage.model.target import Target
 from triage.suggest.hazards import caution
-from triage.target import Target
 
 SPECIALIZED = Resources(0, 168, 0, TensorCore.WGMMA, threads=384, warp_specialized=True)
 PLAIN = Resources(0, 168, 0, TensorCore.WGMMA, threads=128)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.case import Case
-from triage.suggest import kernel_source
+from triage.model.case import Case
+from triage.model.target import Target
+from triage.source import parameters as kernel_source
 from triage.suggest.configuration import Configuration
 from triage.suggest.layout_fit import fit, refit
 from triage.suggest.layout_text import parse
-from triage.target import Target
 
 SPELLED = [
     "gl.NVMMASharedLayout(128, 16, 2)",

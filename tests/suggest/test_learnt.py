@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from triage.report import SuggestionKind, Tried
+from triage.model.report import SuggestionKind, Tried
 from triage.suggest.learnt import learnt
 
 

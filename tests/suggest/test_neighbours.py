@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from triage.case import Case, Language
-from triage.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.case import Case, Language
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.target import Target
 from triage.suggest.candidate import Candidate
 from triage.suggest.neighbours import LIMIT, neighbours
-from triage.target import Target
 
 MATMUL = """
 @triton.jit

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from triage import case as case_module
-from triage.case import Case
-from triage.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model import case as case_module
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.suggest.neighbours import LIMIT, neighbours
 
 BUDGET = 40

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from triage import case as case_module
-from triage.case import Case, frozen
-from triage.errors import InputError
-from triage.report import Match, Report, SuggestionKind
-from triage.reproducers import folder
-from triage.session import Options, Session
-from triage.suggest import kernel_source
+from triage.cases.reproducers import folder
+from triage.model import case as case_module
+from triage.model.case import Case, frozen
+from triage.model.errors import InputError
+from triage.model.report import Match, Report, SuggestionKind
+from triage.model.target import Target
+from triage.pipeline import Options, Session
+from triage.source import parameters as kernel_source
+from triage.source.package_copy import rewritten_case
 from triage.suggest.budget import Budget
 from triage.suggest.legal import broken_rules
 from triage.suggest.plan import advice
-from triage.suggest.rewrites.place import rewritten_case
-from triage.target import Target
 
 
 def reproducer(name: str) -> Case:

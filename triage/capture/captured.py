@@ -11,10 +11,10 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triage.errors import InputError
+from triage.model.errors import InputError
 
 if TYPE_CHECKING:
-    from triage.case import Case
+    from triage.model.case import Case
 
 _TALLY = "tally"
 _NOTES = "note-*.txt"
@@ -178,7 +178,7 @@ def _read(folder: Path, hung: frozenset[Path], stopped: frozenset[Path]) -> Capt
     if not (folder / "case.json").exists():
         origin = _document(folder / "origin.json")
         return replace(found, origin=origin, problem=str(origin.get("problem") or "nothing was written"))
-    from triage import case as cases  # a program that compiles well does not wait for this
+    from triage.model import case as cases  # a program that compiles well does not wait for this
 
     try:
         case = cases.load(folder)

@@ -11,7 +11,7 @@ from typing import Any
 
 from triage.capture.captured import Capture
 from triage.capture.parts import described
-from triage.target import Target
+from triage.model.target import Target
 
 _REACHED, _LEFT, _INDUCTOR = "reached", "left", ".inductor"
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from triage.capture.findings import Finding, Findings
 from triage.capture.run import Ran
-from triage.errors import EnvironmentFault
-from triage.session import keep_artifacts
+from triage.model.errors import EnvironmentFault
+from triage.pipeline import keep_artifacts
 
 if TYPE_CHECKING:
     from triage.capture.compile_only import Reached

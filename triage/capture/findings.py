@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from triage.capture.captured import Capture, Captured, State
-from triage.errors import EnvironmentFault, InputError, TriageError
-from triage.progress import Progress
-from triage.report import Report
-from triage.session import Options, Session
+from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.model.progress import Progress
+from triage.model.report import Report
+from triage.pipeline import Options, Session
 
 _MOST_COMPILES = 64
 """Captures that differ and are compiled alone; a program that fails in more ways is told so."""

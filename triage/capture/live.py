@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, variable
-from triage.errors import InputError
+from triage.model.errors import InputError
 
 _PACKAGE = "_triton_triage_capture"
 """The name under which ``triage run`` puts the same package into a program: there is one guard, whoever began it."""

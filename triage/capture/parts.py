@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triage.errors import InputError
 from triage.legality.limits import limits, multiprocessor
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 
 @dataclass(frozen=True, slots=True)

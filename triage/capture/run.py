@@ -16,7 +16,7 @@ from types import FrameType
 from triage.capture.captured import HELION, Capture, RunFolder, is_alive
 from triage.capture.program.service import VARIABLE as SERVICE
 from triage.capture.service.start import Settings, variable
-from triage.errors import EnvironmentFault, InputError
+from triage.model.errors import EnvironmentFault, InputError
 
 INJECTED = Path(__file__).resolve().parent / "inject"
 """Goes in front of PYTHONPATH; holds a sitecustomize and nothing else."""

@@ -12,11 +12,11 @@ import click
 
 from triage.cli.options import case_options, compile_options
 from triage.cli.report import finished_for
-from triage.cli.text import one_line
-from triage.errors import InputError
-from triage.publish import markdown
+from triage.model.errors import InputError
 from triage.publish.compose.whole import compose, files, scrubber_for
 from triage.publish.document import Document
+from triage.publish.formats import markdown
+from triage.publish.formats.terminal.text import one_line
 from triage.publish.github import token
 from triage.publish.github.address import Repository, Server
 from triage.publish.github.client import Client

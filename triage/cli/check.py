@@ -9,19 +9,20 @@ from typing import Any
 import click
 
 from triage import knowledge
-from triage.case import Case
-from triage.case_from.stages import UNFINISHED
-from triage.cli import console, render
+from triage.cases.artifacts.stages import UNFINISHED
+from triage.cases.locate import locate_all
 from triage.cli import full as full_report
 from triage.cli.ci import Outputs, with_outputs
 from triage.cli.options import case_options, compile_options, repeating
-from triage.cli.text import one_line
-from triage.errors import TriageError
 from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
-from triage.locate import locate_all
+from triage.model.case import Case
+from triage.model.errors import TriageError
+from triage.model.report import Report
+from triage.pipeline import Options, Session
+from triage.publish.formats.terminal import console
+from triage.publish.formats.terminal import report as render
+from triage.publish.formats.terminal.text import one_line
 from triage.publish.keep import keep
-from triage.report import Report
-from triage.session import Options, Session
 from triage.suggest.budget import Budget
 
 _ENDED_NOW = "did not end then, and compiles now: it was killed from outside, had other options, or is still under way"

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from triage.cli.text import one_line
-from triage.diagnosis import Diagnosis
-from triage.errors import TriageError
-from triage.report import Match, Report
+from triage.model.diagnosis import Diagnosis
+from triage.model.errors import TriageError
+from triage.model.report import Match, Report
+from triage.publish.formats.terminal.text import one_line
 
 if TYPE_CHECKING:
     from triage.publish.ci.record import Record

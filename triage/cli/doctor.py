@@ -6,8 +6,9 @@ import json
 
 import click
 
-from triage.cli import console, render_machine
 from triage.harness import machine
+from triage.publish.formats.terminal import console
+from triage.publish.formats.terminal import machine as render_machine
 
 
 @click.command("doctor")

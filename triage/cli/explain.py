@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
-from triage.cli import console, render_explain
 from triage.legality import rules
 from triage.legality.rule import Form, Parameter, Rule
+from triage.publish.formats.terminal import console
+from triage.publish.formats.terminal import explanation as render_explain
 
 _METAVAR = {
     Form.INTEGER: "N",

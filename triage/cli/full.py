@@ -11,22 +11,23 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from triage.cli import console, matrix
-from triage.cli.text import one_line
-from triage.errors import EnvironmentFault, TriageError
+from triage.cli import matrix
 from triage.harness.engine import Engine
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchains
-from triage.harness.toolchains.versions import RELEASES
 from triage.matrix import releases
 from triage.matrix.runner import Runner
 from triage.minimize import run as minimizing
-from triage.progress import Progress
+from triage.model.errors import EnvironmentFault, TriageError
+from triage.model.progress import Progress
+from triage.model.releases import RELEASES
+from triage.model.report import Report
+from triage.pipeline import Options
 from triage.publish import finished, render
 from triage.publish.compose.whole import scrubber_for
+from triage.publish.formats.terminal import console
+from triage.publish.formats.terminal.text import one_line
 from triage.publish.keep import keep
-from triage.report import Report
-from triage.session import Options
 
 _REDUCTION_S = 300.0
 """Kernels of forty lines take one to two minutes; the best so far is as good a report's."""

@@ -8,18 +8,20 @@ from pathlib import Path
 
 import click
 
-from triage import knowledge, logs, reproducers
-from triage.cli import console, render_kb
-from triage.cli.text import one_line
-from triage.errors import InputError
+from triage import knowledge, logs
+from triage.cases import reproducers
+from triage.cases.locate import locate
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.knowledge import draft, observed, verify
 from triage.knowledge.entry import Entry
-from triage.locate import locate
-from triage.session import Options, Session
+from triage.model.errors import InputError
+from triage.pipeline import Options, Session
+from triage.publish.formats.terminal import console
+from triage.publish.formats.terminal import knowledge as render_kb
+from triage.publish.formats.terminal.text import one_line
 
 _FOLDERS = click.option(
     "--kb", "folders", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Entries of your own."

@@ -11,12 +11,13 @@ from typing import Any
 import click
 
 from triage import knowledge, logs
-from triage.cli import console, render_log
 from triage.cli.ci import Outputs, with_outputs
-from triage.cli.text import one_line
-from triage.diagnosis import Diagnosis
 from triage.knowledge.advice import next_steps
-from triage.report import Match
+from triage.model.diagnosis import Diagnosis
+from triage.model.report import Match
+from triage.publish.formats.terminal import console
+from triage.publish.formats.terminal import logs as render_log
+from triage.publish.formats.terminal.text import one_line
 
 
 @dataclass(frozen=True, slots=True)

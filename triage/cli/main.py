@@ -13,8 +13,8 @@ from typing import Any
 import click
 
 from triage._version import __version__
-from triage.cli.text import one_line
-from triage.errors import TriageError
+from triage.model.errors import TriageError
+from triage.publish.formats.terminal.text import one_line
 
 _COMMANDS = {
     "attach": ("triage.cli.attach", "Post the report to GitHub: comment on an issue, or open one."),

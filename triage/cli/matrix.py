@@ -10,18 +10,19 @@ from typing import Any
 
 import click
 
-from triage.case import Case
-from triage.cli import console, render_matrix
+from triage.cases.locate import locate
 from triage.cli.options import kernel_options, limit_options, repeating
-from triage.errors import EnvironmentFault, InputError
 from triage.harness.engine import Engine
 from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchains
-from triage.locate import locate
 from triage.matrix import releases
 from triage.matrix.runner import Runner
 from triage.matrix.table import Table
+from triage.model.case import Case
+from triage.model.errors import EnvironmentFault, InputError
+from triage.publish.formats.terminal import console
+from triage.publish.formats.terminal import matrix as render_matrix
 
 
 @click.command("matrix")

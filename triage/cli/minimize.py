@@ -13,14 +13,14 @@ from typing import Any
 
 import click
 
-from triage.cli import console
+from triage.cases.locate import locate
 from triage.cli.options import case_options, compile_options
-from triage.cli.text import safe
-from triage.errors import InputError
 from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
-from triage.locate import locate
 from triage.minimize.launch import FILE
 from triage.minimize.run import MOST_COMPILES, MOST_SECONDS, Minimized, Options, minimize
+from triage.model.errors import InputError
+from triage.publish.formats.terminal import console
+from triage.publish.formats.terminal.text import safe
 
 _MOST_FINDINGS = 5
 

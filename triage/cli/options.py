@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from triage.errors import InputError
+from triage.model.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
 

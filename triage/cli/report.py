@@ -7,18 +7,18 @@ from typing import Any
 
 import click
 
-from triage.case import Case
-from triage.cli import console
+from triage.cases.locate import locate
 from triage.cli.options import case_options, compile_options, repeating
-from triage.cli.text import one_line
-from triage.errors import EnvironmentFault, InputError
 from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
-from triage.locate import locate
+from triage.model.case import Case
+from triage.model.errors import EnvironmentFault, InputError
+from triage.pipeline import Options
 from triage.publish import render
 from triage.publish.compose.whole import scrubber_for
 from triage.publish.finished import Finished, is_finished
+from triage.publish.formats.terminal import console
+from triage.publish.formats.terminal.text import one_line
 from triage.publish.obtain import anonymous, obtain
-from triage.session import Options
 from triage.suggest.budget import Budget
 
 

@@ -12,8 +12,8 @@ from triage.capture.captured import RunFolder
 from triage.capture.run import Ran, run
 from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings
 from triage.cli.options import machine_options, timeout_option
-from triage.cli.text import one_line
-from triage.errors import EnvironmentFault, InputError, TriageError
+from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.publish.formats.terminal.text import one_line
 from triage.suggest.budget import Budget
 
 if TYPE_CHECKING:
@@ -130,10 +130,11 @@ def _report(
         return
     from triage.capture.document import document, keep
     from triage.capture.findings import look_into
-    from triage.cli import console, render_run
     from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes
-    from triage.progress import Progress
-    from triage.session import Options
+    from triage.model.progress import Progress
+    from triage.pipeline import Options
+    from triage.publish.formats.terminal import console
+    from triage.publish.formats.terminal import run as render_run
 
     options = Options(
         limits=Limits(given["timeout"] or DEFAULT_TIMEOUT_S, memory or default_memory_bytes()),

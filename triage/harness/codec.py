@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.harness.judge import python_errors
-from triage.outcome import Outcome, Resources, Stage, StageTime, Status, TensorCore
+from triage.model.outcome import Outcome, Resources, Stage, StageTime, Status, TensorCore
 
 
 def dumps(outcome: Outcome) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triage.legality.limits import limits
-from triage.target import Target
+from triage.model.target import Target
 
 _PROCESSORS = {"80": 108, "86": 84, "89": 128, "90": 132, "100": 148, "120": 170, "gfx90a": 104, "gfx942": 304}
 """Multiprocessors (compute units) of each architecture's usual board; modules use it for persistent grids."""

@@ -27,7 +27,6 @@ from types import TracebackType
 from typing import Any
 
 from triage import logs
-from triage.diagnosis import Kind
 from triage.harness import artifacts, observe, watch
 from triage.harness.driver import driver_properties
 from triage.harness.judge import NO_LLD, judge
@@ -37,7 +36,8 @@ from triage.harness.servers import ServerTree
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain
 from triage.harness.work import Mode, Work
-from triage.outcome import Outcome, Status, Undecided
+from triage.model.diagnosis import Kind
+from triage.model.outcome import Outcome, Status, Undecided
 
 _WATCH_S = 0.1
 """How often memory is looked at. A process can touch about 3 GB a second, so a limit is overrun by 0.3 GB at most."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.harness.worker.ir_record import JOURNAL
-from triage.outcome import Stage
+from triage.model.outcome import Stage
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from triage import logs
-from triage.case import Case
 from triage.harness.limits import Limits
 from triage.harness.worker.recorder import MARK
 from triage.legality.limits import over_limit
-from triage.outcome import Frame, Outcome, PythonError, Resources, Stage, StageTime, Status, TensorCore, Undecided
+from triage.model.case import Case
+from triage.model.outcome import Frame, Outcome, PythonError, Resources, Stage, StageTime, Status, TensorCore, Undecided
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from triage.errors import InputError
+from triage.model.errors import InputError
 
 GIB = 1 << 30
 DEFAULT_TIMEOUT_S = 120.0

@@ -14,7 +14,7 @@ from typing import Any
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import cannot_import, missing_package, python_errors, signal_name
 from triage.harness.worker import wire
-from triage.outcome import Outcome, PythonError, Stage, Status, Undecided
+from triage.model.outcome import Outcome, PythonError, Stage, Status, Undecided
 
 Key = tuple[str, ...]
 """What a server is for; the key of the server above is a prefix of it."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from triage.case import Case
 from triage.harness import ir
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
-from triage.outcome import Outcome, Stage, Undecided
+from triage.model.case import Case
+from triage.model.outcome import Outcome, Stage, Undecided
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from triage.errors import EnvironmentFault
 from triage.harness import linker, strays, watch
 from triage.harness.driver import driver_properties
 from triage.harness.environment import worker_environment
@@ -29,7 +28,8 @@ from triage.harness.remote import Key, Level, Remote, State, judge_unready, read
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
-from triage.outcome import Outcome, Undecided
+from triage.model.errors import EnvironmentFault
+from triage.model.outcome import Outcome, Undecided
 
 WORKER = Path(__file__).parent / "worker"
 _START_S = 60.0

@@ -26,7 +26,7 @@ from triage.harness import artifacts, codec
 from triage.harness.environment import deciding_variables
 from triage.harness.request import Request
 from triage.harness.toolchains import cache_root
-from triage.outcome import Outcome, Status
+from triage.model.outcome import Outcome, Status
 
 _SCHEMA = 1
 _MOST_KEPT = 400

@@ -18,7 +18,7 @@ from triage.harness.judge import Facts
 from triage.harness.remote import Remote, read_available
 from triage.harness.request import Request
 from triage.harness.worker import wire
-from triage.outcome import Outcome, Status
+from triage.model.outcome import Outcome, Status
 
 _PIPE_BYTES = 1 << 20
 _MOST_EVENT_BYTES = 1 << 20

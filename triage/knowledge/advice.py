@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triage.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Diagnosis, Kind
 
 _COMPILER = frozenset({Kind.ASSERTION, Kind.UNREACHABLE, Kind.LLVM_FATAL, Kind.MLIR_DIAGNOSTIC})
 _WITHOUT_WORDS = frozenset({Kind.ABORT, Kind.SEGFAULT, Kind.UNKNOWN})

@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 import re
 
-from triage.case import Case
-from triage.diagnosis import Diagnosis
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis
 
 _WRITE = "WRITE: "
 

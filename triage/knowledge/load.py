@@ -12,11 +12,11 @@ from types import MappingProxyType
 from typing import Any
 
 from triage.data import data_folder
-from triage.diagnosis import Kind
-from triage.errors import InputError
 from triage.knowledge.entry import Advice, Entry, Symptoms
 from triage.knowledge.matching import is_range
 from triage.knowledge.recipes import RECIPE_NAMES
+from triage.model.diagnosis import Kind
+from triage.model.errors import InputError
 
 if sys.version_info >= (3, 11):
     import tomllib

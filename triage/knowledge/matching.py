@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from triage.case import Case
-from triage.diagnosis import Diagnosis
 from triage.knowledge.entry import Entry, Symptoms
-from triage.report import Match
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis
+from triage.model.report import Match
 
 # What a field says about the bug when it agrees: a function and a message name it, a kind hardly narrows it.
 _WEIGHT = {"message": 0.45, "function": 0.4, "file": 0.15, "pass": 0.2, "exception": 0.15, "kind": 0.15, "stage": 0.05}

@@ -13,9 +13,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from triage.diagnosis import Diagnosis
-from triage.errors import InputError
-from triage.outcome import Outcome, Status
+from triage.model.diagnosis import Diagnosis
+from triage.model.errors import InputError
+from triage.model.outcome import Outcome, Status
 
 SCHEMA = "triton-triage/observed/1"
 FILE = "observed.json"

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triage import case as cases
 from triage import logs
-from triage.case import Case
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain
 from triage.knowledge.observed import Observation, observe
-from triage.outcome import Undecided
+from triage.model import case as cases
+from triage.model.case import Case
+from triage.model.outcome import Undecided
 
 CASE, FIXED = "case", "fixed"
 

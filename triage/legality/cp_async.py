@@ -10,7 +10,7 @@ from __future__ import annotations
 from triage.legality.explanation import Explanation, Fact, Table
 from triage.legality.rule import Form, Given, Parameter, Rule
 from triage.legality.violation import Violation, nearest, spoken
-from triage.target import Target
+from triage.model.target import Target
 
 _PTX = "PTX ISA, data movement and conversion instructions: cp.async"
 _TRITON = "Triton 3.9.0, third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/LoadStoreOpToLLVM.cpp: AsyncCopyGlobalToLocal"

@@ -25,7 +25,7 @@ from triage.legality.language import MAX_NUMEL
 from triage.legality.release import NEWEST, Series, series
 from triage.legality.rule import Form, Given, Parameter, Rule
 from triage.legality.violation import Value, Violation, nearest, spoken
-from triage.target import Target
+from triage.model.target import Target
 
 SOURCE = "triton/language/semantic.py: dot; triton/backends/{nvidia,amd}/compiler.py: min_dot_size"
 _OPTIONS = "triton/backends/{nvidia,amd}/compiler.py: allowed_dot_input_precisions"

@@ -28,7 +28,7 @@ from triage.legality.explanation import Explanation, Fact, Table
 from triage.legality.release import Series, series
 from triage.legality.rule import Form, Given, Parameter, Rule
 from triage.legality.violation import Violation, spoken
-from triage.target import Target
+from triage.model.target import Target
 
 TITLE = "element types by target: loads, arithmetic, conversions, dots, atomics"
 SOURCE = "triton/language/semantic.py and compiles of every type, target and release"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triage.errors import InputError
+from triage.model.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

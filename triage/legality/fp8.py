@@ -7,7 +7,7 @@ the backend's ``supported_fp8_dtypes`` cannot even be named in a signature (``dt
 from __future__ import annotations
 
 from triage.legality.release import Series
-from triage.target import Target
+from triage.model.target import Target
 
 SOURCE = "triton/backends/{nvidia,amd}/compiler.py: supported_fp8_dtypes; triton/language/core.py: dtype.to_ir"
 NAMES = ("e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e4m3b15")

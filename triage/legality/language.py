@@ -16,12 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
-from triage.errors import InputError
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Explanation, Fact, Table
 from triage.legality.release import Series, series
 from triage.legality.rule import Form, Given, Parameter, Rule
 from triage.legality.violation import Value, Violation, nearest
+from triage.model.errors import InputError
 
 MAX_NUMEL = 1 << 20
 """TRITON_MAX_TENSOR_NUMEL, elements of one tensor: the same in every release from 3.0 on."""

@@ -10,7 +10,7 @@ from triage.legality.explanation import Explanation, Fact, Table
 from triage.legality.limits import limits, tabulated
 from triage.legality.rule import Form, Given, Parameter, Rule
 from triage.legality.violation import Violation, nearest, spoken
-from triage.target import Target
+from triage.model.target import Target
 
 _TRITON = "triton/backends/*/compiler.py: num_warps must be a power of 2"
 TITLE = "warps and threads a block, blocks a cluster"

@@ -14,7 +14,7 @@ from triage.legality.explanation import Drawing, Explanation, Fact, Table
 from triage.legality.rule import Form as Written
 from triage.legality.rule import Given, Parameter, Rule
 from triage.legality.violation import Violation, nearest, spoken
-from triage.target import Target
+from triage.model.target import Target
 
 _SOURCES = {
     "ldmatrix": "PTX ISA, warp-level matrix load instruction: ldmatrix",

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triage.target import Target
+from triage.model.target import Target
 
 _CUDA_GUIDE = "CUDA C++ Programming Guide, technical specifications per compute capability"
 _TCGEN05 = "PTX ISA, tcgen05: tensor memory is 128 lanes by 512 columns a CTA"

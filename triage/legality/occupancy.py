@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triage.errors import InputError
 from triage.legality.explanation import Drawing, Explanation, Fact, Table
 from triage.legality.limits import Multiprocessor, limits, multiprocessor, multiprocessors
 from triage.legality.rule import Form, Given, Parameter, Rule
 from triage.legality.violation import Violation, nearest
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 TITLE = "blocks and warps on a multiprocessor, and what limits them"
 

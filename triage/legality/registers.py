@@ -15,13 +15,13 @@ share of the file above three quarters is likely to spill; above the whole of it
 
 from __future__ import annotations
 
-from triage.errors import InputError
 from triage.legality.explanation import Drawing, Explanation, Fact, Table
 from triage.legality.limits import limits, multiprocessor, tabulated
 from triage.legality.occupancy import register_steps
 from triage.legality.rule import Form, Given, Parameter, Rule
 from triage.legality.violation import Violation, nearest
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 TITLE = "registers a thread: maxnreg, setmaxnreg, waves_per_eu, accumulators"
 

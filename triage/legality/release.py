@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from triage.errors import InputError
+from triage.model.errors import InputError
 
 Series: TypeAlias = tuple[int, int]
 """Major and minor number: what a rule of the language depends on."""

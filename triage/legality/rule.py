@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
 
-from triage.errors import InputError
 from triage.legality import dtypes
 from triage.legality.explanation import Explanation
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 Given: TypeAlias = Mapping[str, Any]
 """Parameters by name, with ``_`` for ``-``; those left out are absent, unless they have a default."""

@@ -17,14 +17,14 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from triage.errors import InputError
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Explanation, Fact, Table
 from triage.legality.limits import limits
 from triage.legality.rule import Form, Given, Parameter, Rule
 from triage.legality.violation import Violation, nearest, spoken
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 ALLOCATION = "PTX ISA, tensor memory allocation"
 LAYOUT = "PTX ISA, tcgen05: data path layout organization"

@@ -17,13 +17,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from triage.errors import InputError
 from triage.legality import cp_async
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Explanation, Fact, Table
 from triage.legality.rule import Form, Given, Parameter, Rule
 from triage.legality.violation import Violation, nearest, spoken
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 _PTX = "PTX ISA, data movement and conversion instructions: ld, st (vectors and alignment)"
 _PTX_ASYNC = "PTX ISA, data movement and conversion instructions: cp.async"

@@ -1,4 +1,4 @@
-"""Text or outcome -> :class:`~triage.diagnosis.Diagnosis`: one small recogniser per kind of failure, one pass.
+"""Text or outcome -> :class:`~triage.model.diagnosis.Diagnosis`: one small recogniser per kind of failure, one pass.
 
 Order of things: `reading` makes blocks of whole lines of any source, `sieve` finds those with an anchor,
 `excerpts` gives them with their neighbours, `clean` takes wrappings off lines, `window` shows each with what stands

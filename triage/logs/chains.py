@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.frontend import FRONTEND_ERRORS
 from triage.logs.recognisers.mlir_diagnostic import users_place
+from triage.model.diagnosis import Diagnosis, Kind
 
 #: ``raise … from cause``: the one before is the reason for the one after.
 CAUSE = "The above exception was the direct cause of the following exception:"

@@ -13,8 +13,8 @@ import re
 from collections import deque
 from dataclasses import dataclass, field, replace
 
-from triage.diagnosis import Diagnosis, SourceLocation
 from triage.logs.recognisers.mlir_diagnostic import users_place
+from triage.model.diagnosis import Diagnosis, SourceLocation
 
 _QUOTED = re.compile(r"'([a-z]\w{0,40}\.[\w.]{1,80})'(?: op\b)?")
 _PRINTED = re.compile(r"%[\w#:, %]{1,200} = \"?([a-z]\w{0,40}\.[\w.]{1,80})")

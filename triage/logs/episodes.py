@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from triage.diagnosis import Kind
 from triage.logs.finding import Finding, Specificity
+from triage.model.diagnosis import Kind
 
 #: Ways for a process to end, which end an episode.
 _ENDS = frozenset({Kind.SEGFAULT, Kind.ABORT, Kind.KILLED})

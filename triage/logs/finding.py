@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from triage.diagnosis import Diagnosis, SourceLocation
+from triage.model.diagnosis import Diagnosis, SourceLocation
 
 
 class Specificity(IntEnum):

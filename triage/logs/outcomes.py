@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from triage.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.logs import text
 from triage.logs.chains import CAUSE
 from triage.logs.episodes import ranked
@@ -21,7 +20,8 @@ from triage.logs.recognisers.out_of_resources import out_of_resources
 from triage.logs.scan import read, root_cause
 from triage.logs.signature import signature_of
 from triage.logs.sources import in_kernel
-from triage.outcome import Outcome, PythonError, Stage, Status
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.outcome import Outcome, PythonError, Stage, Status
 
 _OVER_LIMIT = re.compile(r"^(?P<resource>[\w ]{1,80}): (?P<required>\d{1,15}) > (?P<limit>\d{1,15})")
 #: Stages after MLIR: an error without a place there is LLVM's.

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_frontends
+from triage.model.diagnosis import Diagnosis, Kind
 
 #: Lines, and characters of each, beyond which a text is no quotation.
 MAX_LINES = 8

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import context as context_module
 from triage.logs import episodes, signature
 from triage.logs.chains import LINKS, Link, frontend_headline, join_chains, link_at
@@ -23,6 +22,7 @@ from triage.logs.reading import Log
 from triage.logs.recognisers import RECOGNISERS, silent_pass, stack_trace
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.window import Window, windows
+from triage.model.diagnosis import Diagnosis, Kind
 
 #: A text that repeats its failure for ever (a loop over configurations) is known after so many.
 MAX_FINDINGS = 500

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs.clean import strip_control
 from triage.logs.rewordings import reworded
 from triage.logs.subject import Field, fields
 from triage.logs.text import shorten_paths
+from triage.model.diagnosis import Diagnosis, Kind
 
 VERSION = "v2"
 #: A longer field is cut: what comes so late in a message no longer tells bugs apart.

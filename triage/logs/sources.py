@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from triage.diagnosis import SourceLocation
 from triage.logs.recognisers.frontend import UNKNOWN_FILE
 from triage.logs.text import last_component
+from triage.model.diagnosis import SourceLocation
 
 #: A kernel's file is a program somebody wrote; what is larger is not read.
 MAX_KERNEL_BYTES = 16 * 2**20

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs.recognisers import (
     assembler,
     assertion,
@@ -22,6 +21,7 @@ from triage.logs.recognisers import (
     unreachable,
 )
 from triage.logs.recognisers.frontend import FRONTEND_ERRORS
+from triage.model.diagnosis import Diagnosis, Kind
 
 #: Headers whose assertions any caller can trip: there the expression alone does not name a bug.
 SHARED_HEADERS = frozenset(

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from triage import logs
-from triage.case import Case
 from triage.knowledge.observed import missing_api
-from triage.outcome import Outcome, Status, Undecided
+from triage.model.case import Case
+from triage.model.outcome import Outcome, Status, Undecided
 
 _CALLED = re.compile(r"(?P<function>[\w.]+)\(\) got an unexpected keyword argument")
 

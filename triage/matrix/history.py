@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
-from triage.harness.toolchains.versions import RELEASES
 from triage.matrix.cell import Cell, Verdict
 from triage.matrix.releases import between
+from triage.model.releases import RELEASES
 
 
 @dataclass(frozen=True, slots=True)

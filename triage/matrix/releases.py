@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from triage.errors import InputError
-from triage.harness.toolchains.versions import RELEASES, nearest, parse, sort_key
+from triage.model.errors import InputError
+from triage.model.releases import RELEASES, nearest, parse, sort_key
 
 ALL, INSTALLED = "all", "installed"
 _RANGE = ".."

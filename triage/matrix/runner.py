@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from triage.case import Case
-from triage.errors import EnvironmentFault, InputError, TriageError
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, Request
@@ -19,7 +17,9 @@ from triage.matrix.history import history
 from triage.matrix.releases import Row, Selection, between
 from triage.matrix.supply import Supply
 from triage.matrix.table import Bisected, Table
-from triage.progress import Progress
+from triage.model.case import Case
+from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.model.progress import Progress
 
 _ANSWER = {
     Verdict.COMPILES: Answer.GOOD,

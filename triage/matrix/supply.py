@@ -10,9 +10,9 @@ import queue
 import threading
 from collections.abc import Callable, Iterable
 
-from triage.errors import TriageError
 from triage.harness.toolchains import Toolchain
 from triage.matrix.releases import Row
+from triage.model.errors import TriageError
 
 Resolve = Callable[[Row], Toolchain]
 Arrived = tuple[Row, Toolchain | TriageError]

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from triage.case import Case
 from triage.matrix.cell import Cell
 from triage.matrix.history import History
 from triage.matrix.releases import Row
+from triage.model.case import Case
 
 SCHEMA = "triton-triage/matrix/1"
 

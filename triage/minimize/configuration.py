@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from triage.case import Case, frozen
 from triage.minimize.specimen import Specimen
-from triage.target import Target
+from triage.model.case import Case, frozen
+from triage.model.target import Target
 
 _COMMON_TARGETS = ("cuda:90", "cuda:80")
 """Where most reports are read and re-run."""

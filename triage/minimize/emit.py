@@ -12,8 +12,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from triage.case import Case
-from triage.diagnosis import Diagnosis, Kind
 from triage.harness.environment import worker_environment
 from triage.harness.toolchains import Toolchain
 from triage.logs.signature import MAX_FIELD
@@ -21,7 +19,9 @@ from triage.logs.subject import Field, fields
 from triage.minimize.oracle import Failure
 from triage.minimize.source.arguments import literal
 from triage.minimize.specimen import Specimen
-from triage.outcome import Outcome, Stage
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.outcome import Outcome, Stage
 
 _BEFORE_COMPILE_S = 60.0
 """What starting Python and importing Triton may take on top of a compile."""

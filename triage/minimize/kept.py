@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from triage import case as cases
-from triage.case import Case
-from triage.errors import EnvironmentFault, InputError, TriageError
 from triage.minimize.oracle import Verdict
 from triage.minimize.specimen import Specimen
+from triage.model import case as cases
+from triage.model.case import Case
+from triage.model.errors import EnvironmentFault, InputError, TriageError
 
 _SCHEMA = "triton-triage/minimize/1"
 _STATE, _TRIED = "state.json", "tried.jsonl"

@@ -13,15 +13,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from triage.bench import plan
-from triage.bench.plan import BadInputs, Plan, Tensor
-from triage.bench.types import ELEMENT_BYTES, Form, argument_type
-from triage.case import Case
 from triage.minimize import emit
 from triage.minimize.emit import Expected
 from triage.minimize.oracle import Failure
 from triage.minimize.specimen import Specimen, remaining
-from triage.outcome import Outcome, Stage
+from triage.model.argument_types import ELEMENT_BYTES, Form, argument_type
+from triage.model.case import Case
+from triage.model.outcome import Outcome, Stage
+from triage.performance import launch_plan as plan
+from triage.performance.launch_plan import BadInputs, Plan, Tensor
 
 FILE = "reproducer_launch.py"
 RAN = "REPRODUCER: done"

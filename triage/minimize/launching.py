@@ -20,8 +20,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from triage import logs
-from triage.bench.plan import BadInputs, resolve
-from triage.case import Case
 from triage.harness.engine import Engine
 from triage.harness.environment import worker_environment
 from triage.harness.judge import signal_name
@@ -29,8 +27,10 @@ from triage.harness.request import Attempt, Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize import launch
 from triage.minimize.specimen import Specimen
-from triage.outcome import Outcome, Stage, Status, Undecided
-from triage.target import Target
+from triage.model.case import Case
+from triage.model.outcome import Outcome, Stage, Status, Undecided
+from triage.model.target import Target
+from triage.performance.launch_plan import BadInputs, resolve
 
 _WATCH_S = 0.05
 _START_S = 15.0

@@ -15,16 +15,16 @@ from enum import Enum
 from pathlib import Path
 
 from triage import logs
-from triage.case import Case
-from triage.diagnosis import Diagnosis, Kind
-from triage.errors import EnvironmentFault, InputError
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize.specimen import Specimen
-from triage.outcome import Outcome, Stage, Status, Undecided
-from triage.suggest.rewrites.place import rewritten_case
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.errors import EnvironmentFault, InputError
+from triage.model.outcome import Outcome, Stage, Status, Undecided
+from triage.source.package_copy import rewritten_case
 
 _RUNS, _SLOW_RUNS, _SLOW_S = 5, 3, 5.0
 """How often the original is compiled to see whether it always fails alike; less often when it takes that long."""

@@ -11,8 +11,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from triage.case import Case
-from triage.errors import EnvironmentFault, InputError
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain, Toolchains
@@ -27,10 +25,12 @@ from triage.minimize.launching import Launching
 from triage.minimize.oracle import BudgetUsed, Failure, Identity, Oracle, Verdict
 from triage.minimize.search import Search
 from triage.minimize.source.names import undefined
-from triage.minimize.source.siblings import with_siblings
 from triage.minimize.specimen import Specimen, body_lines, tokens
-from triage.progress import Progress
-from triage.suggest.rewrites.module import Module
+from triage.model.case import Case
+from triage.model.errors import EnvironmentFault, InputError
+from triage.model.progress import Progress
+from triage.source.module import Module
+from triage.source.siblings import with_siblings
 
 MOST_COMPILES, MOST_SECONDS = 4000, 1200.0
 """What a reduction may use unless it is told otherwise: many times what kernels of forty lines took."""

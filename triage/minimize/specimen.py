@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from triage.case import Case, frozen
+from triage.model.case import Case, frozen
 
 _LAYOUT = {
     tokenize.COMMENT,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from triage.errors import InputError
+from triage.model.errors import InputError
 
 _MOST_BYTES, _MOST_DEPTH = 8 << 20, 40
 """A document with 150 neighbours tried has 300 kB, and is eight deep."""

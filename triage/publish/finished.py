@@ -12,16 +12,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from triage import case as cases
-from triage import report as reports
-from triage.case import Case
-from triage.errors import EnvironmentFault, InputError, TriageError
 from triage.matrix import table as matrices
 from triage.minimize import run as minimizing
-from triage.minimize.source.siblings import imported
+from triage.model import case as cases
+from triage.model import report as reports
+from triage.model.case import Case
+from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.model.report import POISONED, Report
 from triage.publish.fields import Fields, load
 from triage.publish.visible import read_bounded
-from triage.report import POISONED, Report
+from triage.source.siblings import imported
 
 REPORT, MINIMIZED, MATRIX = "report.json", minimizing.DOCUMENT, "matrix.json"
 CASE = "case"

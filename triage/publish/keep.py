@@ -6,13 +6,13 @@ import json
 import shutil
 from pathlib import Path
 
-from triage.case import Case
-from triage.errors import EnvironmentFault
-from triage.minimize.source.siblings import imported
+from triage.model.case import Case
+from triage.model.errors import EnvironmentFault
+from triage.model.report import Report
+from triage.pipeline import keep_artifacts
 from triage.publish.finished import CASE, REPORT
-from triage.report import Report
-from triage.session import keep_artifacts
-from triage.suggest.rewrites.place import package
+from triage.source.package_copy import package
+from triage.source.siblings import imported
 
 
 def keep(report: Report, folder: Path) -> Report:

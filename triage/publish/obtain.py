@@ -8,14 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from triage.case import Case
-from triage.errors import InputError
 from triage.minimize import run as minimizing
-from triage.progress import Progress
+from triage.model.case import Case
+from triage.model.errors import InputError
+from triage.model.progress import Progress
+from triage.pipeline import Options, Session
 from triage.publish import finished
 from triage.publish.fields import Fields
 from triage.publish.finished import Finished
-from triage.session import Options, Session
 
 
 def obtain(

@@ -7,9 +7,9 @@ from enum import Enum
 from importlib import resources
 from typing import Any
 
-from triage.publish import html, markdown, text
 from triage.publish.compose.whole import cleaned, compose, shared
 from triage.publish.finished import Finished
+from triage.publish.formats import html, markdown, text
 from triage.publish.privacy import Scrubber
 
 

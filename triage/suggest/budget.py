@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from triage.errors import InputError
+from triage.model.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

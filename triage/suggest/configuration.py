@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from triage.case import Case
+from triage.model.case import Case
+from triage.model.target import Target
+from triage.source.parameters import KernelSource
 from triage.suggest.evidence import canonical_dtype
-from triage.suggest.kernel_source import KernelSource
 from triage.suggest.layout_text import Layout, parse
-from triage.target import Target
 
 DEFAULT_WARPS = 4
 """``num_warps`` where a case does not state it: the default of both backends."""

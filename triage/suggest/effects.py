@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from triage.case import Case
+from triage.model.case import Case
+from triage.source.parameters import KernelSource
 from triage.suggest.configuration import dtype_text
-from triage.suggest.kernel_source import KernelSource
 from triage.suggest.layout_text import parse
 
 _STEERS = frozenset(

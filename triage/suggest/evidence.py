@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from triage.case import Case
-from triage.diagnosis import Diagnosis, Kind
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis, Kind
 
 _MINIMUM = re.compile(r"\b([A-Za-z]\w*) >= (\d+)")
 """``Input shapes should have M >= 1, N >= 1 and K >= 32``"""

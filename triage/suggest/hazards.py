@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from triage.case import Case
-from triage.outcome import Resources
+from triage.model.case import Case
+from triage.model.outcome import Resources
 
 _POINTER_STORE = re.compile(r"\btl\.store\(")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from triage.report import SuggestionKind, Tried
+from triage.model.report import SuggestionKind, Tried
 
 _MOST_VALUES = 8
 _MOST_LINES = 6

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from triage.case import Case
 from triage.legality import dot, dtypes, launch
 from triage.legality.violation import Violation
+from triage.model.case import Case
+from triage.source.parameters import KernelSource
 from triage.suggest.configuration import Configuration
-from triage.suggest.kernel_source import KernelSource
 from triage.suggest.tile_names import dimension
 
 

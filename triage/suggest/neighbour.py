@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from triage.bench.inputs import stored_transposed
-from triage.case import Case, frozen
 from triage.harness.toolchains import Toolchain
-from triage.report import SuggestionKind
+from triage.model.case import Case, frozen
+from triage.model.inputs import stored_transposed
+from triage.model.report import SuggestionKind
+from triage.source.module import diff
+from triage.source.package_copy import rewritten_case
+from triage.source.parameters import KernelSource
 from triage.suggest.candidate import Candidate
 from triage.suggest.effects import effects
-from triage.suggest.kernel_source import KernelSource
-from triage.suggest.rewrites.module import diff
-from triage.suggest.rewrites.place import rewritten_case
 from triage.suggest.rewrites.recipe import Rewritten
 
 _TOOLCHAIN_DISTANCE = 10.0
@@ -24,7 +24,7 @@ _SOURCE_DISTANCE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """``changes``, ``why``, ``results``, ``caller`` and ``diff`` are as in :class:`triage.report.Suggestion`."""
+    """``changes``, ``why``, ``results``, ``caller`` and ``diff`` are as in :class:`triage.model.report.Suggestion`."""
 
     case: Case
     toolchain: Toolchain

@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from triage.case import Case
-from triage.diagnosis import Diagnosis
-from triage.errors import InputError
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis
+from triage.model.errors import InputError
 from triage.suggest.budget import Budget
 from triage.suggest.candidate import Candidate, Move, Proposal
-from triage.suggest.likelihood import rank, shrinks_to
-from triage.suggest.moves.assembly import assembly
-from triage.suggest.moves.dtypes import dtypes
-from triage.suggest.moves.flags import flags
-from triage.suggest.moves.followed import followed
-from triage.suggest.moves.formats import formats
-from triage.suggest.moves.layouts import layouts
-from triage.suggest.moves.numbers import numbers
-from triage.suggest.moves.options import options
-from triage.suggest.moves.targets import targets
-from triage.suggest.moves.texts import texts
-from triage.suggest.moves.tiles import tile_sizes
+from triage.suggest.changes.assembly import assembly
+from triage.suggest.changes.dtypes import dtypes
+from triage.suggest.changes.flags import flags
+from triage.suggest.changes.followed import followed
+from triage.suggest.changes.formats import formats
+from triage.suggest.changes.layouts import layouts
+from triage.suggest.changes.numbers import numbers
+from triage.suggest.changes.options import options
+from triage.suggest.changes.targets import targets
+from triage.suggest.changes.texts import texts
+from triage.suggest.changes.tiles import tile_sizes
+from triage.suggest.ranking import rank, shrinks_to
 from triage.suggest.scene import Scene
 
 Generator = Callable[[Scene], Iterator[Proposal]]

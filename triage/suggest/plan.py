@@ -9,12 +9,12 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from triage import reproducers
-from triage.case import Case
-from triage.diagnosis import Diagnosis
+from triage.cases import reproducers
 from triage.harness.toolchains import Toolchain
-from triage.outcome import Outcome
-from triage.report import Match, Suggestion, SuggestionKind
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis
+from triage.model.outcome import Outcome
+from triage.model.report import Match, Suggestion, SuggestionKind
 from triage.suggest.ir_stages import applicable
 from triage.suggest.neighbour import Neighbour, configuration, releases, rewritten_source
 from triage.suggest.neighbours import neighbours

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from triage.case import Case
-from triage.diagnosis import Diagnosis
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis
+from triage.source import parameters as kernel_source
+from triage.source.parameters import KernelSource
 from triage.suggest import evidence as evidence_module
-from triage.suggest import kernel_source, legal
+from triage.suggest import legal
 from triage.suggest.configuration import Configuration
 from triage.suggest.evidence import Evidence
-from triage.suggest.kernel_source import KernelSource
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from triage import logs
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, Request
-from triage.outcome import Outcome, Status, TensorCore
-from triage.report import Suggestion, SuggestionKind, Tried
-from triage.suggest import cost
+from triage.model.outcome import Outcome, Status, TensorCore
+from triage.model.report import Suggestion, SuggestionKind, Tried
+from triage.performance import cost
+from triage.performance.fast_path import FastPath
 from triage.suggest.budget import Budget
-from triage.suggest.fast_path import FastPath
 from triage.suggest.hazards import caution
 from triage.suggest.neighbour import Neighbour
 

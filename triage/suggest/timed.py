@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from triage.bench.measurement import Measurement, by_time, reasons, settled
-from triage.case import Case
-from triage.harness.bench import bench
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
-from triage.report import Suggestion
+from triage.model.case import Case
+from triage.model.measurement import Measurement, by_time, reasons, settled
+from triage.model.report import Suggestion
+from triage.performance.bench import bench
 
 
 def timed(

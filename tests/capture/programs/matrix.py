@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 from toolbox import scaled
 
-from triage.testing import DoesNotCompile
+from triage.integrations import DoesNotCompile
 
 TYPES = {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp16", "K": "i32"}
 REPRODUCERS = Path(os.environ["WORKER"]).parents[2] / "reproducers"

@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.errors import InputError
 from triage.harness.toolchains import Toolchain
 from triage.legality import dtypes, smem
 from triage.legality.limits import limits
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 HERE = Path(__file__).parent
 RECORDED = ("3.2", "3.4", "3.5", "3.6", "3.7", "3.8", "3.9")

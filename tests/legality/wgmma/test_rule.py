@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from triage.errors import InputError
 from triage.legality.wgmma import RULE
+from triage.model.errors import InputError
 
 
 def answer(**texts: str | bool) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from commands import run_triage
 
+from triage.cases.locate import locate
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchains
-from triage.locate import locate
 from triage.minimize.ir.kernel import Kernel
 from triage.minimize.ir.run import reduce_ir
 from triage.minimize.oracle import Oracle

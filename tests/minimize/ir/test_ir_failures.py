@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from triage.cases.locate import locate
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.locate import locate
 from triage.minimize.ir.kernel import Kernel
 from triage.minimize.ir.place import NoIR
 from triage.minimize.ir.run import Result, reduce_ir

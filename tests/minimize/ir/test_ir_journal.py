@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from triage.cases.locate import locate
 from triage.harness import ir
 from triage.harness.engine import Engine
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.locate import locate
 from triage.minimize.ir.place import readable
-from triage.outcome import Outcome, Stage, Status
+from triage.model.outcome import Outcome, Stage, Status
 
 FAILING = [
     ("wgmma-tf32-mn-major", "3.0.0", Status.CRASH),

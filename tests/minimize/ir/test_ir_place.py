@@ -12,7 +12,7 @@ import pytest
 
 from triage.harness import ir
 from triage.minimize.ir.place import NoIR, find
-from triage.outcome import Stage
+from triage.model.outcome import Stage
 
 
 def step(name: str) -> dict[str, Any]:

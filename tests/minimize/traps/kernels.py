@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from traps.failure import Failure
-from triage.case import Case, Language, frozen
-from triage.target import Target
+from triage.model.case import Case, Language, frozen
+from triage.model.target import Target
 
 _IMPORTS = "import triton\nimport triton.language as tl\n"
 _GLUON_IMPORTS = """from triton.experimental import gluon

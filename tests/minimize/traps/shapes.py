@@ -10,7 +10,7 @@ from typing import Any
 
 from traps.failure import Failure
 from traps.kernels import helper, kernel
-from triage.case import Case
+from triage.model.case import Case
 
 
 @dataclass(frozen=True, slots=True)

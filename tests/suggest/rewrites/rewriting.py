@@ -8,21 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triage import case as case_module
-from triage import knowledge, logs, reproducers
-from triage.case import Case
-from triage.diagnosis import Diagnosis, Kind, SourceLocation
+from triage import knowledge, logs
+from triage.cases import reproducers
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain
-from triage.outcome import Outcome, Status
-from triage.suggest.rewrites.module import Module
-from triage.suggest.rewrites.place import rewritten_case
+from triage.model import case as case_module
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.outcome import Outcome, Status
+from triage.model.target import Target
+from triage.source.module import Module
+from triage.source.package_copy import rewritten_case
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.registry import RECIPES, rewrites
 from triage.suggest.scene import Scene
-from triage.target import Target
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
 

@@ -11,13 +11,13 @@ import pytest
 from failing_kernels import MORE, REPRODUCERS, UNROLLED, WRITTEN
 from rewriting import Tried, compile_rewrites, patched, proposed, reproducer, write
 
-from triage.case import Case
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.outcome import Outcome, Status
-from triage.suggest.rewrites.module import diff
+from triage.model.case import Case
+from triage.model.outcome import Outcome, Status
+from triage.source.module import diff
 from triage.suggest.rewrites.registry import RECIPES
 
 NAMES = tuple(REPRODUCERS.values())

@@ -9,9 +9,9 @@ import pytest
 from matmuls import BLOCK_POINTER, HEAD, HOST, OLD, RECOGNISED, REFUSED, STRIDED
 from rewriting import changed, compile_rewrites, proposed, write
 
-from triage.case import Case, Language
 from triage.harness.engine import Engine
 from triage.harness.toolchains import Toolchains
+from triage.model.case import Case, Language
 
 SIGNATURE = {"a_ptr": "*fp32", "b_ptr": "*fp32", "c_ptr": "*fp32", "M": "i32", "N": "i32", "K": "i32"}
 BLOCKS = {"BM": 128, "BN": 128, "BK": 32}

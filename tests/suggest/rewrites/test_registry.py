@@ -8,10 +8,10 @@ from pathlib import Path
 from rewriting import write
 
 from triage import knowledge
-from triage.case import load
 from triage.data import data_folder
-from triage.diagnosis import Diagnosis, Kind
 from triage.knowledge.recipes import RECIPE_NAMES
+from triage.model.case import load
+from triage.model.diagnosis import Diagnosis, Kind
 from triage.suggest.rewrites.registry import RECIPES, rewrites
 from triage.suggest.scene import Scene
 

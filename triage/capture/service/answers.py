@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from triage import case as cases
 from triage import knowledge, logs
 from triage.capture.service.start import Settings
-from triage.case import Case
-from triage.diagnosis import Diagnosis
-from triage.errors import TriageError
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt
-from triage.outcome import Outcome, Stage, Status, Undecided
-from triage.report import Match, SuggestionKind
+from triage.model import case as cases
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis
+from triage.model.errors import TriageError
+from triage.model.outcome import Outcome, Stage, Status, Undecided
+from triage.model.report import Match, SuggestionKind
 from triage.suggest.budget import Budget
 
 COMPILED = "compiled"
@@ -85,7 +85,7 @@ def text(case: Case, outcome: Outcome, diagnosis: Diagnosis, matches: list[Match
 
 def nearest(folder: Path, python: str, limits: Limits, settings: Settings) -> str:
     """The nearest configuration that compiles, in a line; or that none was found."""
-    from triage.session import Options, Session
+    from triage.pipeline import Options, Session
 
     options = Options(
         python=python,

@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from triage.case import Case
 from triage.harness.toolchains import cache_root
+from triage.model.case import Case
 
 _MOST = 2000
 _KEPT_S = 30 * 86400.0

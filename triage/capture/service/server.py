@@ -19,16 +19,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from triage import case as cases
 from triage.capture.service import answers
 from triage.capture.service.places import place
 from triage.capture.service.start import Settings
-from triage.errors import TriageError
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.request import Attempt, Request
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
+from triage.model import case as cases
+from triage.model.errors import TriageError
 
 _STAY_S = 10.0
 _MOST_BYTES = 1 << 20

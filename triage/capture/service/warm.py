@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from triage.case import Case, frozen
 from triage.harness.machine.clock import Clock
 from triage.harness.machine.gpus import gpus
-from triage.target import Target
+from triage.model.case import Case, frozen
+from triage.model.target import Target
 
 _KERNEL = """import triton
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 
 from triage._version import __version__
-from triage.errors import TriageError
 from triage.harness.machine.caches import Cache, TritonCache, measure, measure_triton, triton_cache_folder
 from triage.harness.machine.clock import Clock
 from triage.harness.machine.gpus import Gpu, gpus
@@ -22,6 +21,7 @@ from triage.harness.machine.lld import Linker, linkers
 from triage.harness.toolchains import Toolchain, Toolchains, cache_root
 from triage.harness.toolchains.installers import find_installer
 from triage.harness.toolchains.model import assemblers
+from triage.model.errors import TriageError
 
 _RELEASE = re.compile(r"release (\d+\.\d+)")
 

@@ -13,6 +13,6 @@ from triage.harness.toolchains.environment import interpreter_environment
 from triage.harness.toolchains.kept import cache_root
 from triage.harness.toolchains.model import Toolchain
 from triage.harness.toolchains.toolchains import Toolchains
-from triage.harness.toolchains.versions import RELEASES
+from triage.model.releases import RELEASES
 
 __all__ = ["RELEASES", "Toolchain", "Toolchains", "cache_root", "interpreter_environment"]

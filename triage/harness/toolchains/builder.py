@@ -14,7 +14,7 @@ from triage.harness.toolchains.installers import Installer, run
 from triage.harness.toolchains.kept import Kept
 from triage.harness.toolchains.model import Toolchain
 from triage.harness.toolchains.probe import NotPython, probe
-from triage.harness.toolchains.versions import Request
+from triage.model.releases import Request
 
 _STORAGE_PROBLEMS = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), Problem.DISK_FULL),

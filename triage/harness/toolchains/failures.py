@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from triage.errors import EnvironmentFault, InputError, TriageError
-from triage.harness.toolchains.versions import RELEASES, Request, nearest
+from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.model.releases import RELEASES, Request, nearest
 
 
 class Problem(Enum):

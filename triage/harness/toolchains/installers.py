@@ -14,7 +14,7 @@ from pathlib import Path
 
 from triage.harness.toolchains.environment import installer_environment
 from triage.harness.toolchains.failures import Diagnosis, InstallFailed, Problem, diagnose, redact
-from triage.harness.toolchains.versions import Request
+from triage.model.releases import Request
 
 # A quarter of a gigabyte over a slow line; beyond it something hangs.
 LIMIT_S = 1800.0

@@ -24,8 +24,8 @@ from pathlib import Path
 
 import platformdirs
 
-from triage.errors import EnvironmentFault
 from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
+from triage.model.errors import EnvironmentFault
 
 SCHEMA = "triton-triage/toolchain/1"
 MARKER = "triage-toolchain.json"

@@ -8,14 +8,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from triage.errors import EnvironmentFault, InputError, TriageError
 from triage.harness.toolchains import interpreters, kept
 from triage.harness.toolchains.builder import Plan, make
 from triage.harness.toolchains.failures import Diagnosis, InstallFailed, Problem, explain
 from triage.harness.toolchains.installers import Installer, find_installer
 from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
 from triage.harness.toolchains.probe import NotPython, Probe, probe
-from triage.harness.toolchains.versions import OLDEST, Request, is_supported, parse, sort_key
+from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.model.releases import OLDEST, Request, is_supported, parse, sort_key
 
 
 class Toolchains:

@@ -5,7 +5,7 @@ Names are LLVM's processors ("User Guide for AMDGPU Backend", processors).
 
 from __future__ import annotations
 
-from triage.target import Target
+from triage.model.target import Target
 
 # The numbers of the chips behind "gfx".
 _WITHOUT = frozenset(

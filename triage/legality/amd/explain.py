@@ -10,7 +10,7 @@ from triage.legality.dtypes import DType
 from triage.legality.explanation import Explanation, Fact, Table
 from triage.legality.rule import Form, Given, Parameter
 from triage.legality.violation import Violation
-from triage.target import Target
+from triage.model.target import Target
 
 Registers = Callable[[Instruction], tuple[int, int, int]]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from triage.errors import InputError
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.violation import Value, Violation, nearest, spoken
+from triage.model.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

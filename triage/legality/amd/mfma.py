@@ -27,7 +27,7 @@ from triage.legality.dtypes import DType
 from triage.legality.explanation import Explanation
 from triage.legality.rule import Form, Given, Parameter, Rule
 from triage.legality.violation import Violation
-from triage.target import Target
+from triage.model.target import Target
 
 SOURCE = "AMD Instinct CDNA ISA guides, matrix fused multiply-add; llvm/lib/Target/AMDGPU/VOP3PInstructions.td"
 TITLE = "MFMA: matrix instructions of AMD CDNA (gfx908, gfx90a, gfx94x, gfx950)"

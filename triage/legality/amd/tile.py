@@ -19,7 +19,7 @@ from triage.legality.amd import mfma, wmma
 from triage.legality.amd.instruction import Instruction, dtype
 from triage.legality.dtypes import DType
 from triage.legality.fp8 import NAMES as FP8
-from triage.target import Target
+from triage.model.target import Target
 
 _BLOCKS = 16
 """Of the 4x4 shapes: side by side they make a 64x4 or 4x64 of 16 times the K."""

@@ -28,7 +28,7 @@ from triage.legality.dtypes import DType
 from triage.legality.explanation import Explanation
 from triage.legality.rule import Form, Given, Parameter, Rule
 from triage.legality.violation import Violation
-from triage.target import Target
+from triage.model.target import Target
 
 SOURCE = "AMD RDNA ISA guides, wave matrix multiply accumulate; llvm/lib/Target/AMDGPU/VOP3PInstructions.td"
 TITLE = "WMMA: matrix instructions of AMD RDNA 3, RDNA 4 and gfx1250"

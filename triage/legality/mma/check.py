@@ -14,7 +14,7 @@ from itertools import product
 from triage.legality.dtypes import DType
 from triage.legality.mma.forms import FORMS, MMA, Form
 from triage.legality.violation import Value, Violation, nearest, spoken
-from triage.target import Target
+from triage.model.target import Target
 
 CAPABILITIES = (70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121)
 """Compute capabilities (times ten) that a violation may name as allowed."""

@@ -11,7 +11,7 @@ from triage.legality.mma.check import Instruction, default_accumulator, form_of,
 from triage.legality.mma.forms import FORMS, KINDS, MMA, MMA_SP, Form
 from triage.legality.rule import Form as Written
 from triage.legality.rule import Given, Parameter, Rule
-from triage.target import Target
+from triage.model.target import Target
 
 TITLE = "mma.sync: types, shapes and layouts of the tensor-core instruction of one warp"
 _TRITON = "Triton 3.9.0, third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/DotOpToLLVM/MMAv2.cpp"

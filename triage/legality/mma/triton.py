@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triage.target import Target
+from triage.model.target import Target
 
 _FP64 = (80, 90, 100)
 _FP8 = (89, 120)

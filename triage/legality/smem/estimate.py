@@ -13,13 +13,13 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from triage.errors import InputError
 from triage.legality.dtypes import DType
 from triage.legality.limits import limits
 from triage.legality.smem import model
 from triage.legality.smem.model import Loop, Part
 from triage.legality.violation import Violation
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 SOURCE = "triton: lib/Dialect/TritonGPU/Transforms/Pipeliner, lib/Analysis/Allocation.cpp"
 _MOST_STAGES = 32

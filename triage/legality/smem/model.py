@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from triage.errors import InputError
 from triage.legality.dtypes import DType, parse
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 CONFIRMED = ("3.2", "3.4", "3.5", "3.6", "3.7", "3.8", "3.9")
 """Releases on which the estimate was compared with compiles."""

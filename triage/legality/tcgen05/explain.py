@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from triage.errors import InputError
 from triage.legality import tmem
 from triage.legality.explanation import Drawing, Explanation, Fact, Table
 from triage.legality.rule import Form, Given, Parameter, Rule
@@ -13,7 +12,8 @@ from triage.legality.tcgen05.instruction import MMA, violations
 from triage.legality.tcgen05.kinds import KINDS, SCALE_TYPES, SHAPES, TRANSPOSE, TYPES, VECTORS, Kind, accumulators, of
 from triage.legality.tcgen05.lowering import SOURCE, Lowered, lowered
 from triage.legality.violation import Violation, spoken
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 TITLE = "tcgen05.mma: kinds, shapes, types, majors, block scales, instruction descriptor"
 _ASKED = ("kind", "a", "b", "d", "m", "n", "k", "cta_group", "a_from", "a_major", "b_major", "scale_vector", "scale")

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 
-from triage.errors import InputError
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.tcgen05.kinds import (
@@ -28,7 +27,8 @@ from triage.legality.tcgen05.kinds import (
     of,
 )
 from triage.legality.violation import Value, Violation, nearest, spoken
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 MMA = "PTX ISA, tcgen05.mma"
 WEIGHT_STATIONARY = "PTX ISA, tcgen05.mma.ws"

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from triage.legality.dtypes import DType
 from triage.legality.release import Series, series
 from triage.legality.tcgen05.kinds import of
-from triage.target import Target
+from triage.model.target import Target
 
 SOURCE = "triton/lib/Dialect/TritonGPU/Transforms/AccelerateMatmul.cpp"
 WARPS = (4, 8)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-from triage.errors import InputError
 from triage.legality.violation import Violation
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 COPY = "PTX ISA, cp.async.bulk.tensor"
 TENSORS = "PTX ISA, tensors: access modes"

@@ -21,7 +21,7 @@ from triage.legality.dtypes import DType
 from triage.legality.tma import copy
 from triage.legality.tma.types import IM2COL, INTERLEAVES, MAP, MOVABLE, PACKED, SWIZZLES, Element, element
 from triage.legality.violation import Value, Violation, nearest, spoken
-from triage.target import Target
+from triage.model.target import Target
 
 MAX_RANK = 5
 MAX_BOX = 256

@@ -11,7 +11,7 @@ from triage.legality.violation import Violation
 from triage.legality.wgmma import instruction, layouts, lowering, tile
 from triage.legality.wgmma.layouts import Layout, Tile
 from triage.legality.wgmma.types import OPERANDS, M, Operand, stand_ins
-from triage.target import Target
+from triage.model.target import Target
 
 _MAJORS = {"k": "k", "mn": "mn", "m": "mn", "n": "mn"}
 

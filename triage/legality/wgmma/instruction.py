@@ -11,12 +11,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from triage.errors import InputError
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.violation import Value, Violation, nearest, spoken
 from triage.legality.wgmma.types import ACCUMULATORS, K_BYTES, OPERANDS, SHAPES, TYPES, M, Operand, stand_ins
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 TRANSPOSE = "PTX ISA, wgmma.mma_async: imm-trans-a and imm-trans-b are for .f16 and .bf16 in shared memory"
 SPARSE = "PTX ISA, wgmma.mma_async.sp"

@@ -17,12 +17,12 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from triage.errors import InputError
 from triage.legality import dtypes
 from triage.legality.violation import Value, Violation
 from triage.legality.wgmma.instruction import Instruction, widest
 from triage.legality.wgmma.types import OPERANDS, M, Operand
-from triage.target import Target
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 SOURCE = "Triton, AccelerateMatmul.cpp: supportMMA, warpsPerTileV3; mmaVersionToInstrShape"
 HOPPER = Target("cuda", "90")

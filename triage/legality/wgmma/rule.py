@@ -15,7 +15,7 @@ from triage.legality.wgmma.asked import Asked, read
 from triage.legality.wgmma.instruction import Instruction
 from triage.legality.wgmma.layouts import Layout, Tile
 from triage.legality.wgmma.types import OPERANDS, SHAPES, TYPES, M, Operand
-from triage.target import Target
+from triage.model.target import Target
 
 TITLE = "matrix instructions of a warpgroup on Hopper: shapes, majors, shared-memory layouts, descriptors"
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.recognisers.mlir_diagnostic import is_caret
 from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind
 
 _STATED = re.compile(
     r"^(?:triton-amdgpu-assembler|<stdin>|[^\s:]{1,400}\.(?:s|S|amdgcn|asm)):\d{1,9}(?::\d{1,7})?"

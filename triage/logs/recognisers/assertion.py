@@ -15,13 +15,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.functions import function_name, template_bindings
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.recognisers.mlir_diagnostic import error_before, users_place
 from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind
 
 _PLACE = re.compile(r":(\d{1,7}): ")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.){1,2000})"')

@@ -16,12 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from triage.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.recognisers.mlir_diagnostic import is_caret
 from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 
 #: Triton's front-end exceptions, in every release.
 FRONTEND_ERRORS = ("CompilationError", "UnsupportedLanguageConstruct", "CompileTimeAssertionFailure")

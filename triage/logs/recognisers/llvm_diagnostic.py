@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.recognisers.mlir_diagnostic import split
 from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind
 
 _INLINE_ASM = re.compile(r"^(?:error: )?<inline asm>:\d{1,7}:\d{1,7}: (?:error: )?(?P<text>\S.{0,2000})")
 # The beginnings of texts of LLVM's DiagnosticInfo and of its register allocators and inline-asm lowering.

@@ -6,12 +6,12 @@ the fatal line does, so it is kept as a note.
 
 from __future__ import annotations
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.recognisers.mlir_diagnostic import error_before, users_place
 from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind
 
 _ANCHORS = ("LLVM ERROR: ", "fatal error: error in backend: ")
 #: What old releases say at the end of any failure of the last conversion.

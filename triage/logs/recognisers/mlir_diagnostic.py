@@ -11,12 +11,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from triage.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_frontends
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 
 _SEVERITY = re.compile(r"(?:^|(?<=: ))(error|warning|note|remark): ")
 _IN_LOC = re.compile(r'"([^"]{1,1000})":(\d{1,7}):(\d{1,7})')

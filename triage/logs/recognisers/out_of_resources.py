@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind
 
 _STATED = re.compile(
     r"(?:out of resources?|OutOfResources): (?P<resource>[^,:]{1,200}?),? Required: ?(?P<required>\d{1,15}),? "

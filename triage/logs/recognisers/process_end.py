@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind
 
 #: What a signal means here, and what to call it. SIGFPE and the like are aborts that the processor asked for.
 SIGNALS: dict[str, tuple[Kind, str]] = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.recognisers.frontend import unrepr
 from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind
 
 _STATED = re.compile(
     r"^(?:[A-Za-z_]\w{0,80}\.){0,12}"

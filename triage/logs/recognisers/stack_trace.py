@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.functions import function_name
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind
 
 _FRAME = re.compile(r"^\s{0,8}#\d{1,3}\s{1,4}0x[0-9a-f]{4,16} (?:in )?(?P<rest>\S.{0,4000})$")
 # `(/lib/x86_64-linux-gnu/libc.so.6+0x42520)`: only where it is in a binary.

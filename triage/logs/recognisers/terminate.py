@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind
 
 _TERMINATE = "terminate called"
 _INSTANCE = re.compile(r"instance of '([^']{1,300})'")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from triage.diagnosis import Diagnosis, Kind
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind
 
 _STATED = re.compile(
     r"^(?:'[a-z]\w{0,60}\.[\w.]{1,100}' op \S|operand #\d{1,4} does not dominate this use"

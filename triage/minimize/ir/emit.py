@@ -9,11 +9,11 @@ import shlex
 from importlib import resources
 from typing import Any
 
-from triage.diagnosis import Diagnosis
 from triage.minimize.emit import expected
 from triage.minimize.ir.kernel import Kernel
 from triage.minimize.ir.place import Place, Step
-from triage.outcome import Outcome, Stage
+from triage.model.diagnosis import Diagnosis
+from triage.model.outcome import Outcome, Stage
 
 _PIPELINE = re.compile(r'pipeline: "((?:[^"\\]|\\.)*)"')
 _TOOLS = {"cuda": ("nvptx64-nvidia-cuda", "sm_"), "hip": ("amdgcn-amd-amdhsa", "")}

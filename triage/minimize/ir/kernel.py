@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triage.case import Case
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
 from triage.minimize.oracle import Failure
+from triage.model.case import Case
 
 
 @dataclass(frozen=True, slots=True)

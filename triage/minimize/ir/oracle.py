@@ -10,16 +10,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from triage import logs
-from triage.case import Case
-from triage.diagnosis import Diagnosis
-from triage.errors import EnvironmentFault
 from triage.harness import ir
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize.oracle import BudgetUsed, Failure, Identity, Verdict
-from triage.outcome import Outcome, Undecided
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis
+from triage.model.errors import EnvironmentFault
+from triage.model.outcome import Outcome, Undecided
 
 _MOST_UNKNOWN = 3
 """That many texts in a row that could not be judged, each tried twice: it is the oracle."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from triage.diagnosis import Diagnosis
 from triage.harness import ir
 from triage.minimize.ir.oracle import Replays
-from triage.outcome import Outcome, Stage
+from triage.model.diagnosis import Diagnosis
+from triage.model.outcome import Outcome, Stage
 
 _ENDINGS = {Stage.PTX: ".ll", Stage.AMDGCN: ".ll", Stage.CUBIN: ".ptx", Stage.HSACO: ".s"}
 """What the stages behind MLIR are given."""

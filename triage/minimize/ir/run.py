@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from triage.diagnosis import Kind
-from triage.errors import EnvironmentFault
 from triage.harness import ir
 from triage.harness.engine import Engine
 from triage.minimize import emit as reproducers
@@ -22,6 +20,8 @@ from triage.minimize.ir.oracle import Replays, TextOracle
 from triage.minimize.ir.place import NoIR, Place, find
 from triage.minimize.ir.search import Search, Size
 from triage.minimize.oracle import BudgetUsed, Failure
+from triage.model.diagnosis import Kind
+from triage.model.errors import EnvironmentFault
 
 SECONDS = 60.0
 """What the reduction of the module may take by itself."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from triage.minimize.source.statements import without_parameter
 from triage.minimize.source.view import Step, View, defaults, parameters, uses
-from triage.suggest.rewrites.module import Edit
+from triage.source.module import Edit
 
 _MOST_SWAPS = 400
 """Pairs of names of which one may do for the other; beyond that there is more to gain elsewhere first."""

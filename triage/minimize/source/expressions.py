@@ -7,7 +7,7 @@ import ast
 from triage.minimize.source.names import bound, free
 from triage.minimize.source.view import Step, View, grouped, nodes, parameters
 from triage.minimize.specimen import tokens
-from triage.suggest.rewrites.module import Edit
+from triage.source.module import Edit
 
 _TIGHT = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Attribute, ast.Subscript)
 """Where an operand needs its parentheses."""

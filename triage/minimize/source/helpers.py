@@ -8,7 +8,7 @@ import textwrap
 
 from triage.minimize.source.names import bound, free
 from triage.minimize.source.view import Step, View, parameters
-from triage.suggest.rewrites.module import Edit
+from triage.source.module import Edit
 
 
 def inlined_calls(view: View) -> list[Step]:

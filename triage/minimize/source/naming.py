@@ -7,11 +7,11 @@ import io
 import tokenize
 from dataclasses import replace
 
-from triage.case import frozen
 from triage.minimize.source.names import scope
 from triage.minimize.source.view import Step, View, parameters, tidied
 from triage.minimize.specimen import Specimen
-from triage.suggest.rewrites.module import Edit
+from triage.model.case import frozen
+from triage.source.module import Edit
 
 
 def stripped(specimen: Specimen) -> Specimen:

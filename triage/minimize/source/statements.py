@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator
 
 from triage.minimize.source.view import Step, View, defaults, grouped, parameters, uses
-from triage.suggest.rewrites.module import Edit
+from triage.source.module import Edit
 
 _COMMA = re.compile(r"[ \t]*,")
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from triage.minimize.source.names import undefined
 from triage.minimize.specimen import Specimen
-from triage.suggest.rewrites.module import Edit, Module
+from triage.source.module import Edit, Module
 
 WIDEST = 110
 """Characters: what is joined in a line can still be read."""

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from triage.diagnosis import Diagnosis
-from triage.errors import TriageError
+from triage.model.diagnosis import Diagnosis
+from triage.model.errors import TriageError
+from triage.model.report import Match, Report, Suggestion
 from triage.publish.ci.places import Place, Places
 from triage.publish.github.mark import digest
 from triage.publish.visible import clipped, one_line, visible
-from triage.report import Match, Report, Suggestion
 
 _MOST_MESSAGE = 8_000
 """Characters of a compiler's message: a traceback has three thousand."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from triage.errors import EnvironmentFault, InputError
+from triage.model.errors import EnvironmentFault, InputError
 
 
 def check(option: str, path: Path) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from triage.case import Case
-from triage.diagnosis import SourceLocation
+from triage.model.case import Case
+from triage.model.diagnosis import SourceLocation
 
 
 @dataclass(frozen=True, slots=True)

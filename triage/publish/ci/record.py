@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from triage.diagnosis import Diagnosis
-from triage.errors import EnvironmentFault, TriageError
-from triage.publish import finished, markdown
+from triage.model.diagnosis import Diagnosis
+from triage.model.errors import EnvironmentFault, TriageError
+from triage.model.report import Match, Report
+from triage.publish import finished
 from triage.publish.ci import files, workflow
 from triage.publish.ci.checked import Checked, of_error, of_log, of_report
 from triage.publish.ci.junit import junit
@@ -15,8 +16,8 @@ from triage.publish.ci.places import Places
 from triage.publish.ci.sarif import sarif
 from triage.publish.ci.summary import summary
 from triage.publish.compose.whole import compose, scrubber_for
+from triage.publish.formats import markdown
 from triage.publish.privacy import Scrubber
-from triage.report import Match, Report
 
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from triage.publish.ci.checked import Checked, Failure, Verdict
-from triage.publish.markdown import code, escaped, fenced
+from triage.publish.formats.markdown import code, escaped, fenced
 
 _MOST_BYTES = 1 << 20
 _RESERVED = 512

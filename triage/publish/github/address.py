@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from triage.errors import InputError
+from triage.model.errors import InputError
 
 _GITHUB = "github.com"
 _RESIDENCY = ".ghe.com"

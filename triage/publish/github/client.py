@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 from urllib.parse import urljoin
 
-from triage.errors import TriageError
+from triage.model.errors import TriageError
 from triage.publish.github import faults
 from triage.publish.github.address import Server, same_origin
 from triage.publish.github.endpoints import Request

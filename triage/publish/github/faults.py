@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from triage.errors import EnvironmentFault, TriageError
+from triage.model.errors import EnvironmentFault, TriageError
 from triage.publish.github.endpoints import Request
 from triage.publish.github.token import Token
 

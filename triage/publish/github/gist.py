@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triage.errors import TriageError
+from triage.model.errors import TriageError
 from triage.publish.github import content, faults
 from triage.publish.github.client import Client
 from triage.publish.github.endpoints import Endpoints

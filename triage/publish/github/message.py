@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from triage.errors import EnvironmentFault
+from triage.model.errors import EnvironmentFault
 from triage.publish.github.mark import gist_mark, mark, visible_line
 
 MOST_BODY = 65_536

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from triage.errors import EnvironmentFault, InputError, TriageError
+from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.publish.github import content, duplicates, gist
 from triage.publish.github.address import Repository
 from triage.publish.github.client import Client

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from triage.publish import markdown
 from triage.publish.document import Document
+from triage.publish.formats import markdown
 from triage.publish.github.address import Repository, Server
 from triage.publish.github.mark import mark, visible_line
 

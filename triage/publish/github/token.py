@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
 
-from triage.errors import EnvironmentFault
+from triage.model.errors import EnvironmentFault
 from triage.publish.github.address import Server
 
 _PUBLIC = ("GH_TOKEN", "GITHUB_TOKEN")

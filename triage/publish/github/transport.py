@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from triage.errors import EnvironmentFault
+from triage.model.errors import EnvironmentFault
 from triage.publish.github import faults
 from triage.publish.github.address import is_loopback
 from triage.publish.github.endpoints import Request

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from triage.suggest.rewrites.module import Edit, argument, called, uses
+from triage.source.module import Edit, argument, called, uses
 from triage.suggest.rewrites.recipe import Subject
 from triage.suggest.rewrites.scope import binders, is_method, within
 

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triage.suggest.rewrites.module import Edit, Module, argument, assignments, called
+from triage.source.module import Edit, Module, argument, assignments, called
 from triage.suggest.rewrites.pointers import root
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import functions, language

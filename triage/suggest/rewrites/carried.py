@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from triage.source.module import Edit, argument, assignments, called
 from triage.suggest.evidence import canonical_dtype
 from triage.suggest.rewrites.casts import spelled
-from triage.suggest.rewrites.module import Edit, argument, assignments, called
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import behind, functions, grouped, language, within
 

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from triage.suggest.rewrites.module import Edit, Module
+from triage.source.module import Edit, Module
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import language, within
 

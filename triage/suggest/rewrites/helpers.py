@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from triage.suggest.rewrites.module import MAKES_DESCRIPTOR, OLD_LOAD, argument, called
+from triage.source.module import MAKES_DESCRIPTOR, OLD_LOAD, argument, called
 from triage.suggest.rewrites.scope import within
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triage.suggest.rewrites.module import Edit, argument, assignments, called
+from triage.source.module import Edit, argument, assignments, called
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import behind, functions, grouped, language, within
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from triage.case import Language
+from triage.model.case import Language
+from triage.source.module import Edit, argument, called, uses
 from triage.suggest.rewrites.access import Exchange, exchange, is_load
-from triage.suggest.rewrites.module import Edit, argument, called, uses
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import binders
 

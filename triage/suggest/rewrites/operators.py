@@ -7,8 +7,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from triage.source.module import Edit, argument, assignments, called
 from triage.suggest.rewrites.casts import spelled
-from triage.suggest.rewrites.module import Edit, argument, assignments, called
 from triage.suggest.rewrites.pointers import element, root
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import behind, failing_calls, functions, grouped, language

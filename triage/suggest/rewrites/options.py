@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from triage.suggest.rewrites.module import Edit, Module, argument, called
+from triage.source.module import Edit, Module, argument, called
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import failing_calls, is_method
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from triage.suggest.rewrites.module import called
+from triage.source.module import called
 from triage.suggest.rewrites.recipe import Subject
 from triage.suggest.rewrites.scope import binders
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from triage.suggest.rewrites.module import Module
+from triage.source.module import Module
 from triage.suggest.scene import Scene
 
 

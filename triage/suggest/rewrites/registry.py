@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from triage.case import Case
+from triage.model.case import Case
+from triage.source.module import Module
 from triage.suggest.rewrites.block_pointers import block_pointers_as_descriptors
 from triage.suggest.rewrites.carried import loop_carried_type
 from triage.suggest.rewrites.casts import argument_in_fp32, loads_in_fp32
 from triage.suggest.rewrites.declarations import global_constexpr, jit_helper
 from triage.suggest.rewrites.dots import dot_operand_turned, dot_operands_one_type
 from triage.suggest.rewrites.memory import buffer_as_pointer, descriptor_as_it_lies
-from triage.suggest.rewrites.module import Module
 from triage.suggest.rewrites.operand_transposed import operand_transposed
 from triage.suggest.rewrites.operators import (
     bitwise_atomic_as_integer,

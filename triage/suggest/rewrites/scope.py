@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-from triage.suggest.rewrites.module import Edit, Module, called
+from triage.source.module import Edit, Module, called
 from triage.suggest.rewrites.recipe import Subject
 
 _LANGUAGES = ("triton.language", "triton.experimental.gluon.language")

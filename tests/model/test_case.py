@@ -1,0 +1,232 @@
+"""A case on disk: what is read, what is refused and in which words, and what a neighbour of a case is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from triage.model import case as cases
+from triage.model.case import Case, Language
+from triage.model.errors import InputError
+from triage.model.target import Target
+
+KERNEL = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def add(x_ptr, n, BLOCK: tl.constexpr):
+    pass
+
+renamed = add
+"""
+DOCUMENT: dict[str, Any] = {
+    "schema": "triton-triage/case/1",
+    "language": "triton",
+    "kernel": {"file": "kernel.py", "name": "add"},
+    "signature": {"x_ptr": "*fp32", "n": "i32"},
+    "constexprs": {"BLOCK": 128},
+    "divisible": {"n": 16},
+    "target": "cuda:90",
+    "options": {"num_warps": 4},
+    "toolchain": {"triton": "3.2.0"},
+    "origin": {"issue": 1},
+}
+ABSENT = object()
+
+
+def folder_with(tmp_path: Path, **fields: Any) -> Path:
+    """A case folder: the document above with ``fields`` in place of its own."""
+    document = {name: value for name, value in {**DOCUMENT, **fields}.items() if value is not ABSENT}
+    (tmp_path / "kernel.py").write_text(KERNEL)
+    (tmp_path / "case.json").write_text(json.dumps(document))
+    return tmp_path
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        cases.load(path)
+    return str(caught.value)
+
+
+def test_a_folder_and_its_case_json_are_the_same_case(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path)
+    case = cases.load(folder)
+    assert case == cases.load(folder / "case.json")
+    assert case.path == folder / "kernel.py"
+    assert (case.target, case.language, case.triton) == (Target("cuda", "90"), Language.TRITON, "3.2.0")
+
+
+def test_what_is_read_is_written_again_with_the_divisors_it_means(tmp_path: Path) -> None:
+    written = cases.load(folder_with(tmp_path)).to_json()
+    assert written == {**DOCUMENT, "divisible": {"n": 16, "x_ptr": 16}}
+    assert cases.from_json(written, tmp_path, "again").to_json() == written
+
+
+def test_fields_that_may_be_left_out(tmp_path: Path) -> None:
+    rest = dict.fromkeys(["language", "constexprs", "divisible", "options", "toolchain", "origin"], ABSENT)
+    case = cases.load(folder_with(tmp_path, **rest))
+    assert case.language is Language.TRITON
+    assert case.divisibility() == {"x_ptr": 16}
+    assert case.triton is None
+
+
+def test_a_stated_divisor_of_1_takes_the_pointers_default_back(tmp_path: Path) -> None:
+    assert cases.load(folder_with(tmp_path, divisible={"x_ptr": 1})).divisibility() == {"x_ptr": 1}
+
+
+BAD_FIELDS: dict[str, tuple[dict[str, Any], str]] = {
+    "schema": ({"schema": "triton-triage/case/9"}, "schema: expected 'triton-triage/case/1'"),
+    "no schema": ({"schema": ABSENT}, "schema: expected 'triton-triage/case/1', found None"),
+    "unknown field": ({"kernels": {}}, "kernels: unknown field; known are constexprs, divisible"),
+    "language": ({"language": "opencl"}, "language: 'opencl' is not one of triton, gluon, cute"),
+    "cute": ({"language": "cute"}, "language: cute kernels cannot be compiled by this release"),
+    "no kernel": ({"kernel": ABSENT}, "kernel: expected an object, found nothing"),
+    "kernel": ({"kernel": "kernel.py"}, "kernel: expected an object, found str"),
+    "no file": ({"kernel": {"name": "add"}}, "kernel.file: expected the name of the kernel's source file"),
+    "name": ({"kernel": {"file": "kernel.py", "name": "a.b"}}, "kernel.name: expected the name of a function"),
+    "missing file": ({"kernel": {"file": "no.py", "name": "add"}}, "kernel.file: 'no.py' does not exist in"),
+    "parent": ({"kernel": {"file": "../k.py", "name": "add"}}, "kernel.file: '../k.py' leaves the case folder"),
+    "absolute": ({"kernel": {"file": "/etc/group", "name": "add"}}, "kernel.file: '/etc/group' leaves the case folder"),
+    "null byte": ({"kernel": {"file": "a\0b", "name": "add"}}, "kernel.file: no name of a file"),
+    "too long": ({"kernel": {"file": "a" * 300, "name": "add"}}, "kernel.file: no name of a file"),
+    "no signature": ({"signature": ABSENT}, "signature: expected an object, found nothing"),
+    "type": ({"signature": {"n": 32}}, "signature.n: expected a Triton type such as '*fp16'"),
+    "type text": ({"signature": {"n": "float*"}}, "signature.n: expected a Triton type such as '*fp16'"),
+    "divisor": ({"divisible": {"n": 8}}, "divisible.n: expected 16 (known divisible by 16) or 1"),
+    "divisor true": ({"divisible": {"n": True}}, "divisible.n: expected 16"),
+    "divisor of nothing": ({"divisible": {"m": 16}}, "divisible.m: not an argument of the signature"),
+    "both": ({"constexprs": {"n": 1}}, "constexprs.n: also in signature; an argument is one or the other"),
+    "object constant": ({"constexprs": {"BLOCK": {}}}, "constexprs.BLOCK: a dict cannot be a constexpr here"),
+    "infinite constant": ({"constexprs": {"BLOCK": float("inf")}}, "constexprs.BLOCK: inf is not a number that JSON"),
+    "huge constant": ({"constexprs": {"BLOCK": [10**30]}}, "constexprs.BLOCK: does not fit into 64 bits"),
+    "no target": ({"target": ABSENT}, "target: expected text such as 'cuda:90', found None"),
+    "target": ({"target": "h100"}, "target 'h100': write cuda:NN"),
+    "warps": ({"options": {"num_warps": 3}}, "options.num_warps: must be a power of two"),
+    "no warps": ({"options": {"num_warps": 0}}, "options.num_warps: expected a positive integer, found 0"),
+    "stages": ({"options": {"num_stages": "3"}}, "options.num_stages: expected a positive integer, found '3'"),
+    "toolchain": ({"toolchain": {"triton": 3.2}}, "toolchain.triton: expected a version such as '3.2.0', found 3.2"),
+    "origin": ({"origin": []}, "origin: expected an object, found list"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "told"), BAD_FIELDS.values(), ids=BAD_FIELDS.keys())
+def test_a_wrong_field_is_named_with_its_file_and_the_mend(tmp_path: Path, fields: dict[str, Any], told: str) -> None:
+    said = refusal(folder_with(tmp_path, **fields))
+    assert said.startswith(f"{tmp_path / 'case.json'}: {told}")
+
+
+def test_a_link_does_not_lead_out_of_the_folder(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.py"
+    outside.write_text(KERNEL)
+    inside = tmp_path / "case"
+    inside.mkdir()
+    folder_with(inside, kernel={"file": "link.py", "name": "add"})
+    (inside / "link.py").symlink_to(outside)
+    assert "kernel.file: 'link.py' leaves the case folder" in refusal(inside)
+    (inside / "link.py").unlink()
+    (inside / "link.py").symlink_to("link.py")
+    assert "kernel.file: " in refusal(inside)
+
+
+BAD_FILES: dict[str, tuple[bytes | None, str]] = {
+    "missing": (None, "no such file; a case folder holds case.json and the kernel"),
+    "empty": (b"", "not JSON: Expecting value"),
+    "a list": (b"[]", "expected a JSON object with schema 'triton-triage/case/1'"),
+    "a pickle": (b"\x80\x04\x95\x00", "cannot be read as text"),
+    "deep": (b"[" * 100_000, "not JSON: maximum recursion depth exceeded"),
+    "a number of 5000 digits": (b'{"target": 1' + b"0" * 5000 + b"}", "not JSON: Exceeds the limit"),
+}
+
+
+@pytest.mark.parametrize(("content", "told"), BAD_FILES.values(), ids=BAD_FILES.keys())
+def test_a_file_that_is_no_case(tmp_path: Path, content: bytes | None, told: str) -> None:
+    if content is not None:
+        (tmp_path / "case.json").write_bytes(content)
+    assert refusal(tmp_path).startswith(f"{tmp_path / 'case.json'}: {told}")
+
+
+def test_a_device_is_not_read() -> None:
+    assert "no such file" in refusal(Path("/dev/zero"))
+
+
+BAD_SOURCES: dict[str, tuple[bytes, str]] = {
+    "no such function": (b"def f(): ...\ndef g(): ...", ": defines no function 'add'; it defines f, g"),
+    "empty": (b"", ": defines no function 'add'; it defines no function at all"),
+    "syntax error": (b"x = 1\ndef add(:", ":2: not Python: invalid syntax"),
+    "binary": (b"\x7fELF\0\0", ": not Python: "),
+}
+
+
+@pytest.mark.parametrize(("content", "told"), BAD_SOURCES.values(), ids=BAD_SOURCES.keys())
+def test_a_source_without_the_kernel(tmp_path: Path, content: bytes, told: str) -> None:
+    folder = folder_with(tmp_path)
+    (folder / "kernel.py").write_bytes(content)
+    assert refusal(folder).startswith(f"{folder / 'kernel.py'}{told}")
+
+
+@pytest.mark.parametrize("name", ["add", "renamed"])
+def test_a_kernel_may_be_defined_or_bound(tmp_path: Path, name: str) -> None:
+    assert cases.load(folder_with(tmp_path, kernel={"file": "kernel.py", "name": name})).name == name
+
+
+TYPES = {
+    "scalars": ["i1", "u1", "i8", "i32", "u64", "fp16", "bf16", "fp32", "fp64", "fp8e4nv", "fp8e5", "B"],
+    "pointers": ["*fp32", "*i1", "*kfp16", "**fp32"],
+    "descriptors": [
+        "tensordesc<fp16[128, 64]>",
+        "tensordesc<fp16[128,64],NVMMASharedLayout(swizzle_byte_width=128, element_bitwidth=16, rank=2)>",
+        "tensordesc_im2col<fp16[64, 64],input_rank=4>",
+        "nvTmaDesc",
+    ],
+}
+
+
+@pytest.mark.parametrize("text", [one for group in TYPES.values() for one in group])
+def test_types(text: str) -> None:
+    cases.check_type(text, InputError)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "*", "float32*", "int", "i32 ", "fp32[128]", "tensordesc<>", "tensordesc<fp16[]>", "i32\n",
+     # Triton hands the text of a layout to eval().
+     "tensordesc<fp16[1],print(1)(2)>", "tensordesc<fp16[1],f(__import__('os'))>", "tensordesc<fp16[1],[1]>"],
+)  # fmt: skip
+def test_what_is_no_type(text: str) -> None:
+    with pytest.raises(InputError, match="expected a Triton type"):
+        cases.check_type(text, InputError)
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Case:
+    return cases.load(folder_with(tmp_path))
+
+
+def test_a_neighbour_puts_each_name_where_it_belongs(case: Case) -> None:
+    neighbour = case.with_changes(
+        {"BLOCK": 64, "n": "i64", "num_stages": 2, "num_warps": 8, "target": "cuda:80", "triton": "3.3.0"}
+    )
+    assert neighbour.constexprs == {"BLOCK": 64}
+    assert neighbour.signature == {"x_ptr": "*fp32", "n": "i64"}
+    assert neighbour.options == {"num_warps": 8, "num_stages": 2}
+    assert (str(neighbour.target), neighbour.triton) == ("cuda:80", "3.3.0")
+    assert case.constexprs == {"BLOCK": 128}, "a case never changes"
+
+
+def test_a_name_that_belongs_nowhere_is_an_error(case: Case) -> None:
+    with pytest.raises(KeyError, match="BLOCK_Z"):
+        case.with_changes({"BLOCK_Z": 1})
+
+
+def test_identity_is_what_is_compiled(case: Case, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    same = cases.load(folder_with(elsewhere, origin={}, toolchain={}, divisible={"n": 16, "x_ptr": 16}))
+    assert same.identity() == case.identity()
+    assert case.with_changes({"BLOCK": 64}).identity() != case.identity()
+    (elsewhere / "kernel.py").write_text(KERNEL + "# a comment moves lines\n")
+    assert same.identity() != case.identity()

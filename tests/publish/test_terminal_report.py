@@ -1,0 +1,259 @@
+"""What a person reads: golden texts at 80 columns, and no colour where nobody sees it."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from commands import DATA, Run, Triage
+from rich.console import Console
+
+from triage.model.case import Case, frozen
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status, TensorCore
+from triage.model.report import Match, Report, Suggestion, SuggestionKind, Tried
+from triage.publish.formats.terminal import report as render
+
+CASE = Case(
+    folder=Path("case"),
+    file="kernel.py",
+    name="matmul",
+    signature=frozen({"a_ptr": "*fp32"}),
+    constexprs=frozen({"BLOCK_M": 128, "BLOCK_N": 32, "BLOCK_K": 32}),
+    options=frozen({"num_warps": 4}),
+)
+DONE = (StageTime(Stage.TTIR, 0.1), StageTime(Stage.TTGIR, 0.2))
+FAST = Resources(20488, 80, 0, TensorCore.WGMMA)
+CRASH = Report(
+    CASE,
+    Outcome(Status.CRASH, Stage.LLIR, DONE, signal="SIGABRT"),
+    {"triton": "3.2.0"},
+    Diagnosis(
+        kind=Kind.ASSERTION,
+        headline="Assertion failed in Pattern::emit: this shape is not supported",
+        message="python: /src/lib/Pass.cpp:528: void Pattern::emit(): Assertion `ok' failed.",
+        function="Pattern::emit",
+        file="Pass.cpp",
+        line=528,
+        pass_name="convert-a-to-b",
+    ),
+    (
+        Match("an-entry", "A title", "The cause. (A rule)", 0.95, fixed_in="3.3.0",
+              does_not_help=("a larger tile: the same assertion (3.2.0)",)),
+    ),
+    (
+        Suggestion({"source": "load B with its axes exchanged"}, SuggestionKind.SOURCE, 2, FAST, "",
+                   why="it is K-major then", cost="keeps wgmma, no spills", caller="b_ptr must hold the transpose",
+                   diff="--- a/kernel.py\n+++ b/kernel.py\n@@ -1 +1 @@\n-    b = load(p)\n+    b = load(p).T\n"),
+        Suggestion({"num_stages": 1}, SuggestionKind.CONFIG, 2, FAST, "", cost="keeps wgmma, no spills"),
+        Suggestion({"FLAG": True}, SuggestionKind.CONFIG, 2, FAST, "", why="FLAG on",
+                   results="algorithm: FLAG may choose another branch of the kernel"),
+        Suggestion({"triton": "3.3.0"}, SuggestionKind.TOOLCHAIN, 10, FAST, "", why="compiles it unchanged"),
+        Suggestion({"source": "cast it"}, SuggestionKind.SOURCE, 2, None, "", verified=False, why="not compiled"),
+    ),
+    {"log": Path("/kept/1/log.txt"), "ir": Path("/kept/1/pass-input.mlir")},
+    tried=(Tried({"num_warps": 8}, SuggestionKind.CONFIG, False, "v2|x", "x", True),) * 12,
+    learnt=("fails the same with num_warps=8",),
+)  # fmt: skip
+
+
+def printed(report: Report, width: int = 80, **named: Any) -> str:
+    """The report as it is printed."""
+    file = io.StringIO()
+    render.report(Console(file=file, width=width, highlight=False, **named), report, "triage check case")
+    return file.getvalue()
+
+
+def test_a_crash() -> None:
+    assert printed(CRASH) == dedent(
+        """\
+        Assertion failed in Pattern::emit: this shape is not supported
+        matmul for cuda:90, Triton 3.2.0: BLOCK_M=128 BLOCK_N=32 BLOCK_K=32 num_warps=4
+
+        What failed
+          the compiler died of SIGABRT at stage llir, in pass convert-a-to-b (completed:
+          ttir, ttgir)
+          assertion in Pattern::emit, Pass.cpp:528
+          python: /src/lib/Pass.cpp:528: void Pattern::emit(): Assertion `ok' failed.
+
+        Cause
+          A title (an-entry, 95%; fixed in 3.3.0)
+          The cause. (A rule)
+          does not help: a larger tile: the same assertion (3.2.0)
+
+        What compiles instead
+          1. load B with its axes exchanged
+             it is K-major then
+             keeps wgmma, no spills
+             the caller: b_ptr must hold the transpose
+             @@ -1 +1 @@
+             -    b = load(p)
+             +    b = load(p).T
+          2. num_stages=1
+             keeps wgmma, no spills
+          3. FLAG=True
+             FLAG on
+             results may differ: algorithm: FLAG may choose another branch of the kernel
+          4. Triton 3.3.0
+             compiles it unchanged
+          5. cast it (not verified)
+             not compiled
+          fails the same with num_warps=8
+          each verified one was compiled for cuda:90; 12 neighbours were tried
+
+        Kept in /kept/1
+          log.txt  pass-input.mlir
+
+        Again: triage check case
+        """
+    )
+
+
+def test_a_compile_that_works() -> None:
+    good = Report(CASE, Outcome(Status.OK, duration_s=0.125, resources=FAST), {"triton": "3.9.0"})
+    assert printed(good) == dedent(
+        """\
+        compiles in 0.12 s
+        matmul for cuda:90, Triton 3.9.0: BLOCK_M=128 BLOCK_N=32 BLOCK_K=32 num_warps=4
+          tensor cores: wgmma, 80 registers a thread, no spills, 20488 B of shared
+          memory
+        """
+    )
+
+
+def test_a_front_end_error_points_at_the_place() -> None:
+    line = "    tl.store(x_ptr + offsets, nowhere + offsets)"
+    error = replace(
+        CRASH,
+        outcome=Outcome(Status.ERROR, Stage.SOURCE, exit_code=1, errors=(PythonError("NameError", "builtins", "x"),)),
+        diagnosis=Diagnosis(
+            kind=Kind.FRONTEND_ERROR,
+            headline="NameError: nowhere is not defined",
+            message="NameError: nowhere is not defined",
+            exception="NameError",
+            source=SourceLocation("kernel.py", 15, line.index("nowhere") + 1, line),
+        ),
+        matches=(),
+        suggestions=(),
+        artifacts={},
+        tried=(),
+        learnt=(),
+    )
+    assert printed(error) == dedent(
+        """\
+        NameError: nowhere is not defined
+        matmul for cuda:90, Triton 3.2.0: BLOCK_M=128 BLOCK_N=32 BLOCK_K=32 num_warps=4
+
+        What failed
+          Python exception at stage source
+          frontend-error
+          NameError: nowhere is not defined
+          kernel.py:15:31
+            tl.store(x_ptr + offsets, nowhere + offsets)
+                                      ^
+
+        Again: triage check case
+        """
+    )
+
+
+def test_the_caret_of_a_real_error_is_under_the_name(check: Triage) -> None:
+    lines = check(DATA / "undefined-name.json", "--no-suggest").out.splitlines()
+    caret = next(number for number, line in enumerate(lines) if line.strip() == "^")
+    assert lines[caret].index("^") == lines[caret - 1].index("nowhere")
+
+
+ENDINGS = [
+    (Outcome(Status.CRASH, Stage.LLIR, exit_code=1), "the compiler called exit(1) at stage llir"),
+    (Outcome(Status.CRASH, Stage.PTX, signal="SIGSEGV"), "the compiler died of SIGSEGV at stage ptx"),
+    (Outcome(Status.TIMEOUT, Stage.SOURCE, limit_s=2.5), "no end within 2.5 s at stage source"),
+    (Outcome(Status.OUT_OF_MEMORY, Stage.TTGIR), "out of memory at stage ttgir"),
+    (Outcome(Status.SUSPECT, Stage.PTX), "the compile returned normally, but an error was printed"),
+]
+
+
+@pytest.mark.parametrize(("outcome", "said"), ENDINGS, ids=[outcome.status.value for outcome, _ in ENDINGS])
+def test_how_it_ended_is_said_in_words(outcome: Outcome, said: str) -> None:
+    assert said in printed(replace(CRASH, outcome=outcome), width=200)
+
+
+def test_nothing_found_is_said(check: Triage) -> None:
+    assert "none of 12 neighbours compiled" in printed(replace(CRASH, suggestions=()))
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_no_line_is_wider_than_the_terminal_but_paths_and_commands(width: int) -> None:
+    lines = printed(CRASH, width=width).splitlines()
+    assert [line for line in lines if len(line) > width and not line.startswith(("Kept in", "Again:"))] == []
+
+
+def test_control_characters_of_others_are_not_printed() -> None:
+    nasty = "a\x1b[31mb\x07\u202e"
+    diagnosis = Diagnosis(
+        kind=Kind.UNKNOWN, headline=nasty, message=nasty, source=SourceLocation(nasty, 1, 1, nasty), notes=(nasty,)
+    )
+    report = replace(
+        CRASH,
+        case=replace(CASE, name=nasty, constexprs=frozen({"A": nasty})),
+        diagnosis=diagnosis,
+        suggestions=(
+            replace(
+                CRASH.suggestions[0],
+                changes={"source": nasty, "A": nasty},
+                **dict.fromkeys(("why", "cost", "results", "caller", "diff"), nasty),
+            ),
+        ),
+        learnt=(nasty,),
+        artifacts={"log": Path(f"/{nasty}/log.txt")},
+    )
+    assert not set(printed(report)) & {"\x1b", "\x07", "\u202e"}
+    good = replace(report, outcome=Outcome(Status.OK, resources=FAST, notes=(nasty,)), diagnosis=None)
+    assert not set(printed(good)) & {"\x1b", "\x07", "\u202e"}
+
+
+def test_markup_in_foreign_text_is_text() -> None:
+    report = replace(CRASH, diagnosis=Diagnosis(kind=Kind.UNKNOWN, headline="[bold]x[/nope]", message="[red]"))
+    assert "[bold]x[/nope]" in printed(report)
+
+
+def test_colour_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b" not in printed(CRASH)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[1;31m" in printed(CRASH, force_terminal=True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[1;31m" not in printed(CRASH, force_terminal=True)
+
+
+# ---- the main job, as a person sees it
+
+
+@pytest.fixture(scope="module")
+def read(check: Triage, reproduced: Run) -> Run:
+    """The same as ``reproduced``, for people; remembered, so it costs little."""
+    return check("wgmma-tf32-mn-major")
+
+
+def test_the_report_of_the_main_job_tells_in_order(read: Run) -> None:
+    assert read.code == 1
+    assert read.out.startswith("Assertion failed in WGMMAOpPattern::getPtxAsm: WGMMA type or shape is not\nsupported\n")
+    titles = [line for line in read.out.splitlines() if re.match(r"(What|Cause|Kept|Again)", line)]
+    assert [re.split(" in |:", title)[0] for title in titles] == [
+        "What failed",
+        "Cause",
+        "What compiles instead",
+        "Kept",
+        "Again",
+    ]
+    assert read.out.endswith("\nAgain: triage check wgmma-tf32-mn-major\n")
+
+
+def test_the_report_of_the_main_job_fits_80_columns(read: Run) -> None:
+    wide = [line for line in read.out.splitlines() if len(line) > 80 and not line.startswith("Kept in ")]
+    assert wide == []
+    assert "\x1b" not in read.out

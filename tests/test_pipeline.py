@@ -1,0 +1,101 @@
+"""A session: cases share the workers, answers keep the cases' order, and the toolchain is the one asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from commands import DATA
+
+from triage.cases.locate import locate
+from triage.harness.toolchains import Toolchain
+from triage.model.case import load
+from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.model.outcome import Status
+from triage.model.report import Report
+from triage.pipeline import Options, Progress, Session, keep_artifacts
+
+OK, BROKEN = load(DATA / "ok.json"), load(DATA / "undefined-name.json")
+MISFIT = replace(OK, signature={"x_ptr": "*fp32"})
+
+
+@pytest.fixture(scope="module")
+def steps() -> list[str]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def session(cache: Path, steps: list[str]) -> Iterator[Session]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRITON_TRIAGE_CACHE", str(cache))
+        with Session(Options(suggest=False), Progress(step=steps.append)) as made:
+            yield made
+
+
+def how(answer: Report | TriageError) -> str:
+    return answer.outcome.status.value if isinstance(answer, Report) else type(answer).__name__
+
+
+def test_answers_come_in_the_order_of_the_cases(session: Session, steps: list[str]) -> None:
+    cases = [BROKEN, OK, MISFIT, OK.with_changes({"BLOCK": 64}), replace(OK, triton="2.0")]
+    assert [how(answer) for answer in session.check_all(cases)] == ["error", "ok", "InputError", "ok", "InputError"]
+    assert steps == [f"compiled {done} of 4 cases" for done in range(1, 5)], "one never got to be compiled"
+
+
+def test_one_case_gives_its_report_or_raises(session: Session) -> None:
+    assert session.check(OK).outcome.status is Status.OK
+    with pytest.raises(InputError, match="argument y_ptr of add has no type"):
+        session.check(MISFIT)
+
+
+def test_a_case_s_own_release_counts_unless_another_is_asked_for(
+    session: Session, cache: Path, monkeypatch: pytest.MonkeyPatch, triton_320: Toolchain
+) -> None:
+    monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(cache))
+    stored = replace(OK, triton="3.2.0")
+    assert session.check(stored).environment["triton"] == "3.2.0"
+    with Session(Options(suggest=False, python=sys.executable)) as own:
+        report = own.check(stored)
+    assert report.environment["triton"] == report.case.triton != "3.2.0"
+
+
+def test_a_report_without_a_failure_has_nothing_to_explain(session: Session) -> None:
+    report = session.check(OK)
+    assert (report.diagnosis, report.matches, report.suggestions, dict(report.artifacts)) == (None, (), (), {})
+    assert report.outcome.resources is not None
+
+
+def test_artifacts_are_copied(session: Session, tmp_path: Path) -> None:
+    kept = keep_artifacts(session.check(BROKEN), tmp_path / "a/b")
+    assert {path.parent for path in kept.artifacts.values()} == {tmp_path / "a/b"}
+    assert all(path.is_file() for path in kept.artifacts.values())
+
+
+def test_a_folder_that_cannot_be_made(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(EnvironmentFault, match=r"-o .*file/below: cannot be written"):
+        keep_artifacts(session.check(BROKEN), tmp_path / "file/below")
+
+
+def test_an_entry_of_the_user_s_own_is_matched(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(cache))
+    (tmp_path / "ours.toml").write_text(
+        'id = "ours"\ntitle = "t"\ncause = "c"\nrule = "r"\nevidence = "log"\n'
+        '[match]\nkind = "frontend-error"\nmessage = "nowhere"\n'
+    )
+    with Session(Options(suggest=False, knowledge=(tmp_path,))) as own:
+        matches = own.check(BROKEN).matches
+    assert "ours" in {match.id for match in matches}
+
+
+def test_neighbours_are_searched_and_counted(reproduced: object, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From what ``reproduced`` compiled: the same search in another process is remembered."""
+    monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(cache))
+    seen: list[tuple[int, int]] = []
+    with Session(progress=Progress(tried=lambda tried, found: seen.append((tried, found)))) as own:
+        report = own.check(locate("wgmma-tf32-mn-major"))
+    assert seen[-1][0] == report.searched == len(seen)
+    assert all(suggestion.verified for suggestion in report.suggestions)

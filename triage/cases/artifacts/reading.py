@@ -1,0 +1,85 @@
+"""Files of somebody else's, read within limits. What cannot be read is said in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from triage.model.errors import InputError
+
+MOST_BYTES = 64 << 20
+"""Of a text of IR; the largest of a failing kernel that was seen has 3 MB."""
+_HEAD = 1 << 20
+"""A generated module says within that what it is."""
+MOST_ENTRIES = 20_000
+"""Files and folders looked at in one folder: a cache of that many kernels is read in part."""
+
+
+def text(path: Path, most: int = MOST_BYTES) -> str:
+    """The file as text. Raises InputError for one that is too large, or that is no text."""
+    size = _size(path)
+    if size > most:
+        raise InputError(f"{path}: {size >> 20} MiB; at most {most >> 20} MiB are read")
+    data = _part(path, 0, most)
+    if b"\0" in data:
+        raise InputError(f"{path}: is binary, no text")
+    return data.decode("utf-8", "replace")
+
+
+def head(path: Path) -> str:
+    """The beginning of what may be a text. Raises InputError."""
+    _size(path)
+    return _part(path, 0, _HEAD).decode("utf-8", "replace")
+
+
+def tail(path: Path) -> str:
+    """The end of a text that may be a log of any size. Raises InputError."""
+    return _part(path, max(0, _size(path) - MOST_BYTES), MOST_BYTES).decode("utf-8", "replace")
+
+
+def _size(path: Path) -> int:
+    """Of a regular file: another may never end, or never begin."""
+    try:
+        if not path.is_file():
+            raise InputError(f"{path}: no regular file")
+        return path.stat().st_size
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _part(path: Path, begin: int, most: int) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            stream.seek(begin)
+            return stream.read(most)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def json_object(path: Path) -> dict[str, Any]:
+    """A JSON object. Raises InputError."""
+    try:
+        found = json.loads(text(path, 16 << 20))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{path}: not a JSON object")
+    return found
+
+
+def entries(folder: Path) -> list[Path]:
+    """What is in a folder, by name, without links: a path in it cannot leave it. Raises InputError."""
+    return sorted(_entries(folder))
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    try:
+        for number, entry in enumerate(folder.iterdir()):
+            if number == MOST_ENTRIES:
+                return
+            if not entry.is_symlink():
+                yield entry
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read: {error.strerror}") from None

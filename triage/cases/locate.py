@@ -1,0 +1,249 @@
+"""From what a user types to a Case: ``kernel.py::function`` with options, a case folder, or a reproducer's name."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import glob
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from triage.cases import reproducers
+from triage.cases.artifacts import ir_text, reproducer, resolve
+from triage.cases.artifacts.resolve import Found
+from triage.model import case as cases
+from triage.model.case import Case, Language
+from triage.model.errors import InputError
+from triage.model.target import Target
+
+DEFAULT_TARGET = "cuda:90"
+
+_DTYPES = {
+    "int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",
+    "float32", "float64", "float8e5", "float8e4nv", "float8e4b8", "float8e4b15", "float8e5b16",
+}  # fmt: skip
+_SHORT_DTYPES = {
+    "i1": "int1", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
+    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+    "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64",
+    "fp8e5": "float8e5", "fp8e4nv": "float8e4nv", "fp8e4b8": "float8e4b8",
+    "fp8e4b15": "float8e4b15", "fp8e5b16": "float8e5b16",
+}  # fmt: skip
+_NO_LITERAL = (ValueError, SyntaxError, MemoryError, RecursionError)
+"""What ``ast.literal_eval`` raises for text that is none."""
+_TRITON_OBJECT = re.compile(r"(?:tl|gl|ttgl|triton|gluon)\.[A-Za-z_]")
+
+
+def locate(text: str, options: Mapping[str, Any] | None = None) -> Case:
+    """The case that ``text`` names. ``options`` are the command line's ``arg``, ``const``, ``divisible``,
+    ``option`` (lists of ``NAME=VALUE``), ``num_warps``, ``num_stages``, ``num_ctas`` and ``target``; for a case
+    that exists they change it. Raises InputError."""
+    given = {name: value for name, value in (options or {}).items() if value not in (None, (), [])}
+    found = _cases(text, given)
+    if len(found.cases) != 1:
+        names = ", ".join(str(case.path) for case in found.cases[:4])
+        raise InputError(f"{text}: holds {len(found.cases)} cases, and one is wanted; name {names or 'another'}")
+    return found.cases[0]
+
+
+def locate_all(text: str, options: Mapping[str, Any] | None = None) -> Found:
+    """The same for what may hold several cases, as a folder of Triton's cache does."""
+    return _cases(text, {name: value for name, value in (options or {}).items() if value not in (None, (), [])})
+
+
+def _cases(text: str, given: Mapping[str, Any]) -> Found:
+    if "::" in text:
+        return Found((_from_source(text, given),))
+    path = Path(text)
+    if not _exists(path) and (folder := reproducers.folder(text)) is not None:
+        path = folder
+    if text and not _exists(path) and (written := _reproducers(path)):
+        path = reproducer.crashed(written)[0]
+    if not text or not _exists(path):
+        raise InputError(f"{text or 'an empty name'}: no such case; {_hint(text)}")
+    if path.suffix == ".py" and not resolve.is_generated(path):
+        raise InputError(f"{text}: name the kernel as well: {text}::FUNCTION --arg NAME=TYPE --const NAME=VALUE")
+    if path.suffix == ".json" or (path.is_dir() and (path / "case.json").is_file()):
+        return Found((_changed(cases.load(path), given),))
+    found = resolve.find(path, Target.parse(DEFAULT_TARGET))
+    changed = [_changed(case, given) for case in found.cases]
+    if len(changed) == 1 and (incomplete := resolve.incomplete(changed[0])):
+        raise InputError(f"{text}: {incomplete}")
+    unsaid = [line for case in changed if (line := resolve.unsaid(case, given))]
+    return Found(tuple(changed), (*found.said, *dict.fromkeys(unsaid)))
+
+
+def _exists(path: Path) -> bool:
+    """False as well for what can be no name of a file: too long, or with a null byte."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _reproducers(path: Path) -> list[Path]:
+    """From 3.6 on ``TRITON_REPRODUCER_PATH`` is the beginning of names: a file a stage."""
+    try:
+        return [one for one in path.parent.glob(f"{glob.escape(path.name)}.*.repro.mlir") if one.is_file()]
+    except (OSError, ValueError):
+        return []
+
+
+def _hint(text: str) -> str:
+    names = reproducers.names()
+    near = difflib.get_close_matches(text, names, n=1)
+    if near:
+        return f"did you mean the reproducer {near[0]}?"
+    return "give kernel.py::function, a case folder, its case.json or a reproducer's name"
+
+
+def _from_source(text: str, given: Mapping[str, Any]) -> Case:
+    file, _, name = text.rpartition("::")
+    path = Path(file)
+    if not _exists(path) or not path.is_file():
+        raise InputError(f"{file}: no such file; before '::' comes the kernel's source file")
+    if not name.isidentifier():
+        raise InputError(f"{text}: after '::' comes the name of a kernel, as in {file}::matmul")
+    cases.check_source(path, name)
+    signature = _signature(given.get("arg", ()))
+    constexprs = _constexprs(given.get("const", ()))
+    if both := sorted(set(signature) & set(constexprs)):
+        raise InputError(f"--const {both[0]}: also given as --arg; an argument is one or the other")
+    return Case(
+        folder=path.parent,
+        file=path.name,
+        name=name,
+        signature=cases.frozen(signature),
+        constexprs=cases.frozen(constexprs),
+        divisible=cases.frozen(_divisors(given.get("divisible", ()), signature)),
+        target=_target(given, Target.parse(DEFAULT_TARGET)),
+        options=cases.frozen(_options(given)),
+        language=_language(path, name),
+    )
+
+
+def _changed(case: Case, given: Mapping[str, Any]) -> Case:
+    """A stored case with the command line's values in place of its own."""
+    signature = {**case.signature, **_signature(given.get("arg", ()))}
+    constexprs = {**case.constexprs, **_constexprs(given.get("const", ()))}
+    for name in _signature(given.get("arg", ())):
+        constexprs.pop(name, None)
+    for name in _constexprs(given.get("const", ())):
+        signature.pop(name, None)
+    divisible = {**case.divisible, **_divisors(given.get("divisible", ()), signature)}
+    if case.is_ir and (both := sorted({*signature, *constexprs})):
+        raise InputError(f"{case.path}: {both[0]}: IR has no named arguments and constexprs any more; leave it out")
+    changed = case.replaced(
+        signature=signature,
+        constexprs=constexprs,
+        divisible={name: value for name, value in divisible.items() if name in signature},
+        options={**case.options, **_options(given)},
+        target=_target(given, case.target),
+    )
+    return ir_text.completed(changed) if case.is_ir else changed
+
+
+def _target(given: Mapping[str, Any], otherwise: Target) -> Target:
+    try:
+        return Target.parse(given["target"]) if "target" in given else otherwise
+    except InputError as error:
+        raise InputError(f"--{error}") from None
+
+
+def _language(path: Path, name: str) -> Language:
+    """Gluon kernels are jitted by ``gluon.jit``; the worker checks against what the function really is.
+
+    A file may hold kernels of both: the decorator's origin decides, and for a name that is no decorated function
+    (assigned, imported) any import of Gluon."""
+    nodes = list(ast.walk(ast.parse(path.read_bytes())))
+    gluon = [
+        re.escape(alias.asname or alias.name)
+        for node in nodes
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+        if "gluon" in f"{getattr(node, 'module', None)}.{alias.name}"
+    ]
+    if not gluon:
+        return Language.TRITON
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == name]
+    decorators = [ast.unparse(decorator) for function in functions for decorator in function.decorator_list]
+    from_gluon = re.compile(rf"(?:{'|'.join(gluon)})\b")
+    return Language.GLUON if not decorators or any(map(from_gluon.match, decorators)) else Language.TRITON
+
+
+def _pairs(option: str, values: Iterable[str], example: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in values:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier() or not value:
+            raise InputError(f"--{option} {text!r}: write {example}")
+        if name in pairs:
+            raise InputError(f"--{option} {name}: given twice")
+        pairs[name] = value
+    return pairs
+
+
+def _signature(values: Iterable[str]) -> dict[str, str]:
+    signature = _pairs("arg", values, "--arg NAME=TYPE, such as --arg a_ptr=*fp16")
+    for name, text in signature.items():
+        cases.check_type(text, lambda problem, name=name: InputError(f"--arg {name}: {problem}"))
+    return signature
+
+
+def _constexprs(values: Iterable[str]) -> dict[str, Any]:
+    pairs = _pairs("const", values, "--const NAME=VALUE, such as --const BLOCK_M=128")
+    return {name: parse_constant(name, text) for name, text in pairs.items()}
+
+
+def parse_constant(name: str, text: str) -> Any:
+    """A Python literal, a Triton dtype by name, or a Triton object as text. Raises InputError with the mend."""
+    short = text.removeprefix("tl.").removeprefix("triton.language.")
+    dtype = _SHORT_DTYPES.get(short, short if short in _DTYPES else None)
+    if dtype is not None:
+        return f"tl.{dtype}"
+    if _TRITON_OBJECT.match(text):
+        return text
+    try:
+        value = _with_lists(ast.literal_eval(text))
+    except _NO_LITERAL:
+        lowered = {"true": "True", "false": "False", "none": "None"}.get(text.lower())
+        mend = f"did you mean {name}={lowered}?" if lowered else f"for text write {name}='\"{text}\"'"
+        raise InputError(f"--const {name}={text}: neither a Python literal nor a Triton dtype; {mend}") from None
+    cases.check_constant(value, lambda problem: InputError(f"--const {name}: {problem}"))
+    return value
+
+
+def _with_lists(value: Any) -> Any:
+    """Tuples as lists, which is how JSON has them; the worker turns them back."""
+    return [_with_lists(item) for item in value] if isinstance(value, tuple | list) else value
+
+
+def _divisors(values: Iterable[str], signature: Mapping[str, str]) -> dict[str, int]:
+    found = {}
+    for name, text in _pairs("divisible", values, "--divisible NAME=16").items():
+        if name not in signature:
+            raise InputError(f"--divisible {name}: not an argument given with --arg")
+        value = int(text) if text.isascii() and text.isdigit() else text
+        cases.check_divisor(value, lambda problem, name=name: InputError(f"--divisible {name}: {problem}"))
+        found[name] = int(value)
+    return found
+
+
+def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+    options = {name: given[name] for name in ("num_warps", "num_stages", "num_ctas") if name in given}
+    for name, text in _pairs("option", given.get("option", ()), "--option NAME=VALUE").items():
+        if name in options:
+            raise InputError(f"--option {name}: also given as {_flag(name)}")
+        try:
+            options[name] = _with_lists(ast.literal_eval(text))
+        except _NO_LITERAL:
+            options[name] = text
+        cases.check_constant(options[name], lambda problem, name=name: InputError(f"--option {name}: {problem}"))
+    cases.check_options(options, lambda where, problem: InputError(f"{_flag(where.partition('.')[2])}: {problem}"))
+    return options
+
+
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"

@@ -1,0 +1,255 @@
+"""``compile_matrix``: a kernel compiled for targets that are not there and releases that are not installed.
+
+There are three answers, as everywhere: it compiles, and a test asserts what it likes of the result; it does not, and
+the test fails with the diagnosis; triage could not tell, and the test is skipped, which neither a pass nor an expected
+failure is.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from triage.capture.refusals import check
+from triage.capture.service import answers
+from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
+from triage.harness.toolchains import Toolchains
+from triage.integrations import live_case
+from triage.integrations.folders import case_folder
+from triage.matrix.cell import Verdict, judge
+from triage.matrix.releases import INSTALLED, select
+from triage.model.case import Case
+from triage.model.errors import EnvironmentFault, InputError
+from triage.model.outcome import Resources
+from triage.model.report import Report
+from triage.model.target import Target
+from triage.pipeline import Options, Session
+
+_SESSION = pytest.StashKey["_Compiler"]()
+_USAGE = "@pytest.mark.compile_matrix(targets=['cuda:80', 'cuda:90', 'hip:gfx942'], triton=['3.2.0', '3.6.0'])"
+_WIDTH = 100
+_NAMES = frozenset({"targets", "triton", "timeout", "memory", "undecided"})
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """What one item compiles for. ``triton`` is None for the release beside pytest. ``undecided``: ``skip`` or ``fail``
+    where triage could not tell."""
+
+    target: Target
+    triton: str | None
+    limits: Limits
+    undecided: str
+
+    def __str__(self) -> str:
+        return f"{self.target}-{self.triton}" if self.triton else str(self.target)
+
+
+class DoesNotCompile(AssertionError):
+    """A combination that fails to compile; ``report`` holds all that is known. ``pytest.mark.xfail(raises=…)`` with
+    this class expects that failure and nothing else."""
+
+    __module__ = "triage.integrations"
+
+    def __init__(self, text: str, report: Report) -> None:
+        super().__init__(text)
+        self.report = report
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A kernel that compiled: for which ``target``, with which release, and what it uses. ``resources`` has
+    ``shared_bytes`` a block, ``registers`` and ``spill_bytes`` a thread, ``tensor_core`` (``wgmma``, ``mma.sync``,
+    ``mfma``, …, ``none``) and more; ``None`` where the tool chain did not say."""
+
+    target: str
+    triton: str
+    resources: Resources
+    report: Report
+
+
+class CompileMatrix:
+    """The fixture. ``target`` and ``triton`` say what this item compiles for."""
+
+    def __init__(self, combination: Combination, compiler: _Compiler, near: Sequence[Path]) -> None:
+        self.target, self.triton = str(combination.target), combination.triton
+        self._combination, self._compiler, self._near = combination, compiler, near
+
+    def __call__(
+        self,
+        kernel: Any,
+        *,
+        signature: Mapping[str, str] | None = None,
+        constexprs: Mapping[str, Any] | None = None,
+        divisible: Mapping[str, int] | None = None,
+        config: Any = None,
+        **options: Any,
+    ) -> Compiled:
+        """Compile ``kernel``: a jitted function, whatever is above it, or ``'path/kernel.py::name'``, or a case.
+
+        ``signature`` maps arguments to Triton's types (``*fp16``, ``i32``); ``constexprs`` has the compile-time
+        arguments, those of a ``config`` (a ``triton.Config``) aside; ``divisible`` says which are divisible by 16, as
+        pointers are unless it says 1. ``options`` are ``num_warps``, ``num_stages`` and the back-end's others.
+        Raises DoesNotCompile, and InputError where all this does not fit the kernel; skips where triage cannot tell.
+        """
+        __tracebackhide__ = True
+        tuned, launched = live_case.of_config(config) if config is not None else ({}, {})
+        given = {
+            "signature": dict(signature or {}),
+            "constexprs": {**tuned, **(constexprs or {})},
+            "divisible": dict(divisible or {}),
+            "options": {**launched, **options},
+        }
+        try:
+            if isinstance(kernel, str | Path):
+                case = live_case.from_text(str(kernel), self._near, given, self._combination.target)
+                return self._told(case, None, [])
+            place = self._compiler.folder()
+            case, notes = live_case.from_kernel(kernel, place, given, self._combination.target)
+            return self._told(case, case.folder, notes)
+        except InputError as error:
+            # Said where the test stands, and in its terms.
+            raise InputError(live_case.in_python(str(error), kernel)) from None
+
+    def _told(self, case: Case, own: Path | None, notes: list[str]) -> Compiled:
+        __tracebackhide__ = True
+        try:
+            report = self._compiler.check(case, self._combination)
+        except EnvironmentFault as error:
+            self._undecided(str(error))
+        triton = report.environment["triton"]
+        cell = judge(report.case, triton, report.outcome)
+        if cell.verdict is Verdict.NOT_APPLICABLE:
+            pytest.skip(f"not applicable: Triton {triton} lacks what the kernel uses: {cell.reason}")
+        if cell.verdict is Verdict.COMPILES and report.outcome.resources is not None:
+            if own is not None:
+                shutil.rmtree(own, ignore_errors=True)
+            return Compiled(self.target, triton, report.outcome.resources, report)
+        if report.diagnosis is None or cell.verdict is Verdict.UNDECIDED:
+            self._undecided(f"{case.name}: could not tell: {cell.reason or 'it compiled, and left no metadata'}")
+        again = live_case.command(report.case, self.triton)
+        if own is not None:
+            kept = self._compiler.keep(report.case)
+            again = check(str(kept))
+        raise DoesNotCompile(_text(report, again, notes), report)
+
+    def _undecided(self, reason: str) -> NoReturn:
+        __tracebackhide__ = True
+        if self._combination.undecided == "fail":
+            raise EnvironmentFault(f"{self._combination}: {reason}") from None
+        pytest.skip(f"{self._combination}: {reason}")
+
+
+def _text(report: Report, again: str, notes: list[str]) -> str:
+    assert report.diagnosis is not None
+    lines = answers.text(report.case, report.outcome, report.diagnosis, list(report.matches)).splitlines()
+    head = f"Triton {report.environment['triton']}: {lines[0]}"
+    cause = [line for match in report.matches[:1] for line in _wrapped(f"cause: {match.cause}")]
+    unsaid = [f"  not captured: {note}" for note in notes]
+    return "\n".join([head, *lines[1:], *cause, *unsaid, f"  {again}"])
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="         ")
+
+
+class _Compiler:
+    """What all items of a process compile with: one session of triage, made when it is first needed."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._session: Session | None = None
+        self._folder: Path | None = None
+
+    def check(self, case: Case, combination: Combination) -> Report:
+        """Raises InputError and EnvironmentFault."""
+        if self._session is None:
+            self._session = Session(Options(suggest=False))
+        self._session.options = replace(self._session.options, limits=combination.limits)
+        return self._session.check(replace(case, triton=combination.triton))
+
+    def folder(self) -> Path:
+        """For the sources of kernels."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="triage-matrix-"))
+        return self._folder
+
+    def keep(self, case: Case) -> Path:
+        """The folder of a case that failed, which stays."""
+        live_case.save(case, case.folder)
+        place = case_folder(self._config) / case.folder.name
+        shutil.rmtree(place, ignore_errors=True)
+        return Path(shutil.copytree(case.folder, place))
+
+    def close(self) -> None:
+        """End its workers."""
+        if self._session is not None:
+            self._session.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def fixture(request: pytest.FixtureRequest) -> CompileMatrix:
+    """The fixture's value for one item."""
+    if _SESSION not in request.config.stash:
+        compiler = request.config.stash[_SESSION] = _Compiler(request.config)
+        request.config.add_cleanup(compiler.close)
+    near = [request.path.parent, request.config.rootpath]
+    return CompileMatrix(request.param, request.config.stash[_SESSION], near)
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """One item for each combination of the marker. What is wrong with that is an error of the collection."""
+    marker = metafunc.definition.get_closest_marker("compile_matrix")
+    try:
+        found = _combinations(marker)
+    except InputError as error:
+        pytest.fail(f"{metafunc.definition.nodeid}: {error}", pytrace=False)
+    metafunc.parametrize("compile_matrix", found, ids=[str(one) for one in found], indirect=True)
+
+
+def _combinations(marker: pytest.Mark | None) -> list[Combination]:
+    if marker is None:
+        raise InputError(f"the fixture compile_matrix needs its marker, as in {_USAGE}")
+    given = {**dict(zip(("targets", "triton"), marker.args, strict=False)), **marker.kwargs}
+    if unknown := sorted(set(given) - _NAMES):
+        raise InputError(f"compile_matrix: {unknown[0]}: unknown; known are {', '.join(sorted(_NAMES))}")
+    undecided = given.get("undecided", "skip")
+    if undecided not in ("skip", "fail"):
+        raise InputError(f"compile_matrix: undecided={undecided!r}: write 'skip' or 'fail'")
+    targets = [Target.parse(text) for text in _texts("targets", given.get("targets"))]
+    limits = _limits(given.get("timeout", DEFAULT_TIMEOUT_S), given.get("memory"))
+    combinations = [
+        Combination(target, triton, limits, undecided)
+        for target in targets
+        for triton in _releases(given.get("triton"))
+    ]
+    return list(dict.fromkeys(combinations))
+
+
+def _texts(name: str, value: Any) -> list[str]:
+    texts = [value] if isinstance(value, str) else list(value or ())
+    if not texts or not all(isinstance(one, str) for one in texts):
+        raise InputError(f"compile_matrix: {name}: expected one or more texts, found {value!r}; as in {_USAGE}")
+    return texts
+
+
+def _releases(value: Any) -> list[str | None]:
+    if value is None:
+        return [None]
+    texts = _texts("triton", value)
+    installed = [one.triton for one in Toolchains().installed()] if INSTALLED in ",".join(texts) else []
+    return list(select(texts, installed).chosen)
+
+
+def _limits(timeout: Any, memory: Any) -> Limits:
+    if not isinstance(timeout, int | float) or not 0 < timeout < float("inf"):
+        raise InputError(f"compile_matrix: timeout={timeout!r}: write a number of seconds, more than 0")
+    return Limits(float(timeout), parse_size(memory) if memory else default_memory_bytes())

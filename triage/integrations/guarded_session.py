@@ -1,0 +1,180 @@
+"""A guarded test session: in each process that runs tests, compiles are tried in isolation first.
+
+The process that the user started says where the cases go and whom to ask, in variables that its workers inherit; all
+of them share one service.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import os
+import tempfile
+import threading
+from collections.abc import Generator
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from triage.capture import live, refusals
+from triage.capture.awaited import AwaitedCompiler
+from triage.capture.program.service import VARIABLE as SERVICE
+from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, variable
+from triage.integrations import folders
+from triage.integrations.pytest_plugin import seconds
+from triage.integrations.summary import Summary
+
+_OUTER = "TRITON_TRIAGE_CAPTURE"
+"""Where ``triage run`` has the cases."""
+_CASES = "TRITON_TRIAGE_TESTS"
+"""Where this session's workers are to have them."""
+
+
+def begin(config: pytest.Config) -> None:
+    """Guard the session that this process belongs to."""
+    is_worker = hasattr(config, "workerinput")
+    if not is_worker or _CASES not in os.environ:  # on another machine a worker inherits nothing
+        started = Started(config)
+        config.add_cleanup(started.end)
+        if not is_worker:
+            config.pluginmanager.register(Summary(config, started.folder, started.nested), "triage-summary")
+    if config.getoption("dist", "no") == "no":
+        guarded = Guarded(config, Path(os.environ[_CASES]))
+        config.add_cleanup(guarded.end)
+        config.pluginmanager.register(guarded, "triage-guarded")
+
+
+class Started:
+    """What the first process of a session sets up. ``nested``: ``triage run`` has done so already."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        outer = os.environ.get(_OUTER, "")
+        asked = folders.asked_folder(config)
+        self.nested = bool(outer) and asked is None
+        self.folder = Path(outer) if self.nested else asked or folders.usual_folder(config)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise pytest.UsageError(f"--triage-dir {self.folder}: cannot be made: {error.strerror}") from None
+        if not self.nested and asked is None:
+            folders.forget(self.folder)
+        self._sockets: Path | None = None
+        self._before = {name: os.environ.get(name) for name in (_CASES, SERVICE)}
+        os.environ[_CASES] = str(self.folder.absolute())
+        if SERVICE not in os.environ:
+            self._sockets = Path(tempfile.mkdtemp(prefix="triage-g-"))  # goes with the last service in it
+            os.environ[SERVICE] = variable(self._sockets, Settings(timeout_s=_timeout(config)))
+
+    def end(self) -> None:
+        """Leave the environment as it was."""
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        if self._sockets is not None:
+            with suppress(OSError):
+                self._sockets.rmdir()
+
+
+def _timeout(config: pytest.Config) -> float:
+    asked: float | None = config.getoption("triage_timeout")
+    text = config.getini("triage_timeout")
+    if asked is None and text:
+        try:
+            asked = seconds(text)
+        except argparse.ArgumentTypeError as error:
+            raise pytest.UsageError(f"triage_timeout = {error}") from None
+    return DEFAULT_TIMEOUT_S if asked is None else asked
+
+
+class Guarded:
+    """The hooks of a process that runs tests."""
+
+    def __init__(self, config: pytest.Config, folder: Path) -> None:
+        self._config, self._folder = config, folder
+        self._refusals = refusals.Refusals()
+        self._following = False
+        self._awaited = AwaitedCompiler(self._follow, live.program("folder").note)
+
+    def end(self) -> None:
+        """Guard no longer."""
+        self._awaited.stop()
+        if self._following:
+            live.program("guard").stop()
+
+    def _follow(self, module: ModuleType) -> None:
+        live.begin(module, Settings(), self._folder)
+        # With TRITON_TRIAGE_GUARD=1 each process would say at its end what the session's summary says.
+        atexit.unregister(live.say_at_exit)
+        self._following = True
+        self._refusals.new()  # those of an earlier session in this process are not this one's
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """A refusal that ends a thread of the test, and that nobody hears of, fails the test."""
+        refused: list[BaseException] = []
+        before = threading.excepthook
+
+        def excepthook(args: Any) -> None:
+            if args.exc_value is not None and refusals.is_refusal(args.exc_value):
+                refused.append(args.exc_value)
+            else:
+                before(args)
+
+        threading.excepthook = excepthook
+        try:
+            result = yield
+        finally:
+            if threading.excepthook is excepthook:
+                threading.excepthook = before
+        if refused:
+            raise refused[0]
+        return result
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Say in the report what the guard kept the test from, with the case."""
+        met = self._refusals.new()
+        errors = refusals.in_chain(call.excinfo.value if call.excinfo else None)
+        with refusals.shortened(errors, traces=not self._config.getoption("fulltrace", False)):
+            report = yield
+        if report.failed:
+            met += refusals.raised_since(self._folder, call.start)
+            text = _add_section(report, errors, met)
+            if text:
+                # A section is not in the XML of --junitxml; a property is, if the report of the last phase has it.
+                item.user_properties.append(("triage", text))
+                report.user_properties.append(("triage", text))
+        _note(report, met)
+        return report
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """The same for a module that compiles when it is imported."""
+        report = yield
+        met = self._refusals.new()
+        if report.failed:
+            _add_section(report, [], met)
+        _note(report, met)
+        return report
+
+
+def _add_section(report: Any, errors: list[Any], met: list[refusals.Met]) -> str:
+    text = refusals.section(errors, met, report.longreprtext)
+    if text:
+        report.sections.append(("triage", text))
+    return text
+
+
+def _note(report: Any, met: list[refusals.Met]) -> None:
+    """For the process that sums up, which may be another."""
+    if met:
+        report.triage = [{"headline": one.headline, "path": one.path, "refused": one.refused} for one in met]

@@ -1,0 +1,110 @@
+"""``%load_ext triage``: kernels that cells compile are tried in isolation first, and a failure is explained below its
+cell. ``%unload_ext triage`` ends that.
+"""
+
+from __future__ import annotations
+
+import html
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from triage.capture import live, refusals
+from triage.capture.awaited import AwaitedCompiler
+from triage.capture.service.start import Settings
+from triage.publish.formats.terminal.text import safe
+
+_loaded: dict[int, _Cells] = {}
+"""By shell."""
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Guard what is compiled in this shell from now on; IPython calls this."""
+    if id(shell) not in _loaded:
+        _loaded[id(shell)] = _Cells(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """The opposite."""
+    cells = _loaded.pop(id(shell), None)
+    if cells is not None:
+        cells.end()
+
+
+class CellReport:
+    """What a cell's failure is: text in a terminal, HTML in a notebook. ``failed`` is false for a cell that went on,
+    as an autotuner does."""
+
+    def __init__(self, text: str, failed: bool) -> None:
+        self._lines, self._failed = safe(text).splitlines(), failed
+
+    def __repr__(self) -> str:
+        return "\n".join([self._head(), *self._lines])
+
+    def _repr_html_(self) -> str:
+        colour = "#c62828" if self._failed else "#b26a00"
+        lines = [f"<b>{html.escape(self._head())}</b>", *map(html.escape, self._lines)]
+        style = f"border-left: 4px solid {colour}; padding: 0.5em 1em; white-space: pre-wrap; margin: 0"
+        return f'<pre class="triage" style="{style}">' + "\n".join(lines) + "</pre>"
+
+    def _head(self) -> str:
+        return "triage: what failed" if self._failed else "triage: configurations that the guard skipped"
+
+
+class _Cells:
+    """Follows the cells of one shell."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._refusals = refusals.Refusals()
+        self._began = time.time()
+        self._kind: Any = None
+        shell.events.register("pre_run_cell", self._before)
+        shell.events.register("post_run_cell", self._after)
+        self._awaited = AwaitedCompiler(self._follow, shell.showtraceback)
+
+    def end(self) -> None:
+        """Leave the shell as it was."""
+        self._awaited.stop()
+        self._shell.events.unregister("pre_run_cell", self._before)
+        self._shell.events.unregister("post_run_cell", self._after)
+        if self._kind is not None:
+            live.program("guard").stop()
+            del self._kind._render_traceback_
+
+    def _follow(self, module: ModuleType) -> None:
+        live.begin(module, Settings())
+        self._refusals.new()  # those from before an %unload_ext have been told
+
+        def trace(error: Any) -> list[str]:
+            return self._trace(error)
+
+        # IPython asks an exception for its traceback, where it has this.
+        self._kind = type(live.program("refusal").refusal(""))
+        self._kind._render_traceback_ = trace
+
+    def _trace(self, error: Any) -> list[str]:
+        """The lines of the cell that launched the kernel, and the failure in one."""
+        traceback = self._shell.InteractiveTB
+        with refusals.shortened([error], traces=True):
+            lines: list[str] = traceback.structured_traceback(
+                type(error), error, error.__traceback__, tb_offset=traceback.tb_offset
+            )
+        return lines
+
+    def _before(self, info: Any) -> None:
+        self._began = time.time()
+
+    def _after(self, result: Any) -> None:
+        failure = result.error_before_exec or result.error_in_exec
+        met = self._refusals.new() if self._kind is not None else []
+        errors = refusals.in_chain(failure) if self._kind is not None else []
+        if failure is not None and self._kind is not None:
+            met += refusals.raised_since(Path(live.program("folder").place()), self._began)
+        if not met:
+            return
+        from IPython.display import display
+
+        shown = errors[0].text.splitlines()[0] if errors else ""
+        display(CellReport(refusals.section(errors, met, shown), failure is not None))

@@ -1,0 +1,375 @@
+"""A Case: one kernel, one configuration, one target. Plain, immutable, and the same on disk (case.json)."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from triage.model import inputs as launch_inputs
+from triage.model.errors import InputError
+from triage.model.target import Target
+
+SCHEMA = "triton-triage/case/1"
+
+Frozen: TypeAlias = Mapping[str, Any]
+"""A read-only mapping of JSON values."""
+
+_FIELDS = {
+    "schema",
+    "language",
+    "kernel",
+    "signature",
+    "constexprs",
+    "divisible",
+    "target",
+    "options",
+    "toolchain",
+    "origin",
+    "inputs",
+}
+
+
+IR_ENDINGS = frozenset({".source", ".glir", ".ttir", ".ttgir", ".llir", ".ll", ".ptx", ".amdgcn", ".mlir"})
+"""Of a kernel that is no source but what a stage left (``.source``: the front end); ``.mlir`` is a module with the
+pipeline that MLIR's reproducer names."""
+
+
+class Language(str, Enum):
+    """The language a kernel is written in."""
+
+    TRITON = "triton"
+    GLUON = "gluon"
+    CUTE = "cute"
+
+
+def frozen(value: Mapping[str, Any] | None = None) -> Frozen:
+    """A read-only copy."""
+    return MappingProxyType(dict(value or {}))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One kernel in one configuration.
+
+    ``signature`` maps argument names to Triton types (``*fp16``, ``i32``); ``constexprs`` maps compile-time
+    arguments to JSON values, where ``tl.float32`` and ``gl.NVMMASharedLayout(128, 16, 2)`` name Triton objects;
+    ``divisible`` maps argument names to the known divisor in elements or bytes (16, or 1 for none); left out,
+    pointers count as divisible by 16. ``options`` are the backend's own (``num_warps``, ``num_stages``, …).
+    ``inputs`` say how to make the arguments of a launch (see ``triage/model/inputs.py``); empty where the case does
+    not say, and no part of what is compiled.
+    """
+
+    folder: Path
+    file: str
+    name: str
+    signature: Frozen
+    constexprs: Frozen = field(default_factory=frozen)
+    divisible: Frozen = field(default_factory=frozen)
+    target: Target = field(default_factory=lambda: Target("cuda", "90"))
+    options: Frozen = field(default_factory=frozen)
+    language: Language = Language.TRITON
+    triton: str | None = None
+    origin: Frozen = field(default_factory=frozen)
+    inputs: Frozen = field(default_factory=frozen)
+
+    @property
+    def path(self) -> Path:
+        """The kernel's source file."""
+        return self.folder / self.file
+
+    @property
+    def is_ir(self) -> bool:
+        """A text of IR, from which only the later stages are compiled. It has neither arguments nor constexprs."""
+        return Path(self.file).suffix in IR_ENDINGS
+
+    def to_json(self) -> dict[str, Any]:
+        """The case document of the contract (``triton-triage/case/1``)."""
+        return {
+            "schema": SCHEMA,
+            "language": self.language.value,
+            "kernel": {"file": self.file, "name": self.name},
+            "signature": dict(self.signature),
+            "constexprs": dict(self.constexprs),
+            "divisible": self.divisibility(),
+            "target": str(self.target),
+            "options": dict(self.options),
+            "toolchain": {"triton": self.triton} if self.triton else {},
+            "origin": dict(self.origin),
+            **({"inputs": dict(self.inputs)} if self.inputs else {}),
+        }
+
+    def divisibility(self) -> dict[str, int]:
+        """Divisors as compiled: what the case states, and 16 for every other pointer."""
+        stated = {name: int(value) for name, value in self.divisible.items()}
+        pointers = (name for name, type_ in self.signature.items() if str(type_).startswith("*"))
+        return {**{name: 16 for name in pointers if name not in stated}, **stated}
+
+    def settings(self) -> str:
+        """Constexprs and options in a line; Gluon kernels may have ``num_warps`` as both."""
+        values = (*self.constexprs.items(), *self.options.items())
+        return " ".join(dict.fromkeys(f"{name}={value}" for name, value in values))
+
+    def identity(self) -> str:
+        """Hash of what is compiled: source text and configuration, without folder, origin, toolchain and inputs."""
+        document = self.to_json()
+        document.pop("inputs", None)
+        del document["origin"], document["toolchain"], document["schema"]
+        document["kernel"] = {"name": self.name, "source": hashlib.sha256(self.path.read_bytes()).hexdigest()}
+        if self.is_ir:
+            document["kernel"]["stage"] = self.path.suffix
+        return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+    def with_changes(self, changes: Mapping[str, Any]) -> Case:
+        """A neighbour: each name goes to the constexpr, argument or option it belongs to; ``target`` and
+        ``triton`` are themselves. Raises KeyError for a name that is none of these."""
+        signature, constexprs, options = dict(self.signature), dict(self.constexprs), dict(self.options)
+        target, triton = self.target, self.triton
+        for name, value in changes.items():
+            if name in constexprs:
+                constexprs[name] = value
+            elif name in signature:
+                signature[name] = value
+            elif name == "target":
+                target = Target.parse(value)
+            elif name == "triton":
+                triton = value
+            elif name in KNOWN_OPTIONS or name in options:
+                options[name] = value
+            else:
+                raise KeyError(name)
+        return replace(
+            self,
+            signature=frozen(signature),
+            constexprs=frozen(constexprs),
+            options=frozen(options),
+            target=target,
+            triton=triton,
+        )
+
+    def replaced(
+        self,
+        signature: Mapping[str, Any],
+        constexprs: Mapping[str, Any],
+        divisible: Mapping[str, Any],
+        options: Mapping[str, Any],
+        target: Target,
+    ) -> Case:
+        """The same kernel in another configuration."""
+        return replace(
+            self,
+            signature=frozen(signature),
+            constexprs=frozen(constexprs),
+            divisible=frozen(divisible),
+            options=frozen(options),
+            target=target,
+        )
+
+
+KNOWN_OPTIONS = frozenset(
+    {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "debug", "default_dot_input_precision"}
+)
+"""Options that exist on every release and may be added to a case that does not state them."""
+
+
+def load(path: Path) -> Case:
+    """Read a case folder or its ``case.json``. Raises InputError naming the file, the field and the mend."""
+    document_path = path / "case.json" if path.is_dir() else path
+    if not document_path.is_file():
+        raise InputError(f"{document_path}: no such file; a case folder holds case.json and the kernel")
+    try:
+        text = document_path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{document_path}: cannot be read as text: {error}") from None
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{document_path}: not JSON: {error}") from None
+    return from_json(document, document_path.parent, str(document_path))
+
+
+def from_json(document: Any, folder: Path, where: str) -> Case:
+    """Build a Case from a parsed document; ``where`` names it in errors. Raises InputError."""
+
+    def bad(field_name: str, problem: str) -> InputError:
+        return InputError(f"{where}: {field_name}: {problem}")
+
+    if not isinstance(document, dict):
+        raise InputError(f"{where}: expected a JSON object with schema {SCHEMA!r}")
+    if document.get("schema") != SCHEMA:
+        raise bad("schema", f"expected {SCHEMA!r}, found {document.get('schema')!r}")
+    if unknown := sorted(set(document) - _FIELDS):
+        raise bad(unknown[0], f"unknown field; known are {', '.join(sorted(_FIELDS))}")
+    try:
+        language = Language(document.get("language", "triton"))
+    except ValueError:
+        raise bad("language", f"{document['language']!r} is not one of triton, gluon, cute") from None
+    if language is Language.CUTE:
+        raise bad("language", "cute kernels cannot be compiled by this release; triton and gluon can")
+    file, name = _kernel(document.get("kernel"), folder, bad)
+    mappings = {key: _mapping(document.get(key, {}), key, bad) for key in ("options", "toolchain", "origin")}
+    signature = _mapping(document.get("signature"), "signature", bad)
+    for argument, type_ in signature.items():
+        check_type(type_, lambda problem, argument=argument: bad(f"signature.{argument}", problem))
+    divisible = _mapping(document.get("divisible", {}), "divisible", bad)
+    for argument, value in divisible.items():
+        if argument not in signature:
+            raise bad(f"divisible.{argument}", "not an argument of the signature")
+        check_divisor(value, lambda problem, argument=argument: bad(f"divisible.{argument}", problem))
+    constexprs = _mapping(document.get("constexprs", {}), "constexprs", bad)
+    if both := sorted(set(constexprs) & set(signature)):
+        raise bad(f"constexprs.{both[0]}", "also in signature; an argument is one or the other")
+    for argument, value in constexprs.items():
+        check_constant(value, lambda problem, argument=argument: bad(f"constexprs.{argument}", problem))
+    target = document.get("target")
+    if not isinstance(target, str):
+        raise bad("target", f"expected text such as 'cuda:90', found {target!r}")
+    triton = mappings["toolchain"].get("triton")
+    if triton is not None and not isinstance(triton, str):
+        raise bad("toolchain.triton", f"expected a version such as '3.2.0', found {triton!r}")
+    try:
+        parsed_target = Target.parse(target)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    check_options(mappings["options"], bad)
+    if Path(file).suffix in IR_ENDINGS and (values := sorted({*signature, *constexprs})):
+        raise bad(values[0], f"{file} is IR, which has no named arguments and constexprs any more; leave it out")
+    case = Case(
+        folder=folder,
+        file=file,
+        name=name,
+        signature=frozen(signature),
+        constexprs=frozen(constexprs),
+        divisible=frozen(divisible),
+        target=parsed_target,
+        options=frozen(mappings["options"]),
+        language=language,
+        triton=triton,
+        origin=frozen(mappings["origin"]),
+    )
+    if "inputs" not in document:
+        return case
+    inputs = launch_inputs.check(document["inputs"], signature, constexprs, case.divisibility(), bad)
+    return replace(case, inputs=frozen(inputs))
+
+
+_SCALAR = r"(?:fp8e4nv|fp8e4b8|fp8e4b15|fp8e5b16|fp8e5|fp16|bf16|fp32|fp64|[iu](?:1|8|16|32|64)|B)"
+_TYPE = re.compile(rf"(?:\*+k?)?{_SCALAR}|nvTmaDesc")
+_DESCRIPTOR = re.compile(
+    rf"tensordesc(?:_im2col)?<{_SCALAR}\[ *\d+(?: *, *\d+)* *\](?:, *input_rank=\d+)?(?:, *(?P<layout>[^<>]+))?>"
+)
+
+
+def check_type(value: Any, bad: Any) -> None:
+    """A type as ``str_to_ty`` of any release spells it. A descriptor's layout is a call with literals: Triton
+    evaluates that text."""
+    if isinstance(value, str):
+        descriptor = _DESCRIPTOR.fullmatch(value)
+        if _TYPE.fullmatch(value) or (descriptor and (not descriptor["layout"] or _is_layout(descriptor["layout"]))):
+            return
+    raise bad(f"expected a Triton type such as '*fp16', 'i32' or 'tensordesc<fp16[128, 64]>', found {value!r}")
+
+
+def _is_layout(text: str) -> bool:
+    try:
+        call = ast.parse(text, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return False
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+            ast.literal_eval(argument)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def check_constant(value: Any, bad: Any) -> None:
+    """A constexpr is what JSON can hold and Triton can represent: text, booleans, numbers, null, lists of these."""
+    match value:
+        case None | bool() | str():
+            return
+        case int() if -(1 << 63) <= value < 1 << 64:
+            return
+        case int():
+            raise bad("does not fit into 64 bits")
+        case float() if math.isfinite(value):
+            return
+        case float():
+            raise bad(f"{value} is not a number that JSON can hold")
+        case list():
+            for item in value:
+                check_constant(item, bad)
+        case _:
+            raise bad(f"a {type(value).__name__} cannot be a constexpr here")
+
+
+def check_divisor(value: Any, bad: Any) -> None:
+    """A divisor is a positive power of two; Triton's attribute knows 16, and 1 takes the default back."""
+    if not isinstance(value, int) or isinstance(value, bool) or value not in (1, 16):
+        raise bad(f"expected 16 (known divisible by 16) or 1 (nothing known), found {value!r}")
+
+
+def check_options(options: Mapping[str, Any], bad: Any) -> None:
+    """The three launch options have hard shapes on every release; the backend checks the rest."""
+    for name in ("num_warps", "num_stages", "num_ctas"):
+        value = options.get(name)
+        if value is None:
+            continue
+        if not isinstance(value, int) or isinstance(value, bool) or value < (0 if name == "num_stages" else 1):
+            raise bad(f"options.{name}", f"expected a positive integer, found {value!r}")
+        if name == "num_warps" and value & (value - 1):
+            raise bad(f"options.{name}", f"must be a power of two (triton/backends/*/compiler.py), found {value}")
+
+
+def _mapping(value: Any, field_name: str, bad: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise bad(field_name, f"expected an object, found {type(value).__name__ if value is not None else 'nothing'}")
+    return value
+
+
+def _kernel(value: Any, folder: Path, bad: Any) -> tuple[str, str]:
+    kernel = _mapping(value, "kernel", bad)
+    file, name = kernel.get("file"), kernel.get("name")
+    if not isinstance(file, str) or not file:
+        raise bad("kernel.file", "expected the name of the kernel's source file in this folder")
+    if not isinstance(name, str) or not name.isidentifier():
+        raise bad("kernel.name", f"expected the name of a function, found {name!r}")
+    path = folder / file
+    try:
+        inside = not Path(file).is_absolute() and path.resolve().is_relative_to(folder.resolve())
+        exists = path.is_file()
+    except (OSError, ValueError, RuntimeError) as error:  # too long, a null byte, a loop of links
+        raise bad("kernel.file", f"no name of a file: {error}") from None
+    if not inside:
+        raise bad("kernel.file", f"{file!r} leaves the case folder")
+    if not exists:
+        raise bad("kernel.file", f"{file!r} does not exist in {folder}")
+    if path.suffix not in IR_ENDINGS:
+        check_source(path, name)
+    return file, name
+
+
+def check_source(path: Path, name: str) -> None:
+    """Parse the kernel's file and look for the function. Raises InputError with what the file does define.
+
+    A name that is assigned or imported is accepted: what it is shows when the worker imports the module.
+    """
+    try:
+        tree = ast.parse(path.read_bytes(), filename=str(path))
+    except SyntaxError as error:
+        raise InputError(f"{path}{f':{error.lineno}' if error.lineno else ''}: not Python: {error.msg}") from None
+    except (OSError, ValueError, RecursionError, MemoryError) as error:
+        raise InputError(f"{path}: not Python: {error}") from None
+    defined = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    bound = {alias.asname or alias.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names}
+    bound |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    if name not in defined and name not in bound and "*" not in bound:
+        known = ", ".join(defined[:8]) or "no function at all"
+        raise InputError(f"{path}: defines no function {name!r}; it defines {known}")

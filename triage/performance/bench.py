@@ -1,0 +1,341 @@
+"""Time cases on this machine's GPU, one after the other, each in a process of its own.
+
+A launch may crash, hang, or leave a broken context behind, so nothing survives from one case to the next but the
+outputs of the first that ran, in a file, with which the others are compared. The processes run below the nanny (see
+``worker/nanny.py``): whatever becomes of triage, none of them is left.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import selectors
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from triage.harness import watch
+from triage.harness.boundedlog import BoundedLog
+from triage.harness.judge import signal_name
+from triage.harness.limits import Limits
+from triage.harness.remote import Remote, read_available
+from triage.harness.request import Request
+from triage.harness.servers import ServerTree
+from triage.harness.toolchains import Toolchain
+from triage.harness.worker import wire
+from triage.model.case import Case
+from triage.model.errors import EnvironmentFault
+from triage.model.measurement import Difference, Measurement, NotMeasured
+from triage.performance import launch_plan as plan
+from triage.performance.launch_plan import BadInputs, Plan
+
+K = TypeVar("K")
+
+_WATCH_S = 0.1
+_RELEASE_S = 30.0
+"""A killed process leaves once the driver has torn its context down; a GPU that needs longer is not usable."""
+_QUANTILES = (0.2, 0.5, 0.8)
+_MOST_LINE = 200
+
+
+def bench(
+    cases: Sequence[tuple[K, Case, Toolchain]],
+    limits: Limits,
+    problem: Case | None = None,
+    doing: Callable[[int, int], None] = lambda done, of: None,
+) -> Iterator[tuple[K, Measurement | NotMeasured]]:
+    """Time each case with its toolchain; the answers come in the order of the cases, one at a time.
+
+    ``limits`` bound each process: import of torch, compile and all launches together. ``problem`` is the case whose
+    inputs all must be equal to (apart from configuration, element types and storage order), for times are of use
+    only among launches that do the same work; left out, the first that has inputs. ``doing`` hears before each case
+    how many are done and of how many. Raises EnvironmentFault when no process can be started at all.
+    """
+    with Bench(limits, problem) as running:
+        for done, (key, case, toolchain) in enumerate(cases):
+            doing(done, len(cases))
+            yield key, running.measure(case, toolchain)
+
+
+@dataclass(slots=True, eq=False)
+class _Process:
+    """One worker under way, and what is known of it."""
+
+    identity: str
+    deadline: float
+    token: str = field(default_factory=lambda: secrets.token_hex(8))
+    pid: int = 0
+    doing: str = "starting"
+    answer: dict[str, Any] | None = None
+    status: int | None = None
+    fault: str = ""
+    ended: bool = False
+    timed_out: bool = False
+    over_memory: bool = False
+    log: BoundedLog = field(default_factory=lambda: BoundedLog(1 << 16, 1 << 16))
+    results: BoundedLog = field(default_factory=lambda: BoundedLog(1 << 16, 1 << 16))
+
+
+class Bench:
+    """What the measurements of one call share: the nanny, and the outputs that are the reference. A context manager."""
+
+    def __init__(self, limits: Limits, problem: Case | None = None) -> None:
+        self._limits = limits
+        self._selector = selectors.DefaultSelector()
+        self._tree = ServerTree(self._selector, self, list)
+        self._problem: dict[str, str] | None = None
+        self._no_use: dict[tuple[str, str], str] = {}
+        self._stuck = ""
+        self._reference: Path | None = None
+        self._tolerance = 0.0
+        self._process: _Process | None = None
+        if problem is not None and problem.inputs:
+            with suppress(BadInputs):
+                self._problem = _plan(problem).problem()
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._tree.close()
+        self._selector.close()
+
+    def measure(self, case: Case, toolchain: Toolchain) -> Measurement | NotMeasured:
+        """Time one case."""
+        if not case.inputs:
+            return NotMeasured(f"{case.folder}: the case states no inputs, so it cannot be launched")
+        try:
+            resolved = _plan(case)
+        except BadInputs as error:
+            return NotMeasured(str(error))
+        if other := self._another_problem(resolved):
+            return NotMeasured(other)
+        place = (str(toolchain.python), str(case.target))
+        if reason := self._stuck or self._no_use.get(place):
+            return NotMeasured(reason, everywhere=True)
+        try:
+            found = self._judged(self._run(Request(case, toolchain, self._limits), resolved), resolved)
+        except EnvironmentFault as error:
+            found = NotMeasured(str(error))
+        if isinstance(found, NotMeasured) and found.everywhere:
+            self._no_use[place] = found.reason
+        return found
+
+    def _another_problem(self, resolved: Plan) -> str:
+        """Nothing where the inputs are those of the others; else which one is another, in words."""
+        mine = resolved.problem()
+        if self._problem is None:
+            self._problem = mine
+        for name in (*self._problem, *mine):
+            theirs, ours = self._problem.get(name, "absent"), mine.get(name, "absent")
+            if theirs != ours:
+                return f"its inputs are another problem: {name} is {ours}, not {theirs}"
+        return ""
+
+    # ---- one process
+
+    def _run(self, request: Request, resolved: Plan) -> _Process:
+        nanny, folder = self._tree.nanny(), self._tree.new_folder()
+        reference = self._reference or folder.with_name(f"{folder.name}-outputs")
+        process = _Process(self._tree.new_identity(), time.monotonic() + self._limits.timeout_s)
+        path = folder / "request.json"
+        path.write_text(json.dumps(_message(request, resolved, process.token, folder, reference, not self._reference)))
+        self._process = process
+        reading = [_pipe(), _pipe()]
+        for (read, _), sink in zip(reading, (process.log, process.results), strict=True):
+            self._selector.register(read, selectors.EVENT_READ, self._reader(read, sink))
+        message = {
+            "op": "start",
+            "id": process.identity,
+            "command": self._tree.command(request, "bench", str(path)),
+            "environment": self._tree.environment(request),
+            # The driver maps a terabyte of addresses for itself: resident memory is watched instead.
+            "memory_bytes": 0,
+        }
+        if not nanny.ask(message, [write for _, write in reading]):
+            process.ended, process.fault = True, "the process above it is gone"
+        for _, write in reading:
+            os.close(write)
+        try:
+            self._wait(process, nanny)
+        finally:
+            for (read, _), sink in zip(reading, (process.log, process.results), strict=True):
+                read_available(read, sink)
+                with suppress(KeyError, ValueError):
+                    self._selector.unregister(read)
+                os.close(read)
+        self._hear(process)
+        ran = process.answer is not None and process.answer["ev"] == "measured"
+        if ran and resolved.outputs and self._reference is None:
+            self._reference, self._tolerance = reference, resolved.tolerance
+        return process
+
+    def _reader(self, fd: int, sink: BoundedLog) -> Callable[[], None]:
+        def read() -> None:
+            if not read_available(fd, sink):
+                self._selector.unregister(fd)
+
+        return read
+
+    def _wait(self, process: _Process, nanny: Remote) -> None:
+        killed_at = float("inf")
+        while not process.ended:
+            for key, _ in self._selector.select(_WATCH_S):
+                key.data()
+            now = time.monotonic()
+            if now > killed_at + _RELEASE_S:
+                self._stuck = f"the GPU still holds process {process.pid}, {_RELEASE_S:g} s after it was killed"
+                return
+            if killed_at < float("inf"):
+                continue
+            process.timed_out = now > process.deadline
+            process.over_memory = bool(process.pid) and watch.tree_rss_bytes(process.pid) > self._limits.memory_bytes
+            if process.timed_out or process.over_memory:
+                killed_at = now
+                nanny.ask({"op": "kill", "id": process.identity})
+
+    def _hear(self, process: _Process) -> None:
+        for line in process.results.text().splitlines():
+            event = wire.parse_event(line.encode(), process.token)
+            if event is None:
+                continue
+            if event["ev"] == "phase":
+                process.doing = str(event.get("doing"))
+            elif event["ev"] in ("measured", "not_measured"):
+                process.answer = event
+
+    # ---- what the nanny tells (servers.Listener)
+
+    def started(self, identity: str, pid: int) -> None:
+        """The process exists."""
+        if self._process is not None and self._process.identity == identity:
+            self._process.pid = pid
+
+    def exited(self, identity: str, message: dict[str, Any]) -> None:
+        """The process ended."""
+        if self._process is not None and self._process.identity == identity:
+            self._process.status = message.get("status")
+            self._process.fault = message.get("fork_failed", "")
+            self._process.ended = True
+
+    def lost(self, remote: Remote) -> None:
+        """The nanny was killed, and the process with it."""
+        if self._process is not None:
+            self._process.ended, self._process.fault = True, "the process above it was killed"
+
+    # ---- what it means
+
+    def _judged(self, process: _Process, resolved: Plan) -> Measurement | NotMeasured:
+        answer = process.answer
+        if answer is None:
+            return NotMeasured(self._why(process))
+        if answer["ev"] == "not_measured":
+            everywhere = bool(answer.get("everywhere"))
+            where = "" if everywhere else f", while {process.doing}"
+            return NotMeasured(f"{answer.get('reason')}{where}", everywhere)
+        try:
+            return self._measurement(answer, resolved)
+        except (KeyError, TypeError, ValueError):
+            return NotMeasured("the worker's answer cannot be read")
+
+    def _why(self, process: _Process) -> str:
+        while_ = f", while {process.doing}"
+        if process.timed_out:
+            return f"no end within {self._limits.timeout_s:g} s{while_}"
+        if process.over_memory:
+            return f"more than {self._limits.memory_bytes} B of host memory{while_}"
+        if process.fault or process.status is None:
+            return process.fault or f"it ended without a word{while_}"
+        if number := process.status & 0x7F:
+            return f"the process died of {signal_name(number)}{while_}{_last_line(process.log)}"
+        return f"the process called exit({process.status >> 8}){while_}{_last_line(process.log)}"
+
+    def _measurement(self, answer: dict[str, Any], resolved: Plan) -> Measurement:
+        times = sorted(float(one) for one in answer["times_ms"])
+        p20, median, p80 = (_quantile(times, one) for one in _QUANTILES)
+        compared = answer["comparison"]
+        difference = None
+        if compared is not None and not compared.get("incomparable"):
+            difference = Difference(
+                output=str(compared["output"]),
+                absolute=_finite(compared["absolute"]),
+                relative=_finite(compared["relative"]),
+                undefined=int(compared["undefined"]),
+                tolerance=max(resolved.tolerance, self._tolerance),
+                elements=int(compared["elements"]),
+            )
+        return Measurement(
+            median_ms=median,
+            p20_ms=p20,
+            p80_ms=p80,
+            launches=len(times),
+            device=str(answer["device"]),
+            clock=str(answer["clock"]),
+            # 1e9: milliseconds to seconds, and operations to their millions of millions.
+            tflops=None if resolved.flops is None or median <= 0 else resolved.flops / median / 1e9,
+            agrees=None if difference is None else difference.agrees,
+            difference=difference,
+            reference=compared is None and bool(resolved.outputs),
+        )
+
+
+def _plan(case: Case) -> Plan:
+    return plan.resolve(case.inputs, case.signature, case.constexprs, case.divisibility())
+
+
+def _message(
+    request: Request, resolved: Plan, token: str, folder: Path, reference: Path, first: bool
+) -> dict[str, Any]:
+    """The request as ``worker/bench.py`` reads it."""
+    case = request.case
+    return {
+        "token": token,
+        "folder": str(folder),
+        "path": str(case.path.resolve()),
+        "kernel": case.name,
+        "target": case.target.to_message(),
+        "plan": resolved.to_message(),
+        "reference": str(reference),
+        "first": first,
+        "case": {
+            "language": case.language.value,
+            "signature": dict(case.signature),
+            "constexprs": dict(case.constexprs),
+            "divisible": case.divisibility(),
+            "options": dict(case.options),
+        },
+    }
+
+
+def _pipe() -> tuple[int, int]:
+    read, write = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(read, False)
+    return read, write
+
+
+def _last_line(log: BoundedLog) -> str:
+    """What was printed last, as the end of a sentence."""
+    lines = [line.strip() for line in log.text().splitlines() if line.strip()]
+    return f": {lines[-1][:_MOST_LINE]}" if lines else ""
+
+
+def _quantile(times: list[float], share: float) -> float:
+    """Between the two nearest, as ``numpy.quantile`` does by default. Raises ValueError for no or bad times."""
+    if not times or not all(math.isfinite(one) and one >= 0 for one in times):
+        raise ValueError("no times")
+    place = share * (len(times) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(times) - 1)
+    return times[below] + (times[above] - times[below]) * (place - below)
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None

@@ -1,0 +1,167 @@
+"""What a neighbour that compiles costs: its place among the others, and the words that say so.
+
+Legal is not enough. On an H200 a matmul that falls from wgmma to mma.sync and spills is a hundred times slower than
+one that keeps wgmma, and both "work". So the instruction class comes first, spills second, and only then what the
+user would have to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import log2
+
+from triage.legality import occupancy
+from triage.model.outcome import Resources, TensorCore
+from triage.model.report import Suggestion, SuggestionKind
+from triage.model.target import Target
+from triage.performance.fast_path import FastPath
+from triage.suggest.configuration import dtype_text
+
+_SPEED = {
+    TensorCore.TCGEN05: 4,
+    TensorCore.WGMMA: 3,
+    TensorCore.MFMA: 3,
+    TensorCore.MMA_SYNC: 2,
+    TensorCore.WMMA: 2,
+    TensorCore.NONE: 0,
+}
+"""Throughput by class, coarsely; AMD's two never meet NVIDIA's in one comparison, since a target is one vendor's."""
+
+_OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "maxnreg"})
+_SERIOUS_SPILL = 256
+"""Bytes a thread. Below, spills live in L1 and are seldom seen; above, they are memory traffic in the inner loop."""
+
+
+def order(suggestions: Iterable[Suggestion], meant: FastPath) -> list[Suggestion]:
+    """Best first. ``meant`` is what the failing configuration was meant to get; without a class in it, the best class
+    that a suggestion for the same target reached is the measure. Equal ones keep their order."""
+    found = list(suggestions)
+    reference = _SPEED[meant.tensor_core] if meant.tensor_core is not None else _best(found)
+    fewest_copies = min((s.resources.register_copies for s in found if s.resources), default=0)
+
+    def key(suggestion: Suggestion) -> tuple[int, int, int, bool, int, float, float, int]:
+        resources = suggestion.resources
+        if resources is None:
+            return 2, 0, 0, False, 0, 0.0, suggestion.distance, 0  # advice, after all that was compiled
+        lost = max(reference - _SPEED[resources.tensor_core], 0)
+        spills = _spilled(resources)
+        # Each of these leaves the matrix instructions waiting for data.
+        waits = reference > 0 and (
+            loses_pipelining(suggestion, meant.stages)
+            + (meant.warp_specialized and not resources.warp_specialized)
+            + (resources.register_copies > fewest_copies)
+        )
+        penalty = change_penalty(suggestion)
+        # What may change results comes behind what cannot: it is another program.
+        doubtful = bool(suggestion.results)
+        # Another machine is no repair: it says where the kernel would have worked.
+        elsewhere = int("target" in suggestion.changes)
+        return elsewhere, lost, spills, doubtful, int(waits), penalty, suggestion.distance, resources.registers or 0
+
+    return sorted(found, key=key)
+
+
+def _spilled(resources: Resources) -> int:
+    """How much memory traffic spills make, 0 for none. A block's bytes count, since a block does the tile's work
+    whatever its threads are; in steps of a tenth, since a few bytes more say nothing, and one step for all that stays
+    in L1."""
+    bytes_a_thread = resources.spill_bytes or 0
+    if bytes_a_thread == 0:
+        return 0
+    if bytes_a_thread < _SERIOUS_SPILL:
+        return 1
+    return 2 + round(7 * log2(bytes_a_thread * (resources.threads or 128)))
+
+
+def loses_pipelining(suggestion: Suggestion, stages: int) -> bool:
+    """True when loads no longer overlap the matrix instructions: one stage where the user had several. It costs less
+    than losing the instruction class or spilling, and more than any other change of an option."""
+    now = suggestion.changes.get("num_stages")
+    return isinstance(now, int) and now <= 1 < stages
+
+
+def _best(suggestions: list[Suggestion]) -> int:
+    here = [_SPEED[s.resources.tensor_core] for s in suggestions if s.resources and "target" not in s.changes]
+    return max(here, default=0)
+
+
+def change_penalty(suggestion: Suggestion) -> float:
+    """How much a user gives up with the kind of change: the dearest of its changes decides."""
+    match suggestion.kind:
+        case SuggestionKind.SOURCE:
+            return 1.0  # among the configurations: a line of the user's own kernel is as near as a tile size
+        case SuggestionKind.TOOLCHAIN:
+            return 4.5  # another release touches every kernel, and still changes neither the data nor the machine
+    steers = not suggestion.results  # A flag that only steers the compiler is an option by another name.
+    return max((_penalty(name, value, steers) for name, value in suggestion.changes.items()), default=0.0)
+
+
+def _penalty(name: str, value: object, steers: bool) -> float:
+    if name == "target":
+        return 6.0
+    if isinstance(value, str):
+        return _text_penalty(value)
+    if name in _OPTIONS or (steers and isinstance(value, bool)):
+        return 0.0
+    return 2.0 if isinstance(value, bool) else 1.0
+
+
+def _text_penalty(value: str) -> float:
+    if value.startswith(("*", "tensordesc<")):
+        return 5.0
+    return 4.0 if dtype_text(value) is not None else 3.0
+
+
+def note(resources: Resources, meant: FastPath, target: Target) -> str:
+    """What a suggestion costs, in words and numbers."""
+    expected = meant.tensor_core
+    spills = resources.spill_bytes
+    slower = bool(spills and spills >= _SERIOUS_SPILL)
+    parts = []
+    if said := _class_in_words(resources.tensor_core, expected):
+        parts.append(said)
+        slower |= expected is not None and _SPEED[resources.tensor_core] < _SPEED[expected]
+    if spills is not None:
+        parts.append(f"spills {spills} B a thread" if spills else "no spills")
+    text = " and ".join(parts) if spills else ", ".join(parts)
+    if meant.warp_specialized and not resources.warp_specialized:
+        text += ", no warp specialization"
+    if resources.register_copies and resources.tensor_core is not TensorCore.NONE:
+        text += f", {resources.register_copies} tile{'s' * (resources.register_copies > 1)} a trip through registers"
+    if slower:
+        text += ": expect a large slowdown"
+    sizes = []
+    if resources.registers is not None:
+        sizes.append(f"{resources.registers} registers a thread")
+    if resources.shared_bytes:
+        sizes.append(f"{resources.shared_bytes} B of shared memory")
+    if resident := _occupancy(resources, target):
+        sizes.append(resident)
+    if sizes:
+        text = f"{text}; {', '.join(sizes)}" if text else ", ".join(sizes)
+    return text
+
+
+def _occupancy(resources: Resources, target: Target) -> str:
+    """How many blocks an SM holds, and what keeps it from holding more."""
+    if not resources.threads or resources.registers is None:
+        return ""
+    found = occupancy.of(
+        shared_bytes=resources.shared_bytes, registers=resources.registers, threads=resources.threads, target=target
+    )
+    if found is None or found.blocks_per_sm < 1:
+        return ""
+    unit = "an SM" if target.backend == "cuda" else "a compute unit"
+    return f"{found.blocks_per_sm} block{'s' * (found.blocks_per_sm > 1)} {unit} (limited by {found.limited_by})"
+
+
+def _class_in_words(now: TensorCore, expected: TensorCore | None) -> str:
+    if expected is None:
+        return "" if now is TensorCore.NONE else f"uses {now.value}"
+    if now is expected:
+        return "" if now is TensorCore.NONE else f"keeps {now.value}"
+    if now is TensorCore.NONE:
+        return f"drops from {expected.value} to no matrix instruction"
+    if _SPEED[now] < _SPEED[expected]:
+        return f"drops from {expected.value} to {now.value}"
+    return f"uses {now.value}" if expected is TensorCore.NONE else f"uses {now.value} in place of {expected.value}"

@@ -1,0 +1,243 @@
+"""The way through, whole: Case → Outcome → Diagnosis → Matches → Suggestions → Report, for one or many cases."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+
+from triage import knowledge, logs
+from triage._version import __version__
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.machine.caches import triton_cache_folder
+from triage.harness.request import Attempt, Request
+from triage.harness.store import Store
+from triage.harness.toolchains import Toolchain, Toolchains
+from triage.knowledge.matching import in_range
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis
+from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.model.outcome import Outcome, Status, Undecided
+from triage.model.progress import Progress
+from triage.model.report import POISONED, Match, Report, Suggestion
+from triage.performance.fast_path import FastPath, fast_path
+from triage.suggest.budget import Budget
+from triage.suggest.learnt import learnt
+from triage.suggest.plan import Plan, advice
+from triage.suggest.search import Search
+from triage.suggest.timed import timed
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a triage may use and what it shall do. ``triton`` and ``python`` choose the toolchain for every case;
+    without either a case's own ``toolchain`` counts, and without that the Triton beside triage. ``knowledge``:
+    folders with knowledge-base entries beside those that ship with triage. ``bench``: time the suggestions on this
+    machine's GPU and order them by that."""
+
+    triton: str | None = None
+    python: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    jobs: int | None = None
+    cache: bool = True
+    suggest: bool = True
+    budget: Budget = field(default_factory=Budget)
+    bench: bool = False
+    knowledge: tuple[Path, ...] = ()
+
+
+class Session:
+    """Toolchains, engine and store for a number of triages. Use as a context manager."""
+
+    def __init__(self, options: Options | None = None, progress: Progress | None = None) -> None:
+        self.options = options or Options()
+        self._progress = progress or Progress()
+        self._toolchains = Toolchains(progress=self._progress.note)
+        self._store = Store() if self.options.cache else None
+        self._engine = Engine(jobs=self.options.jobs, store=self._store, spare=self._toolchains.installed)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the workers."""
+        self._engine.close()
+        if self._store is not None:
+            self._store.close()
+
+    def check(self, case: Case) -> Report:
+        """Triage one case. Raises InputError when the case does not fit the kernel, EnvironmentFault when triage
+        could not tell, and what the toolchain's making raises."""
+        answer = next(iter(self.check_all([case])))
+        if isinstance(answer, TriageError):
+            raise answer
+        return answer
+
+    def check_all(self, cases: Iterable[Case]) -> Iterator[Report | TriageError]:
+        """Triage several cases that share the workers: all are compiled first, in any order; the reports come in
+        the order of the cases. A case that could not be triaged gives its error in its place."""
+        requests: list[Request | TriageError] = []
+        for case in cases:
+            try:
+                requests.append(self._request(case, len(requests)))
+            except TriageError as error:
+                requests.append(error)
+        wanted = [request for request in requests if isinstance(request, Request)]
+        answers = {attempt.request.tag: attempt for attempt in self._compile(wanted)}
+        for place, request in enumerate(requests):
+            if isinstance(request, TriageError):
+                yield request
+                continue
+            try:
+                yield self._report(answers[place])
+            except TriageError as error:
+                yield error
+
+    def _compile(self, wanted: list[Request]) -> Iterator[Attempt]:
+        for done, attempt in enumerate(self._engine.run(wanted), start=1):
+            if len(wanted) > 1:
+                self._progress.step(f"compiled {done} of {len(wanted)} cases")
+            yield attempt
+
+    def _request(self, case: Case, place: int) -> Request:
+        options = self.options
+        triton = options.triton or (None if options.python else case.triton)
+        toolchain = self._toolchains.resolve(triton, options.python)
+        return Request(
+            replace(case, triton=toolchain.triton),
+            toolchain,
+            options.limits,
+            observe=True,
+            keep=True,
+            use_cache=options.cache,
+            tag=place,
+        )
+
+    def _report(self, attempt: Attempt) -> Report:
+        request, outcome = attempt.request, attempt.result
+        if isinstance(outcome, Undecided):
+            where = f"{request.case.path}::{request.case.name}"
+            if outcome.input_error:
+                raise InputError(f"{where}: {outcome.reason}")
+            raise EnvironmentFault(f"{where}: could not tell: {outcome.reason}")
+        case = request.case
+        outcome = _with_poisoned_entry(outcome)
+        environment = _environment(case, request.toolchain, outcome)
+        diagnosis = logs.diagnose_outcome(outcome, case.path)
+        if diagnosis is None:
+            return Report(case, outcome, environment)
+        entries = knowledge.load_all(self.options.knowledge)
+        matches = tuple(knowledge.match(diagnosis, entries, case, request.toolchain.triton))
+        report = Report(case, outcome, environment, diagnosis, matches, artifacts=outcome.artifacts)
+        if not self.options.suggest:
+            return report
+        suggestions, search, unmeasured = self._search(request, outcome, diagnosis, matches)
+        return replace(
+            report,
+            suggestions=tuple(suggestions),
+            tried=search.tried,
+            learnt=learnt(search.tried),
+            unmeasured=tuple(unmeasured),
+        )
+
+    def _search(
+        self, request: Request, outcome: Outcome, diagnosis: Diagnosis, matches: tuple[Match, ...]
+    ) -> tuple[list[Suggestion], Search, list[str]]:
+        options = self.options
+        search = Search(
+            engine=self._engine,
+            limits=options.limits,
+            budget=options.budget,
+            meant=_meant(request.case, outcome),
+            signature=diagnosis.signature,
+            use_cache=options.cache,
+            progress=self._progress.tried,
+        )
+        with TemporaryDirectory(prefix="triage-rewrites-") as folder:
+            plan = Plan(request.case, request.toolchain, outcome, diagnosis, matches, Path(folder))
+            releases = partial(self._releases, request.toolchain, matches)
+            found = search.run(plan.neighbours(releases), outcome.duration_s)
+            unmeasured: list[str] = []
+            if options.bench and found:
+                # Inside: the rewritten sources are gone with their folder.
+                tried = [(one, search.neighbour(one)) for one in found]
+                timing = [(one, neighbour.case, neighbour.toolchain) for one, neighbour in tried]
+                found, unmeasured = timed(timing, request.case, options.limits, self._progress.timing)
+        return [*found, *advice(matches, found)], search, unmeasured
+
+    def _releases(self, toolchain: Toolchain, matches: tuple[Match, ...]) -> list[Toolchain]:
+        """Other installed releases, nearest newer one first; and the one that is known to have the fix, made if
+        none of the installed ones is new enough."""
+        installed: dict[str, Toolchain] = {}
+        for other in self._toolchains.installed():
+            if other.triton != toolchain.triton:
+                installed.setdefault(other.triton, other)
+        fixed = next((match.fixed_in for match in matches if match.fixed_in), None)
+        if fixed and not any(in_range(version, f">={fixed}") for version in installed):
+            self._progress.note(f"known to be fixed in Triton {fixed}: making an environment to see")
+            try:
+                found = self._toolchains.managed(fixed)
+                installed[found.triton] = found
+            except TriageError as error:
+                self._progress.note(str(error))
+        newer = [one for one in installed.values() if in_range(one.triton, f">{toolchain.triton}")]
+        older = [one for one in installed.values() if one not in newer]
+        # The nearest are the easiest to move to, the newest says whether it is mended at all; each costs the start
+        # of a server and a second of compiling.
+        return list(dict.fromkeys(newer[:2] + newer[-1:] + older[-1:]))
+
+
+def _meant(case: Case, outcome: Outcome) -> FastPath:
+    """What the failing case was on its way to, read from the last IR that there is."""
+    # 3 is what every back-end's options default to (triton/backends/*/compiler.py).
+    stages = int(case.options.get("num_stages", 3))
+    texts = [outcome.artifacts[name] for name in ("ir", "ttgir", "ttir", "source") if name in outcome.artifacts]
+    found = [fast_path(path.read_text(errors="replace"), case.target, stages) for path in texts]
+    specialized = any(one.warp_specialized for one in found)
+    best = next((one for one in found if one.tensor_core is not None), FastPath(stages=stages))
+    return replace(best, warp_specialized=specialized)
+
+
+def _environment(case: Case, toolchain: Toolchain, outcome: Outcome) -> Mapping[str, str]:
+    return {
+        "triton": outcome.environment.get("triton", toolchain.triton),
+        "python": outcome.environment.get("python", toolchain.python_version),
+        "target": str(case.target),
+        **({"ptxas": outcome.environment["ptxas"]} if "ptxas" in outcome.environment else {}),
+        "triage": __version__,
+        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
+    }
+
+
+def _with_poisoned_entry(outcome: Outcome) -> Outcome:
+    """A suspect compile leaves a finished entry in Triton's cache, which every later run takes for good: name it."""
+    if outcome.status is not Status.SUSPECT or outcome.cache_key is None:
+        return outcome
+    entry = triton_cache_folder() / outcome.cache_key
+    there = "is there now: delete it" if entry.is_dir() else "is where a program that compiles this keeps it"
+    note = f"poisoned cache entry: {entry} ({there})"
+    artifacts = {**outcome.artifacts, POISONED: entry}
+    return replace(outcome, notes=(*outcome.notes, note), artifacts=artifacts)
+
+
+def keep_artifacts(report: Report, folder: Path) -> Report:
+    """Copy a report's artifacts to ``folder``. Raises EnvironmentFault when it cannot be written."""
+    kept: dict[str, Path] = {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, path in report.artifacts.items():
+            kept[name] = Path(shutil.copyfile(path, folder / path.name)) if path.is_file() else path
+    except OSError as error:
+        raise EnvironmentFault(f"-o {folder}: cannot be written: {error.strerror}") from None
+    return replace(report, artifacts=kept)

@@ -1,0 +1,1 @@
+"""Report documents in each format: terminal, Markdown, HTML and plain text."""

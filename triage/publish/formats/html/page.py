@@ -1,0 +1,175 @@
+"""The page: head, contents, a section for each of the document's, and what it was made with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import resources
+
+from triage.publish.document import (
+    Block,
+    Bullets,
+    Code,
+    Comparison,
+    Document,
+    Heading,
+    Line,
+    Link,
+    Listing,
+    Paragraph,
+    Span,
+    Strong,
+    Table,
+    Tone,
+)
+from triage.publish.formats.html.chart import comparison
+from triage.publish.formats.html.elements import Element, append, element, written
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def render(document: Document) -> str:
+    """The whole file."""
+    names = _Names()
+    contents = element("ul")
+    main = element("main", id="main")
+    for section in document.sections:
+        append(contents, element("li", element("a", section.title, href=f"#{section.key}")))
+        title = element("h2", section.title, id=f"{section.key}-title")
+        blocks = (_block(block, names) for block in section.blocks)
+        append(main, element("section", title, *blocks, id=section.key, aria_labelledby=f"{section.key}-title"))
+    body = element(
+        "body",
+        element("a", "Skip to the report", class_="skip", href="#main"),
+        element("header", element("h1", document.headline), element("p", *_subtitle(document))),
+        element("nav", contents, aria_label="Contents"),
+        main,
+        element("footer", *_foot(document)),
+    )
+    return written(element("html", _head(document), body, lang="en"))
+
+
+def _head(document: Document) -> Element:
+    style = resources.files("triage.publish.formats.html").joinpath("style.css").read_text(encoding="utf-8")
+    return element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", document.title),
+        element("style", style),
+    )
+
+
+def _subtitle(document: Document) -> Iterator[Element | str]:
+    yield document.title.removeprefix(document.headline).strip(" ()")
+    if document.signature:
+        yield element("br")
+        yield "signature "
+        yield element("code", document.signature)
+
+
+def _foot(document: Document) -> Iterator[Element]:
+    yield element("p", document.made)
+    if document.removed:
+        kinds = ", ".join(f"{name} ({count})" for name, count in sorted(document.removed.items()))
+        yield element("p", f"Taken out before this left the machine, or shortened: {kinds}.")
+
+
+class _Names:
+    """Names for what a reader jumps to, each once."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def next(self, what: str) -> str:
+        """A name that no other element has."""
+        self._count += 1
+        return f"{what}-{self._count}"
+
+
+def _block(block: Block, names: _Names) -> Element:
+    match block:
+        case Paragraph():
+            return element("p", *_spans(block.line))
+        case Bullets():
+            return element("ul", *(element("li", *_spans(one)) for one in block.lines))
+        case Heading():
+            return element("h3", *_spans(block.line))
+        case Listing():
+            return _listing(block, names)
+        case Table():
+            return _table(block)
+        case Comparison():
+            return comparison(block)
+
+
+def _spans(line: Line) -> Iterator[Element | str]:
+    return (_span(span) for span in line)
+
+
+def _span(span: Span) -> Element | str:
+    match span:
+        case Code(text):
+            return element("code", text)
+        case Link(url, text):
+            return element("a", text, href=url, rel="noreferrer noopener")
+        case Strong(text):
+            return element("strong", text)
+        case str():
+            return span
+
+
+def _listing(block: Listing, names: _Names) -> Element:
+    # A listing that scrolls can be reached and scrolled by keyboard.
+    code = element("pre", tabindex=0, role="region", aria_label=block.title)
+    first = names.next("line") if block.marked else None
+    for part in _lines(block, first):
+        append(code, part)
+    said: list[Element | str] = [block.title]
+    if first is not None:
+        lines = len(block.marked)
+        said = [block.title, f" \u2013 {'one line is' if lines == 1 else f'{lines} lines are'} marked: {block.why}"]
+    jump = (
+        element("p", element("a", "To the marked line", href=f"#{first}"))
+        if first and block.text.count("\n") > 30
+        else None
+    )
+    if block.folded:
+        return element("details", element("summary", *said), element("div", jump, code))
+    return element("figure", element("figcaption", *said), jump, code)
+
+
+def _lines(block: Listing, first: str | None) -> Iterator[Element | str]:
+    """The text; marked lines and those of a diff in elements of their own, the rest as long pieces."""
+    plain: list[str] = []
+    lines = block.text.split("\n")
+    for number, line in enumerate(lines):
+        end = "\n" if number < len(lines) - 1 else ""
+        if number in block.marked:
+            yield "".join(plain)
+            plain = [end]
+            yield element("mark", line, id=first if number == min(block.marked) else None)
+        elif block.language == "diff" and line[:1] in ("+", "-"):
+            yield "".join(plain)
+            plain = [end]
+            yield element("span", line, class_="added" if line[0] == "+" else "gone")
+        else:
+            plain.append(line + end)
+    yield "".join(plain)
+
+
+def _table(block: Table) -> Element:
+    table = element("table", element("caption", block.caption))
+    if any(block.head):
+        append(table, element("thead", element("tr", *(element("th", name, scope="col") for name in block.head))))
+    body = element("tbody")
+    for name, *cells in block.rows:
+        tones = (
+            element("td", *_spans(cell.line), class_=None if cell.tone is Tone.PLAIN else cell.tone.value)
+            for cell in cells
+        )
+        append(body, element("tr", element("th", *_spans(name.line), scope="row"), *tones))
+    append(table, body)
+    return element("div", table, class_="scroll", tabindex=0, role="region", aria_label=block.caption)

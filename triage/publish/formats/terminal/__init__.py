@@ -1,0 +1,1 @@
+"""What the commands print for people, at 80 columns."""

@@ -1,0 +1,62 @@
+"""The facts of ``triage doctor`` for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from triage.harness.machine import Machine
+from triage.publish.formats.terminal.text import safe
+
+_GIB = 1 << 30
+
+
+def machine(console: Console, facts: Machine) -> None:
+    """Print every section; a fact that could not be found out is said to be unknown."""
+    console.print(Text(f"triage {facts.triage}, Python {facts.python}, {facts.system}", style="bold"))
+    _section(console, "Triton")
+    if facts.default_fault:
+        _line(console, facts.default_fault, style="yellow")
+    for one in facts.toolchains:
+        ptxas = ", ".join(sorted({tool.version for tool in one.ptxas if tool.version})) or "none"
+        place = "managed" if one.toolchain.managed else "beside triage"
+        _line(console, f"{one.toolchain.triton:<8} Python {one.toolchain.python_version:<8} ptxas {ptxas:<12} {place}")
+    _line(console, f"environments are made with {facts.installer}")
+    _section(console, "Linkers for AMD (Triton 3.0 to 3.4)")
+    for linker in facts.lld:
+        _line(console, f"{linker.path} {linker.version or ''}".rstrip())
+    if not facts.lld:
+        _line(console, "no ld.lld: AMD kernels compile up to amdgcn there; install lld or set TRITON_HIP_LLD_PATH")
+    _section(console, "GPUs")
+    for gpu in facts.gpus:
+        _line(console, safe(str(gpu.name)))
+    if not facts.gpus:
+        _line(console, "none; compiling needs none")
+    _section(console, "Limits")
+    limits = facts.limits
+    memory, free = _gib(limits.memory_total_bytes), _gib(limits.memory_available_bytes)
+    _line(console, f"cores {limits.cores}, memory {memory}, available {free}")
+    _line(console, f"disk free: cache {_gib(limits.cache_free_bytes)}, temporary files {_gib(limits.tmp_free_bytes)}")
+    for feature in facts.features:
+        if not feature.works:
+            _line(console, f"{feature.name} does not work: {feature.why}", style="yellow")
+    _section(console, "Caches")
+    _line(console, f"triage {facts.cache.path} {_gib(facts.cache.size_bytes)}")
+    _line(console, f"Triton {facts.triton_cache.path} {_gib(facts.triton_cache.size_bytes)}")
+    if facts.environment:
+        _section(console, "Variables that change compiles")
+        for name, value in facts.environment.items():
+            _line(console, safe(f"{name}={value}"))
+
+
+def _gib(size: int | float | None) -> str:
+    return "unknown" if size is None else f"{size / _GIB:.1f} GiB"
+
+
+def _section(console: Console, title: str) -> None:
+    console.print()
+    console.print(Text(title, style="bold"))
+
+
+def _line(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(f"  {text}", style=style), soft_wrap=True)

@@ -1,0 +1,176 @@
+"""The table over releases and targets, for the terminal and for an issue: the same facts in both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from rich.console import Console
+from rich.text import Text
+
+from triage.matrix.cell import Cell, Verdict
+from triage.matrix.history import History, Run
+from triage.matrix.releases import Row
+from triage.matrix.table import Failure, Table
+from triage.publish.formats.terminal.text import clipped, safe
+
+_STYLE = {
+    Verdict.COMPILES: "green",
+    Verdict.FAILS: "red",
+    Verdict.SUSPECT: "red",
+    Verdict.TIMEOUT: "red",
+    Verdict.NOT_APPLICABLE: "dim",
+    Verdict.UNDECIDED: "yellow",
+}
+_NOT_TRIED = "·"
+_MOST_HEADLINE = 300
+
+
+def table(console: Console, found: Table, again: str) -> None:
+    """Print a table; ``again`` is the command that repeats it."""
+    _line(console, _title(found), style="bold")
+    console.print()
+    letters = found.failures()
+    names = [_name(row, found) for row in found.rows]
+    first = max(map(len, ["Triton", *names])) + 2
+    widths = [max(map(len, [target, *_column(found, target, letters)])) + 2 for target in found.targets]
+    heads = "".join(f"{target:<{width}}" for target, width in zip(found.targets, widths, strict=True))
+    console.print(Text(f"{'Triton':<{first}}{heads}".rstrip(), style="bold"), soft_wrap=True)
+    for row, name in zip(found.rows, names, strict=True):
+        line = Text(f"{name:<{first}}")
+        for target, width in zip(found.targets, widths, strict=True):
+            cell = found.cells.get((row.name, target))
+            line.append(f"{_words(cell, letters):<{width}}", style=_STYLE[cell.verdict] if cell else "dim")
+        line.rstrip()
+        console.print(line, soft_wrap=True)
+    console.print()
+    for failure in letters.values():
+        _line(console, f"{failure.label}  {safe(clipped(failure.headline, _MOST_HEADLINE))}", hanging=3, style="red")
+        if len(letters) > 1:
+            # Two bugs may read alike.
+            _line(console, safe(failure.signature), indent=3, hanging=2, style="dim")
+    for where, reason in _reasons(found):
+        _line(console, f"{where}: {reason}", hanging=2, style="dim")
+    for one in found.histories:
+        console.print()
+        console.print(Text(one.target, style="bold"))
+        for text in _history(one, letters):
+            _line(console, text, indent=2, hanging=2)
+    if found.bisected is not None:
+        _line(console, _effort(found), style="dim")
+    console.print()
+    console.print(Text(f"Again: {safe(again)}", style="dim"), soft_wrap=True)
+
+
+def markdown(found: Table, again: str) -> str:
+    """The table as GitHub's Markdown, ready to paste: what comes from a kernel, a log or an installer stands in code
+    spans, so nothing of it becomes a link, a mention or HTML."""
+    letters = found.failures()
+    lines = [_code(_title(found)), ""]
+    lines.append(_cells("Triton", *found.targets))
+    lines.append(_cells(*["---"] * (len(found.targets) + 1)))
+    for row in found.rows:
+        words = [_words(found.cells.get((row.name, target)), letters) for target in found.targets]
+        lines.append(_cells(_name(row, found), *words))
+    lines.append("")
+    for failure in letters.values():
+        lines.append(f"- {failure.label}: {_code(clipped(failure.headline, _MOST_HEADLINE))}")
+        lines.append(f"  - signature {_code(failure.signature)}")
+    lines += [f"- {_escaped(where)}: {_code(reason)}" for where, reason in _reasons(found)]
+    for one in found.histories:
+        lines += ["", f"{one.target}:", ""]
+        lines += [f"- {_escaped(text)}" for text in _history(one, letters)]
+    if found.bisected is not None:
+        lines += ["", _effort(found)]
+    return "\n".join([*lines, "", f"Made with {_code(again)}", ""])
+
+
+def _title(found: Table) -> str:
+    settings = found.case.settings()
+    return safe(f"{found.case.name}: {settings}" if settings else found.case.name)
+
+
+def _name(row: Row, found: Table) -> str:
+    """A build with the version that it turned out to be."""
+    if row.python is None:
+        return safe(row.name)
+    cells = [found.cells.get((row.name, target)) for target in found.targets]
+    version = next((cell.triton for cell in cells if cell and cell.triton), None)
+    return safe(f"{row.name} ({version})" if version else row.name)
+
+
+def _column(found: Table, target: str, letters: Mapping[str, Failure]) -> list[str]:
+    return [_words(found.cells.get((row.name, target)), letters) for row in found.rows]
+
+
+def _words(cell: Cell | None, letters: Mapping[str, Failure]) -> str:
+    if cell is None:
+        return _NOT_TRIED
+    return f"{cell.verdict.value} {letters[cell.signature or ''].label}" if cell.verdict.bad else cell.verdict.value
+
+
+def _reasons(found: Table) -> Iterator[tuple[str, str]]:
+    """Why cells are not applicable, could not be told or are missing: each reason once, behind the rows it is of."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for row in found.rows:
+        for target in found.targets:
+            cell = found.cells.get((row.name, target))
+            if cell is not None and cell.reason is not None:
+                rows = reasons.setdefault((cell.verdict.value, cell.reason), [])
+                if row.name not in rows:
+                    rows.append(row.name)
+    if any((row.name, target) not in found.cells for row in found.rows for target in found.targets):
+        yield _NOT_TRIED, "not tried"
+    for (verdict, reason), rows in reasons.items():
+        yield safe(f"{verdict} on {', '.join(rows)}"), safe(clipped(reason, _MOST_HEADLINE))
+
+
+def _history(one: History, letters: Mapping[str, Failure]) -> Iterator[str]:
+    if not one.runs:
+        yield "no release could be told"
+        return
+    yield safe("; ".join(_run(run, letters) for run in one.runs))
+    if one.first_bad is not None:
+        good = one.last_good or "none"
+        yield safe(f"first bad: {one.first_bad}; last good before it: {good}; fixed in: {one.fixed_in or 'none'}")
+    for note in one.notes:
+        yield safe(note)
+
+
+def _run(run: Run, letters: Mapping[str, Failure]) -> str:
+    label = f" ({letters[run.signature or ''].label})" if run.verdict.bad else ""
+    first, last = run.releases[0], run.releases[-1]
+    return f"{run.verdict.value} {first if first == last else f'{first} to {last}'}{label}"
+
+
+def _effort(found: Table) -> str:
+    assert found.bisected is not None
+    used = ", ".join(f"{count} for {target}" for target, count in found.bisected.compiles.items())
+    return f"bisected {found.bisected.releases} releases; compiles: {used}; at most {found.bisected.budget} each"
+
+
+def _cells(*texts: str) -> str:
+    return f"| {' | '.join(_escaped(text) for text in texts)} |"
+
+
+def _escaped(text: str) -> str:
+    """Plain text in Markdown: no emphasis, link, HTML or table cell can begin in it."""
+    one_line = " ".join(safe(text).split())
+    return "".join(f"\\{one}" if one in "\\`*_[]<>|~#" else one for one in one_line)
+
+
+def _code(text: str) -> str:
+    """A code span that its text cannot end."""
+    one_line = " ".join(safe(text).split())
+    fence = "`"
+    while fence in one_line:
+        fence += "`"
+    pad = " " if one_line.startswith("`") or one_line.endswith("`") else ""
+    return f"{fence}{pad}{one_line}{pad}{fence}"
+
+
+def _line(console: Console, text: str, style: str = "", indent: int = 0, hanging: int = 0) -> None:
+    """A paragraph, wrapped here, because rich would pad every line to the full width."""
+    width = max(console.width - indent - hanging, 20)
+    for number, line in enumerate(Text(text, style=style).wrap(console, width)):
+        line.rstrip()
+        console.print(Text(" " * (indent + (hanging if number else 0))) + line, soft_wrap=True)

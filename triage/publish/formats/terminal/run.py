@@ -1,0 +1,126 @@
+"""What ``triage run`` says when the program has ended: on standard error, in few lines, and reports as ``check``'s."""
+
+from __future__ import annotations
+
+import shlex
+
+from rich.console import Console
+from rich.text import Text
+
+from triage.capture.captured import Capture, Captured, State
+from triage.capture.findings import Finding, Findings
+from triage.capture.run import Ran
+from triage.publish.formats.terminal import report as render
+from triage.publish.formats.terminal.text import clipped, one_line
+
+_WIDTH = 300
+_ENDED = {
+    State.DIED: "its process died compiling it",
+    State.HUNG: "its compile did not end in its time",
+    State.RUNNING: "its compile had not ended when the program did",
+}
+
+
+def ended(console: Console, ran: Ran, command: tuple[str, ...]) -> None:
+    """One line: how the program ended."""
+    how = f"ended with exit code {ran.code}"
+    if ran.hung:
+        how = f"was ended by triage, because a compile did not end (exit code {ran.code})"
+    elif ran.signal:
+        how = f"died of {ran.signal} (exit code {ran.code})"
+    _say(console, f"triage: {shlex.join(command)} {how}")
+
+
+def findings(console: Console, found: Findings) -> None:
+    """The reports of the first few, and a line for each of the others."""
+    for finding in found.found:
+        if finding.whole and finding.report is not None:
+            console.print()
+            _say(console, f"triage: {_captured(finding)}", bold=True)
+            render.report(console, finding.report, _again(finding.first))
+    rest = [finding for finding in found.found if not finding.whole]
+    if rest:
+        console.print()
+    for finding in rest:
+        _say(console, f"triage: {_line(finding)}")
+        _say(console, f"  {_again(finding.first)}")
+    if found.left_out:
+        _say(console, f"triage: {found.left_out} more captured failures were not compiled alone")
+
+
+def summary(console: Console, ran: Ran, found: Findings) -> None:
+    """The last line: how many kernels were compiled, and what else there is to know."""
+    if found.found or found.skipped:
+        console.print()
+    _guarded(console, ran.capture)
+    passed_over = [one for one in found.skipped if not one.refused]
+    if passed_over:
+        kernels = ", ".join(sorted({one.kernel for one in passed_over}))
+        first = passed_over[0]
+        _say(
+            console,
+            f"triage: the autotuner passed over {_many(len(passed_over), 'configuration')} of {kernels}, first "
+            f"{clipped(first.error, 120)}: {first.folder}",
+        )
+    if ran.capture.helion:
+        reports = _many(len(ran.capture.helion), "configuration")
+        where = ran.capture.helion[0].parent
+        _say(console, f"triage: Helion wrote of {reports} that it passed over: {where} (triage check takes it)")
+    _say(console, f"triage: {ran.capture.summary(len(found.cut_short))}")
+
+
+def _guarded(console: Console, capture: Capture) -> None:
+    """What the guard kept from the program, why, and what that saved."""
+    refused = [one for one in capture.found if one.refused]
+    if refused:
+        again = f"; {_many(capture.again, 'compile')} not repeated ({capture.saved_s:.1f} s)" if capture.again else ""
+        _say(console, f"triage: the guard kept {_many(len(refused), 'configuration')} from ending the program{again}")
+    for one in refused:
+        text = one.error.partition("triage: ")[2].partition("\n  case:")[0]
+        _say(console, f"  {clipped(one_line(text), _WIDTH)}: {_again(one)}")
+    if capture.unguarded:
+        _say(console, f"triage: {_many(capture.unguarded, 'compile')} could not be tried in isolation")
+
+
+def _captured(finding: Finding) -> str:
+    first = finding.first
+    others = len(finding.captured) - 1
+    more = f", and {others} more that fail alike" if others else ""
+    return f"{first.kernel}{_called(first)}: {_how(first)}{more}"
+
+
+def _line(finding: Finding) -> str:
+    if finding.undecided is not None:
+        return f"{_captured(finding)}; could not tell more: {one_line(str(finding.undecided))}"
+    if finding.alone:
+        return f"{_captured(finding)}; captured, but compiles alone"
+    assert finding.report is not None and finding.report.diagnosis is not None
+    return f"{_captured(finding)}; {finding.report.diagnosis.headline}"
+
+
+def _called(one: Captured) -> str:
+    return f", called from {one.origin['called_from']}" if one.origin.get("called_from") else ""
+
+
+def _how(one: Captured) -> str:
+    """How it ended in the program: its own error, in its words."""
+    if one.state is State.RAISED:
+        place = {"load": "loading it", "launch": "launching it"}.get(one.where, "compiling it")
+        return f"{place} gave the program {clipped(one.error, _WIDTH)}"
+    return _ENDED[one.state]
+
+
+def _again(one: Captured) -> str:
+    if one.case is None:
+        return str(one.folder)
+    words = ["triage", "check", str(one.folder)]
+    return shlex.join(words + (["--python", one.python] if one.python else []))
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+
+
+def _say(console: Console, line: str, bold: bool = False) -> None:
+    """One line, never wrapped: it holds paths and commands."""
+    console.print(Text(one_line(line), style="bold" if bold else ""), soft_wrap=True)

@@ -1,0 +1,52 @@
+"""Where a rewritten file lives while it is compiled: a shadow of the user's folders, in which only it differs.
+
+The module must be imported as its own program would: siblings, packages and relative imports included. So every
+folder from the top of its package down is made anew, with links to what the user's own holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from triage.model.case import Case
+from triage.model.errors import EnvironmentFault
+
+_MOST_ENTRIES = 20_000
+"""A folder with more than that is no package; linking it would cost more than the compile."""
+
+
+def rewritten_case(case: Case, text: str, folder: Path) -> Case:
+    """The case with another text in its file, in a new folder below ``folder``. Raises EnvironmentFault when that
+    cannot be written."""
+    root, chain = package(case.path)
+    shadow = folder / hashlib.sha256(f"{case.path}\n{text}".encode()).hexdigest()[:16]
+    place = shadow.joinpath(*chain)
+    try:
+        if not place.exists():
+            _link(root, shadow, chain)
+            place.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise EnvironmentFault(f"{shadow}: cannot be written: {error.strerror}") from None
+    return replace(case, folder=place.parent, file=place.name)
+
+
+def package(path: Path) -> tuple[Path, list[str]]:
+    """The folder that is on the path when the file is imported, and the way down from it."""
+    root, chain = path.parent, [path.name]
+    while (root / "__init__.py").is_file() and root.parent != root:
+        chain.insert(0, root.name)
+        root = root.parent
+    return root, chain
+
+
+def _link(real: Path, shadow: Path, chain: list[str]) -> None:
+    for step in chain:
+        shadow.mkdir(parents=True, exist_ok=True)
+        for count, entry in enumerate(sorted(real.iterdir())):
+            if count >= _MOST_ENTRIES:
+                break
+            if entry.name != step and not entry.name.startswith(".") and entry.name != "__pycache__":
+                (shadow / entry.name).symlink_to(entry.resolve())
+        real, shadow = real / step, shadow / step

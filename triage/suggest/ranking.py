@@ -1,0 +1,202 @@
+"""How early a proposal should be tried, given the failure.
+
+``rank`` adds to a proposal's prior what the evidence says for (negative) or against (positive) it. The rules are a
+table: each looks at one fact, and they add up. A change of an option cannot mend what the front-end refused; a
+parameter that the message names, or that guards the failing line, is probably the one to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from triage.model.case import Case
+from triage.model.diagnosis import Kind
+from triage.suggest.candidate import Move, Proposal
+from triage.suggest.configuration import element_bits
+from triage.suggest.evidence import words_of
+from triage.suggest.legal import broken_rules
+from triage.suggest.scene import Scene
+
+Rule = Callable[[Scene, Proposal], float]
+
+
+def rank(scene: Scene, proposal: Proposal) -> float:
+    """Lower is earlier."""
+    return proposal.prior + sum(rule(scene, proposal) for rule in RULES)
+
+
+def _named_in_the_message(scene: Scene, proposal: Proposal) -> float:
+    return -0.9 if scene.evidence.mentions & set(proposal.changes) else 0.0
+
+
+def _guards_the_failing_line(scene: Scene, proposal: Proposal) -> float:
+    names = set(proposal.changes)
+    if names & scene.guards and proposal.move in (Move.FLAG, Move.TEXT, Move.NUMBER, Move.TILE):
+        return -1.0
+    return -0.4 if names & scene.on_lines and proposal.move is not Move.DATA else 0.0
+
+
+def _front_end_ignores_options(scene: Scene, proposal: Proposal) -> float:
+    if not scene.evidence.frontend or set(proposal.changes) & scene.evidence.mentions:
+        return 0.0
+    match proposal.move:
+        case Move.OPTION:
+            # Gluon's layouts are checked against num_warps while the IR is built.
+            return 1.6 if "num_warps" not in proposal.changes or scene.case.language.value != "gluon" else 0.8
+        case Move.TILE | Move.NUMBER:
+            return 0.0 if scene.evidence.grow or scene.evidence.shrink else 0.5
+        case Move.FLAG:
+            # The other branch of the kernel is another program to the front-end.
+            return -0.3
+    return 0.0
+
+
+def _back_end_listens_to_options(scene: Scene, proposal: Proposal) -> float:
+    crashed = scene.diagnosis.kind in (
+        Kind.ASSERTION,
+        Kind.UNREACHABLE,
+        Kind.SEGFAULT,
+        Kind.ABORT,
+        Kind.LLVM_FATAL,
+    )
+    return -0.2 if crashed and scene.evidence.backend and proposal.move is Move.OPTION else 0.0
+
+
+def _types_are_at_fault(scene: Scene, proposal: Proposal) -> float:
+    if not scene.evidence.dtypes:
+        return 0.0
+    return -0.3 if proposal.move in (Move.DTYPE, Move.DATA) else 0.0
+
+
+def _resources(scene: Scene, proposal: Proposal) -> float:
+    """Out of shared memory, tensor memory, registers or threads: the fewer stages, then the smaller tile."""
+    if scene.diagnosis.kind is not Kind.OUT_OF_RESOURCES and not scene.evidence.over_shared:
+        return 0.0
+    now, new = scene.case.options, proposal.changes
+    if "num_stages" in new:
+        # Shallow cuts first: each stage given up costs speed.
+        given_up = now.get("num_stages", 3) - new["num_stages"]
+        return -1.9 + 0.3 * min(given_up, 4) if given_up > 0 else 3.0
+    if "num_warps" in new and len(new) == 1:
+        fewer = new["num_warps"] < now.get("num_warps", 4)
+        over_threads = "thread" in (scene.diagnosis.resource or "")
+        return (-1.5 if fewer else 3.0) if over_threads else 0.8
+    return 0.0 if proposal.move in (Move.TILE, Move.OPTION, Move.TARGET) else 0.6
+
+
+def _cannot_fit(scene: Scene, proposal: Proposal) -> float:
+    """Even if all of the memory shrank with it, this change would not be enough."""
+    needed = scene.evidence.shrink_to
+    return 1.2 if needed is not None and shrinks_to(scene.case, proposal.changes) > needed else 0.0
+
+
+def shrinks_to(case: Case, changes: Mapping[str, object]) -> float:
+    """What part of the shared memory is left under a change, if all of it follows the change: a lower bound."""
+    left = 1.0
+    for name, value in changes.items():
+        if name == "target":
+            return 0.0
+        now = case.options.get(name, 3 if name == "num_stages" else None) or case.constexprs.get(name)
+        if name in case.signature:
+            before, after = element_bits(str(case.signature[name])), element_bits(str(value))
+            left *= after / before if before and after else 1.0
+        elif type(now) is int and type(value) is int and name not in ("num_warps", "num_ctas"):
+            left *= max(value, 1) / max(now, 1)
+        elif not isinstance(value, int) or isinstance(value, bool):
+            return 0.0
+    return left
+
+
+def _exhausted(scene: Scene, proposal: Proposal) -> float:
+    if not scene.evidence.exhausted:
+        return 0.0
+    return 0.0 if proposal.move is Move.TILE else 0.3 if proposal.move is Move.FLAG else 1.2
+
+
+def _specialization(scene: Scene, proposal: Proposal) -> float:
+    """Warp specialization wants warpgroups and a pipeline: four or eight warps, or no pipeline to specialize."""
+    if not scene.evidence.specialization or len(proposal.changes) != 1:
+        return 0.0
+    if proposal.changes.get("num_warps") in (4, 8) or proposal.changes.get("num_stages") == 1:
+        return -0.7
+    return 0.0
+
+
+def _no_such_instruction(scene: Scene, proposal: Proposal) -> float:
+    """Another branch, another type or another machine has another instruction; warps and stages have the same."""
+    if not scene.evidence.instruction or scene.diagnosis.kind is Kind.OUT_OF_RESOURCES:
+        return 0.0
+    if set(proposal.changes) & scene.evidence.mentions:
+        return 0.0
+    return {
+        Move.OPTION: 1.2, Move.TILE: 0.5, Move.TEXT: -0.5, Move.FLAG: -0.3, Move.DTYPE: -0.4, Move.DATA: -0.4,
+        Move.TARGET: -0.9,
+    }.get(proposal.move, 0.0)  # fmt: skip
+
+
+def _types_do_not_go_together(scene: Scene, proposal: Proposal) -> float:
+    if not scene.evidence.types:
+        return 0.0
+    return {Move.OPTION: 0.8, Move.TILE: 0.4, Move.DTYPE: -0.5, Move.DATA: -0.5}.get(proposal.move, 0.0)
+
+
+def _shares_a_word(scene: Scene, proposal: Proposal) -> float:
+    """``ROUNDING`` and "Unsupported rounding mode": what a parameter is called is what it is about."""
+    named = frozenset().union(*map(words_of, proposal.changes))
+    return -0.9 if len(proposal.changes) == 1 and named & scene.evidence.words else 0.0
+
+
+def _another_way_to_do_it(scene: Scene, proposal: Proposal) -> float:
+    """A mode that the kernel tests for takes the failing operation out, where the back-end died of one."""
+    return -0.4 if scene.evidence.backend and proposal.move is Move.TEXT else 0.0
+
+
+def _odd_number_of_stages(scene: Scene, proposal: Proposal) -> float:
+    """Nobody runs without a stage: back to a usual number first."""
+    now = scene.case.options.get("num_stages", 3)
+    return -1.6 if now not in range(1, 7) and set(proposal.changes) == {"num_stages"} else 0.0
+
+
+def _not_a_size_of_the_problem(scene: Scene, proposal: Proposal) -> float:
+    """A size that no loop and no grid steps by belongs to the data (a head, a row), and not to the tiling."""
+    steps = scene.source.steps
+    if not steps or proposal.move is not Move.TILE or set(proposal.changes) & (steps | scene.evidence.mentions):
+        return 0.0
+    return 0.5
+
+
+def _dot_takes_no_wide_integers(scene: Scene, proposal: Proposal) -> float:
+    """``semantic.dot`` takes 8-bit integers and floats."""
+    if proposal.move is not Move.DATA or not scene.evidence.refused or "hs dtype" not in scene.evidence.text:
+        return 0.0
+    wide = ("i16", "i32", "i64", "u16", "u32", "u64")
+    return 1.5 if any(str(value).lstrip("*") in wide for value in proposal.changes.values()) else 0.0
+
+
+def _legality(scene: Scene, proposal: Proposal) -> float:
+    """A rule that the change breaks anew speaks against it, and one that it mends for it."""
+    if proposal.move not in (Move.OPTION, Move.TILE, Move.TARGET):
+        return 0.0
+    broken = {violation.rule for violation in broken_rules(scene.case, scene.source, proposal.changes)}
+    return 2.0 * len(broken - scene.broken_rules) - (1.0 if scene.broken_rules - broken else 0.0)
+
+
+RULES: tuple[Rule, ...] = (
+    _named_in_the_message,
+    _guards_the_failing_line,
+    _front_end_ignores_options,
+    _back_end_listens_to_options,
+    _types_are_at_fault,
+    _resources,
+    _exhausted,
+    _specialization,
+    _no_such_instruction,
+    _types_do_not_go_together,
+    _shares_a_word,
+    _another_way_to_do_it,
+    _odd_number_of_stages,
+    _not_a_size_of_the_problem,
+    _dot_takes_no_wide_integers,
+    _cannot_fit,
+    _legality,
+)
