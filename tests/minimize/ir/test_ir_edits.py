@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from triage.ir.brackets import closing, gaps
 from triage.minimize.ir.edits import Edit, apply
-from triage.minimize.ir.mlir.lists import closing, gaps
 
 LINES = ["alpha beta", "call(a)", "call()", "omega"]
 

@@ -14,7 +14,7 @@ from triage.harness import ir
 from triage.harness.engine import Engine
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.minimize.ir.place import readable
+from triage.ir.mlir import reparsable
 from triage.model.outcome import Outcome, Stage, Status
 
 FAILING = [
@@ -50,7 +50,7 @@ def test_every_pass_that_passed_passes_alone(
         kept = [record for record in passes if (tmp_path / record["file"]).is_file()]
         assert len(kept) >= 20
         for path in tmp_path.glob("*.mlir"):
-            path.write_text(readable(path.read_text()))
+            path.write_text(reparsable(path.read_text()))
         ends = [
             outcome(ir.Passes(tmp_path / record["file"], tuple(record["steps"]), Stage(record["stage"]))).status
             for record in kept

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from triage.ir.mlir import ParsedModule, read
 from triage.minimize.ir.edits import Edit, apply
 from triage.minimize.ir.mlir import attributes, flow, forms, operations, partitions, reduce
-from triage.minimize.ir.mlir.reader import Document, read
 from triage.minimize.ir.search import Search
 from triage.minimize.oracle import Verdict
 
@@ -36,7 +36,7 @@ def reduced(text: str, *words: str) -> str:
     return search.best
 
 
-def after(text: str, propose: Callable[[Document], list[Edit]], *places: int) -> str:
+def after(text: str, propose: Callable[[ParsedModule], list[Edit]], *places: int) -> str:
     document = read(text)
     edits = propose(document)
     return apply(document.lines, [edits[place] for place in places] if places else edits)

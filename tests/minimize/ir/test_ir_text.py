@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from triage.ir.llvm import count_instructions
 from triage.minimize.ir import assembly, llvm
 from triage.minimize.ir.edits import apply
 from triage.minimize.ir.search import Search
@@ -57,7 +58,7 @@ def test_numbers_become_names_and_the_first_block_gets_its_label() -> None:
 
 
 def test_instructions_are_counted() -> None:
-    assert llvm.count(LLVM) == 7
+    assert count_instructions(LLVM) == 7
 
 
 def test_a_modifier_is_no_label() -> None:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-Span = tuple[int, int, int]
-"""Line, first column, column behind the last."""
+from triage.ir.mlir import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,14 @@ import re
 from collections.abc import Callable
 from types import MappingProxyType
 
-from triage.minimize.ir.edits import Edit, Span, apply
-from triage.minimize.ir.mlir.reader import blank
+from triage.ir.llvm import LABEL, RESULT, VALUE, blank, count_instructions, functions
+from triage.ir.llvm import instructions as ranges
+from triage.ir.mlir import Span
+from triage.minimize.ir.edits import Edit, apply
 from triage.minimize.ir.search import Search, Size
 
 _NUMBER = re.compile(r"%(\d+)\b")
 _NUMBERED_LABEL = re.compile(r"^(\d+):")
-_VALUE = re.compile(r'%(?:[\w$.-]+|"[^"]*")')
-_RESULT = re.compile(r"\s+(%[\w$.-]+) = ")
-_LABEL = re.compile(r"([\w$.-]+):")
 _END = re.compile(r"\s+(?:ret|br|switch|unreachable|indirectbr|resume|callbr|invoke)\b")
 _CHOICE = re.compile(r"\s+(?:br i1 |switch )")
 _TARGET = re.compile(r"label (%[\w$.-]+)")
@@ -24,18 +23,12 @@ _ATTRIBUTE = re.compile(
     r" (?!(?:call|void|asm|sideeffect|float|double|half|bfloat|ptr|label|to)\b)"
     r"(?:\w+\([^()]*\)|[a-z_]+|align \d+)(?=[ ,)])"
 )
-_INSTRUCTION = re.compile(r"^  (?![ ;\]])", re.MULTILINE)
 _SUBSTITUTES = ("poison", "undef", "zeroinitializer")
 
 
 def measure(text: str) -> Size:
     """Instructions, mentions of values, characters."""
-    return count(text), text.count("%"), len(text)
-
-
-def count(text: str) -> int:
-    """Instructions: what stands in functions two columns in. The cases of a switch stand further in."""
-    return len(_INSTRUCTION.findall(text))
+    return count_instructions(text), text.count("%"), len(text)
 
 
 def named(text: str) -> str:
@@ -43,17 +36,10 @@ def named(text: str) -> str:
     lines = text.split("\n")
     spans: dict[Span, str] = {}
     for at, line in enumerate(lines):
-        spans |= {(at, found.start(), found.end()): f"%v{found[1]}" for found in _NUMBER.finditer(blank_ll(line))}
+        spans |= {(at, found.start(), found.end()): f"%v{found[1]}" for found in _NUMBER.finditer(blank(line))}
         if (label := _NUMBERED_LABEL.match(line)) is not None:
             spans[at, 0, label.end()] = f"v{label[1]}:"
     return "\n".join(_entries_labelled(apply(lines, [Edit(spans=spans)]).split("\n")))
-
-
-def blank_ll(line: str) -> str:
-    """The line with strings and comments blanked."""
-    bare = blank(line)
-    at = bare.find(";")
-    return bare if at < 0 else bare[:at] + " " * (len(bare) - at)
 
 
 def _entries_labelled(lines: list[str]) -> list[str]:
@@ -62,12 +48,12 @@ def _entries_labelled(lines: list[str]) -> list[str]:
     made: list[str] = []
     for at, line in enumerate(lines):
         made.append(line)
-        if line.startswith("define ") and at + 1 < len(lines) and not _LABEL.match(lines[at + 1]):
+        if line.startswith("define ") and at + 1 < len(lines) and not LABEL.match(lines[at + 1]):
             end = next((n for n in range(at, len(lines)) if lines[n] == "}"), len(lines))
             body = lines[at:end]
-            defined = {found[1] for one in body if (found := _RESULT.match(one))} | set(_VALUE.findall(line))
-            defined |= {f"%{found[1]}" for one in body if (found := _LABEL.match(one))}
-            used = {name for one in body[1:] for name in _VALUE.findall(blank_ll(one))}
+            defined = {found[1] for one in body if (found := RESULT.match(one))} | set(VALUE.findall(line))
+            defined |= {f"%{found[1]}" for one in body if (found := LABEL.match(one))}
+            used = {name for one in body[1:] for name in VALUE.findall(blank(one))}
             loose = sorted(name for name in used - defined if re.fullmatch(r"%v\d+", name))
             if len(loose) == 1:
                 made.append(f"{loose[0][1:]}:")
@@ -103,9 +89,9 @@ def without_metadata(text: str) -> str:
     for at, line in enumerate(lines):
         if re.match(r"![\w.]+ = ", line) or "call void @llvm.dbg." in line or line.startswith("    #dbg_"):
             drop.append((at, at))
-        for found in re.finditer(r",? ![\w.]+ ![\w.]+(?:\([^()]*\))?", blank_ll(line)):
+        for found in re.finditer(r",? ![\w.]+ ![\w.]+(?:\([^()]*\))?", blank(line)):
             spans[at, found.start(), found.end()] = ""
-        if line.rstrip() != (bare := blank_ll(line).rstrip()) and len(bare) < len(line):
+        if line.rstrip() != (bare := blank(line).rstrip()) and len(bare) < len(line):
             spans[at, len(bare), len(line)] = ""
     return apply(lines, [Edit(tuple(drop), spans)])
 
@@ -126,7 +112,7 @@ def groups(text: str) -> list[Edit]:
     """Groups of attributes and metadata where they are named, and attributes of functions and arguments."""
     edits = []
     for at, line in enumerate(text.split("\n")):
-        bare = blank_ll(line)
+        bare = blank(line)
         for found in _GROUPS.finditer(bare):
             edits.append(Edit(spans=MappingProxyType({(at, found.start(), found.end()): ""})))
         if line.startswith(("define ", "declare ")) or " call " in line:
@@ -135,41 +121,22 @@ def groups(text: str) -> list[Edit]:
     return edits
 
 
-def _functions(lines: list[str]) -> list[tuple[int, int]]:
-    return [(at, lines.index("}", at)) for at, line in enumerate(lines) if line.startswith("define ")]
-
-
-def _ranges(lines: list[str], first: int, last: int) -> list[tuple[int, int]]:
-    """The instructions of a function: from a line to the last that belongs to it (a switch has several)."""
-    found, at = [], first + 1
-    while at < last:
-        line = lines[at]
-        if line.startswith("  "):
-            end = at
-            if line.rstrip().endswith("["):
-                end = next(n for n in range(at, last) if lines[n].strip().startswith("]"))
-            found.append((at, end))
-            at = end
-        at += 1
-    return found
-
-
 def instructions(text: str, word: str) -> list[Edit]:
     """Instructions gone, ``word`` wherever their results were used."""
     lines = text.split("\n")
     edits = []
-    for first, last in _functions(lines):
+    for first, last in functions(lines):
         uses: dict[str, list[Span]] = {}
         for at in range(first, last):
-            start = found.end() if (found := _RESULT.match(lines[at])) else 0
-            bare = blank_ll(lines[at])
-            for use in _VALUE.finditer(bare, start):
+            start = found.end() if (found := RESULT.match(lines[at])) else 0
+            bare = blank(lines[at])
+            for use in VALUE.finditer(bare, start):
                 if not bare[: use.start()].endswith("label "):
                     uses.setdefault(use[0], []).append((at, use.start(), use.end()))
-        for begin, end in _ranges(lines, first, last):
+        for begin, end in ranges(lines, first, last):
             if _END.match(lines[begin]):
                 continue
-            result = _RESULT.match(lines[begin])
+            result = RESULT.match(lines[begin])
             spans = dict.fromkeys(uses.get(result[1], ()), word) if result else {}
             edits.append(Edit(((begin, end),), MappingProxyType(spans)))
     return edits
@@ -179,8 +146,8 @@ def straightened(text: str) -> list[Edit]:
     """A jump to one target where there was a choice."""
     lines = text.split("\n")
     edits = []
-    for function in _functions(lines):
-        for first, last in _ranges(lines, *function):
+    for function in functions(lines):
+        for first, last in ranges(lines, *function):
             if _CHOICE.match(lines[first]):
                 for target in dict.fromkeys(_TARGET.findall(" ".join(lines[first : last + 1]))):
                     new = MappingProxyType({first: (f"  br label {target}",)})
@@ -192,9 +159,9 @@ def ended(text: str) -> list[Edit]:
     """Blocks that end in a return where they went on."""
     lines = text.split("\n")
     edits = []
-    for begin, end in _functions(lines):
+    for begin, end in functions(lines):
         returns = "  ret void" if " void @" in lines[begin] else "  unreachable"
-        for first, last in _ranges(lines, begin, end):
+        for first, last in ranges(lines, begin, end):
             if re.match(r"\s+(?:br|switch) ", lines[first]):
                 edits.append(Edit(((first, last),), before=MappingProxyType({first: (returns,)})))
     return edits
@@ -204,10 +171,10 @@ def unreachable(text: str) -> list[Edit]:
     """Blocks that no jump names."""
     lines = text.split("\n")
     edits = []
-    for begin, end in _functions(lines):
-        starts = [at for at in range(begin + 1, end) if _LABEL.match(lines[at])]
+    for begin, end in functions(lines):
+        starts = [at for at in range(begin + 1, end) if LABEL.match(lines[at])]
         for number, at in enumerate(starts):
-            label = _LABEL.match(lines[at])
+            label = LABEL.match(lines[at])
             last = (starts[number + 1] if number + 1 < len(starts) else end) - 1
             assert label is not None
             named_ = re.compile(rf"label %{re.escape(label[1])}(?![\w$.-])")
@@ -221,10 +188,10 @@ def joined(text: str) -> list[Edit]:
     """Blocks put behind the one right before them, where only that names them, or nothing does."""
     lines = text.split("\n")
     edits = []
-    for begin, end in _functions(lines):
-        last = {stop: first for first, stop in _ranges(lines, begin, end)}
+    for begin, end in functions(lines):
+        last = {stop: first for first, stop in ranges(lines, begin, end)}
         for at in range(begin + 1, end):
-            if (label := _LABEL.match(lines[at])) is None:
+            if (label := LABEL.match(lines[at])) is None:
                 continue
             named_ = re.compile(rf"%{re.escape(label[1])}(?![\w$.-])")
             jumps = [n for n in range(begin, end) if named_.search(lines[n])]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from triage.harness import ir
+from triage.ir.mlir import reparsable
 from triage.minimize.ir.oracle import Replays
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Stage
 
 _ENDINGS = {Stage.PTX: ".ll", Stage.AMDGCN: ".ll", Stage.CUBIN: ".ptx", Stage.HSACO: ".s"}
 """What the stages behind MLIR are given."""
-_VOID_RESULT = re.compile(r"^(\s*)%\S+ = (llvm\.call_intrinsic .*-> )!llvm\.void\b", re.MULTILINE)
 Step = Mapping[str, Any]
 
 
@@ -89,7 +88,7 @@ def _try(
         return None
     ending = ".mlir" if name.endswith(".mlir") else _ENDINGS.get(stage, ".txt")
     path = replays.folder / f"place{ending}"
-    text = readable((folder / name).read_text(encoding="utf-8", errors="replace"))
+    text = reparsable((folder / name).read_text(encoding="utf-8", errors="replace"))
     # Places in the kernel's file name its folder, which is nobody else's.
     home = str(replays.case.folder.resolve())
     path.write_text(text.replace(f"{home}/", "").replace(home, "."), encoding="utf-8")
@@ -98,12 +97,6 @@ def _try(
     if seen is None:
         return None
     return Place(stage, path.read_text(encoding="utf-8"), ending, tuple(steps), seen)
-
-
-def readable(text: str) -> str:
-    """The text as its own release can read it: 3.4.0 gives a result to calls of intrinsics that have none, and does not
-    take back what it prints of them."""
-    return _VOID_RESULT.sub(r"\1\2()", text)
 
 
 def _stepped(replays: Replays, stage: Stage) -> Place | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from triage.harness import ir
 from triage.harness.engine import Engine
+from triage.ir.llvm import count_instructions
 from triage.minimize import emit as reproducers
 from triage.minimize.ir import assembly, emit, llvm
 from triage.minimize.ir.kernel import Kernel
@@ -164,7 +165,7 @@ def _ways(
     if place.ending == ".mlir":
         return mlir.count, lambda search, say: mlir.reduce(search, lambda text: _described(replays, text), say)
     if place.ending == ".ll":
-        return llvm.count, llvm.reduce
+        return count_instructions, llvm.reduce
     return assembly.count, assembly.reduce
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
-from triage.minimize.ir.edits import Edit, Span, apply
-from triage.minimize.ir.mlir.lists import closing, gaps, items
+from triage.ir.brackets import closing, gaps, items
+from triage.ir.mlir import ParsedModule, Span, blank
+from triage.minimize.ir.edits import Edit, apply
 from triage.minimize.ir.mlir.operations import is_function
-from triage.minimize.ir.mlir.reader import Document, blank
 
 _ENTRY = re.compile(r'\s*(?:"[^"]*"|[\w$.-]+)(?:\s*=|\s*$|\s*[,}])')
 _OPENS = re.compile(r"(?: attributes)? ?(?<!<)\{(?=[^{}]*[\w\"])")
@@ -35,12 +35,12 @@ def without_locations(text: str) -> str:
     return apply(lines, [Edit(tuple(drop), spans)])
 
 
-def dictionaries(document: Document) -> list[Edit]:
+def dictionaries(document: ParsedModule) -> list[Edit]:
     """Whole dictionaries of attributes: of operations, of arguments, of the module."""
     return [Edit(spans=MappingProxyType({span: ""})) for span, _ in _dictionaries(document)]
 
 
-def entries(document: Document) -> list[Edit]:
+def entries(document: ParsedModule) -> list[Edit]:
     """The entries of the dictionaries of attributes."""
     edits = []
     for (line, start, end), opening in _dictionaries(document):
@@ -53,7 +53,7 @@ def entries(document: Document) -> list[Edit]:
     return edits
 
 
-def _dictionaries(document: Document) -> list[tuple[Span, int]]:
+def _dictionaries(document: ParsedModule) -> list[tuple[Span, int]]:
     """Where dictionaries stand, with the word before them and the column of the brace."""
     found = []
     for operation in document.walk():
@@ -66,7 +66,7 @@ def _dictionaries(document: Document) -> list[tuple[Span, int]]:
     return found
 
 
-def function_arguments(document: Document) -> list[Edit]:
+def function_arguments(document: ParsedModule) -> list[Edit]:
     """Arguments of functions that nothing uses."""
     edits = []
     for operation in document.walk():
@@ -87,7 +87,7 @@ def function_arguments(document: Document) -> list[Edit]:
     return edits
 
 
-def unused_aliases(document: Document) -> list[Edit]:
+def unused_aliases(document: ParsedModule) -> list[Edit]:
     """Aliases that no other line names."""
     edits = []
     for line, text in enumerate(document.lines):

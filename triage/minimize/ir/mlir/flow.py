@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
-from triage.minimize.ir.edits import Edit, Span
+from triage.ir.mlir import Op, ParsedModule, Region, Span
+from triage.minimize.ir.edits import Edit
 from triage.minimize.ir.mlir.operations import ends_block, is_function
-from triage.minimize.ir.mlir.reader import Document, Operation, Region
 
 _VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
 _CARRIED = re.compile(r"(%[\w$.-]+) = (%[\w$.-]+(?:#\d+)?)")
@@ -16,7 +16,7 @@ _CHOICE = re.compile(r"(\s*)(cf|llvm)\.(?:cond_br|switch) ")
 _TARGET = re.compile(r"\^[\w$.-]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?")
 
 
-def flattened(document: Document) -> list[Edit]:
+def flattened(document: ParsedModule) -> list[Edit]:
     """Every region that can stand in the place of its operation: a branch of ``scf.if``, the body of ``scf.for``,
     what the default warps do."""
     edits = []
@@ -35,7 +35,7 @@ def flattened(document: Document) -> list[Edit]:
     return edits
 
 
-def _in_place(document: Document, operation: Operation, region: Region, held: dict[str, str]) -> Edit | None:
+def _in_place(document: ParsedModule, operation: Op, region: Region, held: dict[str, str]) -> Edit | None:
     """The region's operations where the operation was: its arguments by what they are at first, the operation's
     results by what the region yields."""
     last = region.operations[-1] if region.operations else None
@@ -58,7 +58,7 @@ def _in_place(document: Document, operation: Operation, region: Region, held: di
     return Edit(tuple(drop), MappingProxyType(spans))
 
 
-def straightened(document: Document) -> list[Edit]:
+def straightened(document: ParsedModule) -> list[Edit]:
     """Jumps in the place of conditional ones, to each of their targets, and blocks that end in a return."""
     edits = []
     for operation in document.walk():
@@ -73,7 +73,7 @@ def straightened(document: Document) -> list[Edit]:
     return edits
 
 
-def ended(document: Document) -> list[Edit]:
+def ended(document: ParsedModule) -> list[Edit]:
     """Blocks of functions and partitions that give nothing back, ended by a return in the place of a jump."""
     edits = []
     for holder in document.walk():
@@ -85,7 +85,7 @@ def ended(document: Document) -> list[Edit]:
     return edits
 
 
-def _returns(document: Document, holder: Operation) -> list[str]:
+def _returns(document: ParsedModule, holder: Op) -> list[str]:
     """The lines by which the regions of a holder end that give nothing back; none where they give something."""
     if holder.name == "ttg.warp_specialize" and not holder.results:
         return ["      ttg.warp_yield", *["      ttg.warp_return"] * (len(holder.regions) - 1)]
@@ -96,7 +96,7 @@ def _returns(document: Document, holder: Operation) -> list[str]:
     return []
 
 
-def unreachable(document: Document) -> list[Edit]:
+def unreachable(document: ParsedModule) -> list[Edit]:
     """Blocks that no branch names, and that are not the first of their region."""
     edits = []
     for operation in document.walk():
@@ -113,7 +113,7 @@ def unreachable(document: Document) -> list[Edit]:
     return edits
 
 
-def merged(document: Document) -> list[Edit]:
+def merged(document: ParsedModule) -> list[Edit]:
     """Blocks put behind the one that stands right before: where nothing else jumps to them, the label and the jump go,
     and the block's arguments are what the jump hands over; where nothing jumps to them at all, the label and that
     other block's end."""
@@ -128,7 +128,7 @@ def merged(document: Document) -> list[Edit]:
     return edits
 
 
-def _joined(document: Document, region: Region, line: int, before: Operation) -> Edit | None:
+def _joined(document: ParsedModule, region: Region, line: int, before: Op) -> Edit | None:
     named = re.compile(rf"{re.escape(region.labels[line])}(?![\w$.-])")
     mentions = [at for at in range(region.first, region.last + 1) if at != line and named.search(document.bare[at])]
     taken = re.findall(r"(%[\w$.-]+): ", document.bare[line])

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from triage.minimize.ir.edits import Edit, Span
-from triage.minimize.ir.mlir.reader import Document, Operation, Region, Value
+from triage.ir.mlir import Op, ParsedModule, Region, Span, Value
+from triage.minimize.ir.edits import Edit
 
 Types = Mapping[int, Sequence[str]]
 """Of the operation that begins in a line: its results' types, written out."""
@@ -21,17 +21,17 @@ _NEW = "arg"
 """How the name of a new argument begins, as in MLIR's own."""
 
 
-def ends_block(operation: Operation) -> bool:
+def ends_block(operation: Op) -> bool:
     """Whether it is a terminator, by its name."""
     return _ENDS.match(operation.name) is not None
 
 
-def is_function(operation: Operation) -> bool:
+def is_function(operation: Op) -> bool:
     """Whether it is a function of any dialect."""
     return _FUNCTION.match(operation.name) is not None
 
 
-def removable(document: Document) -> list[Operation]:
+def removable(document: ParsedModule) -> list[Op]:
     """What may be taken out: everything but terminators, the module, and its only function. In the text's order."""
     functions = [operation for operation in document.walk() if is_function(operation) and operation.regions]
     kept = {id(functions[0])} if len(functions) == 1 else set()
@@ -43,24 +43,24 @@ def removable(document: Document) -> list[Operation]:
     return sorted(found, key=lambda operation: operation.first)
 
 
-def without(operation: Operation) -> Edit:
+def without(operation: Op) -> Edit:
     """The operation gone, whoever uses it."""
     return Edit(drop=((operation.first, operation.last),))
 
 
-def unused(document: Document) -> list[Edit]:
+def unused(document: ParsedModule) -> list[Edit]:
     """Operations whose results nothing outside of them uses."""
     return [without(operation) for operation in removable(document) if not any(_outside(operation))]
 
 
-def _outside(operation: Operation) -> Iterator[Span]:
+def _outside(operation: Op) -> Iterator[Span]:
     for value in operation.results:
         for span in value.uses:
             if not operation.first <= span[0] <= operation.last:
                 yield span
 
 
-def from_arguments(document: Document, types: Types) -> list[Edit]:
+def from_arguments(document: ParsedModule, types: Types) -> list[Edit]:
     """Operations gone, and one new value a type wherever their results were used: an argument of their function, or
     inside of a partition, which sees nothing from outside, a constant at its beginning. What nothing uses is gone
     without any; what has results of unknown type stays."""
@@ -92,12 +92,12 @@ def from_arguments(document: Document, types: Types) -> list[Edit]:
     return edits
 
 
-def _first_free(document: Document) -> int:
+def _first_free(document: ParsedModule) -> int:
     taken = [int(found) for found in re.findall(rf"%{_NEW}(\d+)\b", document.text)]
     return max(taken, default=-1) + 1
 
 
-def _holder(operation: Operation) -> Operation | Region | None:
+def _holder(operation: Op) -> Op | Region | None:
     """The function or the partition in which an operation stands."""
     region = operation.inside
     while (owner := region.owner) is not None and not is_function(owner):
@@ -110,7 +110,7 @@ def _holder(operation: Operation) -> Operation | Region | None:
 _OPENING = re.compile(r"@(?:[\w$.-]+|\"[^\"]*\")\(")
 
 
-def _list_of_arguments(document: Document, function: Operation) -> tuple[int, int] | None:
+def _list_of_arguments(document: ParsedModule, function: Op) -> tuple[int, int] | None:
     """Where a function's list of arguments begins: line and column."""
     found = _OPENING.search(document.lines[function.first])
     return (function.first, found.end()) if found else None
@@ -138,7 +138,7 @@ def constant(kind: str, dialect: str) -> list[str]:
     return [f"arith.constant {zero}" + ("" if element == "i1" else f" : {kind}")]
 
 
-def to_constants(document: Document, types: Types, choice: int = 0) -> list[Edit]:
+def to_constants(document: ParsedModule, types: Types, choice: int = 0) -> list[Edit]:
     """Operations with one result, and operands, in whose place a constant is put."""
     edits = []
     for operation in removable(document):
@@ -157,11 +157,11 @@ def to_constants(document: Document, types: Types, choice: int = 0) -> list[Edit
     return edits
 
 
-def _reads(document: Document, operation: Operation) -> bool:
+def _reads(document: ParsedModule, operation: Op) -> bool:
     return bool(operation.regions) or document.bare[operation.first].count("%") > 1
 
 
-def to_operands(document: Document, types: Types, of: Mapping[Value, str]) -> list[Edit]:
+def to_operands(document: ParsedModule, types: Types, of: Mapping[Value, str]) -> list[Edit]:
     """Operations gone, an operand of the same type in the place of their only result."""
     edits = []
     operands = _operands(document)
@@ -177,7 +177,7 @@ def to_operands(document: Document, types: Types, of: Mapping[Value, str]) -> li
     return edits
 
 
-def _operands(document: Document) -> dict[int, list[Value]]:
+def _operands(document: ParsedModule) -> dict[int, list[Value]]:
     found: dict[int, list[Value]] = {}
     for value in values(document):
         for line, _, _ in value.uses:
@@ -185,7 +185,7 @@ def _operands(document: Document) -> dict[int, list[Value]]:
     return found
 
 
-def values(document: Document) -> Iterator[Value]:
+def values(document: ParsedModule) -> Iterator[Value]:
     """All values."""
 
     def of(region: Region) -> Iterator[Value]:
@@ -197,7 +197,7 @@ def values(document: Document) -> Iterator[Value]:
     yield from of(document.top)
 
 
-def kinds(document: Document, types: Types) -> dict[Value, str]:
+def kinds(document: ParsedModule, types: Types) -> dict[Value, str]:
     """The types of all results that are known."""
     found = {}
     for operation in document.walk():
@@ -206,7 +206,7 @@ def kinds(document: Document, types: Types) -> dict[Value, str]:
     return found
 
 
-def merged_arguments(document: Document) -> list[Edit]:
+def merged_arguments(document: ParsedModule) -> list[Edit]:
     """For two arguments of a function with the same type, the first wherever the second was used."""
     edits = []
     for operation in document.walk():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
-from triage.minimize.ir.edits import Edit, Span
-from triage.minimize.ir.mlir.lists import closing, gaps
-from triage.minimize.ir.mlir.reader import Document, Operation, Region
+from triage.ir.brackets import closing, gaps
+from triage.ir.mlir import Op, ParsedModule, Region, Span
+from triage.minimize.ir.edits import Edit
 
 _Lists = list[list[Span]]
 _ARGUMENT = re.compile(r"(%[\w$.-]+): ")
@@ -16,7 +16,7 @@ _OWN = "own_"
 _NUMBERS = re.compile(r"array<i\d+: ([^<>]*)>")
 
 
-def captures(document: Document) -> list[Edit]:
+def captures(document: ParsedModule) -> list[Edit]:
     """Operands of ``ttg.warp_specialize`` that no partition uses, with the partitions' arguments and their types."""
     edits = []
     for operation in document.walk():
@@ -36,7 +36,7 @@ def captures(document: Document) -> list[Edit]:
     return edits
 
 
-def without_one(document: Document) -> list[Edit]:
+def without_one(document: ParsedModule) -> list[Edit]:
     """Operations that specialize warps with one partition less: its lines, its entry in the lists of numbers that have
     one a partition (or one more, for the default), and the numbers of those behind it."""
     edits = []
@@ -57,7 +57,7 @@ def without_one(document: Document) -> list[Edit]:
     return edits
 
 
-def inlined(document: Document) -> list[Edit]:
+def inlined(document: ParsedModule) -> list[Edit]:
     """What a partition of a single block does, in the place of the operation that specializes warps: its arguments are
     what they are handed, and its values get names of their own, as outside there may be others of the same name."""
     edits = []
@@ -79,7 +79,7 @@ def inlined(document: Document) -> list[Edit]:
     return edits
 
 
-def _renamed(document: Document, region: Region) -> dict[Span, str]:
+def _renamed(document: ParsedModule, region: Region) -> dict[Span, str]:
     """New names for all that is defined in a region, nested ones included."""
     spans: dict[Span, str] = {}
     for line in range(region.first, region.last + 1):
@@ -88,7 +88,7 @@ def _renamed(document: Document, region: Region) -> dict[Span, str]:
     return spans
 
 
-def _entries(document: Document, line: int, number: int, count: int) -> dict[Span, str]:
+def _entries(document: ParsedModule, line: int, number: int, count: int) -> dict[Span, str]:
     bare = document.bare[line]
     spans: dict[Span, str] = {}
     for found in _NUMBERS.finditer(bare):
@@ -99,14 +99,14 @@ def _entries(document: Document, line: int, number: int, count: int) -> dict[Spa
     return spans
 
 
-def _items(document: Document, line: int, opening: int) -> list[Span]:
+def _items(document: ParsedModule, line: int, opening: int) -> list[Span]:
     end = closing(document.bare[line], opening) if opening >= 0 else None
     if end is None:
         return []
     return [(line, *gap) for gap in gaps(document.bare[line], opening + 1, end)]
 
 
-def _used(document: Document, operation: Operation, lists: _Lists, number: int) -> list[bool]:
+def _used(document: ParsedModule, operation: Op, lists: _Lists, number: int) -> list[bool]:
     found = []
     for region, spans in zip(operation.regions[1:], lists, strict=True):
         line, start, end = spans[number]

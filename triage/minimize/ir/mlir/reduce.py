@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from triage.ir.mlir import ParsedModule, Unreadable, read
 from triage.minimize.ir.edits import Edit
 from triage.minimize.ir.mlir import attributes, flow, forms, operations, partitions
 from triage.minimize.ir.mlir.operations import Types
-from triage.minimize.ir.mlir.reader import Document, Unreadable, read
 from triage.minimize.ir.search import Search, Size
 
 Description = tuple[str, Sequence[tuple[str, Sequence[str]]]]
@@ -93,7 +93,7 @@ class _Reduction:
         if found is not None:
             self._search.take_if_alike(attributes.without_locations(found[0]))
 
-    def _edits(self, propose: Callable[[Document], list[Edit]], chunks: bool = True) -> None:
+    def _edits(self, propose: Callable[[ParsedModule], list[Edit]], chunks: bool = True) -> None:
         def read_first(text: str) -> list[Edit]:
             try:
                 return propose(read(text))
@@ -102,14 +102,14 @@ class _Reduction:
 
         self._search.edits(read_first, chunks)
 
-    def _to_operands(self, document: Document) -> list[Edit]:
+    def _to_operands(self, document: ParsedModule) -> list[Edit]:
         types = self._types(document)
         return operations.to_operands(document, types, operations.kinds(document, types))
 
-    def _to_constants(self, document: Document, choice: int) -> list[Edit]:
+    def _to_constants(self, document: ParsedModule, choice: int) -> list[Edit]:
         return operations.to_constants(document, self._types(document), choice)
 
-    def _types(self, document: Document) -> Types:
+    def _types(self, document: ParsedModule) -> Types:
         """By the line of each operation. What is asked of the release is asked once a text."""
         text = document.text
         if self._known[0] != text:
@@ -118,7 +118,7 @@ class _Reduction:
         return self._known[1]
 
 
-def typed(document: Document, described: Sequence[tuple[str, Sequence[str]]]) -> Types:
+def typed(document: ParsedModule, described: Sequence[tuple[str, Sequence[str]]]) -> Types:
     """The described types, laid beside the operations of the text. The description may hold more operations than are
     printed (ends of blocks, partitions); from where they cannot be brought together, nothing is known."""
     aliases = _ALIAS.findall(document.text)

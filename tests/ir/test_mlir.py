@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from triage.ir.mlir import Op, ParsedModule, Unreadable, read
 from triage.minimize.ir.edits import apply
 from triage.minimize.ir.mlir.operations import without
-from triage.minimize.ir.mlir.reader import Document, Operation, Unreadable, read
 
 MODULE = """\
 #blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
@@ -56,19 +56,19 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "a } in a string"} {
 
 
 @pytest.fixture(scope="module")
-def document() -> Document:
+def document() -> ParsedModule:
     return read(MODULE)
 
 
-def named(document: Document, name: str) -> list[Operation]:
+def named(document: ParsedModule, name: str) -> list[Op]:
     return [operation for operation in document.walk() if operation.name == name]
 
 
-def test_what_is_read_prints_back(document: Document) -> None:
+def test_what_is_read_prints_back(document: ParsedModule) -> None:
     assert document.text == MODULE
 
 
-def test_operations_and_their_lines(document: Document) -> None:
+def test_operations_and_their_lines(document: ParsedModule) -> None:
     names = [operation.name for operation in document.walk()]
     assert names[-2:] == ["tt.func", "module"]
     assert len(names) == 19
@@ -78,13 +78,13 @@ def test_operations_and_their_lines(document: Document) -> None:
     assert (jump.last - jump.first, jump.regions) == (3, [])
 
 
-def test_partitions_belong_to_the_operation_above(document: Document) -> None:
+def test_partitions_belong_to_the_operation_above(document: ParsedModule) -> None:
     (special,) = named(document, "ttg.warp_specialize")
     assert len(special.regions) == 2
     assert document.lines[special.last].strip() == "} : (i32) -> ()"
 
 
-def test_a_name_means_the_innermost_value(document: Document) -> None:
+def test_a_name_means_the_innermost_value(document: ParsedModule) -> None:
     outer, inner = (
         next(value for value in operation.results if value.name == "%c0")
         for operation in named(document, "arith.constant")
@@ -93,12 +93,12 @@ def test_a_name_means_the_innermost_value(document: Document) -> None:
     assert [document.lines[line][start:end] for line, start, end in inner.uses] == ["%c0"]
 
 
-def test_results_of_a_pack_are_apart(document: Document) -> None:
+def test_results_of_a_pack_are_apart(document: ParsedModule) -> None:
     (loop,) = named(document, "scf.for")
     assert [(value.name, len(value.uses)) for value in loop.results] == [("%0#0", 1), ("%0#1", 1)]
 
 
-def test_text_in_strings_is_no_use(document: Document) -> None:
+def test_text_in_strings_is_no_use(document: ParsedModule) -> None:
     (function,) = named(document, "tt.func")
     uses = function.regions[0].names["%arg1"].uses
     assert all("print" not in document.lines[line][:start].split('"')[0] or start > 20 for line, start, _ in uses)
