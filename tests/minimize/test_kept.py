@@ -28,7 +28,7 @@ def test_killed_at_any_write(tmp_path: Path, survives: int, monkeypatch: pytest.
     place.open()
     place.save(specimen(1))
     left = [survives]
-    plain = kept._replace
+    plain = kept.replace_file
 
     def replace(path: Path, text: str) -> None:
         if not left[0]:
@@ -36,7 +36,7 @@ def test_killed_at_any_write(tmp_path: Path, survives: int, monkeypatch: pytest.
         left[0] -= 1
         plain(path, text)
 
-    monkeypatch.setattr(kept, "_replace", replace)
+    monkeypatch.setattr(kept, "replace_file", replace)
     if survives < 2:
         with pytest.raises(EnvironmentFault):
             place.save(specimen(2))

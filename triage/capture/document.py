@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from triage.capture.findings import Finding, Findings
 from triage.capture.run import Ran
+from triage.files import replace_file
 from triage.model.errors import EnvironmentFault
 from triage.pipeline import keep_artifacts
 
@@ -30,7 +31,7 @@ def _kept(finding: Finding) -> Finding:
         return finding
     place = finding.first.folder / "report"
     report = keep_artifacts(finding.report, place)
-    (place / "report.json").write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
+    replace_file(place / "report.json", json.dumps(report.to_json(), indent=2) + "\n")
     return replace(finding, report=report)
 
 
@@ -40,7 +41,7 @@ def document(
     """Write the document to ``folder``; returns its path. Raises EnvironmentFault."""
     path = folder / "run.json"
     try:
-        path.write_text(json.dumps(to_json(ran, findings, asked, reached), indent=2) + "\n", encoding="utf-8")
+        replace_file(path, json.dumps(to_json(ran, findings, asked, reached), indent=2) + "\n")
     except OSError as error:
         raise EnvironmentFault(f"{path}: cannot be written: {error.strerror}") from None
     return path

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
+from triage.files import replace_file
 from triage.harness.toolchains import Toolchain, cache_root
 
 
@@ -31,9 +31,5 @@ class LibraryKeys:
         if self._known.get(name) == key:
             return
         self._known[name] = key
-        with suppress(OSError, UnicodeEncodeError):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            # Written aside and moved, so that no other triage reads half of it.
-            aside = self._folder / f"{name}.{os.getpid()}"
-            aside.write_text(key, encoding="ascii")
-            aside.replace(self._folder / name)
+        with suppress(OSError):
+            replace_file(self._folder / name, key)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from triage.files import replace_file
 from triage.minimize.oracle import Verdict
 from triage.minimize.specimen import Specimen
 from triage.model import case as cases
@@ -40,7 +40,7 @@ class Kept:
                 raise InputError(f"-o {self.folder}: holds other files; give a folder that is new or empty")
             self._log = (self.folder / _TRIED).open("a", encoding="utf-8")
             if found is None:
-                _replace(state, json.dumps({"schema": _SCHEMA, "identity": self._identity}, indent=2) + "\n")
+                replace_file(state, json.dumps({"schema": _SCHEMA, "identity": self._identity}, indent=2) + "\n")
         except OSError as error:
             raise EnvironmentFault(f"-o {self.folder}: cannot be written: {error.strerror}") from None
         return found
@@ -72,8 +72,8 @@ class Kept:
         if last and self._file is None and (self.folder / "case.json").is_file():
             self._file = cases.load(self.folder).file
         try:
-            _replace(self.folder / name, specimen.text)
-            _replace(self.folder / "case.json", json.dumps(case.to_json(), indent=1) + "\n")
+            replace_file(self.folder / name, specimen.text)
+            replace_file(self.folder / "case.json", json.dumps(case.to_json(), indent=1) + "\n")
             for old in self.folder.glob("kernel*.py"):
                 if old.name != name:
                     old.unlink()
@@ -84,7 +84,7 @@ class Kept:
     def write(self, name: str, text: str) -> None:
         """Put a file beside the case. Raises EnvironmentFault."""
         try:
-            _replace(self.folder / name, text)
+            replace_file(self.folder / name, text)
         except OSError as error:
             raise EnvironmentFault(f"{self.folder}: cannot be written: {error.strerror}") from None
 
@@ -99,9 +99,3 @@ class Kept:
         if self._log is not None:
             self._log.close()
             self._log = None
-
-
-def _replace(path: Path, text: str) -> None:
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)  # noqa: PTH105 - the one call that is atomic by name

@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+from triage.files import replace_file
 from triage.model.case import Case
 from triage.model.errors import EnvironmentFault
 from triage.model.report import Report
@@ -19,7 +20,7 @@ def keep(report: Report, folder: Path) -> Report:
     """Write all of it; the report with its artifacts where they are now. Raises EnvironmentFault."""
     kept = keep_artifacts(report, folder)
     try:
-        (folder / REPORT).write_text(json.dumps(kept.to_json(), indent=2) + "\n", encoding="utf-8")
+        replace_file(folder / REPORT, json.dumps(kept.to_json(), indent=2) + "\n")
         _keep_case(report.case, folder / CASE)
     except OSError as error:
         raise EnvironmentFault(f"-o {folder}: cannot be written: {error.strerror}") from None
@@ -39,4 +40,4 @@ def _keep_case(case: Case, place: Path) -> None:
             shutil.copyfile(path, target)
     document = case.to_json()
     document["kernel"]["file"] = case.path.name
-    (place / "case.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    replace_file(place / "case.json", json.dumps(document, indent=2) + "\n")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from triage.files import replace_file
 from triage.harness.toolchains import cache_root
 from triage.model.case import Case
 
@@ -26,11 +26,7 @@ def place(case: Case) -> Case:
     folder = cache_root() / "guarded" / digest
     path = folder / case.file
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        # Written aside and moved, so that no other service compiles half of it.
-        aside = folder / f".{os.getpid()}"
-        aside.write_bytes(text)
-        aside.replace(path)
+        replace_file(path, text)
         _prune(folder.parent)
     return replace(case, folder=folder)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from triage.files import replace_file
 from triage.harness.toolchains import cache_root
 from triage.model.case import SCHEMA
 from triage.model.errors import EnvironmentFault
@@ -22,11 +22,8 @@ def keep(files: Mapping[str, str], document: Mapping[str, Any]) -> Path:
     digest = hashlib.sha256(json.dumps(written, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[:32]
     folder = cache_root() / _FOLDER / digest
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for name, text in written.items():
-            beside = folder / f".{name}.{os.getpid()}"
-            beside.write_text(text, encoding="utf-8", errors="replace")
-            os.replace(beside, folder / name)  # noqa: PTH105 - the one call that is atomic by name
+            replace_file(folder / name, text)
     except OSError as error:
         raise EnvironmentFault(f"{folder}: cannot be written: {error.strerror}") from None
     return folder

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import platformdirs
 
+from triage.files import replace_file
 from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
 from triage.model.errors import EnvironmentFault
 
@@ -81,9 +82,7 @@ class Kept:
             "package": os.path.relpath(self.package, self.folder),
             "stands_in_for": sorted(self.stands_in_for),
         }
-        unfinished = self.folder / f"{MARKER}.new"
-        unfinished.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-        unfinished.replace(self.folder / MARKER)
+        replace_file(self.folder / MARKER, json.dumps(document, indent=1) + "\n")
 
 
 def read(folder: Path) -> Kept | None:

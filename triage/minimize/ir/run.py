@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from triage.files import replace_file
 from triage.harness import ir
 from triage.harness.engine import Engine
 from triage.ir.llvm import count_instructions
@@ -196,11 +196,8 @@ def _spelling(replays: Replays, place: Place, file: Path) -> str | None:
 
 
 def _write(path: Path, text: str) -> None:
-    """In one step: whenever this is killed, the file is whole. Raises EnvironmentFault."""
-    beside = path.with_name(f".{path.name}.new")
+    """Replace a file atomically. Raises EnvironmentFault."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)  # noqa: PTH105 - the one call that is atomic by name
+        replace_file(path, text)
     except OSError as error:
         raise EnvironmentFault(f"{path}: cannot be written: {error.strerror}") from None

@@ -1,0 +1,26 @@
+"""Atomic file replacement: a reader, or a run after a kill, sees the old content or the new, never half of it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+
+def replace_file(path: Path, content: str | bytes) -> None:
+    """Write ``content`` (text as UTF-8; a lone surrogate as "?") to a temporary file beside ``path`` and rename it.
+
+    Missing parent folders are made. Raises OSError; the temporary file is removed.
+    """
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+    # Unique among processes and threads that write the same file; beside it, as a rename needs one file system.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
