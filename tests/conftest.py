@@ -14,7 +14,7 @@ import pytest
 
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
-from triage.harness.request import Request
+from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.case import Case
 from triage.model.outcome import Outcome, Undecided
@@ -159,7 +159,7 @@ def compiler(engine: Engine, toolchains: Toolchains) -> Compile:
         observe: bool = False,
     ) -> list[Outcome | Undecided]:
         used, limit = toolchain or toolchains.default(), limits or Limits(timeout_s=60, memory_bytes=4 << 30)
-        requests = [Request(case, used, limit, observe=observe, tag=place) for place, case in enumerate(cases)]
+        requests = [Request(case, used, limit, FullCompile(observe), place) for place, case in enumerate(cases)]
         results = {attempt.request.tag: attempt.result for attempt in engine.run(requests)}
         return [results[place] for place in range(len(requests))]
 

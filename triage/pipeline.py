@@ -11,12 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 
-from triage import knowledge, logs
+from triage import knowledge
 from triage._version import __version__
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.machine.caches import triton_cache_folder
-from triage.harness.request import Attempt, Request
+from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.knowledge.matching import in_range
@@ -114,15 +114,8 @@ class Session:
         options = self.options
         triton = options.triton or (None if options.python else case.triton)
         toolchain = self._toolchains.resolve(triton, options.python)
-        return Request(
-            replace(case, triton=toolchain.triton),
-            toolchain,
-            options.limits,
-            observe=True,
-            keep=True,
-            use_cache=options.cache,
-            tag=place,
-        )
+        action = FullCompile(observe=True, keep=True, use_cache=options.cache)
+        return Request(replace(case, triton=toolchain.triton), toolchain, options.limits, action, tag=place)
 
     def _report(self, attempt: Attempt) -> Report:
         request, outcome = attempt.request, attempt.result
@@ -134,7 +127,7 @@ class Session:
         case = request.case
         outcome = _with_poisoned_entry(outcome)
         environment = _environment(case, request.toolchain, outcome)
-        diagnosis = logs.diagnose_outcome(outcome, case.path)
+        diagnosis = attempt.diagnosis
         if diagnosis is None:
             return Report(case, outcome, environment)
         entries = knowledge.load_all(self.options.knowledge)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from triage.harness import codec, store
 from triage.harness.limits import Limits
-from triage.harness.request import Request
+from triage.harness.request import FullCompile, Request
 from triage.harness.store import Store, key_of
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Case
@@ -22,6 +22,7 @@ from triage.model.outcome import Frame, Outcome, PythonError, Resources, Stage, 
 GIB = 1 << 30
 TOOLCHAIN = Toolchain(Path("/env/bin/python"), "3.9.0", "3.11.7", False, "identity")
 OK = Outcome(Status.OK, exit_code=0, resources=Resources(0, 10, 0, TensorCore.NONE))
+KEEP = FullCompile(keep=True)
 FAILED = Outcome(Status.ERROR, Stage.LLIR, log="error: no", exit_code=1)
 
 
@@ -46,7 +47,7 @@ def test_a_good_outcome_is_remembered_whatever_the_limits(kept: Store, request_:
     assert kept.get(request_) is None
     kept.put(request_, OK, None, [])
     assert kept.get(request_) == OK
-    assert kept.get(replace(request_, limits=Limits(1.0, 1), keep=True, observe=True)) == OK
+    assert kept.get(replace(request_, limits=Limits(1.0, 1), action=FullCompile(observe=True, keep=True))) == OK
 
 
 @pytest.mark.parametrize(
@@ -74,8 +75,8 @@ def test_what_was_killed_from_outside_is_not_kept(kept: Store, request_: Request
 
 def test_an_unobserved_failure_does_not_answer_who_wants_the_pass(kept: Store, request_: Request) -> None:
     kept.put(request_, FAILED, None, [])
-    assert kept.get(replace(request_, observe=True)) is None
-    kept.put(replace(request_, observe=True), replace(FAILED, pass_name="cse"), None, [])
+    assert kept.get(replace(request_, action=FullCompile(observe=True))) is None
+    kept.put(replace(request_, action=FullCompile(observe=True)), replace(FAILED, pass_name="cse"), None, [])
     found = kept.get(request_)
     assert found is not None
     assert found.pass_name == "cse"
@@ -83,7 +84,7 @@ def test_an_unobserved_failure_does_not_answer_who_wants_the_pass(kept: Store, r
 
 def test_artifacts_are_kept_with_a_failure_and_asked_for(kept: Store, request_: Request, tmp_path: Path) -> None:
     kept.put(request_, FAILED, None, [])
-    wanting = replace(request_, keep=True)
+    wanting = replace(request_, action=KEEP)
     assert kept.get(wanting) is None
     put = kept.put(wanting, FAILED, tmp_path, [])
     assert put.artifacts["log"].read_text() == "error: no"
@@ -120,7 +121,9 @@ def test_the_key_holds_everything_that_decides(request_: Request, monkeypatch: p
     monkeypatch.setenv("DISABLE_LLVM_OPT", "1")
     keys.append(key_of(request_))
     assert len({first, *keys}) == 6
-    same = replace(request_, limits=Limits(1.0, 1), tag=3, observe=True, case=replace(case, origin={"a": 1}))
+    same = replace(
+        request_, limits=Limits(1.0, 1), tag=3, action=FullCompile(observe=True), case=replace(case, origin={"a": 1})
+    )
     assert key_of(same) == key_of(request_)
 
 
@@ -138,7 +141,7 @@ def test_a_broken_file_means_not_remembered(tmp_path: Path, request_: Request, c
 def test_a_folder_that_cannot_be_made_means_not_remembered(tmp_path: Path, request_: Request) -> None:
     (tmp_path / "file").write_text("")
     blocked = Store(tmp_path / "file" / "below")
-    assert blocked.put(replace(request_, keep=True), FAILED, None, []) == FAILED
+    assert blocked.put(replace(request_, action=KEEP), FAILED, None, []) == FAILED
     assert blocked.get(request_) is None
 
 
@@ -171,7 +174,7 @@ def test_the_longest_unused_failures_are_forgotten(
     kept: Store, request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "_MOST_KEPT", 3)
-    requests = [replace(request_, keep=True, case=replace(request_.case, name=f"k{number}")) for number in range(5)]
+    requests = [replace(request_, action=KEEP, case=replace(request_.case, name=f"k{number}")) for number in range(5)]
     for each in requests[:4]:
         kept.put(each, FAILED, tmp_path, [])
     assert kept.get(requests[0]) is None

@@ -19,7 +19,7 @@ from triage import logs
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.machine import find_lld
-from triage.harness.request import Request
+from triage.harness.request import PartialCompile, Request
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model import case as case_module
 from triage.model.case import Case
@@ -320,7 +320,7 @@ def test_a_compile_goes_no_further_than_it_is_asked_to(toolchain: Toolchain) -> 
     """What the metadata say of its resources is known by then; the answer is nobody else's."""
     case = kernel_cases.matmul(64, 64, 64, num_stages=24)
     with Engine(1) as engine:
-        [attempt] = engine.run([Request(case, toolchain, use_cache=False, until=Stage.LLIR)])
+        [attempt] = engine.run([Request(case, toolchain, action=PartialCompile(Stage.LLIR))])
     outcome = attempt.result
     assert isinstance(outcome, Outcome)
     assert stages(outcome) == NVIDIA[:3]

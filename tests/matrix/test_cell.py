@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from triage import logs
 from triage.matrix.cell import Cell, Verdict, judge
 from triage.model.case import Case, frozen
 from triage.model.outcome import Outcome, PythonError, Stage, Status, Undecided
@@ -51,6 +52,11 @@ def raised(type_: str, message: str) -> Outcome:
     )
 
 
+def judged(case: Case, result: Outcome | Undecided) -> Cell:
+    diagnosis = None if isinstance(result, Undecided) else logs.diagnose_outcome(result, case.path)
+    return judge(case, "3.2.0", result, diagnosis)
+
+
 CRASH = Outcome(Status.CRASH, Stage.LLIR, signal="SIGABRT", log=ASSERTION)
 
 
@@ -67,7 +73,7 @@ CRASH = Outcome(Status.CRASH, Stage.LLIR, signal="SIGABRT", log=ASSERTION)
     ],
 )
 def test_verdicts(case: Case, result: Outcome | Undecided, verdict: Verdict) -> None:
-    cell = judge(case, "3.2.0", result)
+    cell = judged(case, result)
     assert cell.verdict is verdict
     assert verdict.bad == (cell.signature is not None) == (cell.headline is not None)
 
@@ -88,14 +94,14 @@ def test_verdicts(case: Case, result: Outcome | Undecided, verdict: Verdict) -> 
     ],
 )
 def test_an_api_that_is_not_there_is_no_failure(case: Case, type_: str, message: str, verdict: Verdict) -> None:
-    cell = judge(case, "3.2.0", raised(type_, message))
+    cell = judged(case, raised(type_, message))
     assert cell.verdict is verdict
     if verdict is Verdict.NOT_APPLICABLE:
         assert cell.reason == message
 
 
 def test_how_far_a_timeout_came_makes_no_other_bug_of_it(case: Case) -> None:
-    cells = [judge(case, "3.2.0", Outcome(Status.TIMEOUT, stage, limit_s=2)) for stage in (Stage.TTGIR, Stage.LLIR)]
+    cells = [judged(case, Outcome(Status.TIMEOUT, stage, limit_s=2)) for stage in (Stage.TTGIR, Stage.LLIR)]
     assert cells[0].signature == cells[1].signature == "timeout"
 
 

@@ -19,7 +19,7 @@ from conftest import NEWEST
 
 from triage import logs
 from triage.harness.limits import Limits
-from triage.harness.request import Request
+from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize import launch
 from triage.minimize.launching import Launching
@@ -240,7 +240,7 @@ def engine(driver: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Launching]
 
 
 def asked(engine: Launching, case: Case, toolchain: Toolchain, limits: Limits = LIMITS) -> Outcome | Undecided:
-    (attempt,) = engine.run([Request(case, toolchain, limits, use_cache=False)])
+    (attempt,) = engine.run([Request(case, toolchain, limits, FullCompile(use_cache=False))])
     return attempt.result
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from triage.harness.limits import Limits
-from triage.harness.request import Attempt, Request
+from triage.harness.request import Attempt, FullCompile, PartialCompile, Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize.oracle import BudgetUsed, Oracle, Verdict
 from triage.minimize.specimen import Specimen
@@ -163,7 +163,7 @@ UNTIL = [
 def test_candidates_go_no_further_than_tells(ask: Any, original: Outcome, stage: Stage | None) -> None:
     _, machine, judge = ask({"original": [original], "candidate": [original]})
     assert judge("candidate") is Verdict.SAME
-    assert machine.last.until is stage
+    assert machine.last.action == (PartialCompile(stage) if stage else FullCompile(use_cache=False))
 
 
 def test_the_budget_ends_it(ask: Any) -> None:

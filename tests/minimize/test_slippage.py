@@ -19,7 +19,7 @@ from triage import logs
 from triage.harness.engine import Engine
 from triage.harness.environment import worker_environment
 from triage.harness.limits import Limits
-from triage.harness.request import Request
+from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize.emit import reproducer
 from triage.minimize.oracle import Failure, Identity
@@ -48,7 +48,7 @@ class Bench:
         self._engine, self._toolchain = engine, toolchain
 
     def compile(self, case: Case) -> Outcome:
-        request = Request(case, self._toolchain, _LIMITS, use_cache=False)
+        request = Request(case, self._toolchain, _LIMITS, FullCompile(use_cache=False))
         found = next(iter(self._engine.run([request]))).result
         assert not isinstance(found, Undecided), found.reason
         return found

@@ -31,7 +31,7 @@ from triage.harness import artifacts, observe, watch
 from triage.harness.driver import driver_properties
 from triage.harness.judge import NO_LLD, judge
 from triage.harness.remote import Remote
-from triage.harness.request import Attempt, Request
+from triage.harness.request import Attempt, FullCompile, PartialCompile, Request
 from triage.harness.servers import ServerTree
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain
@@ -311,13 +311,13 @@ class Engine:
         return replace(outcome, status=Status.OUT_OF_MEMORY, killed_from_outside=False, notes=(note,))
 
     def _second_look(self, work: Work, outcome: Outcome) -> Mode | None:
-        if outcome.status is Status.TIMEOUT and outcome.pipeline and work.request.observe:
+        if outcome.status is Status.TIMEOUT and outcome.pipeline and _observes(work.request):
             # A dump says which pass it is in; MLIR writes no reproducer before a pass has failed.
             work.how = observe.How.DUMP
             return Mode.OBSERVE
         if outcome.status not in (Status.CRASH, Status.ERROR, Status.SUSPECT) or outcome.killed_from_outside:
             return None
-        if outcome.pipeline and work.request.observe:
+        if outcome.pipeline and _observes(work.request):
             work.how = observe.first_way(work.request.toolchain.triton)
             return Mode.OBSERVE
         if outcome.status is Status.ERROR:
@@ -370,11 +370,12 @@ class Engine:
         if isinstance(result, Outcome):
             if not result.environment:
                 result = replace(result, environment={"triton": work.request.toolchain.triton})
-            if self._store is not None and work.request.until is None and work.request.task is None:
+            if self._store is not None:
                 files = self._tree.imported_files(work.request)
                 result = self._store.put(work.request, result, folder, files)
-            if work.request.entry is not None and result.cache_key is not None and folder is not None:
-                result = _with_entry(result, folder, work.request.entry)
+            match work.request.action:
+                case FullCompile(entry=Path() as entry) if result.cache_key is not None and folder is not None:
+                    result = _with_entry(result, folder, entry)
         elif result.reason == NO_LLD:
             result = Undecided(_no_lld(work.request))
         self._discard(work.first_folder)
@@ -384,9 +385,7 @@ class Engine:
         self._finished.append(Attempt(work.request, result))
 
     def _remembered(self, request: Request) -> Outcome | None:
-        found = self._store.get(request) if self._store is not None and request.use_cache else None
-        # What was compiled is not kept with the outcome.
-        return None if found is not None and request.entry is not None and not found.failed else found
+        return self._store.get(request) if self._store is not None else None
 
     def _discard(self, folder: Path | None) -> None:
         """Removing a folder takes as long as a small stage: it waits until the next attempt is under way."""
@@ -409,6 +408,15 @@ class Engine:
         self._works.clear()
         self._finished.clear()
         self._clear_up()
+
+
+def _observes(request: Request) -> bool:
+    """Whether a failure inside a pass pipeline shall be observed."""
+    match request.action:
+        case FullCompile(observe=observe) | PartialCompile(observe=observe):
+            return observe
+        case _:
+            return False
 
 
 def _with_entry(outcome: Outcome, folder: Path, destination: Path) -> Outcome:

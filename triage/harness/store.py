@@ -24,7 +24,8 @@ from typing import TypeVar
 from triage._version import __version__
 from triage.harness import artifacts, codec
 from triage.harness.environment import deciding_variables
-from triage.harness.request import Request
+from triage.harness.limits import Limits
+from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import cache_root
 from triage.model.outcome import Outcome, Status
 
@@ -48,6 +49,8 @@ class Store:
 
     def get(self, request: Request) -> Outcome | None:
         """The remembered outcome, if it answers this request."""
+        if not isinstance(request.action, FullCompile) or not request.action.use_cache:
+            return None
         key = key_of(request)
         row = self._try(
             lambda db: db.execute(
@@ -61,7 +64,7 @@ class Store:
             outcome = codec.loads(row[0], files)
         except (ValueError, KeyError, TypeError):
             return None
-        if not _answers(outcome, request, files, observed=bool(row[3])):
+        if not _answers(outcome, request.limits, request.action, files, observed=bool(row[3])):
             return None
         self._try(lambda db: db.execute("UPDATE outcomes SET used = ? WHERE key = ?", (time.time(), key)))
         return outcome
@@ -69,11 +72,11 @@ class Store:
     def put(self, request: Request, outcome: Outcome, folder: Path | None, dependencies: Iterable[str]) -> Outcome:
         """Remember an outcome; a failure's artifacts are copied out of ``folder`` when the request wants them kept.
         Returns the outcome with the places of its artifacts."""
-        if outcome.killed_from_outside:
+        if outcome.killed_from_outside or not isinstance(request.action, FullCompile):
             return outcome
         key = key_of(request)
         kept: dict[str, Path] = {}
-        if request.keep and outcome.failed:
+        if request.action.keep and outcome.failed:
             try:
                 shutil.rmtree(self._artifacts / key, ignore_errors=True)
                 kept = artifacts.collect(folder, outcome.log, self._artifacts / key)
@@ -88,7 +91,7 @@ class Store:
             codec.dumps(bounded),
             json.dumps({path: _digest(Path(path)) for path in dependencies}),
             json.dumps({name: path.name for name, path in kept.items()}),
-            int(request.observe),
+            int(request.action.observe),
             time.time(),
         )
         self._try(lambda db: db.execute("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", row))
@@ -147,16 +150,16 @@ def key_of(request: Request) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _answers(outcome: Outcome, request: Request, files: dict[str, Path], observed: bool) -> bool:
-    if outcome.status is Status.TIMEOUT and request.limits.timeout_s > (outcome.limit_s or 0):
+def _answers(outcome: Outcome, limits: Limits, action: FullCompile, files: dict[str, Path], observed: bool) -> bool:
+    if outcome.status is Status.TIMEOUT and limits.timeout_s > (outcome.limit_s or 0):
         return False
-    if outcome.status is Status.OUT_OF_MEMORY and request.limits.memory_bytes > (outcome.limit_bytes or 0):
+    if outcome.status is Status.OUT_OF_MEMORY and limits.memory_bytes > (outcome.limit_bytes or 0):
         return False
     if not outcome.failed:
-        return True
-    if request.observe and not observed:
+        return action.entry is None  # what was compiled is not kept with the outcome
+    if action.observe and not observed:
         return False
-    return not request.keep or (bool(files) and all(path.exists() for path in files.values()))
+    return not action.keep or (bool(files) and all(path.exists() for path in files.values()))
 
 
 def _unchanged(dependencies: dict[str, str]) -> bool:

@@ -16,7 +16,7 @@ from triage.harness import observe
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import Facts
 from triage.harness.remote import Remote, read_available
-from triage.harness.request import Request
+from triage.harness.request import FullCompile, PartialCompile, Request
 from triage.harness.worker import wire
 from triage.model.outcome import Outcome, Status
 
@@ -157,9 +157,7 @@ class Work:
             "limits": limits,
             "memory_bytes": self.request.limits.memory_bytes,
             "environment": extra_environment,
-            "until": self.request.until.value if self.request.until else None,
-            "ir": self.request.task.to_message() if self.request.task else None,
-            "functions": case.origin.get("functions") if self.request.entry else None,
+            **_action_message(self.request),
             "case": {
                 "language": case.language.value,
                 "signature": dict(case.signature),
@@ -168,6 +166,19 @@ class Work:
                 "options": dict(case.options),
             },
         }
+
+
+def _action_message(request: Request) -> dict[str, Any]:
+    """What to do with the case, as the worker reads it."""
+    message: dict[str, Any] = {"until": None, "ir": None, "functions": None}
+    match request.action:
+        case FullCompile(entry=entry):
+            message["functions"] = request.case.origin.get("functions") if entry else None
+        case PartialCompile(until=stage):
+            message["until"] = stage.value
+        case task:
+            message["ir"] = task.to_message()
+    return message
 
 
 def _pipe() -> tuple[int, int]:

@@ -125,7 +125,7 @@ class CompileMatrix:
         except EnvironmentFault as error:
             self._undecided(str(error))
         triton = report.environment["triton"]
-        cell = judge(report.case, triton, report.outcome)
+        cell = judge(report.case, triton, report.outcome, report.diagnosis)
         if cell.verdict is Verdict.NOT_APPLICABLE:
             pytest.skip(f"not applicable: Triton {triton} lacks what the kernel uses: {cell.reason}")
         if cell.verdict is Verdict.COMPILES and report.outcome.resources is not None:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triage import logs
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
-from triage.harness.request import Request
+from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
 from triage.knowledge.observed import Observation, observe
 from triage.model import case as cases
@@ -46,8 +45,7 @@ def run(
         if isinstance(attempt.result, Undecided):
             undecided.append(f"{name} ({variant}) on Triton {release}: {attempt.result.reason}")
             continue
-        diagnosis = logs.diagnose_outcome(attempt.result, attempt.request.case.path)
-        tables[name][variant][release] = observe(attempt.result, diagnosis)
+        tables[name][variant][release] = observe(attempt.result, attempt.diagnosis)
         done(f"{number} of {len(requests)}: {name} ({variant}) on Triton {release}")
     plain = {name: {variant: dict(table) for variant, table in rows.items()} for name, rows in tables.items()}
     return Seen(plain, tuple(undecided))
@@ -60,9 +58,8 @@ def _requests(
     for toolchain in toolchains:
         for name, variant, case in variants:
             tag = (name, variant, toolchain.triton)
-            yield Request(
-                replace(case, triton=toolchain.triton), toolchain, limits, observe=True, use_cache=use_cache, tag=tag
-            )
+            action = FullCompile(observe=True, use_cache=use_cache)
+            yield Request(replace(case, triton=toolchain.triton), toolchain, limits, action, tag)
 
 
 def _variants(folder: Path) -> Iterator[tuple[str, Case]]:

@@ -10,9 +10,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from triage import logs
 from triage.knowledge.observed import missing_api
 from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Status, Undecided
 
 _CALLED = re.compile(r"(?P<function>[\w.]+)\(\) got an unexpected keyword argument")
@@ -69,14 +69,15 @@ class Cell:
         return {**{name: value for name, value in values.items() if value is not None}, "cached": self.cached}
 
 
-def judge(case: Case, triton: str, result: Outcome | Undecided, cached: bool = False) -> Cell:
-    """The cell of a finished compile."""
+def judge(
+    case: Case, triton: str, result: Outcome | Undecided, diagnosis: Diagnosis | None, cached: bool = False
+) -> Cell:
+    """The cell of a finished compile and its diagnosis."""
     if isinstance(result, Undecided):
         if case.is_ir and result.input_error:
             # IR belongs to a release; what cannot read it says nothing of the bug.
             return Cell(Verdict.NOT_APPLICABLE, triton, reason=result.reason)
         return Cell(Verdict.UNDECIDED, triton, reason=result.reason, input_error=result.input_error)
-    diagnosis = logs.diagnose_outcome(result, case.path)
     if diagnosis is None:
         return Cell(Verdict.COMPILES, triton, status=result.status.value, duration_s=result.duration_s, cached=cached)
     if result.killed_from_outside:

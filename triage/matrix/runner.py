@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
-from triage.harness.request import Attempt, Request
+from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.matrix import bisection
 from triage.matrix.bisection import Answer
@@ -152,15 +152,9 @@ class Runner:
                     self._tell(row, target, Cell(Verdict.UNDECIDED, reason=str(toolchain), input_error=wrong))
 
     def _request(self, row: Row, target: str, toolchain: Toolchain) -> Request:
-        return Request(
-            replace(self._cases[target], triton=toolchain.triton),
-            toolchain,
-            self._limits,
-            observe=True,
-            keep=self._keep,
-            use_cache=self._use_cache,
-            tag=(row, target),
-        )
+        case = replace(self._cases[target], triton=toolchain.triton)
+        action = FullCompile(observe=True, keep=self._keep, use_cache=self._use_cache)
+        return Request(case, toolchain, self._limits, action, tag=(row, target))
 
     def _resolve(self, row: Row) -> Toolchain:
         if row not in self._resolved:
@@ -169,8 +163,8 @@ class Runner:
 
     def _take(self, attempt: Attempt) -> None:
         row, target = attempt.request.tag
-        case = self._cases[target]
-        cell = judge(case, attempt.request.toolchain.triton, attempt.result, attempt.cached)
+        case, triton = attempt.request.case, attempt.request.toolchain.triton
+        cell = judge(case, triton, attempt.result, attempt.diagnosis, attempt.cached)
         if cell.input_error and all(one.verdict is Verdict.UNDECIDED for one in self._cells.values()):
             # A case that does not fit its kernel fits it on no release: no environment is made to see that again.
             raise InputError(f"{case.path}::{case.name}: {cell.reason}")

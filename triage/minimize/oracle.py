@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 
-from triage import logs
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
-from triage.harness.request import Request
+from triage.harness.request import Attempt, FullCompile, PartialCompile, Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize.specimen import Specimen
 from triage.model.case import Case
@@ -138,8 +137,8 @@ class Oracle:
         not fit its kernel, EnvironmentFault when it cannot be told."""
         self._asked = f"{specimen.case.path}::{specimen.case.name}"
         case = self._place(specimen)
-        first = self._run(case, observe=True)
-        diagnosis = logs.diagnose_outcome(first, case.path)
+        attempt, first = self._run(case, observe=True)
+        diagnosis = attempt.diagnosis
         if diagnosis is None and repeat is None:
             raise InputError(f"{specimen.case.path}::{specimen.case.name}: does not fail: it compiles")
         runs = _SLOW_RUNS if first.duration_s > _SLOW_S else _RUNS
@@ -147,8 +146,8 @@ class Oracle:
         seen = [(diagnosis, first)] if diagnosis else []
         plain = []
         for _ in range(runs - 1):
-            outcome = self._run(case, observe=False)
-            if (found := logs.diagnose_outcome(outcome, case.path)) is not None:
+            attempt, outcome = self._run(case, observe=False)
+            if (found := attempt.diagnosis) is not None:
                 plain.append((found, outcome))
         if diagnosis is None:
             if not plain:
@@ -179,8 +178,8 @@ class Oracle:
         """The failure of a case on disk, observed, as ``triage check`` would see it; None when it compiles."""
         last: tuple[Diagnosis, Outcome] | None = None
         for _ in range(max(self.repeat, 1)):
-            outcome = self._run(case, observe=True)
-            diagnosis = logs.diagnose_outcome(outcome, case.path)
+            attempt, outcome = self._run(case, observe=True)
+            diagnosis = attempt.diagnosis
             last = (diagnosis, outcome) if diagnosis else last
             if diagnosis is not None and Identity.of(diagnosis) == self.failure.identity:
                 break
@@ -200,9 +199,9 @@ class Oracle:
         assert self._failure is not None
         return self._failure
 
-    def _run(self, case: Case, observe: bool, bounded: bool = False) -> Outcome:
+    def _run(self, case: Case, observe: bool, bounded: bool = False) -> tuple[Attempt, Outcome]:
         limits = self._bounded if bounded else self.limits
-        request = Request(case, self.toolchain, limits, observe=observe, use_cache=False)
+        request = Request(case, self.toolchain, limits, FullCompile(observe, use_cache=False))
         attempt = next(iter(self.engine.run([request])))
         self.compiles += 1
         result = attempt.result
@@ -212,7 +211,7 @@ class Oracle:
             if result.input_error:
                 raise InputError(f"{where}: {result.reason}")
             raise EnvironmentFault(f"{where}: could not tell: {result.reason}")
-        return result
+        return attempt, result
 
     # ---- candidates
 
@@ -241,8 +240,8 @@ class Oracle:
             return
         self._checked = self.compiles
         for _ in range(self.repeat * 2):
-            outcome = self._run(self._place(best), observe=self.failure.observed, bounded=True)
-            if self._judge(outcome, best, self.failure.identity) is Verdict.SAME:
+            attempt, _ = self._run(self._place(best), observe=self.failure.observed, bounded=True)
+            if self._judge(attempt, self.failure.identity) is Verdict.SAME:
                 return
         raise EnvironmentFault("the best so far no longer fails as it did; something outside has changed")
 
@@ -269,6 +268,8 @@ class Oracle:
     def _phase(self, waiting: dict[str, Specimen], observe: bool, wanted: Identity) -> dict[str, Verdict]:
         """Verdicts of those that could be judged: the same when any of the repeated compiles shows it."""
         votes: dict[str, list[Verdict]] = {key: [] for key in waiting}
+        until = self.failure.until
+        action = PartialCompile(until, observe) if until else FullCompile(observe, use_cache=False)
 
         def requests() -> Iterator[Request]:
             for key, specimen in waiting.items():
@@ -277,21 +278,13 @@ class Oracle:
                     if self._over():
                         return
                     if Verdict.SAME not in votes[key]:
-                        yield Request(
-                            case,
-                            self.toolchain,
-                            self._bounded,
-                            observe=observe,
-                            use_cache=False,
-                            until=self.failure.until,
-                            tag=key,
-                        )
+                        yield Request(case, self.toolchain, self._bounded, action, tag=key)
 
         found: dict[str, Verdict] = {}
         for attempt in self.engine.run(requests()):
             key: str = attempt.request.tag
             self.compiles += 1
-            verdict = self._judge(attempt.result, waiting[key], wanted)
+            verdict = self._judge(attempt, wanted)
             votes[key].append(verdict)
             if verdict is Verdict.SAME:
                 found[key] = verdict
@@ -301,13 +294,13 @@ class Oracle:
                 found[key] = verdict
         return found
 
-    def _judge(self, result: Outcome | Undecided, specimen: Specimen, wanted: Identity) -> Verdict:
+    def _judge(self, attempt: Attempt, wanted: Identity) -> Verdict:
+        result, diagnosis = attempt.result, attempt.diagnosis
         if isinstance(result, Undecided):
             # A candidate that does not fit its kernel any more is merely wrong.
             return Verdict.OTHER if result.input_error else Verdict.UNKNOWN
         if result.killed_from_outside:
             return Verdict.UNKNOWN
-        diagnosis = logs.diagnose_outcome(result, specimen.case.path)
         if diagnosis is None:
             return Verdict.COMPILES
         if Identity.of(diagnosis) == wanted:

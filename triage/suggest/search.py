@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from triage import logs
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
-from triage.harness.request import Attempt, Request
+from triage.harness.request import Attempt, FullCompile, Request
 from triage.model.outcome import Outcome, Status, TensorCore
 from triage.model.report import Suggestion, SuggestionKind, Tried
 from triage.performance import cost
@@ -68,7 +67,8 @@ class Search:
                     return
                 if any(found.changes.items() <= neighbour.changes.items() for found in good):
                     continue  # A smaller change already does it, and loses nothing.
-            yield Request(neighbour.case, neighbour.toolchain, limits, use_cache=self.use_cache, tag=(asked, neighbour))
+            action = FullCompile(use_cache=self.use_cache)
+            yield Request(neighbour.case, neighbour.toolchain, limits, action, tag=(asked, neighbour))
 
     def _undominated(self) -> list[Suggestion]:
         """Without those that change all that a good one changes and more: they were under way when it was found."""
@@ -97,7 +97,7 @@ class Search:
             return  # Triage could not tell: neither tried nor found.
         compiled = outcome.status is Status.OK and outcome.resources is not None
         tried = Tried(neighbour.changes, neighbour.kind, compiled)
-        if not compiled and (diagnosis := logs.diagnose_outcome(outcome, attempt.request.case.path)) is not None:
+        if not compiled and (diagnosis := attempt.diagnosis) is not None:
             same = diagnosis.signature == self.signature
             tried = replace(tried, signature=diagnosis.signature, headline=diagnosis.headline, same=same)
         self._tried[place] = tried

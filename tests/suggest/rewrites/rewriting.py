@@ -12,7 +12,7 @@ from triage import knowledge, logs
 from triage.cases import reproducers
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
-from triage.harness.request import Request
+from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
 from triage.model import case as case_module
 from triage.model.case import Case
@@ -101,7 +101,7 @@ def compile_rewrites(engine: Engine, toolchain: Toolchain, cases: Sequence[Case]
 
 def _compile(engine: Engine, toolchain: Toolchain, cases: Iterable[Case]) -> list[Outcome]:
     limits = Limits(timeout_s=120)
-    requests = [Request(case, toolchain, limits, use_cache=False, tag=tag) for tag, case in enumerate(cases)]
+    requests = [Request(case, toolchain, limits, FullCompile(use_cache=False), tag) for tag, case in enumerate(cases)]
     attempts = sorted(engine.run(requests), key=lambda attempt: attempt.request.tag)
     results = [attempt.result for attempt in attempts]
     assert all(isinstance(result, Outcome) for result in results), results

@@ -13,7 +13,7 @@ from rewriting import Tried, compile_rewrites, patched, proposed, reproducer, wr
 
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
-from triage.harness.request import Request
+from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.case import Case
 from triage.model.outcome import Outcome, Status
@@ -68,7 +68,7 @@ def test_an_unrolled_loop_is_rolled(shared_engine: Engine, toolchains: Toolchain
     [rewritten] = proposed("static-range-rolled", case, message)
     rolled = write(tmp_path / "rolled", rewritten.text, case.signature, case.constexprs)
     limits = Limits(timeout_s=10)
-    requests = [Request(one, toolchains.default(), limits, use_cache=False) for one in (case, rolled)]
+    requests = [Request(one, toolchains.default(), limits, FullCompile(use_cache=False)) for one in (case, rolled)]
     ended = {attempt.request.case.folder: attempt.result for attempt in shared_engine.run(requests)}
     results = [ended[case.folder], ended[rolled.folder]]
     assert [one.status for one in results if isinstance(one, Outcome)] == [Status.TIMEOUT, Status.OK]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from triage import knowledge, logs
+from triage import knowledge
 from triage.capture.service.start import Settings
 from triage.harness.limits import Limits
-from triage.harness.request import Attempt
+from triage.harness.request import Action, Attempt, FullCompile
 from triage.model import case as cases
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
@@ -49,15 +49,22 @@ def answer(attempt: Attempt, folders: tuple[Path, ...]) -> dict[str, Any]:
         "printed": bool(result.log.strip()),
         "configuration": case.settings(),
     }
-    entry = attempt.request.entry
     if told["status"] == COMPILED:
-        return {**told, "entry": str(entry) if entry is not None and entry.is_dir() else None}
-    diagnosis = logs.diagnose_outcome(result, case.path)
+        return {**told, "entry": _entry(attempt.request.action)}
+    diagnosis = attempt.diagnosis
     if diagnosis is None:
         return {**told, "text": result.status.value}
     matches = knowledge.match(diagnosis, knowledge.load_all(folders), case, attempt.request.toolchain.triton)
     cause = matches[0].cause if matches else ""
     return {**told, "headline": diagnosis.headline, "text": text(case, result, diagnosis, matches), "cause": cause}
+
+
+def _entry(action: Action) -> str | None:
+    match action:
+        case FullCompile(entry=Path() as entry) if entry.is_dir():
+            return str(entry)
+        case _:
+            return None
 
 
 def _status(outcome: Outcome) -> str:

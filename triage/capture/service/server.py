@@ -24,7 +24,7 @@ from triage.capture.service.places import place
 from triage.capture.service.start import Settings
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
-from triage.harness.request import Attempt, Request
+from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model import case as cases
@@ -151,16 +151,9 @@ class Server:
                 self._look_for_nearest(asked)
                 return
             self._numbers += 1
-            request = Request(
-                place(case),
-                self._resolved(),
-                self._limits,
-                observe=True,
-                keep=True,
-                use_cache=self._settings.cache,
-                entry=self._entries / str(self._numbers),
-                tag=asked,
-            )
+            entry = self._entries / str(self._numbers)
+            action = FullCompile(observe=True, keep=True, use_cache=self._settings.cache, entry=entry)
+            request = Request(place(case), self._resolved(), self._limits, action, tag=asked)
         except TriageError as error:
             connection.tell({"number": asked.number, "status": answers.UNDECIDED, "text": str(error)})
             return
@@ -199,4 +192,4 @@ class Server:
         with suppress(TriageError, OSError):
             case = warm_case(self._entries)
             if case is not None:
-                self._queue.append(Request(case, self._resolved(), self._limits, use_cache=False))
+                self._queue.append(Request(case, self._resolved(), self._limits, FullCompile(use_cache=False)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from triage import logs
-from triage.harness import ir
+from triage.harness import ir_tasks
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Request
@@ -39,13 +39,13 @@ class Replays:
     repeat: int = 1
     runs: int = 0
 
-    def run(self, task: ir.Task) -> Outcome | None:
+    def run(self, task: ir_tasks.IrTask) -> Outcome | None:
         """One task; None where it could not be told what came of it."""
         attempt = next(iter(self.engine.run([self.request(task)])))
         self.runs += 1
         return None if isinstance(attempt.result, Undecided) else attempt.result
 
-    def shows(self, task: ir.Task) -> tuple[Diagnosis, Outcome] | None:
+    def shows(self, task: ir_tasks.IrTask) -> tuple[Diagnosis, Outcome] | None:
         """The failure, when the task shows it in any of the repeated runs."""
         for _ in range(self.repeat):
             outcome = self.run(task)
@@ -65,9 +65,9 @@ class Replays:
                 return diagnosis
         return None
 
-    def request(self, task: ir.Task, tag: str | None = None) -> Request:
+    def request(self, task: ir_tasks.IrTask, tag: str | None = None) -> Request:
         """The request for a task, on behalf of a text."""
-        return Request(self.case, self.toolchain, self.limits, use_cache=False, task=task, tag=tag)
+        return Request(self.case, self.toolchain, self.limits, task, tag)
 
     def judge(self, result: Outcome | Undecided) -> Verdict:
         """What came of a text."""
@@ -86,7 +86,7 @@ class TextOracle:
     """Judges texts, each once. ``task`` makes of a text's file what is to be run on it."""
 
     replays: Replays
-    task: Callable[[Path], ir.Task]
+    task: Callable[[Path], ir_tasks.IrTask]
     ending: str
     known: dict[str, Verdict] = field(default_factory=dict)
     _unknown: int = 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from triage.harness import ir
+from triage.harness import ir_tasks
 from triage.ir.mlir import reparsable
 from triage.minimize.ir.oracle import Replays
 from triage.model.diagnosis import Diagnosis
@@ -37,11 +37,11 @@ class Place:
     seen: tuple[Diagnosis, Outcome]
     call: Any = None
 
-    def task(self, path: Path) -> ir.Task:
+    def task(self, path: Path) -> ir_tasks.IrTask:
         """What shows the failure, on a text in ``path``."""
         if self.steps:
-            return ir.Passes(path, self.steps, self.stage)
-        return ir.Rest(path, self.stage)
+            return ir_tasks.RunPasses(path, self.steps, self.stage)
+        return ir_tasks.RunStage(path, self.stage)
 
 
 def find(replays: Replays) -> Place:
@@ -66,8 +66,8 @@ def _journal(replays: Replays, step: bool) -> tuple[Path, list[dict[str, Any]]]:
     folder = replays.folder / ("stepped" if step else "whole")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    replays.run(ir.Record(folder, step))
-    journal = folder / ir.JOURNAL
+    replays.run(ir_tasks.RecordPasses(folder, step))
+    journal = folder / ir_tasks.JOURNAL
     if not journal.is_file():
         return folder, []
     records = []
@@ -92,7 +92,7 @@ def _try(
     # Places in the kernel's file name its folder, which is nobody else's.
     home = str(replays.case.folder.resolve())
     path.write_text(text.replace(f"{home}/", "").replace(home, "."), encoding="utf-8")
-    task: ir.Task = ir.Passes(path, tuple(steps), stage) if steps else ir.Rest(path, stage)
+    task: ir_tasks.IrTask = ir_tasks.RunPasses(path, tuple(steps), stage) if steps else ir_tasks.RunStage(path, stage)
     seen = replays.shows(task)
     if seen is None:
         return None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.files import replace_file
-from triage.harness import ir
+from triage.harness import ir_tasks
 from triage.harness.engine import Engine
 from triage.ir.llvm import count_instructions
 from triage.minimize import emit as reproducers
@@ -174,7 +174,7 @@ def _described(replays: Replays, text: str) -> mlir.Description | None:
     path, to = replays.folder / "described.mlir", replays.folder / "described.json"
     to.unlink(missing_ok=True)
     path.write_text(text, encoding="utf-8")
-    replays.run(ir.Describe(path, to))
+    replays.run(ir_tasks.DescribeModule(path, to))
     try:
         told = json.loads(to.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -188,7 +188,7 @@ def _spelling(replays: Replays, place: Place, file: Path) -> str | None:
         return None
     to = replays.folder / "spelling.txt"
     to.unlink(missing_ok=True)
-    replays.run(ir.Passes(file, place.steps, place.stage, spelling=to))
+    replays.run(ir_tasks.RunPasses(file, place.steps, place.stage, spelling=to))
     try:
         return emit.pipeline(to.read_text(encoding="utf-8", errors="replace"))
     except OSError:

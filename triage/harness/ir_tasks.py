@@ -1,4 +1,4 @@
-"""What a worker can be asked to do with a kernel's IR instead of compiling the kernel."""
+"""What a worker can do with a kernel's IR instead of compiling the kernel."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from triage.model.outcome import Stage
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """Compile, and keep in ``folder`` what every pass was given, and a journal, ``JOURNAL``: one JSON object a pass or
-    stage, written before it was run. ``step``: every pass in a manager of its own."""
+class RecordPasses:
+    """Compile the kernel, and write the input of every pass to ``folder``, with a journal, ``JOURNAL``: one JSON object
+    per pass or stage, written before it runs. ``step``: run every pass in a pass manager of its own."""
 
     folder: Path
     step: bool = True
@@ -25,9 +25,9 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Passes:
-    """Run some passes, in one manager, on the module in ``file``. ``steps``: as a journal holds them. ``spelling``: a
-    file to which the pipeline goes, as ``mlir-opt`` spells it (in MLIR's reproducer up to 3.2)."""
+class RunPasses:
+    """Run some passes, in one pass manager, on the module in ``file``. ``steps``: as in the journal. ``spelling``: a
+    file that receives the pipeline in ``mlir-opt``'s syntax (up to 3.2 as MLIR's reproducer)."""
 
     file: Path
     steps: tuple[Mapping[str, Any], ...]
@@ -46,9 +46,8 @@ class Passes:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
-    """Run a stage on the text in ``file``; where that is MLIR (``.mlir``), without any passes: what is left is LLVM's
-    part."""
+class RunStage:
+    """Run a stage on the text in ``file``. Of MLIR (``.mlir``) no pass is run, only LLVM's part of the stage."""
 
     file: Path
     stage: Stage
@@ -59,9 +58,9 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True)
-class Describe:
+class DescribeModule:
     """Write to ``to``, as JSON, the module in ``file`` as the release prints it (``text``), and each operation's name
-    and types of results, in the order in which they end (``operations``)."""
+    and result types, in the order in which the operations end (``operations``)."""
 
     file: Path
     to: Path
@@ -71,6 +70,6 @@ class Describe:
         return {"kind": "describe", "file": str(self.file), "to": str(self.to)}
 
 
-Task = Record | Passes | Rest | Describe
+IrTask = RecordPasses | RunPasses | RunStage | DescribeModule
 
-__all__ = ["JOURNAL", "Describe", "Passes", "Record", "Rest", "Task"]
+__all__ = ["JOURNAL", "DescribeModule", "IrTask", "RecordPasses", "RunPasses", "RunStage"]
