@@ -1,17 +1,22 @@
-"""``triage`` as a user starts it: fixtures that run it, with a cache of their own (a plugin of conftest.py).
+"""Fixtures that run the ``triage`` command with a cache of their own (a plugin of conftest.py).
 
-The cache holds no other kept Triton than 3.2.0, whatever this machine has, so that what is found in it is the same
-everywhere. The environment itself is the user's: making one takes a download of 200 MB.
+``call_triage`` runs it in this process, for tests of what it prints and writes: starting Python and importing triage
+costs more than most commands. ``start_triage`` runs it as a user does, for tests of processes, signals and memory.
+
+The cache holds Triton 3.2.0 and no other managed Triton, whatever this machine has, so that commands find the same
+releases everywhere. The environment itself is the user's: making one takes a download of 200 MB.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,18 +52,33 @@ class Run:
 Triage = Callable[..., Run]
 
 
-def run_triage(cache: Path, *arguments: str | Path, stdin: str = "", **variables: str) -> Run:
-    """``triage ARGUMENTS`` as a process of its own, at 80 columns and without colour."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(Path(triage.__file__).parent.parent),
-        "TRITON_TRIAGE_CACHE": str(cache),
-        "COLUMNS": "80",
-        **variables,
-    }
+def _variables(cache: Path) -> dict[str, str]:
+    return {"TRITON_TRIAGE_CACHE": str(cache), "COLUMNS": "80"}
+
+
+def start_triage(cache: Path, *arguments: str | Path, stdin: str = "", **variables: str) -> Run:
+    """``triage ARGUMENTS`` in a process of its own, at 80 columns and without colour."""
+    path = {"PYTHONPATH": str(Path(triage.__file__).parent.parent)}
+    environment = {**os.environ, **path, **_variables(cache), **variables}
     command = [sys.executable, "-m", "triage", *map(str, arguments)]
     done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, env=environment)
     return Run(done.returncode, done.stdout, done.stderr)
+
+
+def call_triage(cache: Path, *arguments: str | Path, stdin: str = "", **variables: str) -> Run:
+    """``triage ARGUMENTS`` in this process, at 80 columns and without colour."""
+    streams = [io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8") for text in (stdin, "", "")]
+    with pytest.MonkeyPatch.context() as patch:
+        for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+            patch.setattr(sys, name, stream)
+        for name, value in {**_variables(cache), **variables}.items():
+            patch.setenv(name, value)
+        with pytest.raises(SystemExit) as ended:
+            main(list(map(str, arguments)))
+        for stream in streams[1:]:
+            stream.flush()
+    out, err = (stream.buffer.getvalue().decode() for stream in streams[1:])  # type: ignore[attr-defined]
+    return Run(int(ended.value.code or 0), out, err)
 
 
 @pytest.fixture(scope="session")
@@ -91,30 +111,15 @@ def own_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def light(empty_cache: Path) -> Triage:
-    """``triage`` for what compiles nothing."""
-    return lambda *arguments, **named: run_triage(empty_cache, *arguments, **named)
-
-
-@pytest.fixture
-def inside(empty_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Triage:
-    """The same in this process, which takes a tenth of the time."""
-
-    def run(*arguments: str | Path, **variables: str) -> Run:
-        for name, value in {"TRITON_TRIAGE_CACHE": str(empty_cache), "COLUMNS": "80", **variables}.items():
-            monkeypatch.setenv(name, value)
-        with pytest.raises(SystemExit) as ended:
-            main(list(map(str, arguments)))
-        said = capsys.readouterr()
-        return Run(int(ended.value.code or 0), said.out, said.err)
-
-    return run
+def cli(empty_cache: Path) -> Triage:
+    """``triage …`` in this process, for commands that compile nothing or only with the default Triton."""
+    return partial(call_triage, empty_cache)
 
 
 @pytest.fixture(scope="session")
 def check(cache: Path) -> Triage:
-    """``triage check …``; compiles with the default Triton or 3.2.0."""
-    return lambda *arguments, **named: run_triage(cache, "check", *arguments, **named)
+    """``triage check …`` in this process; compiles with the default Triton or 3.2.0."""
+    return partial(call_triage, cache, "check")
 
 
 @pytest.fixture(scope="session")

@@ -36,10 +36,10 @@ def test_the_report_that_is_shown_is_the_one_that_is_printed(check: Triage, repr
     assert [line for line in said if "…" not in line and line not in printed] == []
 
 
-def test_the_explanations_that_are_shown_are_those_that_are_printed(light: Triage) -> None:
+def test_the_explanations_that_are_shown_are_those_that_are_printed(cli: Triage) -> None:
     block = next(block for block in blocks("console") if "triage explain" in block)
     for command, *shown in (part.splitlines() for part in block.split("$ ")[1:]):
-        printed = light(*shlex.split(command)[1:]).out.splitlines()
+        printed = cli(*shlex.split(command)[1:]).out.splitlines()
         assert len(printed) > len(shown)
         assert [line for line in shown if "…" not in line and line not in printed] == []
 

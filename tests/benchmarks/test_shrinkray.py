@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Run, run_triage
+from commands import Run, start_triage
 
 import triage
 from triage.minimize.specimen import tokens
@@ -94,7 +94,7 @@ def timed(action: Callable[[], Any]) -> tuple[float, Any]:
 
 def by_triage(kernel: Path, cache: Path, folder: Path) -> Reduced:
     options = ["--no-ir", "--jobs", str(JOBS), "--json", "-o", folder]
-    seconds, done = timed(lambda: run_triage(cache, "minimize", kernel, *options))
+    seconds, done = timed(lambda: start_triage(cache, "minimize", kernel, *options))
     assert isinstance(done, Run)
     assert done.code == 0, done.err
     document = done.document

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import Run, run_triage
+from commands import Run, start_triage
 from running import Bench
 
 REPRODUCERS = Path(__file__).parents[2] / "reproducers"
@@ -195,10 +195,10 @@ def test_a_service_that_is_killed_is_started_anew(bench: Bench) -> None:
 
 def test_a_program_without_triton_leaves_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(bench.folder))
-    done = run_triage(bench.folder / "cache", "run", "--guard", "--", "true")
+    done = start_triage(bench.folder / "cache", "run", "--guard", "--", "true")
     assert (done.code, done.out, done.err) == (0, "", "triage: no kernels compiled, none failed\n")
     assert not list(bench.folder.glob("triage-g-*"))
-    assert run_triage(bench.folder / "cache", "run", "--guard", "--", "no-such-command").code == 2
+    assert start_triage(bench.folder / "cache", "run", "--guard", "--", "no-such-command").code == 2
     assert not list(bench.folder.glob("triage-g-*"))
 
 

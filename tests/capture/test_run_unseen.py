@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import Triage, run_triage
+from commands import Triage, start_triage
 from running import Bench, signatures
 
 import triage
@@ -163,16 +163,16 @@ EXITS = [("import sys; sys.exit(7)", 7), ("import os; os.kill(os.getpid(), 9)", 
 
 
 @pytest.mark.parametrize(("code", "expected"), EXITS)
-def test_the_exit_code_is_the_programs(light: Triage, code: str, expected: int) -> None:
-    done = light("run", "--", sys.executable, "-c", code, "--debug")
+def test_the_exit_code_is_the_programs(empty_cache: Path, code: str, expected: int) -> None:
+    done = start_triage(empty_cache, "run", "--", sys.executable, "-c", code, "--debug")
     assert (done.code, done.err) == (expected, "triage: no kernels compiled, none failed\n")
     assert done.out == ("--debug\n" if expected == 0 else "")
 
 
-def test_a_command_that_is_none(light: Triage) -> None:
-    done = light("run", "--", "no-such-command")
+def test_a_command_that_is_none(cli: Triage) -> None:
+    done = cli("run", "--", "no-such-command")
     assert (done.code, done.err) == (2, "triage: no-such-command: cannot be started: No such file or directory\n")
-    assert light("run").code == 2
+    assert cli("run").code == 2
 
 
 def own_variables(cache: Path) -> dict[str, str]:
@@ -211,7 +211,7 @@ def test_a_signal_to_triage_is_passed_on(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_of_a_run_without_failures(tmp_path: Path) -> None:
-    assert run_triage(tmp_path, "run", "--", sys.executable, "-c", "pass", TMPDIR=str(tmp_path)).code == 0
+    assert start_triage(tmp_path, "run", "--", sys.executable, "-c", "pass", TMPDIR=str(tmp_path)).code == 0
     assert list(tmp_path.iterdir()) == []
 
 

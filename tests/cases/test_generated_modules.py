@@ -261,13 +261,13 @@ def test_helions_kernel_without_helion(tmp_path: Path, newest_session: Session) 
     assert report.outcome.status is Status.OK
 
 
-def test_helions_folder(tmp_path: Path, inside: Triage) -> None:
+def test_helions_folder(tmp_path: Path, cli: Triage) -> None:
     for name in ("helion_memory", "helion_descriptors"):
         copy(name, tmp_path)
     found = locate_all(str(tmp_path), {"arg": TENSORS, "target": "cuda:90"})
     assert [case.options["num_stages"] for case in found.cases] == [3, 8]
     broken = tmp_path / "broken.py"
     broken.write_text("# Triton failure report\n# --- Triton source code ---\n# (failed to regenerate Triton code)\n")
-    done = inside("check", broken)
+    done = cli("check", broken)
     assert done.code == 2
     assert "without a launch that can be read" in done.err

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import run_triage
+from commands import call_triage
 from left import LeftBy
 
 from triage.cases.artifacts import ir_text
@@ -317,7 +317,7 @@ def test_matrix_tells_the_releases_that_can_read_it(
 ) -> None:
     text = next(left_by("cluster-cumsum", "3.5.1").entry.glob("*.ttgir"))
     rows = [word for v in ("3.2.0", "3.3.1", "3.5.1", "3.9.0") for word in ("--python", f"{v}={release(v).python}")]
-    done = run_triage(tmp_path / "cache", "matrix", text, *rows, "--json")
+    done = call_triage(tmp_path / "cache", "matrix", text, *rows, "--json")
     assert done.code == 1
     verdicts = [cell["verdict"] for cell in done.document["cells"]]
     assert verdicts == ["not applicable", "fails", "fails", "not applicable"]

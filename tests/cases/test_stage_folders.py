@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Triage, run_triage
+from commands import Triage, call_triage
 from left import LeftBy
 
 from triage.cases.locate import locate, locate_all
@@ -72,7 +72,7 @@ def test_a_dump_is_read_like_a_cache(left_by: LeftBy) -> None:
 @pytest.mark.slow
 def test_check_of_a_cache(left_by: LeftBy, tmp_path: Path, release: Callable[[str], Toolchain]) -> None:
     left = left_by("float-atomic-xor")
-    done = run_triage(
+    done = call_triage(
         tmp_path / "cache", "check", left.cache, "--no-suggest", "--json", "--python", release("newest").python
     )
     assert done.code == 1
@@ -156,10 +156,10 @@ def test_a_store_of_binaries_alone(tmp_path: Path) -> None:
         locate(str(tmp_path))
 
 
-def test_nothing_unfinished(tmp_path: Path, inside: Triage) -> None:
+def test_nothing_unfinished(tmp_path: Path, cli: Triage) -> None:
     entry = tmp_path / "entry"
     entry.mkdir()
     finished(entry, METADATA)
-    done = inside("check", tmp_path)
+    done = cli("check", tmp_path)
     assert (done.code, done.out) == (0, "")
     assert "1 compile, all finished" in done.err

@@ -1,12 +1,12 @@
-"""``triage explain``: every rule's table and examples, for people and as documents, and what bad input gets."""
+"""``triage explain``: every rule's table and examples, for people and as documents, and the errors of bad input."""
 
 from __future__ import annotations
 
-import json
 import shlex
 
 import pytest
 from commands import Triage
+from golden_files import Golden
 
 from triage.legality import rules
 
@@ -14,10 +14,11 @@ EXAMPLES = [(name, example) for name in rules.names() for example in ("", *rules
 
 
 @pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[f"{name} {example}" for name, example in EXAMPLES])
-def test_a_rule_answers_people_and_programs_alike(light: Triage, name: str, example: str) -> None:
-    spoken = light("explain", name, *shlex.split(example))
+def test_a_rule_answers_people_and_programs_alike(cli: Triage, name: str, example: str) -> None:
+    spoken = cli("explain", name, *shlex.split(example))
     assert (spoken.code, spoken.err) == (0, "")
-    document = json.loads(light("explain", name, *shlex.split(example), "--json").out)
+    assert [line for line in spoken.out.splitlines() if len(line) > 100] == []
+    document = cli("explain", name, *shlex.split(example), "--json").document
     assert document["schema"] == "triton-triage/explanation/1"
     assert document["rule"] == name
     # Lines are wrapped for the terminal, so words are compared.
@@ -33,34 +34,27 @@ def test_a_rule_answers_people_and_programs_alike(light: Triage, name: str, exam
         assert set(map(str, violation["nearest"])) <= set(map(str, violation["allowed"]))
 
 
-@pytest.mark.parametrize("name", rules.names())
-def test_pictures_fit_a_terminal(light: Triage, name: str) -> None:
-    for example in ("", *rules.rule(name).examples):
-        for line in light("explain", name, *shlex.split(example)).out.splitlines():
-            assert len(line) <= 100, line
-
-
-def test_without_a_rule_the_rules_are_listed(light: Triage) -> None:
-    done = light("explain")
+def test_without_a_rule_the_rules_are_listed(cli: Triage) -> None:
+    done = cli("explain")
     assert done.code == 0
     for name in rules.names():
         assert f"{name} " in done.out
-    listed = json.loads(light("explain", "--json").out)["rules"]
-    assert [one["name"] for one in listed] == list(rules.names())
+    listed = cli("explain", "--json").document["rules"]
+    assert [rule["name"] for rule in listed] == list(rules.names())
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    "arguments",
     [
-        (("lunch",), "did you mean launch?"),
-        (("launch", "--num-warps", "many"), "--num-warps: 'many' is no whole number"),
-        (("launch", "--num-warps", "-4"), "give 0 or more"),
-        (("launch", "--target", "gpu"), "--target: target 'gpu': write cuda:NN"),
-        (("launch", "--warps", "4"), "--warps"),
+        ("lunch",),
+        ("launch", "--num-warps", "many"),
+        ("launch", "--num-warps", "-4"),
+        ("launch", "--target", "gpu"),
+        ("launch", "--warps", "4"),
     ],
+    ids=" ".join,
 )
-def test_bad_input_is_one_line(light: Triage, arguments: tuple[str, ...], said: str) -> None:
-    done = light("explain", *arguments)
-    assert (done.code, done.out) == (2, "")
-    assert said in done.err
-    assert done.err.count("\n") == 1
+def test_bad_input_is_one_line(cli: Triage, golden: Golden, arguments: tuple[str, ...]) -> None:
+    done = cli("explain", *arguments)
+    golden(done.err.replace(", ".join(rules.names()), "RULES"))
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)

@@ -1,4 +1,4 @@
-"""What ``--help`` says, that it says it at once, and that nothing heavy is imported for what needs nothing heavy."""
+"""Help texts, and that light commands import nothing heavy."""
 
 from __future__ import annotations
 
@@ -6,105 +6,46 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
-from commands import Triage
+from commands import Triage, start_triage
+from golden_files import Golden
 
 import triage
+from triage.cli import main
 
-HELP = """\
-    Usage: triage [OPTIONS] COMMAND [ARGS]...
-
-      Crash triage for Triton compile failures.
-
-      Exit codes: 0 compiles, 1 a failure was found, 2 bad input, 3 triage could
-      not work.
-
-    Options:
-      --version   Show the version and exit.
-      --debug     Show tracebacks of triage's own errors.
-      -h, --help  Show this message and exit.
-
-    Commands:
-      attach    Post the report to GitHub: comment on an issue, or open one.
-      check     Compile a case in isolation, diagnose it, name what compiles
-                instead.
-      doctor    Show what was found on this machine.
-      explain   Say what a hardware or language rule allows, and why.
-      kb        Read, validate, re-verify and extend the knowledge base.
-      log       Diagnose text that somebody else captured. Compiles nothing.
-      matrix    Say with which Triton releases a case fails, and since when.
-      minimize  Shrink a failing case while it fails the same way; write a
-                reproducer.
-      report    Render a finished triage as Markdown, HTML, JSON or text; nothing
-                private in it.
-      run       Run a program unchanged; triage what fails to compile in it.
-    """
-CHECK_HELP = """\
-    Usage: triage check [OPTIONS] CASE...
-
-      Compile each CASE in isolation; if it fails, diagnose it and name what
-      compiles instead.
-
-      CASE is kernel.py::function (with --arg and --const), a case folder, its
-      case.json, a reproducer's name, or what another tool left: IR
-      (kernel.ttgir), a folder of Triton's cache or dump, an MLIR reproducer.
-
-    Options:
-      --arg NAME=TYPE              An argument's Triton type: *fp16, i32, …
-      --const NAME=VALUE           A constexpr: a literal or a dtype.
-      --divisible NAME=16          Known divisor; pointers are 16 unless =1.
-      --num-warps INTEGER
-      --num-stages INTEGER
-      --num-ctas INTEGER
-      --option NAME=VALUE          Any other backend option.
-      --target cuda:90|hip:gfx942  Compile for this target. [cuda:90]
-      --triton VERSION             Compile with this release (an environment made
-                                   once).
-      --python PATH                Compile with somebody's own environment.
-      --timeout SECONDS            Per compile. [120]  [x>=0.1]
-      --memory SIZE                Per compile: 512M, 8GiB. [8GiB, or half the
-                                   machine]
-      --jobs N                     Compiles at a time. [cores]  [x>=1]
-      --no-cache                   Compile again what is remembered.
-      --no-suggest                 Do not search for neighbours that compile.
-      --budget N|SECONDSs          Compile at most N neighbours, or for that long:
-                                   20, 30s. [48, 90s]
-      --bench                      Time the suggestions on this machine's GPU; the
-                                   fastest comes first.
-      --kb DIR                     Entries of your own.
-      --json                       Print report documents, and nothing else, on
-                                   standard output.
-      -o DIR                       Keep all artifacts there.
-      --full                       Reduce what fails, and try it with other
-                                   releases, too: the whole report.
-      --github                     Write annotations and a job summary for GitHub
-                                   Actions.
-      --junit FILE                 Write JUnit XML, for GitLab and Jenkins.
-      --sarif FILE                 Write SARIF 2.1.0, for code scanning.
-      -h, --help                   Show this message and exit.
-    """
+COMMANDS = main.cli.list_commands(main.cli.make_context("triage", ["--help"], resilient_parsing=True))
+KB = ("list", "show", "check", "new")
 
 
-@pytest.mark.parametrize(("arguments", "text"), [(("--help",), HELP), (("-h",), HELP), (("check", "-h"), CHECK_HELP)])
-def test_help(light: Triage, arguments: tuple[str, ...], text: str) -> None:
-    done = light(*arguments)
+@pytest.mark.parametrize(
+    "arguments",
+    [("--help",), ("-h",), *((name, "--help") for name in COMMANDS), *(("kb", name, "--help") for name in KB)],
+    ids=" ".join,
+)
+def test_help(cli: Triage, golden: Golden, arguments: tuple[str, ...]) -> None:
+    done = cli(*arguments)
     assert (done.code, done.err) == (0, "")
-    assert done.out == dedent(text)
+    golden(done.out)
 
 
-def test_no_command_is_a_mistake_that_is_answered_with_the_help(light: Triage) -> None:
-    done = light()
+def test_no_command_is_answered_with_the_help(cli: Triage) -> None:
+    done = cli()
     assert (done.code, done.out) == (2, "")
-    assert done.err == dedent(HELP)
+    assert done.err == cli("--help").out
 
 
-def test_version(light: Triage) -> None:
-    assert light("--version").out == f"triage, version {triage.__version__}\n"
+def test_the_command_in_a_process_of_its_own(cli: Triage, empty_cache: Path) -> None:
+    """All other tests of help texts and error lines run the command in pytest's process."""
+    for arguments in (["check", "--help"], ["chekc"]):
+        assert start_triage(empty_cache, *arguments) == cli(*arguments)
 
 
-# What must not be imported: Triton aborts processes; the rest costs more than the command's own work.
+def test_version(cli: Triage) -> None:
+    assert cli("--version").out == f"triage, version {triage.__version__}\n"
+
+
+# Code, and modules that it must not import: Triton aborts processes; the others cost more than the command's work.
 IMPORTS = {
     "import triage": ("import triage", ("click", "rich", "psutil", "triton", "triage.pipeline", "sqlite3")),
     "triage --help": (

@@ -17,9 +17,9 @@ CRASH = (
 
 
 @pytest.mark.parametrize("by", ["file", "-", "pipe"])
-def test_a_failure_is_found_and_exits_with_1(light: Triage, tmp_path: Path, by: str) -> None:
+def test_a_failure_is_found_and_exits_with_1(cli: Triage, tmp_path: Path, by: str) -> None:
     (tmp_path / "ci.log").write_text(CRASH)
-    done = light("log", tmp_path / "ci.log") if by == "file" else light("log", *["-"] * (by == "-"), stdin=CRASH)
+    done = cli("log", tmp_path / "ci.log") if by == "file" else cli("log", *["-"] * (by == "-"), stdin=CRASH)
     assert (done.code, done.err) == (1, "")
     assert done.out.splitlines()[:5] == [
         "Assertion failed in WGMMAOpPattern::getPtxAsm: WGMMA type or shape is not",
@@ -32,40 +32,40 @@ def test_a_failure_is_found_and_exits_with_1(light: Triage, tmp_path: Path, by: 
     assert [line for line in done.out.splitlines() if len(line) > 80 or line != line.rstrip()] == []
 
 
-def test_json(light: Triage) -> None:
-    done = light("log", "--json", stdin=CRASH)
+def test_json(cli: Triage) -> None:
+    done = cli("log", "--json", stdin=CRASH)
     assert done.document["diagnosis"]["function"] == "WGMMAOpPattern::getPtxAsm"
     assert done.document["matches"][0]["confidence"] < 1, "a log does not tell the target"
     assert (done.code, done.err) == (1, "")
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "all 12 tests passed\n", "\x00\x01\x02" * 100])
-def test_no_failure_exits_with_0(light: Triage, text: str) -> None:
-    assert light("log", stdin=text).out == "no failure found\n"
-    done = light("log", "--json", stdin=text)
+def test_no_failure_exits_with_0(cli: Triage, text: str) -> None:
+    assert cli("log", stdin=text).out == "no failure found\n"
+    done = cli("log", "--json", stdin=text)
     assert (done.code, done.document) == (0, {"diagnosis": None, "matches": [], "findings": [], "next": []})
 
 
-def test_a_log_s_terminal_escapes_are_not_printed(light: Triage) -> None:
-    done = light("log", stdin=CRASH.replace("WGMMA type", "\x1b]0;title\x07WGMMA\u202etype"))
+def test_a_log_s_terminal_escapes_are_not_printed(cli: Triage) -> None:
+    done = cli("log", stdin=CRASH.replace("WGMMA type", "\x1b]0;title\x07WGMMA\u202etype"))
     assert done.code == 1
     assert not set(done.out) & {"\x1b", "\x07", "\u202e"}
 
 
-def test_a_log_is_read_line_by_line(light: Triage, tmp_path: Path) -> None:
+def test_a_log_is_read_line_by_line(cli: Triage, tmp_path: Path) -> None:
     """Not as a whole: 200 MB of zeros without a line break, then the failure. It passes with 400 MB of memory."""
     with (tmp_path / "ci.log").open("wb") as log:
         log.truncate(200 << 20)
     with (tmp_path / "ci.log").open("a") as log:
         log.write("\n" + CRASH)
-    assert light("log", tmp_path / "ci.log").code == 1
+    assert cli("log", tmp_path / "ci.log").code == 1
 
 
 OTHER = "k.py:3:4: error: 'tt.dot' op bad\nRuntimeError: PassManager::run failed\n"
 
 
-def test_all_findings_are_reported_and_what_follows_is_marked(light: Triage) -> None:
-    done = light("log", "--json", stdin=OTHER + CRASH)
+def test_all_findings_are_reported_and_what_follows_is_marked(cli: Triage) -> None:
+    done = cli("log", "--json", stdin=OTHER + CRASH)
     shown = [(one["headline"], one["rank"], one["follows"], one["log_line"]) for one in done.document["findings"]]
     assert shown == [
         ("'tt.dot' op bad", 1, None, 1),
@@ -73,28 +73,28 @@ def test_all_findings_are_reported_and_what_follows_is_marked(light: Triage) -> 
         ("Assertion failed in WGMMAOpPattern::getPtxAsm: WGMMA type or shape is not supported", 3, None, 3),
         ("The compiler aborted (SIGABRT) without a message", 4, 3, 4),
     ]
-    out = light("log", stdin=OTHER + CRASH).out
+    out = cli("log", stdin=OTHER + CRASH).out
     assert "Also failed in this log\n  line 3: Assertion failed in WGMMAOpPattern" in out
     assert "Follows from that\n  line 2: A pass failed without a message\n  line 4: The compiler aborted" in out
 
 
-def test_several_logs_are_grouped_by_bug(light: Triage, tmp_path: Path) -> None:
+def test_several_logs_are_grouped_by_bug(cli: Triage, tmp_path: Path) -> None:
     texts = {"a": CRASH, "b": "all passed\n", "c": OTHER, "d": CRASH.replace("528", "531")}
     files = [tmp_path / name for name in texts]
     for file in files:
         file.write_text(texts[file.name])
-    done = light("log", *files)
+    done = cli("log", *files)
     assert (done.code, done.err) == (1, "")
     assert done.out.splitlines()[0] == "4 logs, 2 bugs, 1 without failure"
     assert [line[:2] for line in done.out.splitlines() if line[1:3] == "x "] == ["2x", "1x"]
-    documents = [json.loads(line) for line in light("log", "--json", *files).out.splitlines()]
+    documents = [json.loads(line) for line in cli("log", "--json", *files).out.splitlines()]
     assert [Path(one["file"]).name for one in documents] == list(texts)
     assert [one["diagnosis"] is not None for one in documents] == [True, False, True, True]
 
 
-def test_a_file_that_cannot_be_read_does_not_stop_the_others(light: Triage, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_does_not_stop_the_others(cli: Triage, tmp_path: Path) -> None:
     (tmp_path / "ci.log").write_text(CRASH)
-    done = light("log", tmp_path / "missing", tmp_path, tmp_path / "ci.log")
+    done = cli("log", tmp_path / "missing", tmp_path, tmp_path / "ci.log")
     assert done.code == 2
     assert [line.partition(": ")[2] for line in done.err.splitlines()] == [
         "cannot be read: No such file or directory; give a log file, or - for standard input",
@@ -103,6 +103,6 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_others(light: Triage, tmp_
     assert done.out.startswith("1 log, 1 bug\n")
 
 
-def test_utf_16_as_windows_writes_it(light: Triage, tmp_path: Path) -> None:
+def test_utf_16_as_windows_writes_it(cli: Triage, tmp_path: Path) -> None:
     (tmp_path / "ci.log").write_bytes(CRASH.replace("\n", "\r\n").encode("utf-16"))
-    assert light("log", "--json", tmp_path / "ci.log").document["diagnosis"]["line"] == 528
+    assert cli("log", "--json", tmp_path / "ci.log").document["diagnosis"]["line"] == 528

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import KERNELS, Run, run_triage
+from commands import KERNELS, Run, call_triage
 
 import triage
 from triage.minimize.specimen import tokens
@@ -71,7 +71,7 @@ def prepared(folder: Path, cache: Path) -> Minimize:
     (folder / "helpers.py").write_text(HELPERS)
     (folder / "kernel.py").write_text(KERNEL)
     kernel = f"{folder / 'kernel.py'}::secret_kernel"
-    return lambda *arguments: run_triage(cache, "minimize", kernel, *OPTIONS, "-o", folder / "min", *arguments)
+    return lambda *arguments: call_triage(cache, "minimize", kernel, *OPTIONS, "-o", folder / "min", *arguments)
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_anonymous(minimize: Minimize, tmp_path: Path) -> None:
 
 def test_what_compiles_is_no_case(empty_cache: Path, tmp_path: Path) -> None:
     arguments = ("--arg", "x_ptr=*fp32", "--arg", "y_ptr=*fp32", "--arg", "n=i32", "--const", "BLOCK=128")
-    done = run_triage(empty_cache, "minimize", f"{KERNELS}::add", *arguments, "-o", tmp_path / "min")
+    done = call_triage(empty_cache, "minimize", f"{KERNELS}::add", *arguments, "-o", tmp_path / "min")
     assert (done.code, done.out) == (2, "")
     assert done.err.splitlines()[-1] == f"triage: {KERNELS}::add: does not fail: it compiles"
 
@@ -174,7 +174,7 @@ def test_killed_it_leaves_a_whole_case(minimize: Minimize, tmp_path: Path, empty
     process = _started(tmp_path, empty_cache)
     process.kill()
     process.communicate()
-    done = run_triage(empty_cache, "check", tmp_path / "min", "--no-suggest", "--json")
+    done = call_triage(empty_cache, "check", tmp_path / "min", "--no-suggest", "--json")
     assert "reshape" in done.document["diagnosis"]["signature"]
 
 

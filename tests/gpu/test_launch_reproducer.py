@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from commands import Run, run_triage
+from commands import Run, start_triage
 
 import triage
 from triage import logs
@@ -206,7 +206,7 @@ def test_a_launch_that_does_not_end(tmp_path: Path, here: Toolchain, monkeypatch
 
 
 def minimized(folder: Path, what: str | Path, *arguments: str) -> Run:
-    return run_triage(
+    return start_triage(
         folder / "cache", "minimize", what, *arguments, "--python", sys.executable, "--launch", "--json",
         "-o", folder / "min", PYTHONPATH=PYTHONPATH,
     )  # fmt: skip

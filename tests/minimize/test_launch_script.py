@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import run_triage
+from commands import start_triage
 from conftest import NEWEST
 
 from triage import logs
@@ -295,13 +295,13 @@ def test_a_whole_reduction_by_launching(driver: Path, empty_cache: Path, tmp_pat
     (tmp_path / "case.json").write_text(json.dumps(case(tmp_path, **ADD, inputs=INPUTS).to_json()))
     paths = {"LD_LIBRARY_PATH": str(driver), "TRITON_LIBCUDA_PATH": str(driver)}
     arguments = ("minimize", tmp_path, "--launch", "--json", "-o", tmp_path / "min")
-    done = run_triage(empty_cache, *arguments, STUB_FINISH="700", **paths)
+    done = start_triage(empty_cache, *arguments, STUB_FINISH="700", **paths)
     document = done.document
     assert (done.code, document["launched"], document["reproduced"]) == (0, [1, 1], [1, 1]), done.err
     assert document["reproducer"] == str(tmp_path / "min" / launch.FILE)
     assert not (tmp_path / "min" / "reproducer.py").exists()
     assert document["after"]["body_lines"] == 1
-    lost = run_triage(empty_cache, *arguments[:-1], tmp_path / "other", STUB_DEVICES="0", **paths)
+    lost = start_triage(empty_cache, *arguments[:-1], tmp_path / "other", STUB_DEVICES="0", **paths)
     assert (lost.code, lost.out) == (3, "")
     assert "could not tell: no GPU that can be used here" in lost.err
 
@@ -310,7 +310,7 @@ def test_a_whole_reduction_by_launching(driver: Path, empty_cache: Path, tmp_pat
 def test_without_a_gpu_the_file_is_written_and_nothing_claimed(empty_cache: Path, tmp_path: Path) -> None:
     broken = case(tmp_path, **{**ADD, "constexprs": {"FACTOR": 2, "BLOCK": 100}}, inputs=INPUTS)
     (tmp_path / "case.json").write_text(json.dumps(broken.to_json()))
-    done = run_triage(
+    done = start_triage(
         empty_cache, "minimize", tmp_path, "--launch", "--json", "--no-ir", "-o", tmp_path / "min", LD_LIBRARY_PATH=""
     )
     document = done.document

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from commands import Run, Triage, run_triage
+from commands import Run, Triage, start_triage
 from github_server import TOKEN, GitHub, Reply
 from markdown_it import MarkdownIt
 
@@ -37,13 +37,13 @@ Attach = Callable[..., Run]
 
 
 @pytest.fixture
-def attach(inside: Triage, finished: Path, github: GitHub) -> Attach:
+def attach(cli: Triage, finished: Path, github: GitHub) -> Attach:
     """``triage attach FOLDER --repo octo/kernels --api-url …``, with a token."""
 
     def run(*arguments: str, **variables: str) -> Run:
         own = {"GH_ENTERPRISE_TOKEN": TOKEN, "GH_TOKEN": "", "GITHUB_TOKEN": ""}
         where = ["attach", finished, "--repo", "octo/kernels", "--api-url", github.url]
-        return inside(*where, *arguments, **{**own, **variables})
+        return cli(*where, *arguments, **{**own, **variables})
 
     return run
 
@@ -145,7 +145,7 @@ def test_what_fails_is_one_line_without_the_token(
 def test_nor_does_a_traceback_show_the_token(empty_cache: Path, finished: Path, github: GitHub) -> None:
     github.fail("GET", "/repos/octo/kernels$", Reply(401, {"message": f"bad {TOKEN}"}))
     arguments = ["attach", finished, "--repo", "octo/kernels", "--api-url", github.url, "--debug"]
-    done = run_triage(empty_cache, *arguments, GH_ENTERPRISE_TOKEN=TOKEN)
+    done = start_triage(empty_cache, *arguments, GH_ENTERPRISE_TOKEN=TOKEN)
     assert "Traceback" in done.err
     assert TOKEN not in done.err
 
@@ -168,11 +168,11 @@ def test_bad_arguments(attach: Attach, github: GitHub, arguments: list[str], tex
     assert len(done.err.splitlines()) == 1
 
 
-def test_what_compiles_is_nothing_to_attach(inside: Triage, finished: Path, tmp_path: Path) -> None:
+def test_what_compiles_is_nothing_to_attach(cli: Triage, finished: Path, tmp_path: Path) -> None:
     document = json.loads((finished / "report.json").read_text())
     document |= {"diagnosis": None, "outcome": {**document["outcome"], "status": "ok", "stage": None}}
     (tmp_path / "report.json").write_text(json.dumps(document))
-    done = inside("attach", tmp_path, "--repo", "octo/kernels", "--dry-run")
+    done = cli("attach", tmp_path, "--repo", "octo/kernels", "--dry-run")
     assert (done.code, done.out) == (2, "")
     assert "there is no failure to attach" in done.err
 
@@ -189,13 +189,13 @@ class TestOpen:
         assert "triton-triage:signature=" in fields["body"][0]
         assert fields["labels"] == ["bug"]
 
-    def test_what_was_left_out_is_said(self, inside: Triage, finished: Path, tmp_path: Path) -> None:
+    def test_what_was_left_out_is_said(self, cli: Triage, finished: Path, tmp_path: Path) -> None:
         document = json.loads((finished / "report.json").read_text())
         (tmp_path / "log.txt").write_text("a line of the log\n" * 3_000)
         document["artifacts"] = {"log": str(tmp_path / "log.txt")}
         document["diagnosis"]["message"] = "é" * 50_000
         (tmp_path / "report.json").write_text(json.dumps(document))
-        done = inside("attach", tmp_path, "--repo", "octo/kernels", "--open")
+        done = cli("attach", tmp_path, "--repo", "octo/kernels", "--open")
         assert (done.code, len(done.out.strip()) <= 8_000) == (0, True)
         assert done.out.startswith("https://github.com/octo/kernels/issues/new?")
         assert done.err.startswith("triage: the address holds a part of the report, which says what was left out; ")
@@ -210,13 +210,13 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_stays_in_its_place(inside: Triage, finished: Path, tmp_path: Path, text: str) -> None:
+def test_hostile_text_stays_in_its_place(cli: Triage, finished: Path, tmp_path: Path, text: str) -> None:
     document = json.loads((finished / "report.json").read_text())
     document["diagnosis"] |= {"headline": text, "message": text, "signature": f"v2|{text}", "pass": text}
     document["artifacts"] = {"log": str(tmp_path / "log.txt")}
     (tmp_path / "log.txt").write_text(text)
     (tmp_path / "report.json").write_text(json.dumps(document))
-    done = inside("attach", tmp_path, "--repo", "octo/kernels", "--dry-run", "--gist")
+    done = cli("attach", tmp_path, "--repo", "octo/kernels", "--dry-run", "--gist")
     assert done.code == 0, done.err
     posted = next(one["body"] for one in done.document["requests"] if one["url"].endswith("/kernels/issues"))
     assert not set(posted["title"]) & set("\r\n\x00\x1b\u202e")

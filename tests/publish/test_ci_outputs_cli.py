@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
-from commands import Run, Triage, run_triage
+from commands import Run, Triage, call_triage
 
 CRASH = (
     "::error::this is a log's own\n"
@@ -43,10 +43,10 @@ class TestLog:
         (tmp_path / "clean.log").write_text("all 12 tests passed\n")
         return tmp_path
 
-    def test_all_at_once(self, job: Path, inside: Triage) -> None:
+    def test_all_at_once(self, job: Path, cli: Triage) -> None:
         files = ["crash.log", "other.log", "clean.log", "missing.log"]
         outputs = ["--github", "--junit", "j.xml", "--sarif", "s.json"]
-        done = inside("log", *files, *outputs, GITHUB_STEP_SUMMARY=str(job / "summary.md"))
+        done = cli("log", *files, *outputs, GITHUB_STEP_SUMMARY=str(job / "summary.md"))
         assert done.code == 2, "one could not be read"
         taken = commands(done.out)
         assert [line.partition(" ")[0] for line in taken] == ["::error", "::error", "::warning"]
@@ -63,44 +63,44 @@ class TestLog:
         assert run["invocations"][0]["executionSuccessful"] is False
         assert "1 passed, 2 failed, 1 could not tell" in (job / "summary.md").read_text()
 
-    def test_the_summary_of_an_earlier_command_stays(self, job: Path, inside: Triage) -> None:
+    def test_the_summary_of_an_earlier_command_stays(self, job: Path, cli: Triage) -> None:
         (job / "summary.md").write_text("# mine\n")
-        inside("log", "clean.log", "--github", GITHUB_STEP_SUMMARY=str(job / "summary.md"))
+        cli("log", "clean.log", "--github", GITHUB_STEP_SUMMARY=str(job / "summary.md"))
         assert (job / "summary.md").read_text().startswith("# mine\n## triage log: 1 passed")
 
-    def test_with_json_standard_output_holds_documents_alone(self, job: Path, inside: Triage) -> None:
-        done = inside("log", "crash.log", "--json", "--github")
+    def test_with_json_standard_output_holds_documents_alone(self, job: Path, cli: Triage) -> None:
+        done = cli("log", "crash.log", "--json", "--github")
         assert done.document["diagnosis"]["kind"] == "assertion"
         assert len(commands(done.err)) == 1
 
-    def test_without_the_option_nothing_is_a_command(self, job: Path, inside: Triage) -> None:
-        assert "::stop-commands::" not in inside("log", "crash.log").out
+    def test_without_the_option_nothing_is_a_command(self, job: Path, cli: Triage) -> None:
+        assert "::stop-commands::" not in cli("log", "crash.log").out
 
     @pytest.mark.parametrize("option", ["--junit", "--sarif"])
-    def test_a_file_that_cannot_be_written(self, job: Path, inside: Triage, option: str) -> None:
-        missing = inside("log", "crash.log", option, "nowhere/file")
+    def test_a_file_that_cannot_be_written(self, job: Path, cli: Triage, option: str) -> None:
+        missing = cli("log", "crash.log", option, "nowhere/file")
         assert (missing.code, missing.out) == (2, "")
         assert missing.err == f"triage: {option} nowhere/file: the folder nowhere does not exist; make it first\n"
-        folder = inside("log", "crash.log", option, ".")
+        folder = cli("log", "crash.log", option, ".")
         assert (folder.code, folder.err) == (2, f"triage: {option} .: is a folder; name a file in it\n")
-        full = inside("log", "crash.log", option, "/dev/full")
+        full = cli("log", "crash.log", option, "/dev/full")
         assert (full.code, full.err) == (3, f"triage: {option} /dev/full: cannot be written: No space left on device\n")
 
-    def test_a_summary_that_cannot_be_written(self, job: Path, inside: Triage) -> None:
-        done = inside("log", "crash.log", "--github", GITHUB_STEP_SUMMARY="/dev/full")
+    def test_a_summary_that_cannot_be_written(self, job: Path, cli: Triage) -> None:
+        done = cli("log", "crash.log", "--github", GITHUB_STEP_SUMMARY="/dev/full")
         assert done.code == 3
         assert done.err == "triage: GITHUB_STEP_SUMMARY /dev/full: cannot be written: No space left on device\n"
 
-    def test_one_file_does_not_keep_the_other_from_being_written(self, job: Path, inside: Triage) -> None:
-        done = inside("log", "crash.log", "--junit", "/dev/full", "--sarif", "s.json")
+    def test_one_file_does_not_keep_the_other_from_being_written(self, job: Path, cli: Triage) -> None:
+        done = cli("log", "crash.log", "--junit", "/dev/full", "--sarif", "s.json")
         assert done.code == 3
         assert json.loads((job / "s.json").read_text())["version"] == "2.1.0"
 
-    def test_what_is_written_is_scrubbed(self, job: Path, inside: Triage) -> None:
+    def test_what_is_written_is_scrubbed(self, job: Path, cli: Triage) -> None:
         secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
         (job / "crash.log").write_text(CRASH.replace("WGMMA ::", f"WGMMA {secret} /home/mallory/x ::"))
         outputs = ["--github", "--junit", "j.xml", "--sarif", "s.json"]
-        done = inside("log", "crash.log", *outputs, GITHUB_STEP_SUMMARY=str(job / "summary.md"))
+        done = cli("log", "crash.log", *outputs, GITHUB_STEP_SUMMARY=str(job / "summary.md"))
         written = "".join((job / name).read_text() for name in ("j.xml", "s.json", "summary.md"))
         written += "".join(commands(done.out))
         assert [text for text in (secret, "mallory") if text in written] == []
@@ -132,7 +132,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> tuple[Run,
     before = Path.cwd()
     os.chdir(folder)
     try:
-        return run_triage(cache, "check", *arguments, *outputs, **variables), folder
+        return call_triage(cache, "check", *arguments, *outputs, **variables), folder
     finally:
         os.chdir(before)
 
@@ -162,13 +162,13 @@ class TestCheck:
         cases = [case.get("name") for case in Xml.parse(checked[1] / "j.xml").iter("testcase")]
         assert cases == ["src/kernel.py::bad", "case"]
 
-    def test_they_are_written_when_nothing_could_be_checked(self, inside: Triage, tmp_path: Path) -> None:
+    def test_they_are_written_when_nothing_could_be_checked(self, cli: Triage, tmp_path: Path) -> None:
         files = ["--junit", tmp_path / "j.xml", "--sarif", tmp_path / "s.json"]
-        done = inside("check", "dot-inner-extents", "--python", "/nowhere/python", *files)
+        done = cli("check", "dot-inner-extents", "--python", "/nowhere/python", *files)
         assert done.code in (2, 3)
         (case,) = Xml.parse(tmp_path / "j.xml").iter("testcase")
         assert [child.tag for child in case] == ["error"]
-        unknown = inside("check", "no-such-case", *files)
+        unknown = cli("check", "no-such-case", *files)
         assert unknown.code == 2
         (case,) = Xml.parse(tmp_path / "j.xml").iter("testcase")
         assert "no such case" in str(case[0].get("message"))

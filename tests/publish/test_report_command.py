@@ -68,8 +68,8 @@ def test_the_text_reads_at_80_columns(report: Command) -> None:
     assert ">>      %0 = nvgpu.wgmma" in done.out
 
 
-def test_a_case_is_checked_first(check: Triage, light: Triage) -> None:
-    done = light("report", DATA / "undefined-name.json")
+def test_a_case_is_checked_first(check: Triage, cli: Triage) -> None:
+    done = cli("report", DATA / "undefined-name.json")
     assert done.code == 0
     assert "- Where: stage source, at `kernels.py:" in done.out
     assert "```python" in done.out
@@ -86,8 +86,8 @@ def test_what_check_keeps_is_a_case_again_and_has_a_report(check: Triage, report
 
 
 @pytest.mark.slow
-def test_what_compiles_says_so(light: Triage) -> None:
-    done = light("report", DATA / "ok.json", "--format", "text")
+def test_what_compiles_says_so(cli: Triage) -> None:
+    done = cli("report", DATA / "ok.json", "--format", "text")
     assert done.code == 0
     assert "add: it compiles" in done.out
 
@@ -156,11 +156,11 @@ def acme_plan(acme_in, acme_out, ACME_BLOCK: tl.constexpr):
 @pytest.mark.slow
 @pytest.mark.parametrize("format_", ["md", "html", "json", "text"])
 def test_anonymous_reports_have_none_of_the_kernel_s_names(
-    check: Triage, tmp_path: Path, light: Triage, format_: str
+    check: Triage, tmp_path: Path, cli: Triage, format_: str
 ) -> None:
     (tmp_path / "acme.py").write_text(SECRET_KERNEL)
     given = ("--arg", "acme_in=*fp32", "--arg", "acme_out=*fp32", "--const", "ACME_BLOCK=64")
-    done = light("report", f"{tmp_path / 'acme.py'}::acme_plan", *given, "--anonymize", "--format", format_)
+    done = cli("report", f"{tmp_path / 'acme.py'}::acme_plan", *given, "--anonymize", "--format", format_)
     assert done.code == 0, done.err
     assert "acme" not in done.out.lower()
     assert "def kernel(" in done.out or format_ == "json"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from commands import run_triage
+from commands import call_triage
 
 from triage.cases.locate import locate
 from triage.harness.engine import Engine
@@ -20,7 +20,7 @@ from triage.minimize.specimen import Specimen
 
 @pytest.mark.slow
 def test_the_document_names_file_pass_and_command(empty_cache: Path, tmp_path: Path) -> None:
-    done = run_triage(empty_cache, "minimize", "fp8-row-sum", "--json", "-o", tmp_path / "min")
+    done = call_triage(empty_cache, "minimize", "fp8-row-sum", "--json", "-o", tmp_path / "min")
     found = done.document["ir"]
     assert done.code == 0, done.err
     assert found["reproduced"] == [1, 1]
@@ -34,7 +34,7 @@ def test_the_document_names_file_pass_and_command(empty_cache: Path, tmp_path: P
 @pytest.mark.slow
 def test_without_it(empty_cache: Path, tmp_path: Path) -> None:
     arguments = ("minimize", "fp8-row-sum", "--no-ir", "--budget", "1", "-o", tmp_path / "min")
-    done = run_triage(empty_cache, *arguments)
+    done = call_triage(empty_cache, *arguments)
     assert done.code == 0, done.err
     assert "no IR: it was not asked for" in done.out
     assert not (tmp_path / "min" / "ir").exists()
