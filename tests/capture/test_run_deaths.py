@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from running import Bench, signatures
 
-from triage.capture.captured import State
+from triage.capture.captured import CaptureState
 from triage.harness.toolchains import Toolchain
 from triage.model import case as cases
 
@@ -115,4 +115,6 @@ def test_a_failure_to_load_is_captured_with_the_programs_error(bench: Bench) -> 
     assert errors[1] == "RuntimeError: Triton Error [CUDA]: device kernel image is invalid"
     assert [case.name for case in bench.cases()] == ["kernel", "kernel"]
     assert document["exit_code"] == 0
-    assert State.RAISED.value in {one["state"] for finding in document["findings"] for one in finding["captured"]}
+    assert CaptureState.RAISED.value in {
+        one["state"] for finding in document["findings"] for one in finding["captured"]
+    }

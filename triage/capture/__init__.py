@@ -1,1 +1,2 @@
-"""``triage run``: what is put into a user's program, and what is made of what that leaves behind."""
+"""Capturing kernel compiles: what ``triage run`` and the guard put into a user's program, and reports on what failed
+there."""

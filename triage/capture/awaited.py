@@ -1,4 +1,4 @@
-"""Triton's compiler, as soon as it is there: which may be now, later, or never."""
+"""Run code once Triton's compiler is imported: now, later, or never."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import sys
 from collections.abc import Callable
 from types import ModuleType
 
-from triage.capture.inject._triton_triage_awaiting import Finder
+from triage.capture.inject._triton_triage_awaiting import AwaitingFinder
 
 _NAME = "triton.compiler.compiler"
 
 
 class AwaitedCompiler:
-    """Calls ``then`` with the module; ``note`` is called where that raises, which is none of the program's business."""
+    """Calls ``then`` with the module; calls ``note`` if that raises, so that the program is not affected."""
 
     def __init__(self, then: Callable[[ModuleType], None], note: Callable[[], None]) -> None:
-        self._finder = Finder({_NAME: then}, note)
+        self._finder = AwaitingFinder({_NAME: then}, note)
         module = sys.modules.get(_NAME)
         if module is None:
             sys.meta_path.insert(0, self._finder)
@@ -26,6 +26,6 @@ class AwaitedCompiler:
             note()
 
     def stop(self) -> None:
-        """Wait no longer."""
+        """Stop waiting."""
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)

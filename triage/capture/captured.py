@@ -1,4 +1,4 @@
-"""What a program left in the folder of its run: a folder for each compile that did not end well, and a tally."""
+"""The captures of a program run: one folder for each compile that did not end well, and a tally."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ if TYPE_CHECKING:
 _TALLY = "tally"
 _NOTES = "note-*.txt"
 HELION = "helion"
-"""The folder for Helion's reports."""
+"""Subfolder for Helion's failure reports."""
 
 
-class State(str, Enum):
+class CaptureState(str, Enum):
     """How a captured compile ended in the program."""
 
     DIED = "died"
-    """Its process ended without another word."""
+    """The process ended during the compile without recording anything further."""
     HUNG = "hung"
-    """It was still compiling when its time was up."""
+    """Still compiling when the time limit was reached."""
     RUNNING = "running"
-    """It was still compiling when the program had ended."""
+    """Still compiling when the program ended."""
     RAISED = "raised"
-    """It ended in an exception."""
+    """Ended in an exception."""
     COMPILED = "compiled"
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """One compile. ``case`` is None where it could not be captured, for the reason in ``problem``. ``error`` is the
-    program's own: the exception's type and text; ``where`` it came from: ``compile``, ``load`` for a binary that
-    could not be loaded, or ``launch``. ``autotuning``: Triton's autotuner took it for a configuration that does not
-    work and went on.
-    """
+    """One captured compile.
+
+    ``case`` is None where capture failed, for the reason in ``problem``. ``error`` is the program's own exception, type
+    and text. ``where``: ``compile``, ``load`` for a binary that could not be loaded, or ``launch``. ``autotuning``:
+    Triton's autotuner skipped it as a configuration that does not work."""
 
     folder: Path
-    state: State
+    state: CaptureState
     origin: Mapping[str, Any]
     case: Case | None = None
     problem: str = ""
@@ -60,23 +60,25 @@ class Captured:
 
     @property
     def refused(self) -> bool:
-        """The guard kept the program from compiling it."""
+        """Whether the guard refused it before it could end the program."""
         return self.error.startswith("CompileFailed:")
 
     @property
     def python(self) -> str:
-        """The interpreter that compiled it."""
+        """Path of the interpreter that compiled it."""
         return str(self.origin.get("python") or "")
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """Everything of one run. ``compiled`` and ``cached`` count compiles that went well, in all of the program's
-    processes; ``again`` those that a guard had refused before, which would have taken ``saved_s``; ``unguarded`` those
-    that it could not try. ``notes`` are faults of triage's own in them, ``helion`` what Helion's autotuner wrote of
-    configurations that it passed over."""
+    """Everything captured in one run.
 
-    found: tuple[Captured, ...] = ()
+    ``compiled`` and ``cached`` count successful compiles in all processes of the program; ``again`` compiles that the
+    guard refused a second time, which would have taken ``saved_s`` seconds; ``unguarded`` compiles that the guard could
+    not try. ``notes`` are files about triage's own faults there, ``helion`` reports of configurations that Helion's
+    autotuner skipped."""
+
+    compiles: tuple[Captured, ...] = ()
     compiled: int = 0
     cached: int = 0
     again: int = 0
@@ -87,16 +89,16 @@ class Capture:
 
     @property
     def failed_cases(self) -> tuple[Captured, ...]:
-        """Those that did not end well."""
-        return tuple(one for one in self.found if one.state is not State.COMPILED)
+        """Captures that did not compile."""
+        return tuple(compile_ for compile_ in self.compiles if compile_.state is not CaptureState.COMPILED)
 
     @property
     def failed(self) -> int:
-        """How many failed: what an autotuner passed over is no failure of the program."""
-        return sum(not one.autotuning for one in self.failed_cases)
+        """Number of failures; a configuration that an autotuner skipped does not count."""
+        return sum(not compile_.autotuning for compile_ in self.failed_cases)
 
     def summary(self, cut_short: int = 0) -> str:
-        """How many kernels were compiled, in a line. ``cut_short``: failures that only ended with the program."""
+        """One line with counts. ``cut_short``: failures caused only by the end of the program."""
         failed = self.failed - cut_short
         compiled = f"{self.compiled or 'no'} kernel{'' if self.compiled == 1 else 's'} compiled"
         cached = f", {self.cached} taken from Triton's cache" if self.cached else ""
@@ -106,26 +108,27 @@ class Capture:
 
 
 class RunFolder:
-    """The folder that a program's processes write to. What was in it before does not count."""
+    """The folder that a program's processes write to. Entries from before the run are ignored."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder
         folder.mkdir(parents=True, exist_ok=True)
         for old in [folder / _TALLY, *folder.glob(_NOTES)]:
             old.unlink(missing_ok=True)
-        self._before = {one.name for one in folder.iterdir()}
+        self._before = {entry.name for entry in folder.iterdir()}
         self._reports = set(folder.glob(f"{HELION}/*.py"))
 
     def compiling(self) -> dict[Path, int]:
-        """The folders of compiles that have not ended, each with its process."""
-        return {one: int(one.name.partition("-")[0]) for one in self._folders() if not (one / "ended.json").exists()}
+        """Folders of unfinished compiles, each with the id of its process."""
+        return {
+            entry: int(entry.name.partition("-")[0]) for entry in self._folders() if not (entry / "ended.json").exists()
+        }
 
     def read(self, hung: frozenset[Path] = frozenset(), stopped: frozenset[Path] = frozenset()) -> Capture:
-        """What is there now. ``hung`` are the folders of compiles for which the program was ended, ``stopped`` those of
-        others that were ended with it."""
+        """Read the folder. ``hung``: compiles for which the program was killed; ``stopped``: others killed with it."""
         tally = _text(self.path / _TALLY)
         return Capture(
-            found=tuple(_read(one, hung, stopped) for one in self._folders()),
+            compiles=tuple(_read(entry, hung, stopped) for entry in self._folders()),
             compiled=tally.count("c"),
             cached=tally.count("h"),
             again=tally.count("a"),
@@ -136,20 +139,20 @@ class RunFolder:
         )
 
     def tidy(self) -> None:
-        """Remove what only the run itself needed."""
+        """Remove files that only the run itself needed."""
         (self.path / _TALLY).unlink(missing_ok=True)
 
     def discard(self) -> None:
-        """Remove the folder, with all that is in it."""
+        """Remove the folder and everything in it."""
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _folders(self) -> list[Path]:
-        """In the order in which the compiles began."""
+        """Capture folders, in the order in which the compiles began."""
         try:
-            names = [one for one in self.path.iterdir() if one.name not in self._before]
+            names = [entry for entry in self.path.iterdir() if entry.name not in self._before]
         except OSError:  # the program has removed it
             return []
-        folders = [one for one in names if one.name.partition("-")[0].isdigit() and one.is_dir()]
+        folders = [entry for entry in names if entry.name.partition("-")[0].isdigit() and entry.is_dir()]
         return sorted(folders, key=_began)
 
 
@@ -165,9 +168,9 @@ def _read(folder: Path, hung: frozenset[Path], stopped: frozenset[Path]) -> Capt
     ended = _document(folder / "ended.json")
     state = _state(folder, ended)
     if not ended and folder in hung | stopped:
-        state = State.HUNG if folder in hung else State.RUNNING
+        state = CaptureState.HUNG if folder in hung else CaptureState.RUNNING
     error = f"{ended['type']}: {ended.get('text', '')}".strip() if "type" in ended else ""
-    found = Captured(
+    captured = Captured(
         folder=folder,
         state=state,
         origin={},
@@ -177,25 +180,25 @@ def _read(folder: Path, hung: frozenset[Path], stopped: frozenset[Path]) -> Capt
     )
     if not (folder / "case.json").exists():
         origin = _document(folder / "origin.json")
-        return replace(found, origin=origin, problem=str(origin.get("problem") or "nothing was written"))
+        return replace(captured, origin=origin, problem=str(origin.get("problem") or "nothing was written"))
     from triage.model import case as cases  # a program that compiles well does not wait for this
 
     try:
         case = cases.load(folder)
     except InputError as error_:
         origin = _document(folder / "case.json").get("origin", {})
-        return replace(found, origin=origin if isinstance(origin, dict) else {}, problem=str(error_))
-    return replace(found, origin=case.origin, case=case)
+        return replace(captured, origin=origin if isinstance(origin, dict) else {}, problem=str(error_))
+    return replace(captured, origin=case.origin, case=case)
 
 
-def _state(folder: Path, ended: Mapping[str, Any]) -> State:
+def _state(folder: Path, ended: Mapping[str, Any]) -> CaptureState:
     if ended:
-        return State.COMPILED if ended.get("how") == "compiled" else State.RAISED
-    return State.RUNNING if is_alive(int(folder.name.partition("-")[0])) else State.DIED
+        return CaptureState.COMPILED if ended.get("how") == "compiled" else CaptureState.RAISED
+    return CaptureState.RUNNING if is_alive(int(folder.name.partition("-")[0])) else CaptureState.DIED
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process is there and no zombie."""
+    """Whether the process exists and is not a zombie."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -204,12 +207,12 @@ def is_alive(pid: int) -> bool:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    """A JSON object that the program's process wrote; empty where there is none."""
+    """A JSON object written by the program's process; empty if absent or malformed."""
     try:
-        found = json.loads(_text(path))
+        document = json.loads(_text(path))
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _text(path: Path) -> str:

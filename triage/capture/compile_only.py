@@ -1,4 +1,4 @@
-"""``triage run --compile-only``: for which target, which kernels the program reached, and where it went no further."""
+"""``triage run --compile-only``: the target, the kernels that the program reached, and where it stopped."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ _REACHED, _LEFT, _INDUCTOR = "reached", "left", ".inductor"
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
-    """A kernel that the program reached, and how many of its configurations compiled, by Triton's own key, and how
-    many did not."""
+class ReachedKernel:
+    """A kernel that the program reached: configurations that compiled (by Triton's cache key) and that failed."""
 
     name: str
     compiled: int
@@ -28,17 +27,19 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """``left``: exceptions that ended a process of the program, each with the line that it came from; ``limits``: what
-    could not be stood in for."""
+    """How far the program got. ``left``: exceptions that ended one of its processes, with their source line;
+    ``limits``: what could not be emulated."""
 
     target: Target
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[ReachedKernel, ...]
     left: tuple[str, ...]
     limits: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in the document of a run."""
-        kernels = [{"name": one.name, "compiled": one.compiled, "failed": one.failed} for one in self.kernels]
+        """The ``compile_only`` object of a run document."""
+        kernels = [
+            {"name": kernel.name, "compiled": kernel.compiled, "failed": kernel.failed} for kernel in self.kernels
+        ]
         return {
             "target": str(self.target),
             "kernels": kernels,
@@ -47,13 +48,13 @@ class Reached:
         }
 
     def lines(self) -> Iterator[str]:
-        """For people."""
+        """Lines for the terminal."""
         number = len(self.kernels)
         yield f"{number or 'no'} kernel{'' if number == 1 else 's'} reached, for {self.target}"
-        for one in self.kernels:
-            total = one.compiled + one.failed
-            failed = f", {one.failed} failed" if one.failed else ""
-            yield f"{one.name}: {total} configuration{'' if total == 1 else 's'}{failed}"
+        for kernel in self.kernels:
+            total = kernel.compiled + kernel.failed
+            failed = f", {kernel.failed} failed" if kernel.failed else ""
+            yield f"{kernel.name}: {total} configuration{'' if total == 1 else 's'}{failed}"
         yield from self.limits
         for line in self.left:
             yield f"the program was left at {line}; what it launches after that was not reached"
@@ -61,22 +62,22 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class CompileOnly:
-    """What the program is told, and what it has said. ``folder`` is that of the run."""
+    """Target and run folder of a ``--compile-only`` run."""
 
     target: Target
     folder: Path
 
     @classmethod
     def parse(cls, target: str, folder: Path) -> CompileOnly:
-        """Raises InputError for a target of which no part is known."""
-        made = cls(Target.parse(target), folder)
-        made.variables()
+        """Raises InputError for a target whose GPU model is unknown."""
+        settings = cls(Target.parse(target), folder)
+        settings.variables()
         for name in (_REACHED, _LEFT):
             (folder / name).unlink(missing_ok=True)
-        return made
+        return settings
 
     def variables(self) -> dict[str, str]:
-        """For the program's environment. Raises InputError."""
+        """Environment variables for the program. Raises InputError."""
         return {
             "TRITON_TRIAGE_COMPILE_ONLY": str(self.target),
             "TRITON_TRIAGE_DEVICE": json.dumps(described(self.target)),
@@ -85,32 +86,36 @@ class CompileOnly:
         }
 
     def reached(self, capture: Capture) -> Reached:
-        """What the program got to."""
+        """Read how far the program got."""
         compiled: dict[str, set[str]] = {}
         for line in _lines(self.folder / _REACHED):
             key, _, name = line.partition(" ")
             compiled.setdefault(name, set()).add(key)
         failed: dict[str, set[object]] = {}
-        for one in capture.failed_cases:
-            name = str(one.origin.get("kernel") or one.kernel)
+        for captured in capture.failed_cases:
+            name = str(captured.origin.get("kernel") or captured.kernel)
             keys = compiled.setdefault(name, set())
             # What an autotuner finds to fail is asked for again where nothing else is left.
-            which: object = one.case.identity() if one.case else one.folder
-            if one.where == "load" and which not in failed.get(name, ()) and keys:
+            identity: object = captured.case.identity() if captured.case else captured.folder
+            if captured.where == "load" and identity not in failed.get(name, ()) and keys:
                 # It has been compiled as well.
                 keys.pop()
-            failed.setdefault(name, set()).add(which)
-        kernels = tuple(Kernel(name, len(keys), len(failed.get(name, ()))) for name, keys in compiled.items())
-        said = [one for one in map(_document, dict.fromkeys(_lines(self.folder / _LEFT))) if one]
+            failed.setdefault(name, set()).add(identity)
+        kernels = tuple(ReachedKernel(name, len(keys), len(failed.get(name, ()))) for name, keys in compiled.items())
+        records = [record for record in map(_document, dict.fromkeys(_lines(self.folder / _LEFT))) if record]
         return Reached(
             self.target,
             kernels,
-            left=tuple(f"{one['at']}: {one['error']}" for one in said if "at" in one and "error" in one),
-            limits=tuple(str(one["said"]) for one in said if "said" in one),
+            left=tuple(
+                f"{captured['at']}: {captured['error']}"
+                for captured in records
+                if "at" in captured and "error" in captured
+            ),
+            limits=tuple(str(record["limit"]) for record in records if "limit" in record),
         )
 
     def tidy(self) -> None:
-        """Remove what only the run itself needed."""
+        """Remove files that only the run itself needed."""
         for name in (_REACHED, _LEFT):
             (self.folder / name).unlink(missing_ok=True)
         shutil.rmtree(self.folder / _INDUCTOR, ignore_errors=True)
@@ -118,10 +123,10 @@ class CompileOnly:
 
 def _document(line: str) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        document = json.loads(line)
     except (ValueError, RecursionError):  # a process was killed as it wrote
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _lines(path: Path) -> list[str]:

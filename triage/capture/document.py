@@ -1,4 +1,4 @@
-"""A run and what was found in it, as a document, and the reports beside the cases that they are of."""
+"""The run document, and the reports kept beside their cases."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triage.capture.findings import Finding, Findings
-from triage.capture.run import Ran
+from triage.capture.findings import CaptureGroup, Findings
+from triage.capture.run import ProgramRun
 from triage.files import replace_file
 from triage.model.errors import EnvironmentFault
 from triage.pipeline import keep_artifacts
@@ -21,24 +21,23 @@ SCHEMA = "triton-triage/run/1"
 
 
 def keep(findings: Findings) -> Findings:
-    """Put each report, with what the compiler left, beside its case. Raises EnvironmentFault."""
-    return replace(findings, found=tuple(map(_kept, findings.found)))
+    """Write each report, with the compiler's artifacts, beside its case. Raises EnvironmentFault."""
+    return replace(findings, groups=tuple(map(_kept, findings.groups)))
 
 
-def _kept(finding: Finding) -> Finding:
-    """With its report, and what the compiler left, beside the case."""
-    if finding.report is None:
-        return finding
-    place = finding.first.folder / "report"
-    report = keep_artifacts(finding.report, place)
-    replace_file(place / "report.json", json.dumps(report.to_json(), indent=2) + "\n")
-    return replace(finding, report=report)
+def _kept(group: CaptureGroup) -> CaptureGroup:
+    if group.report is None:
+        return group
+    report_folder = group.first.folder / "report"
+    report = keep_artifacts(group.report, report_folder)
+    replace_file(report_folder / "report.json", json.dumps(report.to_json(), indent=2) + "\n")
+    return replace(group, report=report)
 
 
 def document(
-    ran: Ran, findings: Findings, asked: tuple[str, ...], folder: Path, reached: Reached | None = None
+    ran: ProgramRun, findings: Findings, asked: tuple[str, ...], folder: Path, reached: Reached | None = None
 ) -> Path:
-    """Write the document to ``folder``; returns its path. Raises EnvironmentFault."""
+    """Write the run document to ``folder`` and return its path. Raises EnvironmentFault."""
     path = folder / "run.json"
     try:
         replace_file(path, json.dumps(to_json(ran, findings, asked, reached), indent=2) + "\n")
@@ -47,8 +46,10 @@ def document(
     return path
 
 
-def to_json(ran: Ran, findings: Findings, asked: tuple[str, ...], reached: Reached | None = None) -> dict[str, Any]:
-    """The document of a run (``triton-triage/run/1``). ``reached``: what a program of --compile-only got to."""
+def to_json(
+    ran: ProgramRun, findings: Findings, asked: tuple[str, ...], reached: Reached | None = None
+) -> dict[str, Any]:
+    """The run document (``triton-triage/run/1``). ``reached``: how far a ``--compile-only`` program got."""
     capture = ran.capture
     return {
         "schema": SCHEMA,
@@ -61,26 +62,26 @@ def to_json(ran: Ran, findings: Findings, asked: tuple[str, ...], reached: Reach
         "cached": capture.cached,
         "failed": findings.failed(capture),
         "guard": {
-            "refused": sum(one.refused for one in capture.found),
+            "refused": sum(compile_.refused for compile_ in capture.compiles),
             "not_repeated": capture.again,
             "unguarded": capture.unguarded,
         },
         "compile_only": reached.to_json() if reached else None,
         "findings": [
             {
-                "signature": one.signature,
-                "reproduced": None if one.report is None else not one.alone,
-                "undecided": str(one.undecided) if one.undecided else None,
+                "signature": group.signature,
+                "reproduced": None if group.report is None else not group.compiles_alone,
+                "undecided": str(group.undecided) if group.undecided else None,
                 "captured": [
-                    {"folder": str(each.folder), "state": each.state.value, "error": each.error or None}
-                    for each in one.captured
+                    {"folder": str(captured.folder), "state": captured.state.value, "error": captured.error or None}
+                    for captured in group.captured
                 ],
-                "report": one.report.to_json() if one.report else None,
+                "report": group.report.to_json() if group.report else None,
             }
-            for one in findings.found
+            for group in findings.groups
         ],
-        "skipped": [{"folder": str(one.folder), "error": one.error} for one in findings.skipped],
-        "cut_short": [str(one.folder) for one in findings.cut_short],
+        "skipped": [{"folder": str(group.folder), "error": group.error} for group in findings.skipped],
+        "cut_short": [str(group.folder) for group in findings.cut_short],
         "left_out": findings.left_out,
         "notes": [str(path) for path in capture.notes],
         "helion": [str(path) for path in capture.helion],

@@ -1,4 +1,4 @@
-"""The guard in a program that has triage: ``with triage.guard():`` and ``triage.early_config_prune``."""
+"""The guard inside a program that imports triage: ``with triage.guard():`` and ``triage.early_config_prune``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, variable
 from triage.model.errors import InputError
 
 _PACKAGE = "_triton_triage_capture"
-"""The name under which ``triage run`` puts the same package into a program: there is one guard, whoever began it."""
+"""Module name that ``triage run`` uses as well, so that a process has one guard, whoever started it."""
 
 
 def program(module: str) -> Any:
-    """A module of the package that follows compiles in this process."""
+    """A module of ``capture/program``, loaded into this process under its own name."""
     if _PACKAGE not in sys.modules:
         folder = Path(__file__).resolve().parent / "program"
         spec = importlib.util.spec_from_file_location(
@@ -36,15 +36,14 @@ def program(module: str) -> Any:
 
 
 class Guard:
-    """``with triage.guard() as guarded:`` — compiles of this process, in all of its threads, are tried in isolation
-    first.
+    """Tries compiles of this process, in all threads, in isolation first: ``with triage.guard() as guarded:``.
 
-    A configuration that kills the compiler, hangs it or takes all memory raises an exception that Triton's autotuner
-    passes over; one that compiles lands in Triton's cache. ``timeout_s``: seconds a compile may take; ``memory``: a
-    size such as ``8GiB``; ``folder``: where the cases of what fails are kept, by default a new temporary one.
-    ``quiet``: no summary on standard error at the end. Raises InputError for a size that is none, and ImportError
-    without Triton.
-    """
+    A configuration that kills the compiler, hangs it or exhausts memory raises an exception that Triton's autotuner
+    skips; one that compiles is put into Triton's cache.
+
+    ``timeout_s``: seconds a compile may take. ``memory``: a size such as ``8GiB``. ``folder``: where failing cases are
+    kept, by default a new temporary folder. ``quiet``: no summary on standard error at the end. Raises InputError for
+    an invalid size, and ImportError without Triton."""
 
     def __init__(
         self,
@@ -62,12 +61,12 @@ class Guard:
         if timeout_s <= 0:
             raise InputError(f"timeout_s={timeout_s}: more than 0 seconds")
         size = parse_size(memory) if memory is not None else None
-        self._settings = Settings(timeout_s, size, jobs, cache, tuple(str(one) for one in knowledge))
+        self._settings = Settings(timeout_s, size, jobs, cache, tuple(str(entry) for entry in knowledge))
         self._folder, self._quiet = folder, quiet
         self._first, self._place_before = 0, ""
 
     def __enter__(self) -> Guard:
-        self._place_before = program("folder").place()
+        self._place_before = program("folder").path()
         start(self._settings, self._folder)
         self._first = len(program("guard").refused())
         return self
@@ -82,10 +81,10 @@ class Guard:
 
     @property
     def refused(self) -> Sequence[Any]:
-        """The configurations that were not let through so far: ``text``, ``headline``, ``configuration``, the ``path``
-        of the case, ``seconds`` that its compile took, ``met``, how often it was asked for."""
-        found: Sequence[Any] = program("guard").refused()[self._first :]
-        return found
+        """Refused configurations so far, with ``text``, ``headline``, ``configuration``, ``path`` of the case,
+        ``seconds`` that the compile took, and ``met``, how often it was requested."""
+        refused_: Sequence[Any] = program("guard").refused()[self._first :]
+        return refused_
 
     def summary(self) -> str:
         """What was skipped, why, and what that saved."""
@@ -93,11 +92,11 @@ class Guard:
 
 
 def compile_failed() -> type[Exception]:
-    """The class that refused compiles raise: what Triton's autotuner catches on this release, and no more."""
+    """The exception class of refused compiles; its bases are what Triton's autotuner catches on this release."""
     import triton.runtime  # noqa: F401 - its bases are there
 
-    found: type[Exception] = program("refusal").kind()
-    return found
+    exception: type[Exception] = program("refusal").kind()
+    return exception
 
 
 def guard(**settings: Any) -> Guard:
@@ -106,14 +105,14 @@ def guard(**settings: Any) -> Guard:
 
 
 def summary(refused: Sequence[Any]) -> str:
-    """Some lines on configurations that were refused."""
+    """Summary lines for refused configurations."""
     lines = [f"triage: the guard skipped {_many(len(refused), 'configuration')}"]
-    for one in refused:
-        again = f", asked for {one.met} times" if one.met > 1 else ""
-        lines.append(f"  {one.text.splitlines()[0]}{again}")
-        lines.append(f"    triage check {one.path}")
-    saved = sum(one.seconds * (one.met - 1 + one.remembered) for one in refused)
-    repeated = sum(one.met - 1 + one.remembered for one in refused)
+    for config in refused:
+        again = f", asked for {config.met} times" if config.met > 1 else ""
+        lines.append(f"  {config.text.splitlines()[0]}{again}")
+        lines.append(f"    triage check {config.path}")
+    saved = sum(config.seconds * (config.met - 1 + config.remembered) for config in refused)
+    repeated = sum(config.met - 1 + config.remembered for config in refused)
     again = f", and {_many(repeated, 'compile')} ({saved:.1f} s) not repeated" if repeated else ""
     lines.append(f"  saved: {_many(len(refused), 'end')} of this program{again}")
     return "\n".join(lines)
@@ -124,35 +123,37 @@ def _many(number: int, noun: str) -> str:
 
 
 def start(settings: Settings, folder: str | os.PathLike[str] | None = None) -> None:
-    """Guard this process's compiles from now on; one ``program("guard").stop()`` is due for each."""
+    """Guard this process's compiles from now on; call ``program("guard").stop()`` once for each."""
     from triton.compiler import compiler
 
     begin(compiler, settings, folder)
 
 
 def begin(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | None = None) -> None:
-    """The same where ``triton.compiler.compiler`` is there, and Triton may not be whole yet."""
+    """Like :func:`start`, given ``triton.compiler.compiler`` while Triton may still be importing."""
     _follow(compiler, settings, folder)
     # Child processes share the service.
-    os.environ.setdefault(program("service").VARIABLE, program("guard").service_told())
+    os.environ.setdefault(program("service").VARIABLE, program("guard").service_description())
     program("watch").start_guard(compiler)
 
 
 def say_at_exit(pid: int) -> None:
-    """The summary on standard error, when the process ends that has begun the guard."""
+    """Print the summary on standard error when the process that started the guard exits."""
     refused = program("guard").refused()
     if os.getpid() == pid and refused:
         print(summary(refused), file=sys.stderr)
 
 
 def _follow(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | None = None) -> None:
-    """Have this process's compiles followed, and a service for them. What the program was started with counts: under
-    ``triage run`` both the folder and the service are the run's."""
-    if folder is not None or not program("folder").place():
+    """Capture this process's compiles and connect to a service.
+
+    Settings inherited from the environment take precedence: under ``triage run`` folder and service belong to the
+    run."""
+    if folder is not None or not program("folder").path():
         program("folder").use(_folder(folder))
     if not program("guard").has_service():
-        told = os.environ.get(program("service").VARIABLE)
-        program("guard").use(told or variable(Path(tempfile.mkdtemp(prefix="triage-g-")), settings))
+        description = os.environ.get(program("service").VARIABLE)
+        program("guard").use(description or variable(Path(tempfile.mkdtemp(prefix="triage-g-")), settings))
     program("watch").install(compiler)
 
 
@@ -160,53 +161,54 @@ def _folder(folder: str | os.PathLike[str] | None) -> str:
     if folder is not None:
         Path(folder).mkdir(parents=True, exist_ok=True)
         return str(Path(folder).absolute())
-    made = tempfile.mkdtemp(prefix="triage-guard-")
-    atexit.register(_tidy, Path(made), os.getpid())
-    return made
+    folder_ = tempfile.mkdtemp(prefix="triage-guard-")
+    atexit.register(_tidy, Path(folder_), os.getpid())
+    return folder_
 
 
 def _tidy(folder: Path, pid: int) -> None:
-    """Nothing is left of a folder of triage's own that has no case in it."""
+    """Remove triage's own folder if it holds no case."""
     if os.getpid() == pid:
         with suppress(OSError):
             (folder / "tally").unlink(missing_ok=True)
             folder.rmdir()
 
 
-def early_config_prune(configs: list[Any], named_args: Mapping[str, Any], **given: Any) -> list[Any]:
-    """For ``triton.autotune(prune_configs_by={"early_config_prune": triage.early_config_prune})``, or to be called by a
-    pruning function of one's own with what that was given.
+def early_config_prune(configs: list[Any], named_args: Mapping[str, Any], **kwargs: Any) -> list[Any]:
+    """For ``triton.autotune(prune_configs_by={"early_config_prune": triage.early_config_prune})``, or to call from your
+    own pruning function with its arguments.
 
-    Returns those of ``configs`` that compile, in their order: they are compiled in parallel and in isolation, and what
-    compiles is in Triton's cache afterwards. A configuration about which triage could not tell stays. Raises what the
-    autotuner of the release takes for a configuration that does not work when none compiles; its text names each
-    failure once, and the nearest configuration that compiles. Raises InputError outside of an autotuner.
-    """
+    Returns the members of ``configs`` that compile, in order. They are compiled in parallel and in isolation, and are
+    in Triton's cache afterwards. A configuration about which triage could not tell stays. When none compiles, raises
+    the exception that the release's autotuner treats as a configuration that does not work; its text names each failure
+    once and the nearest configuration that compiles. Raises InputError outside an autotuner."""
     tuner = _tuner()
     from triton.compiler import compiler
 
-    place = program("folder").place()
+    folder_before = program("folder").path()
     _follow(compiler, Settings())
     program("watch").follow_cache(compiler)
     guard_, tuning = program("guard"), program("tuning")
     try:
-        tried = tuning.attempt(tuner, list(configs), dict(named_args), given, keep=True)
+        tried = tuning.attempt(tuner, list(configs), dict(named_args), kwargs, keep=True)
         failed = [
-            one for one in tried if one.error or (one.raises and tuning.raised(tuner, one.config, named_args, given))
+            attempt
+            for attempt in tried
+            if attempt.error or (attempt.raises and tuning.raised(tuner, attempt.config, named_args, kwargs))
         ]
     finally:
-        program("folder").use(place)
+        program("folder").use(folder_before)
     if failed and len(failed) == len(tried):
-        text = guard_.everything_failed(tuner.base_fn.__name__, [one.failure for one in failed], failed[0].path)
+        text = guard_.everything_failed(tuner.base_fn.__name__, [attempt.failure for attempt in failed], failed[0].path)
         raise program("refusal").refusal(text) from failed[-1].error
-    return [one.config for one in tried if one not in failed]
+    return [attempt.config for attempt in tried if attempt not in failed]
 
 
 def _tuner() -> Any:
     frame = sys._getframe(1)
     while frame.f_back is not None:
         frame = frame.f_back
-        found = frame.f_locals.get("self")
-        if "autotuner" in frame.f_code.co_filename and hasattr(found, "configs"):
-            return found
+        caller = frame.f_locals.get("self")
+        if "autotuner" in frame.f_code.co_filename and hasattr(caller, "configs"):
+            return caller
     raise InputError("early_config_prune: only within an autotuner, as prune_configs_by={'early_config_prune': …}")

@@ -1,4 +1,4 @@
-"""What a guarded process was kept from compiling, as it is said to the people whose code that is."""
+"""Refused compiles of a guarded process, as shown to its users."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A compile that failed. ``refused``: it would have ended the process, and was kept from it; else it raised.
-    ``text`` is the diagnosis in some lines, the first of which says all; ``path`` is the folder of its case."""
+    """A failed compile.
+
+    ``refused``: the guard kept it from ending the process; else it raised. ``text``: the diagnosis, whose first line is
+    a summary. ``path``: the folder of its case."""
 
     text: str
     headline: str
@@ -31,69 +33,70 @@ class Met:
 
 
 class Refusals:
-    """What is new since one last looked."""
+    """Tracks which refusals are new since the last call."""
 
     def __init__(self) -> None:
         self._before: dict[int, int] = {}
 
     def new(self) -> list[Met]:
-        """The configurations that this process was refused meanwhile, again or for the first time."""
-        found = []
-        for one in program("guard").refused():
-            if self._before.get(id(one), -1) != one.met:
-                self._before[id(one)] = one.met
-                found.append(Met(one.text, one.headline, str(one.path or ""), one.cause))
-        return found
+        """Configurations refused in this process since the last call, for the first time or again."""
+        new = []
+        for config in program("guard").refused():
+            if self._before.get(id(config), -1) != config.met:
+                self._before[id(config)] = config.met
+                new.append(Met(config.text, config.headline, str(config.path or ""), config.cause))
+        return new
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Whether the guard made it."""
+    """Whether the guard raised it."""
     return bool(program("refusal").is_refusal(error))
 
 
 def raised_since(folder: Path, began: float) -> list[Met]:
-    """The compiles of this process that ended in an exception of their own after ``began``, in seconds of the epoch."""
-    found = []
-    for place in sorted(folder.glob(f"{os.getpid()}-*")):
+    """Compiles of this process that raised their own exception after ``began`` (seconds since the epoch)."""
+    raised = []
+    for case_folder in sorted(folder.glob(f"{os.getpid()}-*")):
         with suppress(OSError, ValueError):
-            ended = json.loads((place / "ended.json").read_text(encoding="utf-8"))
-            if place.stat().st_mtime < began or ended["how"] != "raised" or ended["type"] == "CompileFailed":
+            ended = json.loads((case_folder / "ended.json").read_text(encoding="utf-8"))
+            if case_folder.stat().st_mtime < began or ended["how"] != "raised" or ended["type"] == "CompileFailed":
                 continue
             text = str(ended.get("diagnosis") or f"{ended['type']}: {ended.get('text', '')}")
-            found.append(Met(text, text.splitlines()[0], str(place), refused=False))
-    return found
+            raised.append(Met(text, text.splitlines()[0], str(case_folder), refused=False))
+    return raised
 
 
 def in_chain(error: BaseException | None) -> list[Any]:
-    """The refusals among an exception, what it came of, and what it groups."""
-    found: list[Any] = []
+    """The refusals in an exception, its causes and contexts, and its groups."""
+    refusals: list[Any] = []
     seen: set[int] = set()
     waiting = [error]
     while waiting:
-        one = waiting.pop()
-        if one is None or id(one) in seen:
+        current = waiting.pop()
+        if current is None or id(current) in seen:
             continue
-        seen.add(id(one))
-        if is_refusal(one):
-            found.append(one)
-        waiting += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
-    return found
+        seen.add(id(current))
+        if is_refusal(current):
+            refusals.append(current)
+        waiting += [current.__cause__, current.__context__, *getattr(current, "exceptions", ())]
+    return refusals
 
 
 @contextmanager
 def shortened(errors: Iterable[Any], traces: bool) -> Iterator[None]:
-    """Within it refusals are a line each: the rest is for the report's section. ``traces``: their tracebacks end where
-    the test's own code launched the kernel, for good."""
-    texts = [(one, one.text) for one in errors]
-    for one, text in texts:
-        one.text = text.splitlines()[0].removeprefix("triage: ")
+    """Within it, refusals print as one line; details follow in the report's section.
+
+    ``traces``: permanently end their tracebacks where the test's own code launched the kernel."""
+    texts = [(error, error.text) for error in errors]
+    for error, text in texts:
+        error.text = text.splitlines()[0].removeprefix("triage: ")
         if traces:
-            _end_at_launch(one.__traceback__)
+            _end_at_launch(error.__traceback__)
     try:
         yield
     finally:
-        for one, text in texts:
-            one.text = text
+        for error, text in texts:
+            error.text = text
 
 
 def _end_at_launch(trace: TracebackType | None) -> None:
@@ -107,9 +110,9 @@ def _end_at_launch(trace: TracebackType | None) -> None:
         last.tb_next = None
 
 
-def section(errors: Sequence[Any], met: Sequence[Met], said: str) -> str:
-    """The report of a test: what ``errors`` say, and each of ``met``; those that fail alike once. Left out is what
-    ``said``, the failure's own text, holds already."""
+def section(errors: Sequence[Any], met: Sequence[Met], shown: str) -> str:
+    """The report section of a test: the refusals in ``errors`` and the failures ``met``, equal ones once, without lines
+    that ``shown`` (the failure's own text) already has."""
     lines: list[str] = []
     cases: list[str] = []
     for error in errors:
@@ -120,21 +123,21 @@ def section(errors: Sequence[Any], met: Sequence[Met], said: str) -> str:
         lines += textwrap.wrap(first.cause, _WIDTH, initial_indent="    ", subsequent_indent="    ")
         more = f"  ({len(alike) - 1} more fail alike)" if len(alike) > 1 else ""
         cases += [f"  {check(first.path)}{more}"] if first.path else []
-    kept: list[str] = []
+    unseen: list[str] = []
     for line in lines:
         text = line.strip()
-        if text and text not in said and line not in kept and not text.startswith("case:"):
-            kept.append(line)
-    return "\n".join([*kept, *cases])
+        if text and text not in shown and line not in unseen and not text.startswith("case:"):
+            unseen.append(line)
+    return "\n".join([*unseen, *cases])
 
 
 def check(path: str) -> str:
-    """The command that says everything about a case."""
+    """The command that reports on a case."""
     return shlex.join(["triage", "check", path])
 
 
 def _alike(met: Sequence[Met]) -> list[list[Met]]:
-    found: dict[str, list[Met]] = {}
-    for one in met:
-        found.setdefault(one.headline, []).append(one)
-    return list(found.values())
+    groups: dict[str, list[Met]] = {}
+    for failure in met:
+        groups.setdefault(failure.headline, []).append(failure)
+    return list(groups.values())

@@ -1,4 +1,4 @@
-"""Run somebody's program as if triage were not there, and see to it that its compiles are captured."""
+"""Run a program unchanged while its kernel compiles are captured."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from triage.capture.service.start import Settings, variable
 from triage.model.errors import EnvironmentFault, InputError
 
 INJECTED = Path(__file__).resolve().parent / "inject"
-"""Goes in front of PYTHONPATH; holds a sitecustomize and nothing else."""
+"""First entry of PYTHONPATH; the folder holds a sitecustomize and nothing else."""
 TIMED_OUT = 124
-"""The exit code where triage ended the program, as ``timeout`` has it."""
+"""Exit code when triage ended the program, as in coreutils ``timeout``."""
 HELIONS_REPORTS = "HELION_AUTOTUNER_TRITON_FAILURE_DUMP_DIR"
-"""helion/autotuner/logger.py: it says nothing of their kernels elsewhere."""
+"""Helion writes failing kernels to this folder and nowhere else (helion/autotuner/logger.py)."""
 _POLL_S = 0.2
 _KILL_WAIT_S = 5.0
 _TO_PASS_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
@@ -31,9 +31,11 @@ _FROM_THE_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """How the program ended: ``code`` is its exit code, or 128 + n for signal n, as a shell has it. ``hung``: triage
-    ended it because a compile did not."""
+class ProgramRun:
+    """How the program ended.
+
+    ``code`` is its exit code, or 128 + n for signal n as in a shell. ``hung``: triage ended it because a compile
+    exceeded the time limit."""
 
     code: int
     signal: str | None
@@ -49,9 +51,11 @@ def run(
     keep_all: bool = False,
     guard: Settings | None = None,
     variables: Mapping[str, str] | None = None,
-) -> Ran:
-    """Run ``command`` to its end. ``timeout_s`` bounds each compile in it, not the program; ``guard``: try each in
-    isolation first; ``variables``: more for its environment. Raises InputError when it cannot be started."""
+) -> ProgramRun:
+    """Run ``command`` to its end and return what was captured.
+
+    ``timeout_s`` limits each compile, not the program. ``guard``: try every compile in isolation first. ``variables``
+    are added to its environment. Raises InputError when the command cannot be started."""
     began = time.monotonic()
     with _guarded(guard) as more, _signals() as passed_on:
         base = {**os.environ, **(variables or {}), **more}
@@ -61,11 +65,11 @@ def run(
     code = process.returncode
     name = signal.Signals(-code).name if code < 0 else None
     exit_code = TIMED_OUT if hung else 128 - code if code < 0 else code
-    return Ran(exit_code, name, bool(hung), time.monotonic() - began, folder.read(hung, stopped))
+    return ProgramRun(exit_code, name, bool(hung), time.monotonic() - began, folder.read(hung, stopped))
 
 
 def environment(folder: Path, base: Mapping[str, str], keep_all: bool = False) -> dict[str, str]:
-    """The program's environment: the user's own, and what has its interpreters look at ``inject`` first."""
+    """The program's environment: the user's own, with ``inject`` first in PYTHONPATH."""
     before = base.get("PYTHONPATH", "")
     return {
         # Where Helion tells of configurations that fail, unless the user wants that elsewhere.
@@ -79,7 +83,7 @@ def environment(folder: Path, base: Mapping[str, str], keep_all: bool = False) -
 
 
 def guarded(settings: Settings, sockets: Path) -> dict[str, str]:
-    """The variables by which a program's interpreters guard their compiles. ``sockets``: a folder for services."""
+    """Environment variables that guard compiles in a program. ``sockets``: folder for the services' sockets."""
     return {"TRITON_TRIAGE_GUARD": "1", SERVICE: variable(sockets, settings)}
 
 
@@ -107,8 +111,10 @@ def _start(command: tuple[str, ...], variables: dict[str, str]) -> subprocess.Po
 
 @contextmanager
 def _signals() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Ctrl-C reaches the program from the terminal, and is the program's to answer; what is sent to triage alone is
-    passed on. What is ignored stays so: the program inherits that."""
+    """Forward signals sent to triage alone.
+
+    Ctrl-C reaches the program from the terminal and is the program's to handle. Ignored signals stay ignored, because
+    the program inherits that."""
     passed_on: list[subprocess.Popen[bytes]] = []
 
     def leave(number: int, frame: FrameType | None) -> None:
@@ -134,8 +140,9 @@ _Folders = frozenset[Path]
 
 
 def _wait(process: subprocess.Popen[bytes], folder: RunFolder, timeout_s: float | None) -> tuple[_Folders, _Folders]:
-    """Until the program has ended, by itself or because a compile in it takes too long. Returns the folders of such
-    compiles, and of those that were ended with them."""
+    """Wait until the program ends, by itself or because a compile in it exceeds the limit.
+
+    Returns the folders of compiles over the limit, and of those that were killed with them."""
     if timeout_s is None:
         process.wait()
         return frozenset(), frozenset()
@@ -145,30 +152,30 @@ def _wait(process: subprocess.Popen[bytes], folder: RunFolder, timeout_s: float 
             process.wait(_POLL_S)
             return frozenset(), frozenset()
         now, compiling = time.monotonic(), folder.compiling()
-        seen = {one: seen.get(one, now) for one in compiling}
+        seen = {folder_: seen.get(folder_, now) for folder_ in compiling}
         # A process that died in a compile leaves its folder as well, and the program may know how to go on.
-        alive = frozenset(one for one, pid in compiling.items() if is_alive(pid))
-        hung = frozenset(one for one in alive if now - seen[one] > timeout_s)
+        alive = frozenset(folder_ for folder_, pid in compiling.items() if is_alive(pid))
+        hung = frozenset(folder_ for folder_ in alive if now - seen[folder_] > timeout_s)
         if hung:
-            _kill(process, {compiling[one] for one in hung})
+            _kill(process, {compiling[folder_] for folder_ in hung})
             return hung, alive - hung
 
 
 def _kill(process: subprocess.Popen[bytes], compiling: set[int]) -> None:
-    """End the program with all of its processes, those that compile included."""
+    """Kill the program with its process tree, including processes that are compiling."""
     import psutil
 
     roots = [process.pid, *compiling]
-    found: dict[int, psutil.Process] = {}
+    processes: dict[int, psutil.Process] = {}
     for pid in roots:
         with suppress(psutil.Error):
-            one = psutil.Process(pid)
-            found.update({each.pid: each for each in [one, *one.children(recursive=True)]})
-    for each in found.values():
+            root = psutil.Process(pid)
+            processes.update({process_.pid: process_ for process_ in [root, *root.children(recursive=True)]})
+    for process_ in processes.values():
         with suppress(psutil.Error):
-            each.kill()
+            process_.kill()
     try:
         process.wait(_KILL_WAIT_S)
     except subprocess.TimeoutExpired:
         raise EnvironmentFault(f"process {process.pid} cannot be killed") from None
-    psutil.wait_procs(list(found.values()), timeout=_KILL_WAIT_S)
+    psutil.wait_procs(list(processes.values()), timeout=_KILL_WAIT_S)

@@ -1,8 +1,7 @@
-"""``TRITON_TRIAGE_GUARD=1``: guards every program of an interpreter that triage is installed in.
+"""``TRITON_TRIAGE_GUARD=1``: guard every program of an interpreter that has triage installed.
 
-A ``.pth`` file beside the installed package imports this module when the variable is set, before the program begins; so
-it does no more than wait for an import of Triton's compiler.
-"""
+A ``.pth`` file beside the installed package imports this module when the variable is set, before the program starts. It
+only waits for an import of Triton's compiler."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ import os
 import sys
 from typing import Any
 
-from triage.capture.inject._triton_triage_awaiting import Finder
+from triage.capture.inject._triton_triage_awaiting import AwaitingFinder
 
 
 def _guard(compiler: Any) -> None:
@@ -31,4 +30,4 @@ def _note() -> None:
 
 # Under ``triage run`` that has seen to it.
 if "TRITON_TRIAGE_CAPTURE" not in os.environ:
-    sys.meta_path.insert(0, Finder({"triton.compiler.compiler": _guard}, _note))
+    sys.meta_path.insert(0, AwaitingFinder({"triton.compiler.compiler": _guard}, _note))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from triage.capture.captured import RunFolder
-from triage.capture.run import Ran, run
+from triage.capture.run import ProgramRun, run
 from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings
 from triage.cli.options import machine_options, timeout_option
 from triage.model.errors import EnvironmentFault, InputError, TriageError
@@ -69,7 +69,7 @@ def command(command: tuple[str, ...], folder: Path | None, as_json: bool, keep_a
         more = only.variables() if only else {}
         # With a guard a compile has its time in the guard's worker.
         ran = run(command, place, None if guard else given["timeout"], keep_all, guard, more)
-        left = bool(ran.capture.found or ran.capture.notes or ran.capture.helion or as_json)
+        left = bool(ran.capture.compiles or ran.capture.notes or ran.capture.helion or as_json)
         try:
             _report(ran, place, only, command, as_json, folder is not None, memory, budget, given)
         except TriageError as error:
@@ -110,7 +110,7 @@ def _size(text: str | None) -> int | None:
 
 
 def _report(
-    ran: Ran,
+    ran: ProgramRun,
     place: RunFolder,
     only: CompileOnly | None,
     asked: tuple[str, ...],
@@ -129,7 +129,7 @@ def _report(
         click.echo(f"triage: {ran.capture.summary()}", err=True)
         return
     from triage.capture.document import document, keep
-    from triage.capture.findings import look_into
+    from triage.capture.findings import triage_captures
     from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes
     from triage.model.progress import Progress
     from triage.pipeline import Options
@@ -146,13 +146,13 @@ def _report(
     )
     output = console.output(stderr=True)
     if as_json:
-        findings = look_into(ran.capture.found, options, Progress())
+        findings = triage_captures(ran.capture.compiles, options, Progress())
         path = document(ran, keep(findings), asked, place.path, reached)
         click.echo(f"triage: {path}", err=True)
         return
     render_run.ended(output, ran, asked)
     with console.progress() as progress:
-        findings = look_into(ran.capture.found, options, progress)
+        findings = triage_captures(ran.capture.compiles, options, progress)
     if kept:
         findings = keep(findings)
     render_run.findings(output, findings)

@@ -1,9 +1,7 @@
-"""``compile_matrix``: a kernel compiled for targets that are not there and releases that are not installed.
+"""``compile_matrix``: compile a kernel for GPUs that are absent and releases that are not installed.
 
-There are three answers, as everywhere: it compiles, and a test asserts what it likes of the result; it does not, and
-the test fails with the diagnosis; triage could not tell, and the test is skipped, which neither a pass nor an expected
-failure is.
-"""
+There are three answers: it compiles, and the test asserts on the result; it fails, and the test fails with the
+diagnosis; triage could not tell, and the test is skipped."""
 
 from __future__ import annotations
 
@@ -40,8 +38,8 @@ _NAMES = frozenset({"targets", "triton", "timeout", "memory", "undecided"})
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """What one item compiles for. ``triton`` is None for the release beside pytest. ``undecided``: ``skip`` or ``fail``
-    where triage could not tell."""
+    """Target and release of one test item. ``triton`` is None for the release beside pytest. ``undecided``: ``skip`` or
+    ``fail`` when triage could not tell."""
 
     target: Target
     triton: str | None
@@ -53,8 +51,9 @@ class Combination:
 
 
 class DoesNotCompile(AssertionError):
-    """A combination that fails to compile; ``report`` holds all that is known. ``pytest.mark.xfail(raises=…)`` with
-    this class expects that failure and nothing else."""
+    """A combination that fails to compile; ``report`` has the details.
+
+    ``pytest.mark.xfail(raises=…)`` with this class expects that failure and nothing else."""
 
     __module__ = "triage.integrations"
 
@@ -65,9 +64,10 @@ class DoesNotCompile(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A kernel that compiled: for which ``target``, with which release, and what it uses. ``resources`` has
-    ``shared_bytes`` a block, ``registers`` and ``spill_bytes`` a thread, ``tensor_core`` (``wgmma``, ``mma.sync``,
-    ``mfma``, …, ``none``) and more; ``None`` where the tool chain did not say."""
+    """A compiled kernel: its ``target``, release, and resources.
+
+    ``resources`` has ``shared_bytes`` a block, ``registers`` and ``spill_bytes`` a thread, ``tensor_core`` (``wgmma``,
+    ``mma.sync``, ``mfma``, …, ``none``) and more; None where the toolchain did not report it."""
 
     target: str
     triton: str
@@ -76,7 +76,7 @@ class Compiled:
 
 
 class CompileMatrix:
-    """The fixture. ``target`` and ``triton`` say what this item compiles for."""
+    """The fixture's value. ``target`` and ``triton``: what this item compiles for."""
 
     def __init__(self, combination: Combination, compiler: _Compiler, near: Sequence[Path]) -> None:
         self.target, self.triton = str(combination.target), combination.triton
@@ -92,16 +92,16 @@ class CompileMatrix:
         config: Any = None,
         **options: Any,
     ) -> Compiled:
-        """Compile ``kernel``: a jitted function, whatever is above it, or ``'path/kernel.py::name'``, or a case.
+        """Compile ``kernel``: a jitted function, an autotuner or heuristics around one, ``'path/kernel.py::name'``, or
+        a case.
 
-        ``signature`` maps arguments to Triton's types (``*fp16``, ``i32``); ``constexprs`` has the compile-time
-        arguments, those of a ``config`` (a ``triton.Config``) aside; ``divisible`` says which are divisible by 16, as
-        pointers are unless it says 1. ``options`` are ``num_warps``, ``num_stages`` and the back-end's others.
-        Raises DoesNotCompile, and InputError where all this does not fit the kernel; skips where triage cannot tell.
-        """
+        ``signature`` maps arguments to Triton types (``*fp16``, ``i32``); ``constexprs`` has the compile-time arguments
+        that ``config`` (a ``triton.Config``) does not; ``divisible`` says which are divisible by 16 (pointers are,
+        unless set to 1). ``options`` are ``num_warps``, ``num_stages`` and other back end options. Raises
+        DoesNotCompile, and InputError where the arguments do not fit the kernel; skips where triage cannot tell."""
         __tracebackhide__ = True
         tuned, launched = live_case.of_config(config) if config is not None else ({}, {})
-        given = {
+        stated = {
             "signature": dict(signature or {}),
             "constexprs": {**tuned, **(constexprs or {})},
             "divisible": dict(divisible or {}),
@@ -109,16 +109,16 @@ class CompileMatrix:
         }
         try:
             if isinstance(kernel, str | Path):
-                case = live_case.from_text(str(kernel), self._near, given, self._combination.target)
+                case = live_case.from_text(str(kernel), self._near, stated, self._combination.target)
                 return self._told(case, None, [])
-            place = self._compiler.folder()
-            case, notes = live_case.from_kernel(kernel, place, given, self._combination.target)
+            folder = self._compiler.folder()
+            case, notes = live_case.from_kernel(kernel, folder, stated, self._combination.target)
             return self._told(case, case.folder, notes)
         except InputError as error:
             # Said where the test stands, and in its terms.
             raise InputError(live_case.in_python(str(error), kernel)) from None
 
-    def _told(self, case: Case, own: Path | None, notes: list[str]) -> Compiled:
+    def _told(self, case: Case, own_folder: Path | None, notes: list[str]) -> Compiled:
         __tracebackhide__ = True
         try:
             report = self._compiler.check(case, self._combination)
@@ -129,15 +129,15 @@ class CompileMatrix:
         if cell.verdict is Verdict.NOT_APPLICABLE:
             pytest.skip(f"not applicable: Triton {triton} lacks what the kernel uses: {cell.reason}")
         if cell.verdict is Verdict.COMPILES and report.outcome.resources is not None:
-            if own is not None:
-                shutil.rmtree(own, ignore_errors=True)
+            if own_folder is not None:
+                shutil.rmtree(own_folder, ignore_errors=True)
             return Compiled(self.target, triton, report.outcome.resources, report)
         if report.diagnosis is None or cell.verdict is Verdict.UNDECIDED:
             self._undecided(f"{case.name}: could not tell: {cell.reason or 'it compiled, and left no metadata'}")
         again = live_case.command(report.case, self.triton)
-        if own is not None:
-            kept = self._compiler.keep(report.case)
-            again = check(str(kept))
+        if own_folder is not None:
+            kept_folder = self._compiler.keep(report.case)
+            again = check(str(kept_folder))
         raise DoesNotCompile(_text(report, again, notes), report)
 
     def _undecided(self, reason: str) -> NoReturn:
@@ -161,7 +161,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 class _Compiler:
-    """What all items of a process compile with: one session of triage, made when it is first needed."""
+    """The session shared by all items of a process, created on first use."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -176,20 +176,20 @@ class _Compiler:
         return self._session.check(replace(case, triton=combination.triton))
 
     def folder(self) -> Path:
-        """For the sources of kernels."""
+        """Folder for kernel sources."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="triage-matrix-"))
         return self._folder
 
     def keep(self, case: Case) -> Path:
-        """The folder of a case that failed, which stays."""
+        """Copy a failed case to its permanent folder."""
         live_case.save(case, case.folder)
-        place = case_folder(self._config) / case.folder.name
-        shutil.rmtree(place, ignore_errors=True)
-        return Path(shutil.copytree(case.folder, place))
+        kept_folder = case_folder(self._config) / case.folder.name
+        shutil.rmtree(kept_folder, ignore_errors=True)
+        return Path(shutil.copytree(case.folder, kept_folder))
 
     def close(self) -> None:
-        """End its workers."""
+        """Stop the workers."""
         if self._session is not None:
             self._session.close()
         if self._folder is not None:
@@ -206,37 +206,39 @@ def fixture(request: pytest.FixtureRequest) -> CompileMatrix:
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """One item for each combination of the marker. What is wrong with that is an error of the collection."""
+    """One item for each combination of the marker. An invalid marker is a collection error."""
     marker = metafunc.definition.get_closest_marker("compile_matrix")
     try:
-        found = _combinations(marker)
+        combinations = _combinations(marker)
     except InputError as error:
         pytest.fail(f"{metafunc.definition.nodeid}: {error}", pytrace=False)
-    metafunc.parametrize("compile_matrix", found, ids=[str(one) for one in found], indirect=True)
+    metafunc.parametrize(
+        "compile_matrix", combinations, ids=[str(combination) for combination in combinations], indirect=True
+    )
 
 
 def _combinations(marker: pytest.Mark | None) -> list[Combination]:
     if marker is None:
         raise InputError(f"the fixture compile_matrix needs its marker, as in {_USAGE}")
-    given = {**dict(zip(("targets", "triton"), marker.args, strict=False)), **marker.kwargs}
-    if unknown := sorted(set(given) - _NAMES):
+    values = {**dict(zip(("targets", "triton"), marker.args, strict=False)), **marker.kwargs}
+    if unknown := sorted(set(values) - _NAMES):
         raise InputError(f"compile_matrix: {unknown[0]}: unknown; known are {', '.join(sorted(_NAMES))}")
-    undecided = given.get("undecided", "skip")
+    undecided = values.get("undecided", "skip")
     if undecided not in ("skip", "fail"):
         raise InputError(f"compile_matrix: undecided={undecided!r}: write 'skip' or 'fail'")
-    targets = [Target.parse(text) for text in _texts("targets", given.get("targets"))]
-    limits = _limits(given.get("timeout", DEFAULT_TIMEOUT_S), given.get("memory"))
+    targets = [Target.parse(text) for text in _texts("targets", values.get("targets"))]
+    limits = _limits(values.get("timeout", DEFAULT_TIMEOUT_S), values.get("memory"))
     combinations = [
         Combination(target, triton, limits, undecided)
         for target in targets
-        for triton in _releases(given.get("triton"))
+        for triton in _releases(values.get("triton"))
     ]
     return list(dict.fromkeys(combinations))
 
 
 def _texts(name: str, value: Any) -> list[str]:
     texts = [value] if isinstance(value, str) else list(value or ())
-    if not texts or not all(isinstance(one, str) for one in texts):
+    if not texts or not all(isinstance(text, str) for text in texts):
         raise InputError(f"compile_matrix: {name}: expected one or more texts, found {value!r}; as in {_USAGE}")
     return texts
 
@@ -245,7 +247,7 @@ def _releases(value: Any) -> list[str | None]:
     if value is None:
         return [None]
     texts = _texts("triton", value)
-    installed = [one.triton for one in Toolchains().installed()] if INSTALLED in ",".join(texts) else []
+    installed = [toolchain.triton for toolchain in Toolchains().installed()] if INSTALLED in ",".join(texts) else []
     return list(select(texts, installed).chosen)
 
 

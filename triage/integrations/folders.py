@@ -1,4 +1,4 @@
-"""Where the cases of failing compiles are kept."""
+"""Folders for the cases of failing compiles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from triage.capture.captured import is_alive
 
 
 def asked_folder(config: pytest.Config) -> Path | None:
-    """What ``--triage-dir`` or the configuration says."""
+    """The folder set by ``--triage-dir`` or the configuration."""
     asked: str | None = config.getoption("triage_dir")
     if asked:
         return config.invocation_params.dir / asked
@@ -21,13 +21,13 @@ def asked_folder(config: pytest.Config) -> Path | None:
 
 
 def usual_folder(config: pytest.Config) -> Path:
-    """In pytest's cache, where CI can fetch it."""
+    """The default folder, in pytest's cache, where CI can fetch it."""
     cache = getattr(config, "cache", None)
     return Path(cache.mkdir("triage")) if cache is not None else Path(tempfile.mkdtemp(prefix="triage-pytest-"))
 
 
 def forget(folder: Path) -> None:
-    """Remove the captures of processes that have ended, which were those of earlier sessions."""
+    """Remove captures of processes that have ended, left by earlier sessions."""
     for old in folder.iterdir():
         pid = old.name.partition("-")[0]
         if pid.isdigit() and not is_alive(int(pid)):
@@ -35,7 +35,7 @@ def forget(folder: Path) -> None:
 
 
 def case_folder(config: pytest.Config) -> Path:
-    """Where ``compile_matrix`` keeps what failed: there as well, under names of its own."""
+    """Where ``compile_matrix`` keeps failing cases: the same folder, under other names."""
     folder = asked_folder(config) or usual_folder(config)
     folder.mkdir(parents=True, exist_ok=True)
     return folder

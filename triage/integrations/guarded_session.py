@@ -1,8 +1,7 @@
-"""A guarded test session: in each process that runs tests, compiles are tried in isolation first.
+"""A guarded test session: each process that runs tests tries compiles in isolation first.
 
-The process that the user started says where the cases go and whom to ask, in variables that its workers inherit; all
-of them share one service.
-"""
+The process that the user started sets the case folder and the service in environment variables that its workers
+inherit; all of them share one service."""
 
 from __future__ import annotations
 
@@ -28,27 +27,27 @@ from triage.integrations.pytest_plugin import seconds
 from triage.integrations.summary import Summary
 
 _OUTER = "TRITON_TRIAGE_CAPTURE"
-"""Where ``triage run`` has the cases."""
+"""Case folder of an enclosing ``triage run``."""
 _CASES = "TRITON_TRIAGE_TESTS"
-"""Where this session's workers are to have them."""
+"""Case folder for this session's workers."""
 
 
 def begin(config: pytest.Config) -> None:
-    """Guard the session that this process belongs to."""
+    """Guard the session of this process."""
     is_worker = hasattr(config, "workerinput")
     if not is_worker or _CASES not in os.environ:  # on another machine a worker inherits nothing
-        started = Started(config)
+        started = SessionSetup(config)
         config.add_cleanup(started.end)
         if not is_worker:
             config.pluginmanager.register(Summary(config, started.folder, started.nested), "triage-summary")
     if config.getoption("dist", "no") == "no":
-        guarded = Guarded(config, Path(os.environ[_CASES]))
+        guarded = GuardedProcess(config, Path(os.environ[_CASES]))
         config.add_cleanup(guarded.end)
         config.pluginmanager.register(guarded, "triage-guarded")
 
 
-class Started:
-    """What the first process of a session sets up. ``nested``: ``triage run`` has done so already."""
+class SessionSetup:
+    """Environment of a session, set by its first process. ``nested``: ``triage run`` has already set it."""
 
     def __init__(self, config: pytest.Config) -> None:
         outer = os.environ.get(_OUTER, "")
@@ -69,7 +68,7 @@ class Started:
             os.environ[SERVICE] = variable(self._sockets, Settings(timeout_s=_timeout(config)))
 
     def end(self) -> None:
-        """Leave the environment as it was."""
+        """Restore the environment."""
         for name, value in self._before.items():
             if value is None:
                 os.environ.pop(name, None)
@@ -91,8 +90,8 @@ def _timeout(config: pytest.Config) -> float:
     return DEFAULT_TIMEOUT_S if asked is None else asked
 
 
-class Guarded:
-    """The hooks of a process that runs tests."""
+class GuardedProcess:
+    """Hooks of a process that runs tests."""
 
     def __init__(self, config: pytest.Config, folder: Path) -> None:
         self._config, self._folder = config, folder
@@ -101,7 +100,7 @@ class Guarded:
         self._awaited = AwaitedCompiler(self._follow, live.program("folder").note)
 
     def end(self) -> None:
-        """Guard no longer."""
+        """Stop guarding."""
         self._awaited.stop()
         if self._following:
             live.program("guard").stop()
@@ -115,7 +114,7 @@ class Guarded:
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        """A refusal that ends a thread of the test, and that nobody hears of, fails the test."""
+        """Fail the test if a refusal ends one of its threads unnoticed."""
         refused: list[BaseException] = []
         before = threading.excepthook
 
@@ -139,7 +138,7 @@ class Guarded:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Say in the report what the guard kept the test from, with the case."""
+        """Add refusals of the test, with their cases, to its report."""
         met = self._refusals.new()
         errors = refusals.in_chain(call.excinfo.value if call.excinfo else None)
         with refusals.shortened(errors, traces=not self._config.getoption("fulltrace", False)):
@@ -158,7 +157,7 @@ class Guarded:
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        """The same for a module that compiles when it is imported."""
+        """The same for a module that compiles kernels when imported."""
         report = yield
         met = self._refusals.new()
         if report.failed:
@@ -175,6 +174,8 @@ def _add_section(report: Any, errors: list[Any], met: list[refusals.Met]) -> str
 
 
 def _note(report: Any, met: list[refusals.Met]) -> None:
-    """For the process that sums up, which may be another."""
+    """Attach failures to the report for the process that prints the summary."""
     if met:
-        report.triage = [{"headline": one.headline, "path": one.path, "refused": one.refused} for one in met]
+        report.triage = [
+            {"headline": failure.headline, "path": failure.path, "refused": failure.refused} for failure in met
+        ]

@@ -1,6 +1,7 @@
-"""``%load_ext triage``: kernels that cells compile are tried in isolation first, and a failure is explained below its
-cell. ``%unload_ext triage`` ends that.
-"""
+"""``%load_ext triage``: kernels compiled by cells are tried in isolation first, and a failure is explained below its
+cell.
+
+``%unload_ext triage`` stops that."""
 
 from __future__ import annotations
 
@@ -20,21 +21,21 @@ _loaded: dict[int, _Cells] = {}
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Guard what is compiled in this shell from now on; IPython calls this."""
+    """Guard what this shell compiles from now on; called by IPython."""
     if id(shell) not in _loaded:
         _loaded[id(shell)] = _Cells(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """The opposite."""
+    """Stop guarding this shell; called by IPython."""
     cells = _loaded.pop(id(shell), None)
     if cells is not None:
         cells.end()
 
 
 class CellReport:
-    """What a cell's failure is: text in a terminal, HTML in a notebook. ``failed`` is false for a cell that went on,
-    as an autotuner does."""
+    """The report below a cell: text in a terminal, HTML in a notebook. ``failed`` is false if the cell continued, as an
+    autotuner does."""
 
     def __init__(self, text: str, failed: bool) -> None:
         self._lines, self._failed = safe(text).splitlines(), failed
@@ -65,7 +66,7 @@ class _Cells:
         self._awaited = AwaitedCompiler(self._follow, shell.showtraceback)
 
     def end(self) -> None:
-        """Leave the shell as it was."""
+        """Restore the shell."""
         self._awaited.stop()
         self._shell.events.unregister("pre_run_cell", self._before)
         self._shell.events.unregister("post_run_cell", self._after)
@@ -85,7 +86,7 @@ class _Cells:
         self._kind._render_traceback_ = trace
 
     def _trace(self, error: Any) -> list[str]:
-        """The lines of the cell that launched the kernel, and the failure in one."""
+        """Traceback lines of the cell that launched the kernel, and the failure in one line."""
         traceback = self._shell.InteractiveTB
         with refusals.shortened([error], traces=True):
             lines: list[str] = traceback.structured_traceback(
@@ -101,7 +102,7 @@ class _Cells:
         met = self._refusals.new() if self._kind is not None else []
         errors = refusals.in_chain(failure) if self._kind is not None else []
         if failure is not None and self._kind is not None:
-            met += refusals.raised_since(Path(live.program("folder").place()), self._began)
+            met += refusals.raised_since(Path(live.program("folder").path()), self._began)
         if not met:
             return
         from IPython.display import display

@@ -1,8 +1,7 @@
-"""The pytest plugin (entry point ``pytest11``): ``--triage`` guards the kernels that tests compile, and
-``compile_matrix`` compiles one for GPUs that are not there.
+"""The pytest plugin (entry point ``pytest11``): ``--triage`` guards kernels that tests compile, and ``compile_matrix``
+compiles a kernel for GPUs that are absent.
 
-pytest loads this module in every environment that has triage, so it imports nothing that costs.
-"""
+pytest loads this module in every environment that has triage, so its imports are light."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ _MARKER = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options, and their names in a configuration file."""
+    """Options, and their names in a configuration file."""
     group = parser.getgroup("triage", "crash triage for Triton kernels")
     group.addoption(
         "--triage",
@@ -49,17 +48,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def seconds(text: str) -> float:
     """The value of ``--triage-timeout``. Raises ArgumentTypeError."""
     try:
-        found = float(text)
+        value = float(text)
     except ValueError:
-        found = 0
+        value = 0
     # A compile that is not bounded would be the hang that this is there against.
-    if not 0 < found < float("inf"):
+    if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text}: write a number of seconds, more than 0")
-    return found
+    return value
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker and, where it is asked for, what guards the session."""
+    """Register the marker and, if requested, guard the session."""
     config.addinivalue_line("markers", _MARKER)
     asked = config.getoption("triage")
     if config.getini("triage") if asked is None else asked:
@@ -69,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """An item for each combination that the marker names."""
+    """One item for each combination of the marker."""
     if "compile_matrix" in metafunc.fixturenames:
         from triage.integrations.compile_matrix import parametrize
 
@@ -78,8 +77,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def compile_matrix(request: pytest.FixtureRequest) -> CompileMatrix:
-    """``compile_matrix(kernel, signature={…}, constexprs={…}, num_warps=4)`` compiles for this item's target and
-    Triton release, and returns what came of it; see :class:`triage.integrations.compile_matrix.CompileMatrix`."""
+    """Compile a kernel for this item's target and Triton release: ``compile_matrix(kernel, signature={…},
+    constexprs={…}, num_warps=4)``; see :class:`triage.integrations.compile_matrix.CompileMatrix`."""
     from triage.integrations.compile_matrix import fixture
 
     return fixture(request)

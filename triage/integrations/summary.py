@@ -1,4 +1,4 @@
-"""What the guard did in a session, said at its end by the process that the user started."""
+"""The summary of what the guard did in a test session, printed at its end by the process that the user started."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from triage.capture.captured import Capture, Captured, RunFolder, State
+from triage.capture.captured import Capture, Captured, CaptureState, RunFolder
 from triage.capture.refusals import check
 from triage.publish.formats.terminal.text import clipped, one_line
 
@@ -27,8 +27,7 @@ class _Failure:
 
 
 class Summary:
-    """Collects what the reports say; see :meth:`pytest_terminal_summary`. ``nested``: the folder is somebody else's,
-    who reads it himself."""
+    """Collects failures from test reports. ``nested``: an enclosing ``triage run`` reads the folder itself."""
 
     def __init__(self, config: pytest.Config, folder: Path, nested: bool) -> None:
         self._folder = folder
@@ -46,13 +45,13 @@ class Summary:
         self._take(report)
 
     def _take(self, report: Any) -> None:
-        for one in getattr(report, "triage", ()):
-            self._kept.add(one["path"])
-            if one["refused"]:
-                self._failures.setdefault(one["headline"], _Failure(one["path"])).tests[report.nodeid] = None
+        for record in getattr(report, "triage", ()):
+            self._kept.add(record["path"])
+            if record["refused"]:
+                self._failures.setdefault(record["headline"], _Failure(record["path"])).tests[report.nodeid] = None
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """How many tests would have ended the session, of what, and the cases."""
+        """Print how many tests would have ended the session, why, and the cases."""
         capture = self._run.read() if self._run is not None else Capture()
         lines = [*self._saved(), *_lost(capture)]
         self._tidy(capture)
@@ -63,38 +62,42 @@ class Summary:
             terminalreporter.line(line)
 
     def _saved(self) -> list[str]:
-        tests = {test for one in self._failures.values() for test in one.tests}
+        tests = {test for failure in self._failures.values() for test in failure.tests}
         if not tests:
             return []
         many = f"{len(tests)} tests" if len(tests) > 1 else "1 test"
-        place = self._shown(self._folder)
-        lines = [f"{many} met a compile that would have ended the session; the cases are in {place}"]
-        for headline, one in list(self._failures.items())[:_MOST]:
-            first, *rest = one.tests
+        shown_folder = self._shown(self._folder)
+        lines = [f"{many} met a compile that would have ended the session; the cases are in {shown_folder}"]
+        for headline, failure in list(self._failures.items())[:_MOST]:
+            first, *rest = failure.tests
             more = f" and {len(rest)} more" if rest else ""
             lines += [clipped(one_line(headline), _WIDTH), f"  {first}{more}"]
-            lines += [f"  {check(self._shown(Path(one.path)))}"] if one.path else []
+            lines += [f"  {check(self._shown(Path(failure.path)))}"] if failure.path else []
         if len(self._failures) > _MOST:
             lines.append(f"and {len(self._failures) - _MOST} other failures")
         return lines
 
     def _shown(self, path: Path) -> str:
-        """As it can be given to a command where pytest was started."""
+        """The path as usable in a command from where pytest was started."""
         here = self._config.invocation_params.dir
         return os.path.relpath(path, here) if path.is_relative_to(here) else str(path)
 
     def _tidy(self, capture: Capture) -> None:
-        """The compiles that raised what a test expected leave nothing."""
-        for one in capture.found:
-            if one.state is State.RAISED and not one.refused and str(one.folder) not in self._kept:
-                shutil.rmtree(one.folder, ignore_errors=True)
+        """Remove captures of exceptions that a test expected."""
+        for captured in capture.compiles:
+            if (
+                captured.state is CaptureState.RAISED
+                and not captured.refused
+                and str(captured.folder) not in self._kept
+            ):
+                shutil.rmtree(captured.folder, ignore_errors=True)
         if self._run is not None:
             self._run.tidy()
 
 
 def _lost(capture: Capture) -> list[str]:
-    """What the guard could not help with."""
-    lines = [_ended(one) for one in capture.found if one.state is State.DIED]
+    """Lines on compiles that the guard could not handle."""
+    lines = [_ended(captured) for captured in capture.compiles if captured.state is CaptureState.DIED]
     if capture.unguarded:
         many = "1 compile" if capture.unguarded == 1 else f"{capture.unguarded} compiles"
         lines.append(f"{many} could not be tried in isolation")
@@ -103,6 +106,7 @@ def _lost(capture: Capture) -> list[str]:
     return lines
 
 
-def _ended(one: Captured) -> str:
-    problem = f" ({one_line(one.problem)})" if one.problem else ""
-    return f"a process ended when it compiled {one.kernel}, which could not be tried first{problem}: {one.folder}"
+def _ended(captured: Captured) -> str:
+    problem = f" ({one_line(captured.problem)})" if captured.problem else ""
+    what = f"a process ended when it compiled {captured.kernel}, which could not be tried first{problem}"
+    return f"{what}: {captured.folder}"

@@ -1,7 +1,8 @@
-"""Sees to modules when they are loaded: for the ``sitecustomize`` beside this and for ``triage.capture.startup``.
+"""Runs callbacks when named modules have been imported; used by ``sitecustomize`` here and by
+``triage.capture.startup``.
 
-It runs in interpreters of any age: no imports but what is loaded anyway, no syntax that an old one cannot read.
-"""
+Runs in interpreters of any age: imports nothing that is not loaded anyway, uses no syntax that an old one cannot
+parse."""
 
 import sys
 
@@ -9,9 +10,10 @@ if False:
     from typing import Any, Callable, Dict  # noqa: F401 - for the types in comments; importing it takes its time
 
 
-class Finder(object):
-    """Finds nothing itself: it has what another finder found seen to once it is loaded. ``awaited``: what to call with
-    each module, by its name; ``note`` is called where that fails."""
+class AwaitingFinder(object):
+    """A meta path finder that finds nothing itself and calls back once awaited modules are loaded.
+
+    ``awaited``: callback for each module name; ``note`` is called when a callback fails."""
 
     def __init__(self, awaited, note):
         # type: (Dict[str, Callable[[Any], None]], Callable[[], None]) -> None
@@ -20,7 +22,7 @@ class Finder(object):
 
     def find_spec(self, name, path=None, target=None):
         # type: (str, Any, Any) -> Any
-        """The spec of an awaited module, which tells when that is loaded; None for all others."""
+        """The spec of an awaited module, which reports when the module is loaded; None for all others."""
         then = self._awaited.pop(name, None)
         if then is None:
             return None
@@ -33,9 +35,10 @@ class Finder(object):
 
     def _tell(self, spec, then):
         # type: (Any, Callable[[Any], None]) -> None
-        """See to the module when it is loaded. A loader around its own would be one more frame in the traceback of a
-        module that fails; so it is the spec that tells, when the import system says to it that the module is no longer
-        new."""
+        """Call back when the module is loaded.
+
+        Wrapping its loader would add a frame to the traceback of a module that fails. So the spec reports instead, when
+        the import system marks the module as initialised."""
         kind, loaded = type(spec), self._loaded
 
         class Telling(kind):  # type: ignore[misc,valid-type]

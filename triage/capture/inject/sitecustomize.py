@@ -1,14 +1,13 @@
-"""Found by every Python that a program starts under ``triage run``, because its folder is first in PYTHONPATH.
+"""Loaded by every Python that a program starts under ``triage run``, because its folder is first in PYTHONPATH.
 
-It takes that folder off the path again, has an import of Triton's compiler waited for, and hands over to the
-sitecustomize that would have been found without it. It runs in interpreters of any age and in programs that never see
-Triton: no imports but its own and what is loaded anyway, no syntax that an old one cannot read.
-"""
+It removes that folder from the path, waits for an import of Triton's compiler, and hands over to the sitecustomize that
+would have been loaded otherwise. It runs in interpreters of any age and in programs that never import Triton: it
+imports nothing that is not loaded anyway and uses no syntax that an old one cannot parse."""
 
 import os
 import sys
 
-from _triton_triage_awaiting import Finder as _Finder  # type: ignore[import-not-found]
+from _triton_triage_awaiting import AwaitingFinder as _Finder  # type: ignore[import-not-found]
 
 if False:
     from typing import Any  # noqa: F401 - for the types in comments; importing it takes as long as all else here
@@ -21,7 +20,7 @@ _PACKAGE = "_triton_triage_capture"
 
 def _load():
     # type: () -> None
-    """Load what is put into the program, under a name of its own."""
+    """Load ``capture/program`` under a name of its own."""
     if _PACKAGE in sys.modules:
         return
     util = _import("importlib.util").util
@@ -44,17 +43,19 @@ def _watch(compiler):
 
 def _pretend(module):
     # type: (Any) -> None
-    """With --compile-only, what a GPU would be asked for."""
+    """With ``--compile-only``: replace what would need a GPU."""
     _load()
     _import(_PACKAGE + ".fake.install").fake.install.loaded(module)
 
 
 def _inherit(module):
     # type: (Any) -> None
-    """Inductor starts its compile workers with the path of its own process for PYTHONPATH (torch/_inductor/utils.py,
-    python_subprocess_env), from which this folder is gone; it lets another path be given."""
-    given = os.environ.get("TORCH_CUSTOM_PYTHONPATH") or os.pathsep.join(sys.path)
-    os.environ["TORCH_CUSTOM_PYTHONPATH"] = os.pathsep.join([_HERE, given])
+    """Keep this folder in the path of Inductor's compile workers.
+
+    Inductor starts them with its own process's ``sys.path`` as PYTHONPATH (torch/_inductor/utils.py,
+    python_subprocess_env), which no longer has this folder; TORCH_CUSTOM_PYTHONPATH overrides it."""
+    path = os.environ.get("TORCH_CUSTOM_PYTHONPATH") or os.pathsep.join(sys.path)
+    os.environ["TORCH_CUSTOM_PYTHONPATH"] = os.pathsep.join([_HERE, path])
 
 
 _AWAITED = {"triton.compiler.compiler": _watch, "torch._inductor.compile_worker.subproc_pool": _inherit}
@@ -73,7 +74,7 @@ if _COMPILE_ONLY:
 
 def _note():
     # type: () -> None
-    """What went wrong here goes to the folder of the run, and nowhere else."""
+    """Record a fault of triage's own in the run folder, and nowhere else."""
     try:
         text = _import("traceback").format_exc()
         with open(os.path.join(_RUN, "note-%d.txt" % os.getpid()), "a") as file:
@@ -89,7 +90,7 @@ def _import(name):
 
 def _leave_path():
     # type: () -> None
-    """The program sees the path that it has without triage; its children find this folder in PYTHONPATH."""
+    """Restore the path that the program has without triage; its children find this folder through PYTHONPATH."""
     sys.path[:] = [entry for entry in sys.path if not entry or os.path.abspath(entry) != _HERE]
     sys.path_importer_cache.pop(_HERE, None)
 

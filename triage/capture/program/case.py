@@ -1,4 +1,4 @@
-"""What is about to be compiled, as a case folder: ``case.json`` and a ``kernel.py`` of its own."""
+"""Writes the compile that is about to run as a case folder: ``case.json`` and a self-contained ``kernel.py``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from typing import Any, Dict, List, Optional, Set, Tuple
 
 from . import deciding, folder, tuples, values
-from .module import Module, is_gluon, python
+from .module import KernelModule, is_gluon, python
 from .place import place_of
 
 SCHEMA = "triton-triage/case/1"
@@ -16,7 +16,8 @@ _HINT = 16
 
 
 class _Arguments:
-    """An ASTSource of any release, as a case says it. ``bound``: constants that a case cannot hold."""
+    """The arguments of an ASTSource of any release in the form of a case. ``bound``: constants that JSON cannot
+    hold."""
 
     def __init__(self, source: Any) -> None:
         self.names: List[str] = list(source.fn.arg_names)
@@ -32,7 +33,7 @@ class _Arguments:
             if name is not None:
                 self._constant(name, value)
         divisible = _divisible(source.attrs)
-        parts = tuples.Source(constants, divisible, self.names)
+        parts = tuples.TupleSource(constants, divisible, self.names)
         for key, type_ in dict(source.signature).items():
             name = self._name(key)
             if name is None or name in self.constexprs or name in self.bound or type_ == "constexpr":
@@ -55,13 +56,13 @@ class _Arguments:
 
     def _split(self, parts: tuples.Split, name: str) -> None:
         self.split[name] = parts
-        for one, value in parts.constants.items():
-            self._constant(one, value)
-        for one, type_ in parts.types.items():
-            self._argument(one, type_, one in parts.divisible)
+        for element, value in parts.constants.items():
+            self._constant(element, value)
+        for element, type_ in parts.types.items():
+            self._argument(element, type_, element in parts.divisible)
 
     def _name(self, key: Any) -> Optional[str]:
-        """An argument by name, index (up to 3.1) or tuple of one index (from 3.3 on)."""
+        """Name of an argument given by name, index (up to 3.1) or tuple of one index (from 3.3)."""
         if isinstance(key, tuple):
             return self._name(key[0]) if len(key) == 1 else None
         if isinstance(key, int):
@@ -70,33 +71,36 @@ class _Arguments:
 
 
 def _divisible(attributes: Any) -> Set[Tuple[int, ...]]:
-    """Paths of the arguments that are known to be divisible by 16: an index, and one more for each tuple around it."""
+    """Paths of the arguments known to be divisible by 16: an index, and one more for each enclosing tuple."""
     if isinstance(attributes, dict):  # from 3.3 on
         hint = ("tt.divisibility", _HINT)
-        return {key for key, given in attributes.items() if any(tuple(one) == hint for one in given)}
+        return {
+            key for key, attributes_ in attributes.items() if any(tuple(attribute) == hint for attribute in attributes_)
+        }
     by_property = getattr(attributes, "arg_properties", None)  # 3.2
     if by_property is not None:
-        return {(place,) for place in by_property.get("tt.divisibility", ())}
-    return {(place,) for place in getattr(attributes, "divisible_by_16", None) or ()}
+        return {(index,) for index in by_property.get("tt.divisibility", ())}
+    return {(index,) for index in getattr(attributes, "divisible_by_16", None) or ()}
 
 
 def capture(source: Any, target: Any, options: Dict[str, Any], backend: Any, frame: Any) -> Optional[str]:
-    """Write what ``compile`` is about to do to a folder of its own; ``frame`` is that of ``compile``. Returns the
-    folder's path; None where nothing is to be kept. Raises OSError when it cannot be written; whatever else fails is
-    said in the folder."""
-    if not folder.place():
+    """Write what ``compile`` is about to do to a new folder and return its path; ``frame`` is that of ``compile``.
+
+    Returns None when nothing is to be kept. Raises OSError when the folder cannot be written; any other failure is
+    recorded in the folder."""
+    if not folder.path():
         return None
     return folder.write(_files(source, target, options, backend, frame))
 
 
 def capture_loaded(source: Any, metadata: Any, frame: Any) -> Optional[str]:
-    """The same for a kernel that was compiled, now or before, and that cannot be loaded."""
-    if not folder.place():
+    """Like :func:`capture`, for a compiled kernel that cannot be loaded."""
+    if not folder.path():
         return None
     from triton.compiler.compiler import make_backend
 
-    given = metadata._asdict()
-    return folder.write(_files(source, metadata.target, given, make_backend(metadata.target), frame))
+    options = metadata._asdict()
+    return folder.write(_files(source, metadata.target, options, make_backend(metadata.target), frame))
 
 
 def _files(source: Any, target: Any, options: Dict[str, Any], backend: Any, frame: Any) -> Dict[str, str]:
@@ -116,18 +120,18 @@ def _files(source: Any, target: Any, options: Dict[str, Any], backend: Any, fram
 def _case(source: Any, target: Any, options: Dict[str, Any], backend: Any, origin: Dict[str, Any]) -> Dict[str, str]:
     if not hasattr(source, "fn"):
         return _ir_case(source, target, options, backend, origin)
-    arguments, module = _Arguments(source), Module()
+    arguments, module = _Arguments(source), KernelModule()
     name = module.kernel(source.fn, in_scope(arguments.bound), arguments.split)
     notes = [*arguments.notes, *module.notes]
-    given, unsaid = _options(options, backend)
-    notes += unsaid
+    stated, unsupported = _options(options, backend)
+    notes += unsupported
     if notes:
         origin["notes"] = notes
-    places = {name: place_of(function) for name, function in module.jitted.items()}
+    locations = {name: place_of(function) for name, function in module.jitted.items()}
     changed = arguments.bound or arguments.split
-    if not notes and not changed and None not in places.values() and _says_all(source):
-        origin["functions"] = places
-    document = _document(target, given, origin)
+    if not notes and not changed and None not in locations.values() and _says_all(source):
+        origin["functions"] = locations
+    document = _document(target, stated, origin)
     document.update(
         language="gluon" if is_gluon(source.fn) else "triton",
         kernel={"file": "kernel.py", "name": name},
@@ -139,12 +143,12 @@ def _case(source: Any, target: Any, options: Dict[str, Any], backend: Any, origi
 
 
 def _ir_case(source: Any, target: Any, options: Dict[str, Any], backend: Any, origin: Dict[str, Any]) -> Dict[str, str]:
-    """What is compiled from a stage's text on: that text is the kernel."""
-    given, unsaid = _options(options, backend)
-    if unsaid:
-        origin["notes"] = unsaid
+    """A compile that starts from a stage's text: that text is the kernel."""
+    stated, unsupported = _options(options, backend)
+    if unsupported:
+        origin["notes"] = unsupported
     file = "kernel.%s" % source.ext
-    document = _document(target, given, origin)
+    document = _document(target, stated, origin)
     document["kernel"] = {"file": file, "name": str(source.name).lstrip("@")}
     return {"case.json": json.dumps(document, indent=1) + "\n", file: str(source.src)}
 
@@ -165,14 +169,14 @@ def _document(target: Any, options: Dict[str, Any], origin: Dict[str, Any]) -> D
 
 
 def _says_all(source: Any) -> bool:
-    """Whether a case has room for everything that this source decides: a name of the kernel's own making
-    (``repr=``) and hints other than divisibility by 16 have none."""
+    """Whether a case can express everything that this source decides: not a custom name (``repr=``), nor hints other
+    than divisibility by 16."""
     if _names_itself(source.fn):
         return False
     if not isinstance(source.attrs, dict):
         return True
     hint = ("tt.divisibility", _HINT)
-    return all(tuple(one) == hint for given in source.attrs.values() for one in given)
+    return all(tuple(attribute) == hint for attributes in source.attrs.values() for attribute in attributes)
 
 
 def _names_itself(kernel: Any) -> bool:
@@ -184,8 +188,7 @@ def _names_itself(kernel: Any) -> bool:
 
 
 def in_scope(bound: Dict[str, Any]) -> Dict[str, Any]:
-    """What an argument becomes that is a constant of the module instead: functions are read as they are, all else only
-    as a constexpr."""
+    """Arguments that become constants of the module: functions as they are, everything else wrapped as a constexpr."""
     constexpr = sys.modules["triton.language"].constexpr
     return {name: value if values.is_code(value) else constexpr(value) for name, value in bound.items()}
 
@@ -195,7 +198,8 @@ _WARNS = ("enable_fp_fusion",)
 
 
 def _options(options: Dict[str, Any], backend: Any) -> Tuple[Dict[str, Any], List[str]]:
-    """What is not as the back-end has it by itself, and the two that people always name; and what a case cannot say."""
+    """Options that differ from the back end's defaults, plus those always stated; and those that a case cannot
+    express."""
     # Asked for the default of this one, 3.9 prints a warning, once a process, that is the program's to see.
     fusion = {name: options[name] for name in _WARNS if name in options}
     usual_options = backend.parse_options(dict(fusion))
@@ -203,22 +207,22 @@ def _options(options: Dict[str, Any], backend: Any) -> Tuple[Dict[str, Any], Lis
     language = getattr(sys.modules.get("triton.knobs"), "language", None)
     usual_fusion = {name: getattr(language, "default_fp_fusion", fields[name].default) for name in fusion}
     default = {**vars(usual_options), **usual_fusion}
-    given: Dict[str, Any] = {}
-    unsaid: List[str] = []
-    for name, usual in default.items():
-        value = options.get(name, usual)
-        if name not in _ALWAYS and (_plain(value) == _plain(usual) or (value is None and not usual)):
+    stated: Dict[str, Any] = {}
+    unsupported: List[str] = []
+    for name, default_value in default.items():
+        value = options.get(name, default_value)
+        if name not in _ALWAYS and (_plain(value) == _plain(default_value) or (value is None and not default_value)):
             continue
         try:
-            given[name] = values.in_json(value)
+            stated[name] = values.in_json(value)
         except values.NoText:
-            unsaid.append("option %s: %r" % (name, value))
-    return given, unsaid
+            unsupported.append("option %s: %r" % (name, value))
+    return stated, unsupported
 
 
 def _plain(value: Any) -> Any:
-    """Metadata come from JSON, which has no tuples."""
-    return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value
+    """Lists for tuples: metadata come from JSON, which has no tuples."""
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _origin(source: Any, frame: Any) -> Dict[str, Any]:
@@ -239,7 +243,7 @@ def _origin(source: Any, frame: Any) -> Dict[str, Any]:
 
 
 def _caller(frame: Any) -> Optional[str]:
-    """The line of the program that had the kernel compiled: the innermost that is not Triton's, nor triage's."""
+    """The program's line that launched the kernel: the innermost frame outside Triton and triage."""
     own = __name__.partition(".")[0]
     while frame is not None:
         module = frame.f_globals.get("__name__")

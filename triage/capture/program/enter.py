@@ -1,8 +1,7 @@
-"""Run a function within a context manager, and leave no trace of that in a traceback.
+"""Run a function within a context manager without adding a frame to tracebacks.
 
-A wrapper would be one more frame in every traceback that the program prints. So the function keeps its identity and
-gets a new body: the old one, at its old lines and columns, inside a ``with`` statement.
-"""
+The function keeps its identity and gets a new body: the old one, at its old lines and columns, inside a ``with`` or
+``try`` statement."""
 
 from __future__ import annotations
 import __future__
@@ -19,11 +18,11 @@ for _name in __future__.all_feature_names:
 
 
 class CannotEnter(Exception):
-    """The function's source is not there, or is not what it was compiled from."""
+    """The function's source is unavailable, or does not match the compiled function."""
 
 
 def enter(function: FunctionType, context: Callable[[], Any]) -> None:
-    """From now on ``function`` runs within ``context()``, which is called in the frame of the function. Raises
+    """From now on ``function`` runs within ``context()``, which is called in the function's frame. Raises
     CannotEnter."""
     name = "_triton_triage_%s" % context.__name__
 
@@ -36,16 +35,15 @@ def enter(function: FunctionType, context: Callable[[], Any]) -> None:
 
 
 def overhear(function: FunctionType, failed: Callable[[], None]) -> None:
-    """From now on ``failed`` is called in the frame of the function when that raises; it costs nothing when it does
-    not. Raises CannotEnter."""
+    """From now on ``failed`` is called in the function's frame when the function raises. Raises CannotEnter."""
     name = "_triton_triage_%s" % failed.__name__
 
-    def tried(body: List[ast.stmt]) -> ast.stmt:
-        told: List[ast.stmt] = [ast.Expr(value=_call(name)), ast.Raise(exc=None, cause=None)]
-        handler = ast.ExceptHandler(type=ast.Name(id="Exception", ctx=ast.Load()), name=None, body=told)
+    def with_handler(body: List[ast.stmt]) -> ast.stmt:
+        handling: List[ast.stmt] = [ast.Expr(value=_call(name)), ast.Raise(exc=None, cause=None)]
+        handler = ast.ExceptHandler(type=ast.Name(id="Exception", ctx=ast.Load()), name=None, body=handling)
         return ast.Try(body=body, handlers=[handler], orelse=[], finalbody=[])
 
-    code = _around(function, tried)
+    code = _around(function, with_handler)
     function.__globals__[name] = failed
     function.__code__ = code
 
@@ -62,18 +60,18 @@ def _around(function: FunctionType, put: Callable[[List[ast.stmt]], ast.stmt]) -
     first = old.co_firstlineno
     block = inspect.getblock(lines[first - 1 :])
     # Below the headers of its classes, on the lines above: the same names, lines and columns as in the file.
-    holders = function.__qualname__.split(".")[:-1]
-    if len(holders) > 1 or (holders and first < 2):
+    classes = function.__qualname__.split(".")[:-1]
+    if len(classes) > 1 or (classes and first < 2):
         raise CannotEnter("%s: defined too deep" % function.__qualname__)
-    head = "\n" * (first - 1 - len(holders)) + "".join("class %s:\n" % holder for holder in holders)
+    head = "\n" * (first - 1 - len(classes)) + "".join("class %s:\n" % holder for holder in classes)
     try:
         tree = ast.parse(head + "".join(block))
     except SyntaxError as error:
         raise CannotEnter("%s: %s" % (function.__qualname__, error)) from None
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == function.__name__]
-    if not found:
+    matching = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == function.__name__]
+    if not matching:
         raise CannotEnter("%s: not at its line" % function.__qualname__)
-    node = found[0]
+    node = matching[0]
     inside = put(node.body)
     ast.copy_location(inside, node)
     node.body = [ast.fix_missing_locations(inside)]
@@ -85,9 +83,9 @@ def _around(function: FunctionType, put: Callable[[List[ast.stmt]], ast.stmt]) -
 
 
 def _find(code: CodeType, name: str) -> Optional[CodeType]:
-    for one in _codes(code):
-        if one.co_name == name:
-            return one
+    for code_ in _codes(code):
+        if code_.co_name == name:
+            return code_
     return None
 
 

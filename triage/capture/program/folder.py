@@ -1,4 +1,4 @@
-"""The folder of the run: what is written there is whole, or not there; what cannot be written is not the program's."""
+"""The run folder: files appear there whole or not at all, and a write error never reaches the program."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from typing import Any, Dict, Optional
 _RUN = os.environ.get("TRITON_TRIAGE_CAPTURE", "")
 _KEEP_ALL = bool(os.environ.get("TRITON_TRIAGE_CAPTURE_ALL"))
 COMPILED, CACHED, UNGUARDED, AGAIN = "c", "h", "u", "a"
-"""What a compile adds to the tally: compiled, or found in Triton's cache; and with a guard: not tried in isolation, or
-refused because it had been refused before."""
+"""Letters of a compile in the tally: compiled, or found in Triton's cache; with a guard also: not tried in isolation,
+or refused once more."""
 _MOST_NOTES = 20
 _numbers = itertools.count(1)
 _noted = 0
 
 
-def place() -> str:
-    """Where it is; empty where nothing is to be kept."""
+def path() -> str:
+    """Path of the run folder; empty when nothing is to be kept."""
     return _RUN
 
 
 def use(path: str) -> None:
-    """Write there from now on; nothing where it is empty."""
+    """Write to this folder from now on; to none if empty."""
     global _RUN  # noqa: PLW0603 - one process, one folder
     _RUN = path
 
 
 def count(what: str, seconds: float = 0.0) -> None:
-    """One compile more of a sort, and what it would have taken. One write, at the end of a file: nothing of another
-    process is lost."""
+    """Count one compile and the seconds it would have taken. A single append, so that concurrent processes lose
+    nothing."""
     _append("tally", "%s %.3f\n" % (what, seconds) if seconds else what + "\n")
 
 
 def reach(kernel: str, key: str) -> None:
-    """A kernel was compiled, or found in Triton's cache under this key."""
+    """Record that a kernel was compiled, or found in Triton's cache under this key."""
     _append("reached", "%s %s\n" % (key, kernel))
 
 
-def leave(said: Dict[str, Any]) -> None:
-    """Where a process of the program was left by an exception."""
-    _append("left", json.dumps(said) + "\n")
+def leave(record: Dict[str, Any]) -> None:
+    """Record where an exception ended a process of the program."""
+    _append("left", json.dumps(record) + "\n")
 
 
 def note() -> None:
-    """Keep the exception that is being handled, which is triage's own fault, for the end of the run."""
+    """Keep the exception being handled, a fault of triage's own, for the end of the run."""
     global _noted  # noqa: PLW0603 - a fault that repeats with every compile shall not fill the disk
     _noted += 1
     if _noted <= _MOST_NOTES:
@@ -70,8 +70,9 @@ def _append(name: str, text: str) -> None:
 
 
 def write(files: Dict[str, str]) -> Optional[str]:
-    """A new folder with these files, which has its name when it is whole. Returns its path; None where nothing is to
-    be kept. Raises OSError."""
+    """Write these files to a new folder, renamed to its final name when complete, and return its path.
+
+    Returns None when nothing is to be kept. Raises OSError."""
     if not _RUN:
         return None
     number = next(_numbers)
@@ -101,21 +102,24 @@ def discard(path: str) -> None:
 def end(
     path: str, began: float, error: Optional[BaseException], where: str, tuned: bool = False, diagnosis: str = ""
 ) -> None:
-    """Say how the compile in that folder ended; one that went well leaves nothing, unless all are to be kept.
-    ``tuned``: it was tried for an autotuner; ``diagnosis``: what is known of the error already."""
+    """Record how the compile of that folder ended; a successful one is removed, unless all are to be kept.
+
+    ``tuned``: it was tried for an autotuner. ``diagnosis``: what is already known about the error."""
     if error is None and not _KEEP_ALL:
         shutil.rmtree(path, ignore_errors=True)
         return
-    said: Dict[str, Any] = {"where": where, "seconds": round(time.monotonic() - began, 3)}
+    record: Dict[str, Any] = {"where": where, "seconds": round(time.monotonic() - began, 3)}
     if error is None:
-        said["how"] = "compiled"
+        record["how"] = "compiled"
     else:
-        said.update(how="raised", type=type(error).__name__, text=_text(error), autotuning=tuned or _autotuning(error))
+        record.update(
+            how="raised", type=type(error).__name__, text=_text(error), autotuning=tuned or _autotuning(error)
+        )
         if diagnosis:
-            said["diagnosis"] = diagnosis
+            record["diagnosis"] = diagnosis
     hidden = os.path.join(path, ".ended.json")
     with open(hidden, "w", encoding="utf-8") as stream:
-        json.dump(said, stream)
+        json.dump(record, stream)
     os.rename(hidden, os.path.join(path, "ended.json"))
 
 
@@ -123,7 +127,7 @@ _MOST_TEXT = 20000
 
 
 def _text(error: BaseException) -> str:
-    """The exception in words; its own ``__str__`` may be what fails."""
+    """The exception's text; its own ``__str__`` may fail."""
     try:
         return str(error)[:_MOST_TEXT]
     except Exception:
@@ -131,12 +135,12 @@ def _text(error: BaseException) -> str:
 
 
 _SKIPPED = {"OutOfResources", "CompileTimeAssertionFailure", "PTXASError", "CompileFailed"}
-"""What Triton's autotuner takes for a configuration that does not work (triton/runtime/autotuner.py); the last is the
-guard's own."""
+"""Exceptions that Triton's autotuner treats as a configuration that does not work (triton/runtime/autotuner.py); the
+last is the guard's own."""
 
 
 def _autotuning(error: BaseException) -> bool:
-    """Whether an autotuner called, which goes on with its next configuration."""
+    """Whether an autotuner called, which continues with its next configuration."""
     import sys
 
     tritons, helions = type(error).__name__ in _SKIPPED, _passed_over_by_helion(error)
@@ -159,7 +163,7 @@ _HELIONS = os.path.join("helion", "autotuner", "")
 
 
 def _passed_over_by_helion(error: BaseException) -> bool:
-    """What Helion's autotuner itself takes for a configuration that does not work."""
+    """Whether Helion's autotuner treats it as a configuration that does not work."""
     import sys
 
     classify = getattr(sys.modules.get("helion.autotuner.logger"), "classify_triton_exception", None)

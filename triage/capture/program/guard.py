@@ -1,9 +1,8 @@
-"""Each compile that misses the cache is tried by the guard's service first, in isolation.
+"""The guard: each compile that misses the cache is first tried by a service, in isolation.
 
-What goes well there lands in Triton's cache through the program's own cache manager, under the key that the program
-is about to look up; what would end the program raises; and what is an exception there as well, or could not be tried,
-the program compiles itself.
-"""
+A result goes into Triton's cache through the program's own cache manager, under the key that the program is about to
+look up. A compile that would end the program raises instead. One that raises an ordinary exception, or could not be
+tried, the program compiles itself."""
 
 from __future__ import annotations
 
@@ -35,24 +34,24 @@ _PRINTING = frozenset(
         "USE_TTGIR_LOC",
     }
 )
-"""With these set a compile does more than give a binary: the program has to do that itself."""
+"""With these set a compile does more than produce a binary, so the program has to do it itself."""
 
 _state = threading.local()
-_refused: Dict[str, "Refused"] = {}
-"""By Triton's own key, which has source, configuration, target and release in it."""
+_refused: Dict[str, "RefusedConfig"] = {}
+"""By Triton's cache key, which covers source, configuration, target and release."""
 _harmless: Dict[str, str] = {}
-"""Keys that kill nothing, and that the program compiles itself all the same; with what is known of those that raise."""
+"""Cache keys of compiles that kill nothing and are left to the program, with the diagnosis of those that raise."""
 _lock = threading.Lock()
 _service: Optional[Service] = None
 _active = 0
 
 
 class Collected(BaseException):
-    """A compile that went no further than to be asked for."""
+    """Ends a compile that was only recorded, not run."""
 
 
-class Refused:
-    """A configuration that is not to be compiled in this process. ``met``: how often the program asked for it."""
+class RefusedConfig:
+    """A configuration that must not be compiled in this process. ``met``: how often the program requested it."""
 
     def __init__(self, kernel: Any, answer: Dict[str, Any], path: Optional[str]) -> None:
         self.kernel, self.path, self.met = kernel, path, 1
@@ -64,8 +63,10 @@ class Refused:
         self.remembered = bool(answer.get("remembered"))
 
     def again(self, key: str, among_others: bool = False) -> BaseException:
-        """The exception. Where an autotuner has come to launch it all the same, nothing else was left: then it is
-        about all of its configurations."""
+        """The exception to raise.
+
+        When an autotuner launches a refused configuration anyway, all its configurations failed, and the text covers
+        all of them."""
         tried = getattr(_state, "round", {})
         tried[key] = (self.headline, self.configuration)
         tuner = None if among_others else tuning_of()
@@ -77,7 +78,7 @@ class Refused:
 
 
 class Pending:
-    """A compile that is about to be asked for: what ``compile`` has by then, and the captured case."""
+    """A compile that is about to be sent to the service: local variables of ``compile``, and the captured case."""
 
     def __init__(self, local: Dict[str, Any], path: str, manager: Any, filename: str) -> None:
         self.source, self.key, self.backend = local["src"], str(local["hash"]), local["backend"]
@@ -86,21 +87,25 @@ class Pending:
         self.answer: Dict[str, Any] = {}
 
     def message(self, number: int, op: str = "compile") -> Dict[str, Any]:
-        """What the service is asked."""
+        """The request for the service."""
         return {"op": op, "number": number, "folder": self.path}
 
     def settle(self, among_others: bool = False) -> Optional[Dict[str, str]]:
-        """Do as the answer says: the group of files that is in the cache now, or None where the program is to compile
-        it itself. ``among_others``: there may be better ones. Raises the refusal."""
+        """Act on the answer: return the group of files now in the cache, or None if the program is to compile it
+        itself.
+
+        ``among_others``: other configurations may work. Raises the refusal."""
         status = self.answer.get("status")
         entry = self.answer.get("entry")
         try:
             if status == "kills" or (self._fails_behind_the_front_end() and (among_others or is_tried_by_tuner())):
-                found = _refused[self.key] = Refused(getattr(self.source, "fn", self.source), self.answer, self.path)
-                found.met = 0 if among_others else 1
-                if found.remembered:
-                    folder.count(folder.AGAIN, found.seconds)
-                raise found.again(self.key, among_others)
+                refused_ = _refused[self.key] = RefusedConfig(
+                    getattr(self.source, "fn", self.source), self.answer, self.path
+                )
+                refused_.met = 0 if among_others else 1
+                if refused_.remembered:
+                    folder.count(folder.AGAIN, refused_.seconds)
+                raise refused_.again(self.key, among_others)
             if status == "undecided":
                 folder.count(folder.UNGUARDED)
             group = None
@@ -117,12 +122,13 @@ class Pending:
                 shutil.rmtree(entry, ignore_errors=True)
 
     def _fails_behind_the_front_end(self) -> bool:
-        """There the copy of the kernel is no different from the program's: it need not be tried again."""
+        """Whether it fails after the front end, where the kernel's copy equals the program's, so that it need not be
+        tried again."""
         return self.answer.get("status") == "raised" and self.answer.get("stage") != "source"
 
     def _deliver(self, entry: str) -> Optional[Dict[str, str]]:
-        """Put the files under this process's key. The metadata, which name that key, come last: without them there
-        is no entry."""
+        """Store the files under this process's key. Metadata naming that key come last: without them there is no
+        entry."""
         if not _is_exact(self.path):
             return None
         group: Dict[str, str] = {}
@@ -142,7 +148,7 @@ class Pending:
 
 
 def start() -> None:
-    """Guard the compiles of this process from now on; as often as this is called, so often ``stop`` is to be."""
+    """Guard the compiles of this process from now on; each call needs its own ``stop``."""
     global _active  # noqa: PLW0603 - one process, one guard
     use(os.environ.get(VARIABLE, ""))
     with _lock:
@@ -150,43 +156,43 @@ def start() -> None:
 
 
 def stop() -> None:
-    """The opposite of ``start``."""
+    """Undo one ``start``."""
     global _active  # noqa: PLW0603
     with _lock:
         _active -= 1
 
 
 def has_service() -> bool:
-    """Whether it is known whom to ask."""
+    """Whether a service is configured."""
     return _service is not None
 
 
-def service_told() -> str:
-    """What has said whom to ask."""
-    return _service.told if _service is not None else ""
+def service_description() -> str:
+    """The configuration of the service, as text for an environment variable."""
+    return _service.description if _service is not None else ""
 
 
-def use(told: str) -> None:
-    """Ask the service that this says, if none is known yet; it is started now, and nothing is guarded yet."""
+def use(description: str) -> None:
+    """Use the service described, unless one is configured already. Starts it, but guards nothing yet."""
     global _service  # noqa: PLW0603
     with _lock:
         if _service is None:
-            _service = Service(told)
+            _service = Service(description)
             _service.hello()
 
 
 def is_wanted() -> bool:
-    """Whether this thread's compiles are to be looked at."""
+    """Whether compiles of this thread are to be guarded or collected."""
     return not getattr(_state, "bare", False) and (_active > 0 or collecting() is not None)
 
 
 def collecting() -> Optional[List[Pending]]:
-    """What this thread collects instead of compiling it; None where it compiles."""
+    """The list that this thread collects compiles in; None where it compiles."""
     return getattr(_state, "collected", None)
 
 
 class collect:  # noqa: N801 - stands in a with statement
-    """Within it, compiles of this thread that miss the cache are put on a list and end in Collected."""
+    """Within it, compiles of this thread that miss the cache are listed and end in Collected."""
 
     def __enter__(self) -> List[Pending]:
         _state.collected = []
@@ -197,7 +203,7 @@ class collect:  # noqa: N801 - stands in a with statement
 
 
 class bare:  # noqa: N801
-    """Within it, this thread compiles as if there were no guard."""
+    """Within it, this thread compiles unguarded."""
 
     def __enter__(self) -> None:
         _state.bare = True
@@ -207,34 +213,34 @@ class bare:  # noqa: N801
 
 
 def is_harmless(key: str) -> bool:
-    """Whether that key has been asked for before, and is for the program to compile. Raises where it was refused."""
-    found = _refused.get(key)
-    if found is not None:
-        found.met += 1
-        if found.met > 1:
-            folder.count(folder.AGAIN, found.seconds)
-        raise found.again(key)
+    """Whether the program should compile this key itself, as decided earlier. Raises if it was refused."""
+    refused_ = _refused.get(key)
+    if refused_ is not None:
+        refused_.met += 1
+        if refused_.met > 1:
+            folder.count(folder.AGAIN, refused_.seconds)
+        raise refused_.again(key)
     return key in _harmless
 
 
 def ask(pending: List[Pending]) -> None:
-    """Have the service look into them, all at the same time; each then has its answer."""
+    """Send all to the service at once; each then has its answer."""
     assert _service is not None
     try:
-        answers = _service.ask([one.message(number) for number, one in enumerate(pending)])
+        answers = _service.ask([compile_.message(number) for number, compile_ in enumerate(pending)])
     except Gone as gone:
         answers = [{"status": "undecided", "text": str(gone)}] * len(pending)
-    for one, answer in zip(pending, answers):  # noqa: B905 - of Python 3.10
-        one.answer = answer
+    for compile_, answer in zip(pending, answers):  # noqa: B905 - of Python 3.10
+        compile_.answer = answer
 
 
-def refused() -> List[Refused]:
-    """What this process was refused, in the order in which it was first asked for."""
+def refused() -> List[RefusedConfig]:
+    """Refused configurations of this process, in the order of their first request."""
     return list(_refused.values())
 
 
 def known_of(key: str) -> str:
-    """The diagnosis of what raises; empty where there is none."""
+    """The diagnosis of a compile that raises; empty if unknown."""
     return _harmless.get(key, "")
 
 
@@ -244,7 +250,8 @@ def begin_round() -> None:
 
 
 def everything_failed(name: str, failures: List[Tuple[str, str]], path: str) -> str:
-    """Each failure once, and the nearest configuration that compiles. ``failures``: headline and configuration."""
+    """Text with each failure once and the nearest configuration that compiles. ``failures``: headline and
+    configuration."""
     by_headline: Dict[str, List[str]] = {}
     for headline, configuration in failures:
         by_headline.setdefault(headline, []).append(configuration)
@@ -264,13 +271,13 @@ def everything_failed(name: str, failures: List[Tuple[str, str]], path: str) -> 
 
 
 def is_tried_by_tuner() -> bool:
-    """Whether an autotuner called, and only to see how a configuration does."""
-    found = tuning_of()
-    return found is not None and bool(found[1])
+    """Whether an autotuner called in order to benchmark a configuration."""
+    tuning = tuning_of()
+    return tuning is not None and bool(tuning[1])
 
 
 def tuning_of() -> Any:
-    """The autotuner that called, and whether it only tries; None without one."""
+    """The calling autotuner and whether it is benchmarking; None without one."""
     frame: Any = sys._getframe(1)
     tries = False
     while frame is not None:
@@ -283,18 +290,18 @@ def tuning_of() -> Any:
 
 
 def compiles_in_threads() -> bool:
-    """Whether the program has asked Triton to compile in threads of its own (3.5 and later)."""
+    """Whether the program asked Triton to compile in threads of its own (3.5 and later)."""
     mode = getattr(sys.modules.get("triton.runtime._async_compile"), "active_mode", None)
     return mode is not None and mode.get() is not None
 
 
 def always_compiles() -> bool:
-    """Whether the program is told not to believe its cache."""
+    """Whether the program is configured to ignore its cache."""
     return os.environ.get("TRITON_ALWAYS_COMPILE", "") not in ("", "0")
 
 
 def _is_changed(backend: Any) -> bool:
-    """Whether somebody has put a stage of his own into the program's compiler, which a worker does not have."""
+    """Whether somebody replaced a stage of the program's compiler, which a worker does not have."""
     kind = type(backend)
     for value in vars(kind).values():
         function = getattr(value, "__func__", value)
@@ -304,10 +311,10 @@ def _is_changed(backend: Any) -> bool:
 
 
 def _does_more(backend: Any) -> bool:
-    on = {name for name, value in deciding.variables().items() if value not in ("", "0")}
+    enabled = {name for name, value in deciding.variables().items() if value not in ("", "0")}
     runtime = getattr(sys.modules.get("triton.knobs"), "runtime", None)
     hooked = getattr(runtime, "add_stages_inspection_hook", None) is not None
-    return bool(on & _PRINTING) or hooked or _is_changed(backend)
+    return bool(enabled & _PRINTING) or hooked or _is_changed(backend)
 
 
 def _is_exact(path: str) -> bool:

@@ -1,9 +1,8 @@
-"""A kernel's own module: the kernel with everything that it reaches, in one file that needs nothing but Triton.
+"""A kernel's own module: the kernel with everything it reaches, in one file that needs only Triton.
 
 Functions keep the text that they have in the program. What they read from elsewhere (helpers, constants, modules) is
-defined or imported above them, under the name that they use where that is free, else under another that their text is
-given; ``lib.helper`` becomes ``helper``.
-"""
+defined or imported above them, under the same name if that is free, else under another that their text is adapted to;
+``lib.helper`` becomes ``helper``."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Dict, List, Optional, Set
 
 from . import names, values
-from .names import Read, Text, reads
+from .names import NameRead, Text, reads
 from .tuples import Split
 
 _MOST_DEFINITIONS = 400
@@ -26,11 +25,11 @@ _FUTURE_ANNOTATIONS = 0x1000000
 _ABSENT = object()
 _USUAL = {module: prefix for prefix, module in values.LANGUAGES.items()}
 _HOST = frozenset({"torch", "numpy", "jax", "scipy"})
-"""What runs on the host: imported where a kernel's compile-time functions read it, as the standard library is."""
+"""Host libraries, imported where a kernel's compile-time functions read them, like the standard library."""
 
 
-class Module:
-    """The file in the making. ``notes``: what could not be put into it; ``jitted``: its jitted functions, by name."""
+class KernelModule:
+    """The file being built. ``notes``: what could not be included; ``jitted``: its jitted functions by name."""
 
     def __init__(self) -> None:
         self.notes: List[str] = []
@@ -48,8 +47,9 @@ class Module:
         return "\n".join([*head, *sorted(set(self._imports)), "", *self._definitions]).rstrip("\n") + "\n"
 
     def kernel(self, kernel: Any, bound: Dict[str, Any], split: Dict[str, Split]) -> str:
-        """Add the kernel; ``bound`` are arguments that go out of its head and become constants of the module, ``split``
-        those that become several. Returns its name in the file."""
+        """Add the kernel and return its name in the file.
+
+        ``bound``: arguments that become constants of the module; ``split``: arguments that become several."""
         return self._define(kernel, bound, split)
 
     def _define(
@@ -91,7 +91,7 @@ class Module:
     def _with_other_head(
         self, source: str, bound: Dict[str, Any], split: Dict[str, Split], classes: Dict[str, Any]
     ) -> str:
-        """A kernel's source with other parameters; ``classes`` gets those that its first lines then read."""
+        """A kernel's source with other parameters; ``classes`` receives the classes that its first lines then read."""
 
         def class_name(kind: Any) -> str:
             name = self.name(kind)
@@ -104,12 +104,13 @@ class Module:
             if not any(name in parts.names for parts in split.values()):
                 text.without_parameter(node, name)
         for name, parts in split.items():
-            left = [one for one in parts.names if one not in bound]
-            text.split_parameter(node, name, left, "%s = %s" % (name, parts.expression(class_name)))
+            remaining = [part for part in parts.names if part not in bound]
+            text.split_parameter(node, name, remaining, "%s = %s" % (name, parts.expression(class_name)))
         return text.result()
 
     def _decorator(self, function: Any) -> str:
-        """A kernel's source begins at its ``def``: what tuned or wrapped it has done so already."""
+        """The decorator to write: a kernel's source starts at its ``def``, and what tuned or wrapped it has already
+        run."""
         if not values.is_jitted(function):
             return ""
         if is_gluon(function):
@@ -118,25 +119,25 @@ class Module:
             jit = "%s.jit" % self.name(sys.modules["triton"], "triton")
         return "@%s%s\n" % (jit, "(noinline=True)" if getattr(function, "noinline", False) else "")
 
-    def _resolve(self, read: Read, scope: Dict[str, Any], text: Text, own: Set[str]) -> None:
-        """Have one chain of names mean in the file what it means in the program. ``own``: names that the function
-        binds itself."""
+    def _resolve(self, read: NameRead, scope: Dict[str, Any], text: Text, own: Set[str]) -> None:
+        """Make one chain of names mean in the file what it means in the program. ``own``: names bound by the function
+        itself."""
         value, depth = scope.get(read.parts[0], _ABSENT), 1
         if value is _ABSENT:
             # A builtin, or a name that is not defined, which may be the very failure.
             self._future = self._future or (read.annotation and not hasattr(builtins, read.parts[0]))
             return
         while _is_users_module(value) and depth < len(read.parts):
-            found = getattr(value, read.parts[depth], _ABSENT)
-            if found is _ABSENT or _stays(found):
+            member = getattr(value, read.parts[depth], _ABSENT)
+            if member is _ABSENT or _stays(member):
                 break
-            value, depth = found, depth + 1
+            value, depth = member, depth + 1
         if read.annotation and not _of_triton(value):
             self._future = True
             return
-        wanted = read.parts[depth - 1]
+        preferred = read.parts[depth - 1]
         try:
-            name = self.name(value, wanted, _annotated(scope, wanted) if depth == 1 else False)
+            name = self.name(value, preferred, _annotated(scope, preferred) if depth == 1 else False)
         except (values.NoText, OSError, TypeError, SyntaxError) as error:
             self.notes.append("%s: %s" % (".".join(read.parts[:depth]), error))
             return
@@ -145,22 +146,22 @@ class Module:
             name = self._alias(name, own) if name in own else name
             text.replace(*text.span(read.nodes[depth - 1]), name)
 
-    def name(self, value: Any, wanted: str = "", annotated: bool = False) -> str:
-        """The name of a value in the file, which from now on has it. Raises NoText, and OSError or TypeError for what
-        has no source."""
+    def name(self, value: Any, preferred: str = "", annotated: bool = False) -> str:
+        """The name of a value in the file, which is added if needed. Raises NoText, and OSError or TypeError for a
+        value without source."""
         name = str(getattr(value, "__name__", "value"))
-        wanted = wanted or _USUAL.get(name, name.rpartition(".")[2])
+        preferred = preferred or _USUAL.get(name, name.rpartition(".")[2])
         if isinstance(value, ModuleType):
-            return self._import(value, wanted)
+            return self._import(value, preferred)
         function = _users_function(value)
         if function is not None:
             return self._define(function)
         if values.is_code(value):
-            return self._import_from(value, wanted)
+            return self._import_from(value, preferred)
         expression = values.expression(value, self._in_expression)
         key = ("value", expression, annotated)
-        if key not in self._named or self._named[key] != wanted:
-            self._named[key] = self._free(wanted, key)
+        if key not in self._named or self._named[key] != preferred:
+            self._named[key] = self._free(preferred, key)
             annotation = ": %s.constexpr" % self.name(sys.modules["triton.language"]) if annotated else ""
             line = "%s%s = %s" % (self._named[key], annotation, expression)
             if line not in self._definitions:
@@ -168,17 +169,17 @@ class Module:
         return self._named[key]
 
     def _in_expression(self, value: Any) -> str:
-        """The name of what an expression of triage's own refers to: ``tl.constexpr``."""
-        found = values.public(value)
-        if found is None:
+        """The name of an object that a generated expression refers to: ``tl.constexpr``."""
+        public = values.public(value)
+        if public is None:
             return self.name(value)
-        prefix, path = found
+        prefix, path = public
         return "%s.%s" % (self.name(sys.modules[values.LANGUAGES[prefix]], prefix), path)
 
-    def _import(self, module: ModuleType, wanted: str) -> str:
+    def _import(self, module: ModuleType, preferred: str) -> str:
         key = ("object", id(module))
         if key not in self._named:
-            name = self._named[key] = self._free(wanted, key)
+            name = self._named[key] = self._free(preferred, key)
             path = module.__name__
             parent, _, child = path.rpartition(".")
             if name != child:
@@ -187,17 +188,17 @@ class Module:
                 self._imports.append("from %s import %s" % (parent, child) if parent else "import %s" % path)
         return self._named[key]
 
-    def _import_from(self, value: Any, wanted: str) -> str:
+    def _import_from(self, value: Any, preferred: str) -> str:
         key = ("object", id(value))
         if key not in self._named:
             self._kept.append(value)
-            module, path = _place(value)
-            name = self._named[key] = self._free(wanted, key)
+            module, path = _import_path(value)
+            name = self._named[key] = self._free(preferred, key)
             self._imports.append("from %s import %s%s" % (module, path, "" if path == name else " as %s" % name))
         return self._named[key]
 
     def _import_below(self, value: Any, rest: Any) -> None:
-        """``tl.extra.cuda.libdevice`` is there only where somebody has imported it."""
+        """Import modules such as ``tl.extra.cuda.libdevice``, which exist as attributes only after an import."""
         for part in rest:
             value = getattr(value, part, None)
             if not isinstance(value, ModuleType) or not values.is_triton(value.__name__):
@@ -206,7 +207,7 @@ class Module:
                 self._imports.append("import %s" % value.__name__)
 
     def _alias(self, name: str, own: Set[str]) -> str:
-        """Another name for what a local variable hides."""
+        """Another name for a global that a local variable hides."""
         key = ("alias", name)
         other = self._named.get(key)
         if other is None or other in own:
@@ -214,11 +215,11 @@ class Module:
             self._definitions.append("%s = %s" % (other, name))
         return other
 
-    def _free(self, wanted: str, key: Any, avoid: Optional[Set[str]] = None) -> str:
-        name, number = wanted, 1
+    def _free(self, preferred: str, key: Any, avoid: Optional[Set[str]] = None) -> str:
+        name, number = preferred, 1
         while self._bound.get(name, key) != key or (avoid and name in avoid):
             number += 1
-            name = "%s_%d" % (wanted, number)
+            name = "%s_%d" % (preferred, number)
         self._bound[name] = key
         return name
 
@@ -229,7 +230,7 @@ def is_gluon(kernel: Any) -> bool:
 
 
 def python(function: Any) -> Any:
-    """The Python function below a jitted one."""
+    """The Python function inside a jitted one."""
     while not isinstance(function, (FunctionType, type)) and hasattr(function, "fn"):
         function = function.fn
     return function
@@ -262,7 +263,7 @@ def _has_text_annotations(function: Any) -> bool:
 
 
 def _users_function(value: Any) -> Any:
-    """The function or class that is to be written down, where it is one of the user's own."""
+    """The user's function or class to be written down; None for one of a library."""
     if values.is_jitted(value) or type(value).__name__ == "ConstexprFunction":
         return None if values.is_triton(getattr(value, "__module__", None)) else value
     # 3.4 makes a function of its own of a constexpr_function.
@@ -290,8 +291,8 @@ def _is_users_module(value: Any) -> bool:
 
 
 def _stays(value: Any) -> bool:
-    """What is better read from its module than written down: functions of the host's libraries, and what is no code
-    and no constant."""
+    """Whether to read a value from its module rather than write it down: host library functions, and values that are
+    neither code nor constants."""
     if isinstance(value, ModuleType) or _of_triton(value) or _users_function(value) is not None:
         return False
     if values.is_code(value):
@@ -311,13 +312,13 @@ def _of_triton(value: Any) -> bool:
 
 
 def _annotated(scope: Dict[str, Any], name: str) -> bool:
-    """``N: tl.constexpr = 4`` at the head of a file makes a constexpr of N, up to 3.2."""
-    found = (scope.get("__annotations__") or {}).get(name)
-    return "constexpr" in (found if isinstance(found, str) else getattr(found, "__name__", ""))
+    """Whether a global is annotated as ``N: tl.constexpr = 4``, which makes it a constexpr up to 3.2."""
+    annotation = (scope.get("__annotations__") or {}).get(name)
+    return "constexpr" in (annotation if isinstance(annotation, str) else getattr(annotation, "__name__", ""))
 
 
-def _place(value: Any) -> Any:
-    """The module and name under which a function or class can be imported. Raises NoText."""
+def _import_path(value: Any) -> Any:
+    """Module and name from which a function or class can be imported. Raises NoText."""
     name = str(getattr(value, "__name__", ""))
     for module in ("triton.language", "triton", str(getattr(value, "__module__", ""))):
         if name and module and getattr(sys.modules.get(module), name, None) is value:

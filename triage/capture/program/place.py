@@ -1,4 +1,4 @@
-"""Where a jitted function stands in the program: what a compile of a copy needs to give what the program's gives."""
+"""Where a jitted function is defined in the program, so that compiling a copy gives the same result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .module import python
 
 
 def place_of(kernel: Any) -> Optional[Dict[str, Any]]:
-    """Names, file and the line of the ``def``; None where its text is not to be had any more."""
+    """Names, file and line of the ``def``; None if the source is no longer available."""
     plain = python(kernel)
     lines, first = getattr(kernel, "raw_src", None), getattr(kernel, "starting_line_number", None)
     if lines is None or first is None:  # up to 3.4

@@ -1,39 +1,40 @@
-"""The exception that a compile ends in where the isolated one was killed, hung, or ran out of memory."""
+"""The exception raised for a compile that was killed, hung, or ran out of memory in isolation."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any, Dict, Tuple
 
-_made: Dict[str, Any] = {}
+_classes: Dict[str, Any] = {}
 
 
 def refusal(text: str) -> BaseException:
-    """An exception that Triton's autotuner, and Inductor's, take for a configuration that does not work."""
+    """An exception that Triton's and Inductor's autotuners treat as a configuration that does not work."""
     return kind()(text)  # type: ignore[no-any-return]
 
 
 def of(error: Exception, text: str = "") -> BaseException:
-    """The same for a compile that ended in an exception of its own; what the autotuner passes over stays itself.
-    ``text``: the diagnosis, where there is one."""
+    """A refusal that wraps an ordinary exception; exceptions that the autotuner skips anyway are returned unchanged.
+
+    ``text``: the diagnosis, if known."""
     errors = sys.modules["triton.compiler.errors"]
     if isinstance(error, (errors.CompileTimeAssertionFailure, *kind().__bases__)):
         return error
-    said = "this configuration does not compile: %s: %s" % (type(error).__name__, error)
-    made = refusal("triage: %s" % (text or said))
-    made.__cause__ = error
-    return made
+    fallback = "this configuration does not compile: %s: %s" % (type(error).__name__, error)
+    wrapped = refusal("triage: %s" % (text or fallback))
+    wrapped.__cause__ = error
+    return wrapped
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Whether it is one of this module's."""
-    return isinstance(error, _made.get("kind", ()))
+    """Whether this module made it."""
+    return isinstance(error, _classes.get("kind", ()))
 
 
 def kind() -> Any:
-    """``CompileFailed``, made once Triton is there. Its bases are what ``Autotuner._bench`` catches on this release
-    (triton/runtime/autotuner.py): OutOfResources everywhere, PTXASError from 3.3 on."""
-    if "kind" not in _made:
+    """``CompileFailed``, created once Triton is imported. Its bases are what ``Autotuner._bench`` catches on this
+    release (triton/runtime/autotuner.py): OutOfResources everywhere, PTXASError from 3.3 on."""
+    if "kind" not in _classes:
         errors = sys.modules["triton.runtime.errors"]
         names = ("PTXASError", "OutOfResources")
         bases: Tuple[Any, ...] = tuple(getattr(errors, name) for name in names if hasattr(errors, name))
@@ -56,5 +57,5 @@ def kind() -> Any:
                 return refusal, (self.text,)
 
         CompileFailed.__module__, CompileFailed.__qualname__ = "triage", "CompileFailed"
-        _made["kind"] = CompileFailed
-    return _made["kind"]
+        _classes["kind"] = CompileFailed
+    return _classes["kind"]

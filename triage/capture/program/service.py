@@ -1,8 +1,7 @@
-"""The other end of the guard: a process that compiles in isolation, asked over a socket.
+"""The guard's service: a process that compiles in isolation, reached over a socket.
 
-It is started on the first need, by an exec and never a bare fork, and is nobody's child. One serves all processes of
-a program that have the same interpreter and the same variables for the compiler; it ends when they have.
-"""
+It is started on first use, by exec and never a bare fork, as nobody's child. One service serves all processes of a
+program with the same interpreter and the same compiler variables; it ends when they have."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from . import deciding
 VARIABLE = "TRITON_TRIAGE_GUARD_SERVICE"
 """JSON: ``folder`` for sockets, and the ``command`` that starts a service."""
 _PLACES = ("TRITON_CACHE_DIR", "TRITON_DUMP_DIR", "TRITON_HOME", "TRITON_OVERRIDE_DIR", "TRITON_PRINT_AUTOTUNING")
-"""Say where things are, or what is printed: workers of a pool may differ in them."""
+"""Locations and output settings, in which workers of a pool may differ."""
 _START_S = 60.0
 _POLL_S = 0.005
 
@@ -32,16 +31,16 @@ class Gone(Exception):
 
 
 class Service:
-    """What a process knows of its service."""
+    """A process's connection to its service."""
 
     def __init__(self, text: str) -> None:
-        self.told = text
-        told = json.loads(text)
-        self._folder, self._command = str(told["folder"]), [str(part) for part in told["command"]]
+        self.description = text
+        settings = json.loads(text)
+        self._folder, self._command = str(settings["folder"]), [str(part) for part in settings["command"]]
         self._present: Dict[int, socket.socket] = {}
 
     def hello(self) -> None:
-        """Have a service started, and do not wait for that: while a program imports what it needs there is time."""
+        """Start a service in the background, while the program still imports what it needs."""
         try:
             threading.Thread(target=self._greet, args=(self._path(),), daemon=True).start()
         except RuntimeError:
@@ -55,7 +54,7 @@ class Service:
             pass  # whoever asks it something finds that out
 
     def ask(self, messages: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
-        """The answers to some messages, all of which are looked into at the same time. Raises Gone."""
+        """The answers to some messages, processed concurrently. Raises Gone."""
         try:
             return self._ask(messages)
         except (OSError, ValueError):
@@ -68,12 +67,12 @@ class Service:
     def _ask(self, messages: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
         connection = self._reach()
         with connection, connection.makefile("rb") as answers:
-            connection.sendall("".join(json.dumps(one) + "\n" for one in messages).encode("utf-8"))
-            found: Dict[int, Dict[str, Any]] = {}
-            while len(found) < len(messages):
+            connection.sendall("".join(json.dumps(message) + "\n" for message in messages).encode("utf-8"))
+            by_number: Dict[int, Dict[str, Any]] = {}
+            while len(by_number) < len(messages):
                 answer = json.loads(answers.readline() or b"gone")
-                found[int(answer["number"])] = answer
-        return [found[number] for number in range(len(messages))]
+                by_number[int(answer["number"])] = answer
+        return [by_number[number] for number in range(len(messages))]
 
     def _reach(self) -> socket.socket:
         path, until = self._path(), time.monotonic() + _START_S
@@ -88,7 +87,7 @@ class Service:
             time.sleep(_POLL_S)
 
     def _stay(self, path: str) -> None:
-        """Hold one connection until this process ends: so long the service stays."""
+        """Hold one connection until this process ends: the service stays that long."""
         if os.getpid() not in self._present:
             connection = self._connect(path)
             if connection is not None:
@@ -104,11 +103,12 @@ class Service:
         return connection
 
     def _start(self, path: str) -> None:
-        """Start it, unless somebody else is doing so: the lock is held until it listens, or has failed; and while one
-        before it leaves."""
+        """Start the service unless another process is doing so.
+
+        The lock is held until the service listens or has failed, and while an earlier one shuts down."""
         os.makedirs(self._folder, 0o700, exist_ok=True)
         lock = os.open(path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        theirs: List[int] = [lock]
+        inherited: List[int] = [lock]
         try:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -119,24 +119,24 @@ class Service:
                 return
             variables = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_TRIAGE_CAPT")}
             log = os.open(path + ".log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-            theirs.append(log)
+            inherited.append(log)
             # The first of its connections, there before it listens: it does not outlast a program that never asks.
-            ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+            ours, service_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
             self._present[os.getpid()] = ours
-            theirs.append(its.detach())
+            inherited.append(service_end.detach())
             # It makes itself a process of its own at once, so there is nothing to wait for, and no zombie later.
             subprocess.run(
-                [*self._command, path, sys.executable, str(lock), str(theirs[-1])],
+                [*self._command, path, sys.executable, str(lock), str(inherited[-1])],
                 env={**variables, "TRITON_TRIAGE_GUARD": ""},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                pass_fds=(lock, theirs[-1]),
+                pass_fds=(lock, inherited[-1]),
                 check=False,
             )
         finally:
-            for one in theirs:
-                os.close(one)
+            for descriptor in inherited:
+                os.close(descriptor)
 
     def _answers(self, path: str) -> bool:
         connection = self._connect(path)
@@ -145,7 +145,7 @@ class Service:
         return connection is not None
 
     def _path(self) -> str:
-        decide = [one for one in deciding.variables().items() if one[0] not in _PLACES]
-        named = [sys.executable, decide]
-        digest = hashlib.sha256(json.dumps(named).encode("utf-8", "replace")).hexdigest()
+        deciding_variables = [variable for variable in deciding.variables().items() if variable[0] not in _PLACES]
+        identity = [sys.executable, deciding_variables]
+        digest = hashlib.sha256(json.dumps(identity).encode("utf-8", "replace")).hexdigest()
         return os.path.join(self._folder, digest[:16])

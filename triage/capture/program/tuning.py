@@ -1,4 +1,4 @@
-"""All configurations of an autotuner at once, before it tries them one after the other."""
+"""Compiles all configurations of an autotuner at once, before it tries them one by one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any, Dict, List, Optional
 from . import folder, guard, refusal
 
 
-class Tried:
-    """A configuration and what became of it: ``error`` where it would have ended the program; ``raises``: it ended in
-    an exception, as it does here. ``failure``: its headline and configuration in words."""
+class TriedConfig:
+    """A configuration and its result.
+
+    ``error``: it would have ended the program. ``raises``: it ended in an exception, as it does here. ``failure``:
+    headline and configuration as text."""
 
     def __init__(self, config: Any) -> None:
         self.config = config
@@ -22,51 +24,56 @@ class Tried:
 
 
 def install() -> None:
-    """While there is a guard, have every autotuner's configurations compiled in parallel when it has pruned them."""
+    """While a guard is active, compile every autotuner's configurations in parallel after pruning."""
     kind = sys.modules["triton.runtime.autotuner"].Autotuner
     original = kind.prune_configs
 
     @functools.wraps(original)
     def prune_configs(self: Any, kwargs: Dict[str, Any], *rest: Any, **named: Any) -> Any:
         guard.begin_round()
-        kept = original(self, kwargs, *rest, **named)
+        remaining = original(self, kwargs, *rest, **named)
         if guard.is_wanted() and not guard.compiles_in_threads():
             try:
-                attempt(self, list(kept), self.nargs, kwargs)
+                attempt(self, list(remaining), self.nargs, kwargs)
             except Exception:
                 folder.note()
-        return kept
+        return remaining
 
     kind.prune_configs = prune_configs
 
 
 def attempt(
-    tuner: Any, configs: List[Any], nargs: Dict[str, Any], given: Dict[str, Any], keep: bool = False
-) -> List[Tried]:
-    """Compile these configurations of the tuner's kernel for these arguments, in isolation and in parallel; what
-    compiles is in Triton's cache then. ``nargs``: positional arguments by name, ``given``: those given by name;
-    ``keep``: the cases of those that raise, which otherwise the tuner is about to meet itself."""
-    tried = [Tried(config) for config in configs]
+    tuner: Any, configs: List[Any], nargs: Dict[str, Any], kwargs: Dict[str, Any], keep: bool = False
+) -> List[TriedConfig]:
+    """Compile these configurations of the tuner's kernel in isolation and in parallel; results go into Triton's cache.
+
+    ``nargs``: positional arguments by name; ``kwargs``: keyword arguments; ``keep``: keep the cases of those that
+    raise, which the tuner otherwise meets itself."""
+    tried = [TriedConfig(config) for config in configs]
     pending: Dict[int, guard.Pending] = {}
-    for number, one in enumerate(tried):
+    for number, attempt_ in enumerate(tried):
         with guard.collect() as collected:
-            _called(tuner, one.config, nargs, given)
+            _called(tuner, attempt_.config, nargs, kwargs)
         if collected:
             pending[number] = collected[0]
     if not pending:
         return tried
     guard.ask(list(pending.values()))
-    for number, asked in pending.items():
-        one, answer = tried[number], asked.answer
-        one.error, one.path, one.raises = _settled(asked, keep), asked.path, answer.get("status") == "raised"
-        one.failure = (str(answer.get("headline", "")), str(answer.get("configuration", "")))
+    for number, request in pending.items():
+        attempt_, answer = tried[number], request.answer
+        attempt_.error, attempt_.path, attempt_.raises = (
+            _settled(request, keep),
+            request.path,
+            answer.get("status") == "raised",
+        )
+        attempt_.failure = (str(answer.get("headline", "")), str(answer.get("configuration", "")))
     return tried
 
 
-def raised(tuner: Any, config: Any, nargs: Dict[str, Any], given: Dict[str, Any]) -> Optional[Exception]:
-    """What a configuration raises that has been seen not to kill anything; None where it compiles here."""
+def raised(tuner: Any, config: Any, nargs: Dict[str, Any], kwargs: Dict[str, Any]) -> Optional[Exception]:
+    """The exception that a configuration known not to kill the compiler raises here; None if it compiles."""
     with guard.bare():
-        return _called(tuner, config, nargs, given)
+        return _called(tuner, config, nargs, kwargs)
 
 
 def _settled(pending: guard.Pending, keep: bool) -> Optional[BaseException]:
@@ -90,10 +97,10 @@ def _settled(pending: guard.Pending, keep: bool) -> Optional[BaseException]:
     return error
 
 
-def _called(tuner: Any, config: Any, nargs: Dict[str, Any], given: Dict[str, Any]) -> Optional[Exception]:
-    """The tuner's kernel as ``_bench`` calls it (triton/runtime/autotuner.py), without a launch; returns what it
+def _called(tuner: Any, config: Any, nargs: Dict[str, Any], kwargs: Dict[str, Any]) -> Optional[Exception]:
+    """Call the tuner's kernel as ``_bench`` does (triton/runtime/autotuner.py), without a launch; return what it
     raises."""
-    current = {**given, **config.all_kwargs()}
+    current = {**kwargs, **config.all_kwargs()}
     try:
         if config.pre_hook:
             config.pre_hook({**nargs, **current})

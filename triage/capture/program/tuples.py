@@ -1,7 +1,6 @@
-"""Tuples among a kernel's arguments: a case names arguments one by one, so that a tuple's elements become arguments.
+"""Tuples among a kernel's arguments: a case names arguments one by one, so a tuple's elements become arguments.
 
-The kernel's head gets them in the place of the tuple, and its body begins with the tuple made of them again.
-"""
+They replace the tuple in the kernel's parameters, and its body starts by building the tuple again."""
 
 from __future__ import annotations
 
@@ -11,28 +10,29 @@ Path = Tuple[int, ...]
 
 
 class Split:
-    """One tuple. ``types`` and ``constants`` are of its elements, by their new names; ``divisible`` are those that are
-    known to be divisible."""
+    """One tuple argument. ``types`` and ``constants`` of its elements, by their new names; ``divisible``: elements
+    known to be divisible by 16."""
 
-    def __init__(self, name: str, place: int, type_: Any, source: "Source") -> None:
+    def __init__(self, name: str, index: int, type_: Any, source: "TupleSource") -> None:
         self.types: Dict[str, str] = {}
         self.constants: Dict[str, Any] = {}
         self.divisible: Set[str] = set()
-        self._tree = self._walk(name, (place,), type_, source)
+        self._tree = self._walk(name, (index,), type_, source)
 
     @property
     def names(self) -> List[str]:
-        """Its elements, in order; those of tuples in it as well."""
+        """Its elements in order, including those of nested tuples."""
         return list(_leaves(self._tree))
 
     def expression(self, class_name: Callable[[Any], str]) -> str:
-        """The tuple, made of its elements. ``class_name`` gives the text that names a class; it may raise."""
+        """Source that builds the tuple from its elements. ``class_name`` returns the text that names a class; it may
+        raise."""
         return _expression(self._tree, class_name)
 
-    def _walk(self, name: str, path: Path, type_: Any, source: "Source") -> Any:
+    def _walk(self, name: str, path: Path, type_: Any, source: "TupleSource") -> Any:
         if isinstance(type_, tuple):
             parts = [
-                self._walk("%s_%d" % (name, place), (*path, place), inner, source) for place, inner in enumerate(type_)
+                self._walk("%s_%d" % (name, index), (*path, index), inner, source) for index, inner in enumerate(type_)
             ]
             return (type(type_), parts)
         name = source.free(name)
@@ -45,16 +45,15 @@ class Split:
         return name
 
 
-class Source:
-    """What is known of a source's arguments by path: the constants in tuples, and which elements are divisible.
-    ``taken``: the names that are in use."""
+class TupleSource:
+    """Facts about arguments by path: constants in tuples, and divisible elements. ``taken``: names already in use."""
 
     def __init__(self, constants: Dict[Any, Any], divisible: Set[Any], taken: List[str]) -> None:
         self.constants, self.divisible = constants, divisible
         self._taken = set(taken)
 
     def free(self, name: str) -> str:
-        """The name, or a longer one where that is in use."""
+        """The name, or a longer one if it is in use."""
         while name in self._taken:
             name += "_"
         self._taken.add(name)

@@ -1,4 +1,4 @@
-"""Python values as source text: what a kernel's module has to say to have the same value."""
+"""Python values as source text for a kernel's module."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _DEEPEST = 20
 
 
 class NoText(Exception):
-    """The value cannot be written down."""
+    """The value cannot be written as source."""
 
 
 def is_jitted(value: Any) -> bool:
-    """A kernel or a helper: Triton's JITFunction, and Gluon's subclass of it."""
+    """Whether it is a kernel or helper: Triton's JITFunction, or Gluon's subclass of it."""
     return any(base.__name__ == "JITFunction" for base in type(value).__mro__)
 
 
 def is_triton(module: Optional[str]) -> bool:
-    """Whether a module of that name is part of Triton."""
+    """Whether a module of that name belongs to Triton."""
     return module is not None and module.partition(".")[0] == "triton"
 
 
 def unwrapped(value: Any) -> Any:
-    """What a ``tl.constexpr`` holds."""
+    """The value inside a ``tl.constexpr``."""
     while type(value).__name__ == "constexpr" and is_triton(type(value).__module__):
         value = value.value
     return value
@@ -38,17 +38,17 @@ def is_constexpr(value: Any) -> bool:
 
 
 def is_code(value: Any) -> bool:
-    """A function, class or kernel; constexprs and dtypes can be called as well."""
+    """Whether it is a function, class or kernel; constexprs and dtypes are callable too but are not."""
     return isinstance(value, type) or (not is_constexpr(value) and callable(value) and hasattr(value, "__name__"))
 
 
 def expression(value: Any, name: Callable[[Any], str], depth: int = 0) -> str:
-    """The value as an expression. ``name`` gives the text that names a function, class or module. Raises NoText."""
+    """The value as an expression. ``name`` returns the text that names a function, class or module. Raises NoText."""
     if depth > _DEEPEST:
         raise NoText("nested too deep")
 
-    def inner(one: Any) -> str:
-        return expression(one, name, depth + 1)
+    def inner(item: Any) -> str:
+        return expression(item, name, depth + 1)
 
     kind = type(value)
     if is_constexpr(value):
@@ -64,7 +64,7 @@ def expression(value: Any, name: Callable[[Any], str], depth: int = 0) -> str:
     if kind in (set, frozenset):
         return "%s([%s])" % (kind.__name__, ", ".join(sorted(map(inner, value))))
     if kind is dict:
-        return "{%s}" % ", ".join("%s: %s" % (inner(key), inner(one)) for key, one in value.items())
+        return "{%s}" % ", ".join("%s: %s" % (inner(key), inner(item)) for key, item in value.items())
     if isinstance(value, enum.Enum):
         return "%s.%s" % (name(kind), value.name)
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
@@ -81,15 +81,19 @@ def _object(value: Any, name: Callable[[Any], str], inner: Callable[[Any], str])
     if kind.__name__ == "dtype" and kind.__module__ == "torch":
         return "%s.%s" % (name(sys.modules["torch"]), str(value).rpartition(".")[2])
     if dataclasses.is_dataclass(value):
-        given = [(one.name, getattr(value, one.name)) for one in dataclasses.fields(value) if not _default(value, one)]
-        return "%s(%s)" % (name(kind), ", ".join("%s=%s" % (field, inner(one)) for field, one in given))
+        fields = [
+            (field_.name, getattr(value, field_.name))
+            for field_ in dataclasses.fields(value)
+            if not _default(value, field_)
+        ]
+        return "%s(%s)" % (name(kind), ", ".join("%s=%s" % (field, inner(field_)) for field, field_ in fields))
     if callable(getattr(value, "item", None)):  # a scalar of numpy or torch
         return inner(value.item())
     raise NoText("a %s.%s cannot be written down" % (kind.__module__, kind.__qualname__))
 
 
 def _default(value: Any, field: Any) -> bool:
-    """Whether a field need not be given: other releases may not have it."""
+    """Whether a field has its default and can be left out: other releases may not have it."""
     if not field.init:
         return True
     if field.default_factory is not dataclasses.MISSING:
@@ -100,19 +104,21 @@ def _default(value: Any, field: Any) -> bool:
 def _dtype(value: Any) -> str:
     """The attribute of ``triton.language`` that is this dtype."""
     language = sys.modules["triton.language"]
-    for one in (str(getattr(value, "name", "")), str(value)):
-        for attribute, found in vars(language).items():
-            if type(found) is type(value) and (getattr(found, "name", None) == one or str(found) == one):
+    for spelling in (str(getattr(value, "name", "")), str(value)):
+        for attribute, candidate in vars(language).items():
+            if type(candidate) is type(value) and (
+                getattr(candidate, "name", None) == spelling or str(candidate) == spelling
+            ):
                 return attribute
     raise NoText("the type %s has no name in triton.language" % (value,))
 
 
 LANGUAGES = {"tl": "triton.language", "gl": "triton.experimental.gluon.language"}
-"""Under these names cases and most kernels know them."""
+"""The prefixes under which cases and most kernels import them."""
 
 
 def in_json(value: Any) -> Any:
-    """A constexpr as a case has it: a JSON value, or the text of a Triton object. Raises NoText."""
+    """A constexpr in a case: a JSON value, or the text of a Triton object. Raises NoText."""
     value = unwrapped(value)
     if value is None or type(value) in (bool, str):
         return value
@@ -121,7 +127,7 @@ def in_json(value: Any) -> Any:
     if type(value) is float and math.isfinite(value):
         return value
     if type(value) in (tuple, list):
-        return [in_json(one) for one in value]
+        return [in_json(item) for item in value]
     if type(value).__name__ == "dtype" and is_triton(type(value).__module__):
         return "tl.%s" % _dtype(value)
     if is_triton(type(value).__module__) and dataclasses.is_dataclass(value):
@@ -130,18 +136,18 @@ def in_json(value: Any) -> Any:
 
 
 def _named(value: Any) -> str:
-    found = public(value)
-    if found is None:
+    exported = public(value)
+    if exported is None:
         raise NoText("%r has no public name" % (value,))
-    return ".".join(found)
+    return ".".join(exported)
 
 
 def public(value: Any) -> Optional[Tuple[str, str]]:
-    """The usual prefix (``tl``, ``gl``) and the name in it of what Triton's languages offer."""
+    """The usual prefix (``tl``, ``gl``) and path of an object that Triton's languages export; None if not exported."""
     for prefix, module in LANGUAGES.items():
-        found = _path(value, sys.modules.get(module))
-        if found:
-            return prefix, found
+        path = _path(value, sys.modules.get(module))
+        if path:
+            return prefix, path
     return None
 
 
@@ -157,7 +163,7 @@ def _path(value: Any, module: Any) -> str:
         names = below[len(module.__name__) + 1 :].split(".")
         while names:
             holder = sys.modules.get(".".join([module.__name__, *names]))
-            if getattr(holder, name, None) is value and not any(one.startswith("_") for one in names):
+            if getattr(holder, name, None) is value and not any(part.startswith("_") for part in names):
                 return ".".join([*names, name])
             names.pop()
     return ""

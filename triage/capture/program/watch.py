@@ -1,10 +1,9 @@
-"""Follows Triton's compiles: the case is on disk before the first stage runs, and gone when the last has ended well.
+"""Follows Triton's compiles: the case is on disk before the first stage runs, and removed when the last one succeeded.
 
-What is followed runs within a context of this module (see ``enter.py``): ``compile``; the back-end's ``add_stages``,
-which every release from 3.0 on calls on a cache miss only, before it makes any IR; and the ``_init_handles`` of
-``CompiledKernel``, which loads the binary. ``JITFunction.run`` tells when a launch fails. With a guard, what
-``compile`` asks its cache is followed as well.
-"""
+These functions run within a context of this module (see ``enter.py``): ``compile``; the back end's ``add_stages``,
+which every release from 3.0 on calls only on a cache miss, before it makes any IR; and
+``CompiledKernel._init_handles``, which loads the binary. ``JITFunction.run`` reports launches that fail. With a guard,
+cache look-ups of ``compile`` are followed as well."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ def start_guard(compiler: Any) -> None:
 
 
 def follow_cache(compiler: Any) -> None:
-    """See what ``compile`` asks its cache for: there the guard comes between."""
+    """Intercept cache look-ups of ``compile``, where the guard comes in."""
     global _cache_followed  # noqa: PLW0603 - one process, one Triton
     if _cache_followed:
         return
@@ -63,22 +62,22 @@ def follow_cache(compiler: Any) -> None:
 
 
 def _intercept(manager: Any, caller: FrameType) -> None:
-    """The next question for a group of files is the one that decides whether there is anything to compile."""
+    """Wrap the manager's next look-up of a file group, which decides whether anything has to be compiled."""
     original = manager.get_group
 
     def get_group(filename: str) -> Any:
         vars(manager).pop("get_group", None)
-        found = original(filename)
-        if found and filename in found and not guard.always_compiles():
-            return found
-        return _guarded(manager, filename, caller) or found
+        group = original(filename)
+        if group and filename in group and not guard.always_compiles():
+            return group
+        return _guarded(manager, filename, caller) or group
 
     manager.get_group = get_group
 
 
 def _guarded(manager: Any, filename: str, caller: FrameType) -> Any:
-    """The group of files that the cache holds now; None where the program is to compile it itself. Raises what the
-    guard does."""
+    """The group of files now in the cache; None if the program is to compile it itself. Raises what the guard
+    raises."""
     local = caller.f_locals
     if guard.is_harmless(str(local["hash"])):
         return None
@@ -119,11 +118,11 @@ def _enter(function: Any, context: Any, how: Any = enter) -> None:
 
 
 def _running() -> List["compiling"]:
-    """The compiles that this thread is in, the innermost last."""
-    found: Optional[List[compiling]] = getattr(_state, "running", None)
-    if found is None:
-        found = _state.running = []
-    return found
+    """The compiles that this thread is in, innermost last."""
+    running: Optional[List[compiling]] = getattr(_state, "running", None)
+    if running is None:
+        running = _state.running = []
+    return running
 
 
 class compiling:  # noqa: N801 - stands in a with statement
@@ -148,36 +147,36 @@ class compiling:  # noqa: N801 - stands in a with statement
             _running().pop()
         if isinstance(error, guard.Collected):
             return
-        told, known = error, ""
+        raised, diagnosis = error, ""
         if isinstance(error, Exception) and guard.is_wanted():
-            known = guard.known_of(str(sys._getframe(1).f_locals.get("hash")))
+            diagnosis = guard.known_of(str(sys._getframe(1).f_locals.get("hash")))
             if guard.is_tried_by_tuner():
-                told = refusal.of(error, known)
+                raised = refusal.of(error, diagnosis)
         try:
             if error is None:
                 folder.count(folder.COMPILED if self.missed else folder.CACHED)
             elif self.path is None and not self.missed and not refusal.is_refusal(error):
                 self._capture_early(sys._getframe(1).f_locals)
             if self.path is not None:
-                folder.end(self.path, self.began, told, "compile", diagnosis=known)
+                folder.end(self.path, self.began, raised, "compile", diagnosis=diagnosis)
         except Exception:
             folder.note()
-        if told is not None and told is not error:
-            raise told
+        if raised is not None and raised is not error:
+            raise raised
 
     def _capture_early(self, local: Any) -> None:
-        """What a kernel calls is looked at for the cache's key already, and may be wrong."""
+        """Capture a failure while the cache key is computed, which already reads the functions that a kernel calls."""
         if "backend" in local:
             from . import case
 
             options = local["options"]
-            given = options if isinstance(options, dict) else vars(options or local["backend"].parse_options({}))
+            chosen = options if isinstance(options, dict) else vars(options or local["backend"].parse_options({}))
             self.began = time.monotonic()
-            self.path = case.capture(local["src"], local["target"], given, local["backend"], sys._getframe(2))
+            self.path = case.capture(local["src"], local["target"], chosen, local["backend"], sys._getframe(2))
 
 
 class staging:  # noqa: N801
-    """One call of a back-end's ``add_stages``: its caller has the source and all that is compiled."""
+    """One call of a back end's ``add_stages``: its caller has the source and everything that is compiled."""
 
     def __enter__(self) -> None:
         try:
@@ -194,17 +193,17 @@ class staging:  # noqa: N801
 
             if current.path is not None:
                 return  # the guard has captured it
-            given = vars(local["options"])
-            current.path = case.capture(local["src"], local["target"], given, local["backend"], frame)
+            options = vars(local["options"])
+            current.path = case.capture(local["src"], local["target"], options, local["backend"], frame)
         except Exception:
             folder.note()
 
     def __exit__(self, *ended: Any) -> None:
-        """Nothing: how it ended is for ``compile`` to tell."""
+        """Nothing to do: ``compile`` reports how it ended."""
 
 
 class loading:  # noqa: N801
-    """One call of ``CompiledKernel._init_handles``: most of them return at once."""
+    """One call of ``CompiledKernel._init_handles``; most return at once."""
 
     def __enter__(self) -> None:
         pass
@@ -223,13 +222,13 @@ class loading:  # noqa: N801
             path = case.capture_loaded(kernel.src, kernel.metadata, frame)
             if path is not None:
                 folder.end(path, began, error, "load")
-            _state.told = error
+            _state.reported = error
         except Exception:
             folder.note()
 
 
 def launching() -> None:
-    """A launch has failed in ``JITFunction.run``: what the driver says of it is in the launcher's exception
+    """A launch failed in ``JITFunction.run``: the launcher's exception has the driver's error
     (triton/backends/*/driver.c)."""
     try:
         error = sys.exc_info()[1]
@@ -237,7 +236,7 @@ def launching() -> None:
         if (
             error is None
             or kernel is None
-            or error is getattr(_state, "told", None)
+            or error is getattr(_state, "reported", None)
             or "Triton Error [" not in str(error)
         ):
             return
@@ -252,7 +251,7 @@ def launching() -> None:
 
 
 def _follow_backends() -> None:
-    """Back-ends are known once Triton is imported, which it is not yet when its compiler is."""
+    """Follow the back ends, which are known only once Triton is fully imported."""
     from triton.backends import backends
 
     for backend in backends.values():

@@ -1,7 +1,6 @@
-"""Backward passes over fake tensors, in Python: torch's engine asks the driver for streams, and there is none.
+"""Backward passes over fake tensors, in Python: torch's own engine asks the driver for streams, and there is none.
 
-Hooks on tensors that are no leaves are not called.
-"""
+Hooks on non-leaf tensors are not called."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ _Key = Tuple[int, int]
 
 
 def replace_engine(torch: Any) -> None:
-    """Graphs that touch the device go through this engine from here on, all others through torch's own."""
+    """Run graphs that touch the device through this engine, all others through torch's own."""
     from torch.autograd import function
 
     holder = torch.autograd.Variable
@@ -32,7 +31,7 @@ def replace_engine(torch: Any) -> None:
 
 
 class _Engine:
-    """Takes the place of ``Variable._execution_engine``."""
+    """Replaces ``Variable._execution_engine``."""
 
     def __init__(self, torch: Any, own: Any) -> None:
         self._torch, self._own = torch, own
@@ -41,18 +40,18 @@ class _Engine:
         self._keeps = False
 
     def keeps_graph(self, own: Callable[[], bool]) -> bool:
-        """Whether the pass that is running leaves its graph for another."""
+        """Whether the running pass keeps its graph for another."""
         return self._keeps if self._depth else own()
 
     def queue_callback(self, callback: Callable[[], None]) -> None:
-        """To be called when the backward pass is done."""
+        """Call back when the backward pass is done."""
         if self._depth:
             self._callbacks.append(callback)
         else:
             self._own.queue_callback(callback)
 
     def is_checkpoint_valid(self) -> bool:
-        """Whether nothing but leaves gets gradients."""
+        """Whether only leaves receive gradients."""
         return True
 
     def run_backward(
@@ -65,18 +64,18 @@ class _Engine:
         allow_unreachable: bool = False,
         accumulate_grad: bool = False,
     ) -> Any:
-        """As torch's."""
-        graph = _Graph([self._edge(one) for one in tensors])
+        """Same interface as torch's engine."""
+        graph = _Graph([self._edge(gradient_edge) for gradient_edge in tensors])
         if not graph.on_device():
             return self._own.run_backward(
                 tensors, grad_tensors, keep_graph, create_graph, inputs or (), allow_unreachable, accumulate_grad
             )
-        wanted = [self._edge(one) for one in inputs or ()]
+        wanted = [self._edge(gradient_edge) for gradient_edge in inputs or ()]
         before, self._keeps = self._keeps, keep_graph
         self._depth += 1
         try:
             with self._torch.set_grad_enabled(create_graph):
-                found = _Pass(self._torch, graph, wanted, accumulate_grad).run(grad_tensors)
+                gradients = _Pass(self._torch, graph, wanted, accumulate_grad).run(grad_tensors)
         finally:
             self._depth -= 1
             self._keeps = before
@@ -86,15 +85,15 @@ class _Engine:
                 callback()
         if accumulate_grad:
             return None
-        if not allow_unreachable and any(one is None for one in found):
+        if not allow_unreachable and any(gradient_edge is None for gradient_edge in gradients):
             raise RuntimeError(
                 "One of the differentiated Tensors appears to not have been used in the graph. Set "
                 "allow_unused=True if this is the desired behavior."
             )
-        return tuple(found)
+        return tuple(gradients)
 
     def _edge(self, tensor: Any) -> Tuple[Any, int]:
-        """The node and which of its outputs a tensor is."""
+        """Node and output index of a tensor."""
         if isinstance(tensor, tuple):  # a GradientEdge
             return tensor[0], tensor[1]
         if tensor.grad_fn is not None:
@@ -106,7 +105,7 @@ class _Engine:
 
 
 class _Graph:
-    """All nodes that can be reached, with the number of edges that come into each."""
+    """All reachable nodes, with the number of incoming edges of each."""
 
     def __init__(self, roots: List[Tuple[Any, int]]) -> None:
         self.roots = roots
@@ -124,28 +123,28 @@ class _Graph:
                     todo.append(following)
 
     def on_device(self) -> bool:
-        """Whether any of it is."""
-        return any(given.device.type != "cpu" for node in self.nodes.values() for given in _metadata(node))
+        """Whether any output is on the device."""
+        return any(output.device.type != "cpu" for node in self.nodes.values() for output in _metadata(node))
 
     def leading_to(self, wanted: Set[int]) -> Set[int]:
-        """The nodes from which one of these is reached."""
-        before: Dict[int, List[int]] = {}
+        """The nodes from which one of these can be reached."""
+        predecessors: Dict[int, List[int]] = {}
         for key, node in self.nodes.items():
             for following, _ in node.next_functions:
                 if following is not None:
-                    before.setdefault(id(following), []).append(key)
-        found: Set[int] = set()
-        todo = [one for one in wanted if one in self.nodes]
+                    predecessors.setdefault(id(following), []).append(key)
+        leading: Set[int] = set()
+        todo = [key_ for key_ in wanted if key_ in self.nodes]
         while todo:
             key = todo.pop()
-            if key not in found:
-                found.add(key)
-                todo.extend(before.get(key, ()))
-        return found
+            if key not in leading:
+                leading.add(key)
+                todo.extend(predecessors.get(key, ()))
+        return leading
 
 
 class _Pass:
-    """One backward pass. ``wanted``: edges whose gradients are asked for; none means those of all leaves."""
+    """One backward pass. ``wanted``: edges whose gradients are requested; empty means those of all leaves."""
 
     def __init__(self, torch: Any, graph: _Graph, wanted: List[Tuple[Any, int]], accumulate: bool) -> None:
         self._torch, self._graph, self._wanted, self._accumulate = torch, graph, wanted, accumulate
@@ -157,32 +156,32 @@ class _Pass:
         self._counter = itertools.count()
 
     def run(self, gradients: Any) -> List[Any]:
-        """The gradients that are wanted, in their order."""
+        """The requested gradients, in order."""
         for (node, output), gradient in zip(self._graph.roots, gradients):  # noqa: B905 - of Python 3.10
-            given = gradient if gradient is not None else self._one(node, output)
-            self._add(node, output, given)
+            incoming = gradient if gradient is not None else self._one(node, output)
+            self._add(node, output, incoming)
         for node in {id(node): node for node, _ in self._graph.roots}.values():
             if not self._awaited.get(id(node)):
                 self._push(node)
-        found: Dict[_Key, Any] = {}
+        results: Dict[_Key, Any] = {}
         while self._ready:
             node = heapq.heappop(self._ready)[2]
             metadata = _metadata(node)
-            given = self._gradients.pop(id(node), {})
-            held = {output: self._fitting(value, metadata, output) for output, value in given.items()}
+            incoming = self._gradients.pop(id(node), {})
+            held = {output: self._fitting(value, metadata, output) for output, value in incoming.items()}
             if id(node) in self._targets:
-                found.update({(id(node), output): value for output, value in held.items()})
-            answers = self._answers(node, held) if self._runs(node, held) else []
+                results.update({(id(node), output): value for output, value in held.items()})
+            outgoing = self._answers(node, held) if self._runs(node, held) else []
             edges = node.next_functions
-            for place, (following, output) in enumerate(edges):
+            for index, (following, output) in enumerate(edges):
                 if following is None:
                     continue
-                if place < len(answers) and answers[place] is not None:
-                    self._add(following, output, answers[place])
+                if index < len(outgoing) and outgoing[index] is not None:
+                    self._add(following, output, outgoing[index])
                 self._awaited[id(following)] -= 1
                 if not self._awaited[id(following)]:
                     self._push(following)
-        return [found.get((id(node), output)) for node, output in self._wanted]
+        return [results.get((id(node), output)) for node, output in self._wanted]
 
     def _runs(self, node: Any, held: Dict[int, Any]) -> bool:
         if not held or id(node) not in self._on_the_way:
@@ -191,47 +190,50 @@ class _Pass:
             return self._accumulate
         if id(node) not in self._targets:
             return True
-        return any(one is not None and id(one) in self._on_the_way for one, _ in node.next_functions)
+        return any(following is not None and id(following) in self._on_the_way for following, _ in node.next_functions)
 
     def _answers(self, node: Any, held: Dict[int, Any]) -> List[Any]:
-        """The gradients of a node's inputs, one for each of its edges."""
+        """Gradients of a node's inputs, one for each edge."""
         metadata = _metadata(node)
         number = max([len(metadata), *(output + 1 for output in held)])
-        given = [held.get(place) for place in range(number)]
-        own = getattr(node, "needs_input_grad", None)
-        if own is None or not hasattr(type(node), "apply"):
-            return _as_list(node(*given))
+        incoming = [held.get(index) for index in range(number)]
+        needed_inputs = getattr(node, "needs_input_grad", None)
+        if needed_inputs is None or not hasattr(type(node), "apply"):
+            return _as_list(node(*incoming))
         if getattr(node, "_triton_triage_materialize", True):
-            given = [self._zeros(metadata, place) if one is None else one for place, one in enumerate(given)]
-        answers = _as_list(node.apply(*given))
-        of_tensors = iter([one for one, needed in zip(answers, own) if needed])  # noqa: B905 - of Python 3.10
+            incoming = [
+                self._zeros(metadata, index) if gradient is None else gradient
+                for index, gradient in enumerate(incoming)
+            ]
+        answers = _as_list(node.apply(*incoming))
+        of_tensors = iter([gradient for gradient, needed in zip(answers, needed_inputs) if needed])  # noqa: B905 - of Python 3.10
         return [next(of_tensors, None) if following is not None else None for following, _ in node.next_functions]
 
-    def _fitting(self, gradient: Any, metadata: Any, place: int) -> Any:
-        """In the shape and of the type of what it is the gradient of: formulas leave that to the engine."""
-        if gradient is None or place >= len(metadata):
+    def _fitting(self, gradient: Any, metadata: Any, index: int) -> Any:
+        """Reduce and cast a gradient to its tensor's shape and dtype: formulas leave that to the engine."""
+        if gradient is None or index >= len(metadata):
             return gradient
-        wanted = metadata[place]
-        if tuple(gradient.shape) != tuple(wanted.shape):
-            gradient = gradient.sum_to_size(tuple(wanted.shape))
-        return gradient if gradient.dtype == wanted.dtype else gradient.to(wanted.dtype)
+        expected = metadata[index]
+        if tuple(gradient.shape) != tuple(expected.shape):
+            gradient = gradient.sum_to_size(tuple(expected.shape))
+        return gradient if gradient.dtype == expected.dtype else gradient.to(expected.dtype)
 
-    def _zeros(self, metadata: Any, place: int) -> Any:
-        if place >= len(metadata):
+    def _zeros(self, metadata: Any, index: int) -> Any:
+        if index >= len(metadata):
             return None
-        wanted = metadata[place]
-        return self._torch.zeros(tuple(wanted.shape), dtype=wanted.dtype, device=wanted.device)
+        expected = metadata[index]
+        return self._torch.zeros(tuple(expected.shape), dtype=expected.dtype, device=expected.device)
 
     def _one(self, node: Any, output: int) -> Any:
-        wanted = _metadata(node)[output]
-        return self._torch.ones(tuple(wanted.shape), dtype=wanted.dtype, device=wanted.device)
+        expected = _metadata(node)[output]
+        return self._torch.ones(tuple(expected.shape), dtype=expected.dtype, device=expected.device)
 
     def _add(self, node: Any, output: int, gradient: Any) -> None:
         held = self._gradients.setdefault(id(node), {})
         held[output] = held[output] + gradient if held.get(output) is not None else gradient
 
     def _push(self, node: Any) -> None:
-        """Nodes that were made last go first, and leaves at once."""
+        """Queue a node: latest created first, leaves at once."""
         order = -(1 << 62) if _is_leaf(node) else -int(node._sequence_nr())
         heapq.heappush(self._ready, (order, next(self._counter), node))
 
@@ -244,5 +246,5 @@ def _is_leaf(node: Any) -> bool:
     return hasattr(node, "variable")
 
 
-def _as_list(found: Optional[Any]) -> List[Any]:
-    return list(found) if isinstance(found, (tuple, list)) else [found]
+def _as_list(value: Optional[Any]) -> List[Any]:
+    return list(value) if isinstance(value, (tuple, list)) else [value]

@@ -1,4 +1,4 @@
-"""``torch.cuda`` of the device that is none: what programs and libraries ask it before they launch anything."""
+"""``torch.cuda`` for the emulated device: what programs and libraries query before they launch anything."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .device import Device
 _MAX_THREADS = 1024
 _REGISTERS = 65536
 _USUAL_SHARED = 49152
-"""What a block of CUDA's gets that does not ask for more."""
+"""Shared memory of a CUDA block that does not opt in to more."""
 _L2_BYTES = 50 << 20
 _HIP_VERSION = "6.4.0"
 
 
 class Stream:
-    """The one stream, under whatever name."""
+    """The only stream, under any name."""
 
     priority = stream_id = cuda_stream = device_index = 0
     device_type = 1
@@ -35,13 +35,13 @@ class Stream:
         return event or Event()
 
     def synchronize(self) -> None:
-        """All work is done."""
+        """Returns at once."""
 
     def wait_event(self, event: Any) -> None:
-        """It has happened."""
+        """Returns at once."""
 
     def wait_stream(self, stream: Any) -> None:
-        """All work is done."""
+        """Returns at once."""
 
     def __enter__(self) -> "Stream":
         return self
@@ -57,11 +57,11 @@ class Stream:
 
 
 class ExternalStream(Stream):
-    """A stream that another library has made."""
+    """A stream created by another library."""
 
 
 class Event:
-    """An event that has happened."""
+    """An event that has already happened."""
 
     cuda_event = 0
 
@@ -69,20 +69,20 @@ class Event:
         pass
 
     def record(self, stream: Any = None) -> None:
-        """Now."""
+        """Returns at once."""
 
     def wait(self, stream: Any = None) -> None:
-        """It has happened."""
+        """Returns at once."""
 
     def query(self) -> bool:
-        """It has happened."""
+        """The event has happened."""
         return True
 
     def synchronize(self) -> None:
-        """It has happened."""
+        """Returns at once."""
 
     def elapsed_time(self, end: Any) -> float:
-        """In milliseconds; programs divide by it."""
+        """Milliseconds; not zero, because programs divide by it."""
         return 1.0
 
 
@@ -116,18 +116,18 @@ def _properties(device: Device) -> Any:
 
 
 def _constant(value: Any) -> Any:
-    """A function of its own each time: torch's compiler has a table of all functions by identity."""
+    """A new function each time: torch's compiler keeps a table of all functions by identity."""
     return lambda *given, **named: value
 
 
 def can_pretend(torch: Any) -> bool:
-    """Whether C++ code that asks for the current device gets an answer where there is none."""
+    """Whether C++ code that asks for the current device gets an answer without one."""
     count = getattr(torch._C, "_cuda_getDeviceCount", None)
     return hasattr(torch._C, "_ensureCUDADeviceGuardSet") or (count is not None and count() > 0)
 
 
 def pretend(torch: Any, device: Device) -> None:
-    """Make it the device that torch has."""
+    """Make it torch's device."""
     if device.backend == "hip" and torch.version.hip is None:
         torch.version.hip, torch.version.cuda = _HIP_VERSION, None
     properties, capability = _properties(device), device.capability
@@ -146,21 +146,21 @@ def pretend(torch: Any, device: Device) -> None:
 
 
 def _generator(torch: Any, own: Any) -> Any:
-    """Generators, those of the device included: C++ would make these of its state there."""
+    """Generators, including those of the device, whose state C++ would allocate there."""
 
-    class Kind(type(own)):  # type: ignore[misc]
+    class GeneratorType(type(own)):  # type: ignore[misc]
         def __instancecheck__(cls, instance: object) -> bool:
             return isinstance(instance, own)
 
-    class Generator(own, metaclass=Kind):  # type: ignore[misc]
+    class Generator(own, metaclass=GeneratorType):  # type: ignore[misc]
         def __new__(cls, device: Any = "cpu") -> Any:
-            made = super().__new__(cls)
-            made._device = torch.device(device)
-            return made
+            generator = super().__new__(cls)
+            generator._device = torch.device(device)
+            return generator
 
         @property
         def device(self) -> Any:
-            """As asked for."""
+            """The device requested."""
             return self._device
 
     return Generator
@@ -190,7 +190,7 @@ def _answers(torch: Any, properties: Any, capability: Tuple[int, int]) -> Dict[s
         "current_stream": _constant(stream),
         "default_stream": _constant(stream),
         "set_stream": _constant(None),
-        "stream": lambda given: given or stream,
+        "stream": lambda argument: argument or stream,
         "mem_get_info": _constant((properties.total_memory, properties.total_memory)),
         # Inductor copies to the host what does not fit into the memory that was once in use.
         "max_memory_allocated": _constant(properties.total_memory),
@@ -200,7 +200,7 @@ def _answers(torch: Any, properties: Any, capability: Tuple[int, int]) -> Dict[s
 
 
 def _below(properties: Any) -> Dict[str, Any]:
-    """What torch's own modules ask of ``torch._C``."""
+    """Functions of ``torch._C`` that torch's own modules call."""
 
     return {
         "_cuda_init": _constant(None),

@@ -1,7 +1,7 @@
-"""A driver of Triton's on which kernels load and launch, and do nothing; and a stop-watch that reads always the same.
+"""A Triton driver on which kernels load and launches do nothing, and a benchmark function that always reports the same
+time.
 
-A binary that is loaded is held against the device's limits by Triton itself, which raises what it raises on the GPU.
-"""
+Triton itself checks a loaded binary against the device's limits, and raises what it raises on the GPU."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any, Callable, Dict, List, Optional, Union
 from .device import Device
 
 _MS = 1.0
-"""What every measurement gives, so that an autotuner takes the first configuration that compiled."""
+"""Result of every measurement, so that an autotuner picks the first configuration that compiled."""
 
 
 class Utils:
-    """What drivers call ``utils``. What is asked for beyond this (descriptors in 3.0 to 3.3) does nothing."""
+    """The drivers' ``utils``. Any other function (descriptors in 3.0 to 3.3) does nothing."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
 
     def get_device_properties(self, device: Any = None) -> Dict[str, int]:
-        """The names are those of all of Triton's drivers; clocks are there to be divided by."""
+        """Properties under the names used by all of Triton's drivers; clocks exist because programs divide by them."""
         return {
             "max_shared_mem": self._device.shared_bytes,
             "max_num_regs": 65536,
@@ -33,7 +33,7 @@ class Utils:
         }
 
     def load_binary(self, *arguments: Any) -> Any:
-        """Module, function, registers, spills; and from 3.4 on the most threads that it can run with."""
+        """Module, function, registers, spills; from 3.4 on also the maximum number of threads."""
         compiled = sys.modules["triton.compiler.compiler"].CompiledKernel
         handles = getattr(compiled._init_handles, "__wrapped__", compiled._init_handles)
         more = "n_max_threads" in handles.__code__.co_names
@@ -46,24 +46,24 @@ class Utils:
 
 
 class Driver:
-    """Stands in for the driver of a GPU, in any release."""
+    """Replaces the driver of a GPU, in any release."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
         self.utils = Utils(device)
 
     def get_current_target(self) -> Any:
-        """The target that was asked for."""
+        """The requested target."""
         from triton.backends.compiler import GPUTarget
 
         return GPUTarget(self._device.backend, self._device.arch, self._device.warp_size)
 
     def get_current_device(self) -> int:
-        """There is one."""
+        """There is only one."""
         return 0
 
     def set_current_device(self, device: int) -> None:
-        """There is one."""
+        """There is only one."""
 
     def get_current_stream(self, device: Any = None) -> int:
         """The default stream."""
@@ -74,39 +74,40 @@ class Driver:
         return self._device.capability
 
     def get_active_torch_device(self) -> Any:
-        """What torch calls it: ``cuda`` on AMD as well."""
+        """torch's name for the device: ``cuda`` on AMD as well."""
         import torch
 
         return torch.device("cuda", 0)
 
     def get_device_interface(self) -> Any:
-        """The module of torch that stands for it."""
+        """torch's module for the device."""
         import torch
 
         return torch.cuda
 
     def launcher_cls(self, source: Any, metadata: Any) -> Callable[..., None]:
-        """A launch that does nothing."""
+        """A launcher that does nothing."""
         return lambda *arguments, **named: None
 
     def get_benchmarker(self) -> Callable[..., Any]:
-        """For autotuners."""
+        """The benchmark function for autotuners."""
         return measure
 
     def get_empty_cache_for_benchmark(self) -> None:
-        """For what clears it between measurements."""
+        """No buffer is needed to flush a cache."""
 
     def clear_cache(self, cache: Any) -> None:
         """Nothing to clear."""
 
     def map_python_to_cpp_type(self, type_: str) -> str:
-        """For launchers that are generated."""
+        """For generated launchers."""
         return type_
 
 
-def measure(call: Callable[[], Any], *given: Any, quantiles: Optional[List[float]] = None, **options: Any) -> Any:
-    """In the place of ``do_bench``: call it once, so that what it launches is compiled. For an autotuner, what does not
-    compile takes for ever, so that it goes on to the next configuration."""
+def measure(call: Callable[[], Any], *arguments: Any, quantiles: Optional[List[float]] = None, **options: Any) -> Any:
+    """Replaces ``do_bench``: calls the function once, so that its kernels are compiled.
+
+    For an autotuner, a configuration that does not compile takes infinite time, so that it continues with the next."""
     time = _MS
     try:
         call()
@@ -114,17 +115,17 @@ def measure(call: Callable[[], Any], *given: Any, quantiles: Optional[List[float
         if not (_in_compile(error) and _autotuning()):
             raise
         time = float("inf")
-    return _told(time, quantiles, options.get("return_mode"))
+    return _shaped(time, quantiles, options.get("return_mode"))
 
 
-def _told(time: float, quantiles: Optional[List[float]], mode: Optional[str]) -> Union[float, List[float]]:
+def _shaped(time: float, quantiles: Optional[List[float]], mode: Optional[str]) -> Union[float, List[float]]:
     if quantiles is not None:
         return [time] * len(quantiles) if len(quantiles) > 1 else time
     return [time] if mode == "all" else time
 
 
 def _in_compile(error: BaseException) -> bool:
-    """Whether it came from compiling or loading a kernel."""
+    """Whether compiling or loading a kernel raised it."""
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -144,7 +145,7 @@ def _autotuning() -> bool:
 
 
 def set_driver(module: Any, device: Device) -> None:
-    """Make it the driver of the target's back-end, and the active one; ``module`` is ``triton.runtime.driver``."""
+    """Make it the active driver of the target's back end; ``module`` is ``triton.runtime.driver``."""
     target = Driver(device).get_current_target()
     for backend in module.backends.values():
         active = backend.compiler.supports_target(target)
@@ -156,9 +157,9 @@ def set_driver(module: Any, device: Device) -> None:
 
 
 def _kind(device: Device, active: bool) -> Any:
-    """In the place of a back-end's class of drivers."""
+    """Replaces a back end's driver class."""
 
-    class Kind(Driver):
+    class StubDriver(Driver):
         def __init__(self) -> None:
             super().__init__(device)
 
@@ -166,17 +167,17 @@ def _kind(device: Device, active: bool) -> Any:
         def is_active() -> bool:
             return active
 
-    return Kind
+    return StubDriver
 
 
 def time_nothing(module: Any) -> None:
-    """Nothing is timed from here on; ``module`` is ``triton.testing``."""
+    """Disable timing; ``module`` is ``triton.testing``."""
     module.do_bench = measure
     module.do_bench_cudagraph = measure
 
 
 def keep_no_timings(module: Any) -> None:
-    """What was measured here is not for later runs to find; ``module`` is ``triton.runtime.autotuner``."""
+    """Keep emulated timings out of the autotuner's disk cache; ``module`` is ``triton.runtime.autotuner``."""
 
     def check_disk_cache(self: Any, tuning_key: Any, configs: Any, bench_fn: Callable[[], Any]) -> bool:
         bench_fn()

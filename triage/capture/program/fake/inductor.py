@@ -1,4 +1,4 @@
-"""Inductor: what it generates is compiled, and neither timed nor launched."""
+"""Inductor under ``--compile-only``: generated kernels are compiled, and neither timed nor launched."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .driver import measure
 def time_nothing(module: Any) -> None:
     """``module`` is ``torch._inductor.runtime.benchmarking``."""
 
-    def benchmark(self: Any, function: Any, *given: Any, **named: Any) -> Any:
+    def benchmark(self: Any, function: Any, *arguments: Any, **named: Any) -> Any:
         return measure(function)
 
-    for found in list(vars(module).values()):
-        if isinstance(found, type) and "Benchmarker" in found.__name__:
+    for value in list(vars(module).values()):
+        if isinstance(value, type) and "Benchmarker" in value.__name__:
             for name in ("benchmark_gpu", "benchmark_many_gpu", "benchmark_cpu"):
-                if name in vars(found):
-                    setattr(found, name, benchmark)
+                if name in vars(value):
+                    setattr(value, name, benchmark)
 
 
 def configure(module: Any) -> None:
@@ -30,7 +30,7 @@ def configure(module: Any) -> None:
 
 
 def allocate_fakes(torch: Any) -> None:
-    """What generated code allocates on the device, and views there: by functions of C++ that ask no mode."""
+    """Fake allocations and views on the device for generated code, which uses C++ functions that bypass modes."""
     guards = torch._C._dynamo.guards
 
     def empty_strided(size: Any, stride: Any, dtype: Any) -> Any:

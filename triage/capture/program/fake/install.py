@@ -1,4 +1,4 @@
-"""What is done to which module of the program, once that is loaded."""
+"""Which module of the program is patched how, once it is imported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .device import described
 
 
 def loaded(module: Any) -> None:
-    """See to a module of this name. Called with those in ``AWAITED``."""
+    """Patch a module that has been imported; its name is in ``AWAITED``."""
     AWAITED[module.__name__](module)
 
 
@@ -27,7 +27,7 @@ def _torch(module: Any) -> None:
 
     if not cuda.can_pretend(module):
         text = "torch %s has no fake device tensors where there is no device; later releases have"
-        folder.leave({"said": text % module.__version__})
+        folder.leave({"limit": text % module.__version__})
         return
     cuda.pretend(module, described())
     tensors.enter(module)

@@ -1,4 +1,4 @@
-"""Device tensors are fake ones from here on, and the host's are as real as ever."""
+"""Makes torch's device tensors fake, and leaves host tensors real."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Iterator, List
 from .values import Values
 
 _DEVICE = "cuda"
-"""Of AMD's parts as well."""
+"""Also for AMD."""
 _BASE = 1 << 40
 _ALIGNMENT = 512
-"""Of an allocation of torch's."""
+"""Bytes; alignment of torch's allocations."""
 
 
 def enter(torch: Any) -> None:
-    """For the rest of the program, in all of its threads."""
+    """Enable it for the rest of the program, in all its threads."""
     from torch._subclasses import fake_tensor
 
     # Asks for a real tensor of the device, where there seems to be one.
@@ -40,7 +40,7 @@ def enter(torch: Any) -> None:
 
 
 def _stay_fake(torch: Any, fake_tensor: Any, own: List[Any]) -> None:
-    """Where torch's compiler leaves its fake mode for real tensors of the device, it gets those of ``own``."""
+    """Where torch's compiler leaves its fake mode to get real device tensors, it gets those of ``own``."""
     from torch.utils import _python_dispatch
 
     key = torch._C._TorchDispatchModeKey.FAKE
@@ -48,14 +48,14 @@ def _stay_fake(torch: Any, fake_tensor: Any, own: List[Any]) -> None:
     def instead(leave: Any) -> Any:
         @contextlib.contextmanager
         def within() -> Iterator[Any]:
-            with leave() as before:
-                modes = before if isinstance(before, (list, tuple)) else [before]
-                if not any(isinstance(one, fake_tensor.FakeTensorMode) for one in modes):
-                    yield before
+            with leave() as previous:
+                modes = previous if isinstance(previous, (list, tuple)) else [previous]
+                if not any(isinstance(mode, fake_tensor.FakeTensorMode) for mode in modes):
+                    yield previous
                     return
                 torch._C._set_dispatch_mode(own[0])
                 try:
-                    yield before
+                    yield previous
                 finally:
                     torch._C._unset_dispatch_mode(key)
 
@@ -66,7 +66,7 @@ def _stay_fake(torch: Any, fake_tensor: Any, own: List[Any]) -> None:
 
 
 def _mode(torch: Any, fake_tensor: Any) -> Any:
-    """Torch's fake-tensor mode, for what has to do with the device alone."""
+    """torch's fake-tensor mode, restricted to operations that involve the device."""
     from torch.utils._pytree import tree_leaves, tree_map
 
     values = Values(torch)
@@ -79,12 +79,12 @@ def _mode(torch: Any, fake_tensor: Any) -> Any:
         def dispatch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             kwargs = dict(kwargs or {})
             leaves = tree_leaves((args, kwargs))
-            fakes = [one for one in leaves if isinstance(one, fake_tensor.FakeTensor)]
-            devices = {one.type for one in leaves if isinstance(one, torch.device)}
+            fakes = [leaf for leaf in leaves if isinstance(leaf, fake_tensor.FakeTensor)]
+            devices = {leaf.type for leaf in leaves if isinstance(leaf, torch.device)}
             if not fakes and _DEVICE not in devices:
                 kwargs.pop("pin_memory", None)
                 return func(*args, **kwargs)
-            if not all(self.is_our_fake(one) for one in fakes) or not isinstance(func, torch._ops.OpOverload):
+            if not all(self.is_our_fake(leaf) for leaf in fakes) or not isinstance(func, torch._ops.OpOverload):
                 return super().dispatch(func, types, args, kwargs)
             if "cpu" in devices or _writes_to_host(func, args):
                 return values.read(func, args, kwargs)
@@ -99,14 +99,14 @@ def _mode(torch: Any, fake_tensor: Any) -> Any:
             return out
 
         def _on_device(self, value: Any) -> Any:
-            """A fake tensor for one of the host's."""
+            """A fake tensor for a host tensor."""
             if not isinstance(value, torch.Tensor):
                 return value
-            given = {"dtype": value.dtype, "device": torch.device(_DEVICE, 0)}
+            options = {"dtype": value.dtype, "device": torch.device(_DEVICE, 0)}
             shape = (list(value.shape), list(value.stride()))
-            made = super().dispatch(torch.ops.aten.empty_strided.default, (), shape, given)
-            values.keep(made, value)
-            return made
+            fake = super().dispatch(torch.ops.aten.empty_strided.default, (), shape, options)
+            values.keep(fake, value)
+            return fake
 
     def _writes_to_host(func: Any, args: Any) -> bool:
         return func is torch.ops.aten.copy_.default and not isinstance(args[0], fake_tensor.FakeTensor)
@@ -115,7 +115,7 @@ def _mode(torch: Any, fake_tensor: Any) -> Any:
 
 
 def _tensor_methods(torch: Any, fake: Any) -> None:
-    """What is asked of a device's tensor itself."""
+    """Methods of device tensors that need an address or data."""
 
     def data_ptr(self: Any) -> int:
         # One address for each storage, as far apart from others as they are long, which nothing depends on.
@@ -133,7 +133,7 @@ def _tensor_methods(torch: Any, fake: Any) -> None:
 
 
 def _comparisons(torch: Any) -> None:
-    """There are no results to compare."""
+    """Comparisons always succeed: there are no results to compare."""
     from torch import testing
 
     torch.allclose = torch.Tensor.allclose = lambda *given, **named: True

@@ -7,21 +7,21 @@ import shlex
 from rich.console import Console
 from rich.text import Text
 
-from triage.capture.captured import Capture, Captured, State
-from triage.capture.findings import Finding, Findings
-from triage.capture.run import Ran
+from triage.capture.captured import Capture, Captured, CaptureState
+from triage.capture.findings import CaptureGroup, Findings
+from triage.capture.run import ProgramRun
 from triage.publish.formats.terminal import report as render
 from triage.publish.formats.terminal.text import clipped, one_line
 
 _WIDTH = 300
 _ENDED = {
-    State.DIED: "its process died compiling it",
-    State.HUNG: "its compile did not end in its time",
-    State.RUNNING: "its compile had not ended when the program did",
+    CaptureState.DIED: "its process died compiling it",
+    CaptureState.HUNG: "its compile did not end in its time",
+    CaptureState.RUNNING: "its compile had not ended when the program did",
 }
 
 
-def ended(console: Console, ran: Ran, command: tuple[str, ...]) -> None:
+def ended(console: Console, ran: ProgramRun, command: tuple[str, ...]) -> None:
     """One line: how the program ended."""
     how = f"ended with exit code {ran.code}"
     if ran.hung:
@@ -33,12 +33,12 @@ def ended(console: Console, ran: Ran, command: tuple[str, ...]) -> None:
 
 def findings(console: Console, found: Findings) -> None:
     """The reports of the first few, and a line for each of the others."""
-    for finding in found.found:
+    for finding in found.groups:
         if finding.whole and finding.report is not None:
             console.print()
             _say(console, f"triage: {_captured(finding)}", bold=True)
             render.report(console, finding.report, _again(finding.first))
-    rest = [finding for finding in found.found if not finding.whole]
+    rest = [finding for finding in found.groups if not finding.whole]
     if rest:
         console.print()
     for finding in rest:
@@ -48,9 +48,9 @@ def findings(console: Console, found: Findings) -> None:
         _say(console, f"triage: {found.left_out} more captured failures were not compiled alone")
 
 
-def summary(console: Console, ran: Ran, found: Findings) -> None:
+def summary(console: Console, ran: ProgramRun, found: Findings) -> None:
     """The last line: how many kernels were compiled, and what else there is to know."""
-    if found.found or found.skipped:
+    if found.groups or found.skipped:
         console.print()
     _guarded(console, ran.capture)
     passed_over = [one for one in found.skipped if not one.refused]
@@ -71,7 +71,7 @@ def summary(console: Console, ran: Ran, found: Findings) -> None:
 
 def _guarded(console: Console, capture: Capture) -> None:
     """What the guard kept from the program, why, and what that saved."""
-    refused = [one for one in capture.found if one.refused]
+    refused = [one for one in capture.compiles if one.refused]
     if refused:
         again = f"; {_many(capture.again, 'compile')} not repeated ({capture.saved_s:.1f} s)" if capture.again else ""
         _say(console, f"triage: the guard kept {_many(len(refused), 'configuration')} from ending the program{again}")
@@ -82,17 +82,17 @@ def _guarded(console: Console, capture: Capture) -> None:
         _say(console, f"triage: {_many(capture.unguarded, 'compile')} could not be tried in isolation")
 
 
-def _captured(finding: Finding) -> str:
+def _captured(finding: CaptureGroup) -> str:
     first = finding.first
     others = len(finding.captured) - 1
     more = f", and {others} more that fail alike" if others else ""
     return f"{first.kernel}{_called(first)}: {_how(first)}{more}"
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: CaptureGroup) -> str:
     if finding.undecided is not None:
         return f"{_captured(finding)}; could not tell more: {one_line(str(finding.undecided))}"
-    if finding.alone:
+    if finding.compiles_alone:
         return f"{_captured(finding)}; captured, but compiles alone"
     assert finding.report is not None and finding.report.diagnosis is not None
     return f"{_captured(finding)}; {finding.report.diagnosis.headline}"
@@ -104,7 +104,7 @@ def _called(one: Captured) -> str:
 
 def _how(one: Captured) -> str:
     """How it ended in the program: its own error, in its words."""
-    if one.state is State.RAISED:
+    if one.state is CaptureState.RAISED:
         place = {"load": "loading it", "launch": "launching it"}.get(one.where, "compiling it")
         return f"{place} gave the program {clipped(one.error, _WIDTH)}"
     return _ENDED[one.state]
