@@ -49,6 +49,8 @@ def test_data_travels_with_the_code(wheel: Path) -> None:
     # What a program is started with, what the report is made with, and what Python reads when it starts.
     assert {"triage/capture/inject/sitecustomize.py", "triage/publish/report.schema.json"} <= names
     assert "triton_triage_guard.pth" in names
+    # What `triage help` prints.
+    assert {str(path.relative_to(ROOT)) for path in (ROOT / "triage").rglob("README.md")} <= names
     assert [name for name in names if name.startswith("tests") or "__pycache__" in name] == []
 
 

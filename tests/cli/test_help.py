@@ -83,3 +83,22 @@ def test_nothing_heavy_is_imported(code: str, unwanted: tuple[str, ...]) -> None
     imported = set(done.stdout.rpartition("|")[2].split())
     assert "triage" in imported
     assert imported & set(unwanted) == set()
+
+
+def test_topics_are_listed_and_printed(cli: Triage) -> None:
+    done = cli("help")
+    assert (done.code, done.err) == (0, "")
+    topics = [line.split()[0] for line in done.out.splitlines()]
+    assert {"run", "guard", "attach", "ci", "pytest", "exit-codes", "kb"} <= set(topics)
+    assert topics == sorted(topics)
+    page = cli("help", "exit-codes")
+    assert (page.code, page.err) == (0, "")
+    assert "2     the command line or an input file is wrong" in page.out
+    assert "](" not in cli("help", "case").out, "links to files are printed as their text"
+
+
+@pytest.mark.parametrize("name", ["exit-code", "zzz"])
+def test_an_unknown_topic_is_one_line(cli: Triage, golden: Golden, name: str) -> None:
+    done = cli("help", name)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    golden(done.err)

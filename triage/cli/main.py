@@ -21,6 +21,7 @@ _COMMANDS = {
     "check": ("triage.cli.check", "Compile a case in isolation, diagnose it, name what compiles instead."),
     "doctor": ("triage.cli.doctor", "Show what was found on this machine."),
     "explain": ("triage.cli.explain", "Say what a hardware or language rule allows, and why."),
+    "help": ("triage.cli.help", "Print the documentation of a topic, or list the topics."),
     "kb": ("triage.cli.kb", "Read, validate, re-verify and extend the knowledge base."),
     "log": ("triage.cli.log", "Diagnose text that somebody else captured. Compiles nothing."),
     "matrix": ("triage.cli.matrix", "Say with which Triton releases a case fails, and since when."),
