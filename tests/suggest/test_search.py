@@ -11,15 +11,12 @@ import pytest
 
 from triage.cases.reproducers import folder
 from triage.model import case as case_module
-from triage.model.case import Case, frozen
+from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.model.report import Match, Report, SuggestionKind
-from triage.model.target import Target
 from triage.pipeline import Options, Session
-from triage.source import parameters as kernel_source
 from triage.source.package_copy import rewritten_case
 from triage.suggest.budget import Budget
-from triage.suggest.legal import broken_rules
 from triage.suggest.plan import advice
 
 
@@ -101,36 +98,3 @@ def test_what_only_a_reproducer_shows_is_advice() -> None:
     assert suggestion.to_json()["resources"] is None
     applied = replace(suggestion, verified=True)
     assert list(advice((match,), (applied,))) == []
-
-
-MATMUL = """
-@triton.jit
-def matmul(a_ptr, b_ptr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
-    a = tl.load(a_ptr + tl.arange(0, BLOCK_M)[:, None])
-    b = tl.load(b_ptr + tl.arange(0, BLOCK_N)[None, :])
-    tl.dot(a, b)
-"""
-
-
-@pytest.mark.parametrize(
-    ("changes", "rules"),
-    [
-        ({}, []),
-        ({"num_warps": 64}, ["launch.num-warps"]),
-        ({"num_ctas": 2, "target": "cuda:80"}, ["launch.num-ctas"]),
-        ({"BLOCK_K": 8}, ["dot.k"]),
-        ({"BLOCK_M": 3}, ["dot.m"]),
-    ],
-)
-def test_rules_that_a_change_breaks(changes: dict[str, object], rules: list[str]) -> None:
-    case = Case(
-        Path(),
-        "kernel.py",
-        "matmul",
-        frozen({"a_ptr": "*fp16", "b_ptr": "*fp16"}),
-        frozen({"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64}),
-        target=Target("cuda", "90"),
-        triton="3.4.0",
-    )
-    source = kernel_source.read(MATMUL, "matmul")
-    assert sorted({violation.rule for violation in broken_rules(case, source, changes)}) == rules

@@ -42,8 +42,9 @@ class KernelSource:
     ``keywords`` are the keyword arguments a parameter is passed as; ``compared`` the constants it is compared with;
     ``shape_names`` the parameters in tensor shapes; ``shapes`` what each dimension of a layout parameter's tensor is
     called; ``defaults`` the values written in the signature; ``stored`` and ``loaded`` the pointers by use; ``steps``
-    the parameters that a loop or the grid steps by; ``decides`` those that a condition reads; ``dots`` is true where
-    there is a ``tl.dot``.
+    the parameters that a loop or the grid steps by; ``decides`` those that a condition reads; ``descriptors`` the
+    pointer and the block (numbers, or names of parameters) of each tensor descriptor that the kernel makes; ``dots`` is
+    true where there is a ``tl.dot``.
     """
 
     keywords: dict[str, set[str]] = field(default_factory=dict)
@@ -56,6 +57,7 @@ class KernelSource:
     loaded: set[str] = field(default_factory=set)
     steps: set[str] = field(default_factory=set)
     decides: set[str] = field(default_factory=set)
+    descriptors: list[tuple[str, tuple[int | str, ...]]] = field(default_factory=list)
     dots: bool = False
     _names_by_line: dict[int, set[str]] = field(default_factory=dict)
     _guards: list[tuple[int, int, set[str]]] = field(default_factory=list)
@@ -232,6 +234,7 @@ class _Reader(ast.NodeVisitor):
                 self.facts.shape_names |= self.names(value)
         self._layout_shape(called, node)
         self._assembly(called, node)
+        self._descriptor(called, node)
         self._memory(called, node)
         self.generic_visit(node)
 
@@ -265,6 +268,18 @@ class _Reader(ast.NodeVisitor):
         constraints, inputs = self.name(bound.get("constraints")), bound.get("args")
         if constraints and isinstance(inputs, ast.List | ast.Tuple):
             self.facts.asm_calls.append(AsmCall(constraints, len(inputs.elts)))
+
+    def _descriptor(self, called: str, node: ast.Call) -> None:
+        if called != "make_tensor_descriptor":
+            return
+        bound = dict(zip(("base", "shape", "strides", "block_shape"), node.args, strict=False))
+        bound |= {word.arg: word.value for word in node.keywords if word.arg}
+        pointer, block = self.name(bound.get("base")), bound.get("block_shape")
+        if pointer is None or not isinstance(block, ast.List | ast.Tuple):
+            return
+        extents = [next(_constants(extent), None) or self.name(extent) for extent in block.elts]
+        if all(isinstance(extent, int | str) for extent in extents):
+            self.facts.descriptors.append((pointer, tuple(extent for extent in extents if extent is not None)))
 
     def _memory(self, called: str, node: ast.Call) -> None:
         if not node.args:

@@ -131,12 +131,18 @@ class Evidence:
     """The telling words of the message."""
 
     @property
-    def shrink_to(self) -> float | None:
-        """What part of the memory asked for there is; None where the message has no such numbers."""
+    def required(self) -> tuple[int, int] | None:
+        """How much memory the kernel asked for, and the limit; None where the message has no such numbers."""
         found = _NEEDED.search(self.text)
         if found is None:
             return None
         required, limit = (int(number) for number in found.groups() if number)
+        return required, limit
+
+    @property
+    def shrink_to(self) -> float | None:
+        """The limit as a share of the memory asked for; None where the message has no such numbers."""
+        required, limit = self.required or (0, 0)
         return limit / required if required else None
 
     @property

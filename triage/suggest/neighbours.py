@@ -25,7 +25,9 @@ from triage.suggest.changes.options import options
 from triage.suggest.changes.targets import targets
 from triage.suggest.changes.texts import texts
 from triage.suggest.changes.tiles import tile_sizes
+from triage.suggest.predictions import Predictions, loads
 from triage.suggest.ranking import rank, shrinks_to
+from triage.suggest.rewrites.recipe import Subject
 from triage.suggest.scene import Scene
 
 Generator = Callable[[Scene], Iterator[Proposal]]
@@ -49,6 +51,8 @@ _PAIRED = 9
 """Singles that are paired: 36 pairs, as many as a search would still try."""
 _PAIR_LATER = 2.2
 """What a pair must wait beyond the sum of its ranks: singles of an even chance come before it."""
+_PAIR_NEEDLESS = 1.0
+"""What a pair must wait in addition where each of the two alone removes what is known to be wrong."""
 _CROWDING = 0.12
 """What each further value of the same parameters waits, so that one parameter does not fill the front."""
 
@@ -60,11 +64,12 @@ def neighbours(case: Case, source: str, diagnosis: Diagnosis, log: str = "") -> 
     compiler printed, used for places in the source that the diagnosis does not name.
     """
     scene = Scene.of(case, source, diagnosis, log)
-    singles = _ordered(_ranked(scene, followed(scene, _all(scene))))
-    pairs = _ordered(_pairs(scene, singles))
-    merged = sorted([*singles, *pairs], key=lambda entry: entry[0])
+    predictions = Predictions(scene, loads(Subject.of(scene, source)))
+    singles = _ordered(_ranked(scene, predictions, followed(scene, _all(scene))))
+    pairs = _ordered(_pairs(scene, predictions, singles))
+    possible = (entry for entry in singles if not predictions.excludes(entry[1]))
     seen: set[str] = set()
-    for _, proposal in merged:
+    for _, proposal in sorted([*possible, *pairs], key=lambda entry: entry[0]):
         if proposal.key in seen or len(seen) == LIMIT:
             continue
         seen.add(proposal.key)
@@ -79,13 +84,13 @@ def _all(scene: Scene) -> Iterator[Proposal]:
         yield from generator(scene)
 
 
-def _ranked(scene: Scene, proposals: Iterator[Proposal]) -> Iterator[Ranked]:
+def _ranked(scene: Scene, predictions: Predictions, proposals: Iterator[Proposal]) -> Iterator[Ranked]:
     """Proposals that apply and change something, the best of equal ones kept."""
     best: dict[str, Ranked] = {}
     for proposal in proposals:
         if not _applies(scene.case, proposal):
             continue
-        entry = (rank(scene, proposal), proposal)
+        entry = (rank(scene, predictions, proposal), proposal)
         if proposal.key not in best or entry[0] < best[proposal.key][0]:
             best[proposal.key] = entry
     yield from best.values()
@@ -121,7 +126,7 @@ def _ordered(entries: Iterator[Ranked]) -> list[Ranked]:
     return sorted(spaced, key=lambda entry: entry[0])
 
 
-def _pairs(scene: Scene, singles: list[Ranked]) -> Iterator[Ranked]:
+def _pairs(scene: Scene, predictions: Predictions, singles: list[Ranked]) -> Iterator[Ranked]:
     """Two of the best at once, where they touch different things. Targets and data are not worth combining."""
     usable = [entry for entry in singles if entry[1].move not in (Move.TARGET, Move.DATA)][:_PAIRED]
     for (first_rank, first), (second_rank, second) in combinations(usable, 2):
@@ -134,9 +139,12 @@ def _pairs(scene: Scene, singles: list[Ranked]) -> Iterator[Ranked]:
             first.distance + second.distance,
             f"{first.why}; {second.why}",
         )
-        if _applies(scene.case, proposal):
+        if _applies(scene.case, proposal) and not predictions.excludes(proposal):
             together = max(first_rank, 0) + max(second_rank, 0)
-            yield (0.3 + 0.5 * together if _needed(scene, proposal) else together + _PAIR_LATER), proposal
+            later = _PAIR_LATER
+            if predictions.confirmed and not (predictions.excludes(first) or predictions.excludes(second)):
+                later += _PAIR_NEEDLESS
+            yield (0.3 + 0.5 * together if _needed(scene, proposal) else together + later), proposal
 
 
 def _needed(scene: Scene, proposal: Proposal) -> bool:

@@ -14,15 +14,18 @@ from triage.model.diagnosis import Kind
 from triage.suggest.candidate import Move, Proposal
 from triage.suggest.configuration import element_bits
 from triage.suggest.evidence import words_of
-from triage.suggest.legal import broken_rules
+from triage.suggest.predictions import Predictions
 from triage.suggest.scene import Scene
 
 Rule = Callable[[Scene, Proposal], float]
 
 
-def rank(scene: Scene, proposal: Proposal) -> float:
+def rank(scene: Scene, predictions: Predictions, proposal: Proposal) -> float:
     """Lower is earlier."""
-    return proposal.prior + sum(rule(scene, proposal) for rule in RULES)
+    evidence = proposal.prior + sum(rule(scene, proposal) for rule in RULES)
+    if "smem.total" not in predictions.confirmed:
+        evidence += _cannot_fit(scene, proposal)
+    return evidence + predictions.weight(proposal)
 
 
 def _named_in_the_message(scene: Scene, proposal: Proposal) -> float:
@@ -173,14 +176,6 @@ def _dot_takes_no_wide_integers(scene: Scene, proposal: Proposal) -> float:
     return 1.5 if any(str(value).lstrip("*") in wide for value in proposal.changes.values()) else 0.0
 
 
-def _legality(scene: Scene, proposal: Proposal) -> float:
-    """A rule that the change breaks anew speaks against it, and one that it mends for it."""
-    if proposal.move not in (Move.OPTION, Move.TILE, Move.TARGET):
-        return 0.0
-    broken = {violation.rule for violation in broken_rules(scene.case, scene.source, proposal.changes)}
-    return 2.0 * len(broken - scene.broken_rules) - (1.0 if scene.broken_rules - broken else 0.0)
-
-
 RULES: tuple[Rule, ...] = (
     _named_in_the_message,
     _guards_the_failing_line,
@@ -197,6 +192,4 @@ RULES: tuple[Rule, ...] = (
     _odd_number_of_stages,
     _not_a_size_of_the_problem,
     _dot_takes_no_wide_integers,
-    _cannot_fit,
-    _legality,
 )

@@ -1,4 +1,4 @@
-"""What every generator of neighbours is given: the case, its source, its failure, read once."""
+"""Shared input of all generators: the case, its parsed source and the evidence of its failure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from triage.model.diagnosis import Diagnosis
 from triage.source import parameters as kernel_source
 from triage.source.parameters import KernelSource
 from triage.suggest import evidence as evidence_module
-from triage.suggest import legal
 from triage.suggest.configuration import Configuration
 from triage.suggest.evidence import Evidence
 
@@ -43,11 +42,6 @@ class Scene:
     def on_lines(self) -> frozenset[str]:
         """Parameters used on a failing line."""
         return frozenset().union(*(self.source.names_on(line) for line in self.evidence.lines))
-
-    @cached_property
-    def broken_rules(self) -> frozenset[str]:
-        """Legality rules that the failing configuration breaks."""
-        return frozenset(violation.rule for violation in legal.broken_rules(self.case, self.source, {}))
 
     @property
     def num_ctas(self) -> int:

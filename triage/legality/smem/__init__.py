@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from triage.legality.smem.estimate import Estimate, estimate, largest_tiles, stages_that_fit, violations
+from triage.legality.smem.estimate import Estimate, estimate, largest_tiles, stages_that_fit, violations, violations_of
 from triage.legality.smem.model import Part
 from triage.legality.smem.rule import RULE
 
-__all__ = ["RULE", "Estimate", "Part", "estimate", "largest_tiles", "stages_that_fit", "violations"]
+__all__ = ["RULE", "Estimate", "Part", "estimate", "largest_tiles", "stages_that_fit", "violations", "violations_of"]

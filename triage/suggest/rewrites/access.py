@@ -72,6 +72,12 @@ def is_load(subject: Subject, node: ast.expr) -> bool:
     return called(node) == "load" or _access(subject, node) is not None
 
 
+def holder(subject: Subject, call: ast.Call) -> ast.Name | None:
+    """The name that holds the descriptor which a call loads through; None for any other call."""
+    access = _access(subject, call)
+    return access.descriptor if access is not None else None
+
+
 def _access(subject: Subject, call: ast.Call) -> _Access | None:
     """The call as a load through a descriptor that a name holds; None for any other call."""
     name = called(call)

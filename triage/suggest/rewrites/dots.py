@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from triage.source.module import Edit, argument, called
 from triage.suggest.evidence import canonical_dtype
 from triage.suggest.rewrites.casts import spelled
-from triage.suggest.rewrites.operand_transposed import transposed
+from triage.suggest.rewrites.operands import transposed
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import behind, failing_calls, functions, language
 

@@ -1,10 +1,11 @@
-"""What a recipe is given and what it gives back."""
+"""The input and the output of a recipe: a failing kernel, and its rewritten source."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -21,6 +22,15 @@ class Subject:
     kernel: ast.FunctionDef
     scene: Scene
     imported: Mapping[str, tuple[ast.FunctionDef, ...]] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def of(cls, scene: Scene, text: str) -> Subject | None:
+        """The subject of a failure and the text of the kernel's file; None where that does not define the kernel."""
+        module = Module.parse(text)
+        kernels = module.functions(scene.case.name) if module else []
+        if module is None or not kernels:
+            return None
+        return cls(module, kernels[0], scene, _imported(module, scene.case.path.parent))
 
     def definitions(self, name: str) -> tuple[ast.FunctionDef, ...]:
         """Every definition of a helper that the kernel calls by name."""
@@ -47,6 +57,23 @@ class Rewritten:
     results: str = ""
     changes: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     transposed: tuple[str, ...] = ()
+
+
+def _imported(module: Module, folder: Path) -> dict[str, tuple[ast.FunctionDef, ...]]:
+    """Functions that the file imports by name from files beside it. Read, never run; a file that cannot be read is
+    left out."""
+    functions: dict[str, tuple[ast.FunctionDef, ...]] = {}
+    for node in ast.walk(module.tree):
+        if not isinstance(node, ast.ImportFrom) or not node.module or "." in node.module or node.level > 1:
+            continue
+        try:
+            other = Module.parse((folder / f"{node.module}.py").read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            continue
+        for alias in node.names:
+            if other is not None:
+                functions[alias.asname or alias.name] = tuple(other.functions(alias.name))
+    return functions
 
 
 Recipe: TypeAlias = Callable[[Subject], Iterator[Rewritten]]

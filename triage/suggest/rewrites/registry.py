@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 from triage.model.case import Case
-from triage.source.module import Module
 from triage.suggest.rewrites.block_pointers import block_pointers_as_descriptors
 from triage.suggest.rewrites.carried import loop_carried_type
 from triage.suggest.rewrites.casts import argument_in_fp32, loads_in_fp32
@@ -76,32 +73,13 @@ def rewrites(case: Case, scene: Scene, named: Iterable[str]) -> Iterator[Rewritt
         text = case.path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return
-    module = Module.parse(text)
-    kernels = module.functions(case.name) if module else []
-    if module is None or not kernels:
+    subject = Subject.of(scene, text)
+    if subject is None:
         return
-    subject = Subject(module, kernels[0], scene, _imported(module, case.path.parent))
-    spoken_for = [name for name, pattern in _RELEVANT if pattern.search(scene.evidence.text)]
+    likely = [name for name, pattern in _RELEVANT if pattern.search(scene.evidence.text)]
     seen = {text}
-    for name in dict.fromkeys([*named, *spoken_for]):
+    for name in dict.fromkeys([*named, *likely]):
         for rewritten in RECIPES[name](subject):
             if rewritten.text not in seen:
                 seen.add(rewritten.text)
                 yield rewritten
-
-
-def _imported(module: Module, folder: Path) -> dict[str, tuple[ast.FunctionDef, ...]]:
-    """Functions that the file imports by name from files beside it. Read, never run; a file that cannot be read is
-    left out."""
-    found: dict[str, tuple[ast.FunctionDef, ...]] = {}
-    for node in ast.walk(module.tree):
-        if not isinstance(node, ast.ImportFrom) or not node.module or "." in node.module or node.level > 1:
-            continue
-        try:
-            other = Module.parse((folder / f"{node.module}.py").read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError):
-            continue
-        for alias in node.names:
-            if other is not None:
-                found[alias.asname or alias.name] = tuple(other.functions(alias.name))
-    return found
