@@ -15,21 +15,23 @@ import json
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
 from triage._version import __version__
-from triage.harness import artifacts, codec
+from triage.harness import artifacts
 from triage.harness.environment import deciding_variables
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import cache_root
+from triage.model.document import decode, encode
+from triage.model.errors import InputError
 from triage.model.outcome import Outcome, Status
 
-_SCHEMA = 1
+_SCHEMA = 2
 _MOST_KEPT = 400
 """Failures whose artifacts are kept; a failing attention kernel's are about 2 MB."""
 _MOST_LOG = 1 << 20
@@ -61,8 +63,8 @@ class Store:
             return None
         files = {name: self._artifacts / key / file for name, file in json.loads(row[2]).items()}
         try:
-            outcome = codec.loads(row[0], files)
-        except (ValueError, KeyError, TypeError):
+            outcome = loads(row[0], files)
+        except (ValueError, InputError):
             return None
         if not _answers(outcome, request.limits, request.action, files, observed=bool(row[3])):
             return None
@@ -88,7 +90,7 @@ class Store:
             bounded = replace(bounded, log_stages=())
         row = (
             key,
-            codec.dumps(bounded),
+            dumps(bounded),
             json.dumps({path: _digest(Path(path)) for path in dependencies}),
             json.dumps({name: path.name for name, path in kept.items()}),
             int(request.action.observe),
@@ -135,6 +137,16 @@ class Store:
             "dependencies TEXT NOT NULL, artifacts TEXT NOT NULL, observed INTEGER NOT NULL, used REAL NOT NULL)"
         )
         return connection
+
+
+def dumps(outcome: Outcome) -> str:
+    """The outcome as JSON text, without its artifacts, whose location the reader knows."""
+    return json.dumps(encode(replace(outcome, artifacts={}), exact=True))
+
+
+def loads(text: str, artifacts: Mapping[str, Path]) -> Outcome:
+    """The outcome of :func:`dumps`. Raises ValueError or InputError for any other text."""
+    return replace(decode(Outcome, json.loads(text), "outcome", exact=True), artifacts=artifacts)
 
 
 def key_of(request: Request) -> str:

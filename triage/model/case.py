@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from triage.model import inputs as launch_inputs
+from triage.model.document import Doc, Documented, Internal, Name
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -57,7 +58,7 @@ def frozen(value: Mapping[str, Any] | None = None) -> Frozen:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Case(Documented):
     """One kernel in one configuration.
 
     ``signature`` maps argument names to Triton types (``*fp16``, ``i32``); ``constexprs`` maps compile-time
@@ -68,18 +69,28 @@ class Case:
     not say, and no part of what is compiled.
     """
 
-    folder: Path
-    file: str
-    name: str
-    signature: Frozen
-    constexprs: Frozen = field(default_factory=frozen)
-    divisible: Frozen = field(default_factory=frozen)
-    target: Target = field(default_factory=lambda: Target("cuda", "90"))
-    options: Frozen = field(default_factory=frozen)
+    schema_name: ClassVar[str] = SCHEMA
+
+    folder: Internal[Path]
+    file: Annotated[Name, Doc("The source file, in the case's folder.", name="kernel.file")]
+    name: Annotated[Name, Doc("The function.", name="kernel.name")]
+    signature: Annotated[Frozen, Doc("Argument names and types.", schema={"additionalProperties": {"type": "string"}})]
+    constexprs: Annotated[Frozen, Doc("Compile-time arguments; tl.float32 and the like name Triton's objects.")] = (
+        field(default_factory=frozen)
+    )
+    divisible: Annotated[Frozen, Doc("Known divisors.", schema={"additionalProperties": {"enum": [1, 16]}})] = field(
+        default_factory=frozen
+    )
+    target: Annotated[Target, Doc("cuda:90, hip:gfx942.", schema={"pattern": "^[a-z]+:[A-Za-z0-9]+$"})] = field(
+        default_factory=lambda: Target("cuda", "90")
+    )
+    options: Annotated[Frozen, Doc("The backend's own options.")] = field(default_factory=frozen)
     language: Language = Language.TRITON
-    triton: str | None = None
-    origin: Frozen = field(default_factory=frozen)
-    inputs: Frozen = field(default_factory=frozen)
+    triton: Annotated[str | None, Doc(name="toolchain.triton", optional=True)] = None
+    origin: Annotated[Frozen, Doc("Where the case comes from; free.")] = field(default_factory=frozen)
+    inputs: Annotated[Frozen, Doc("How to make the arguments of a launch.", optional=True)] = field(
+        default_factory=frozen
+    )
 
     @property
     def path(self) -> Path:

@@ -3,86 +3,102 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any
+from enum import Enum, Flag, auto
+from typing import Annotated, Any
+
+from triage.model.document import Doc, Documented, Internal, Name, encode_fields
+
+
+class Trait(Flag):
+    """What kinds of failure have in common."""
+
+    NONE = 0
+    WORDLESS = auto()
+    """It says how the process ended and nothing more."""
+    PROCESS_END = auto()
+    """A process's own end, which whoever started it sees as well."""
+    GAVE_UP = auto()
+    """The compiler stopped itself, or the system stopped it, in its own code."""
+    IN_PASS = auto()
+    """It happens in a pass of the compiler, which has a name and an input."""
+    COMPILER_MESSAGE = auto()
+    """The compiler's own text says what went wrong."""
+    PYTHON = auto()
+    """It is raised by Python code: the front end's, the driver's or the user's."""
+    EXHAUSTED = auto()
+    """It ran out of time or memory, or was stopped for that."""
 
 
 class Kind(str, Enum):
-    """The kinds of failure that are told apart."""
+    """The kinds of failure: what documents call each, and its traits."""
 
-    ASSERTION = "assertion"
-    UNREACHABLE = "unreachable"
-    LLVM_FATAL = "llvm-fatal"
+    ASSERTION = "assertion", Trait.GAVE_UP | Trait.IN_PASS | Trait.COMPILER_MESSAGE
+    UNREACHABLE = "unreachable", Trait.GAVE_UP | Trait.IN_PASS | Trait.COMPILER_MESSAGE
+    LLVM_FATAL = "llvm-fatal", Trait.GAVE_UP | Trait.IN_PASS | Trait.COMPILER_MESSAGE
     LLVM_DIAGNOSTIC = "llvm-diagnostic"
-    SEGFAULT = "segfault"
-    ABORT = "abort"
-    MLIR_DIAGNOSTIC = "mlir-diagnostic"
-    FRONTEND_ERROR = "frontend-error"
-    PYTHON_EXCEPTION = "python-exception"
+    SEGFAULT = "segfault", Trait.GAVE_UP | Trait.IN_PASS | Trait.PROCESS_END | Trait.WORDLESS
+    ABORT = "abort", Trait.GAVE_UP | Trait.IN_PASS | Trait.PROCESS_END | Trait.WORDLESS
+    MLIR_DIAGNOSTIC = "mlir-diagnostic", Trait.IN_PASS | Trait.COMPILER_MESSAGE
+    FRONTEND_ERROR = "frontend-error", Trait.PYTHON
+    PYTHON_EXCEPTION = "python-exception", Trait.PYTHON
     PTXAS = "ptxas"
     ASSEMBLER = "assembler"
     OUT_OF_RESOURCES = "out-of-resources"
-    TIMEOUT = "timeout"
-    OUT_OF_MEMORY = "out-of-memory"
-    KILLED = "killed"
+    TIMEOUT = "timeout", Trait.IN_PASS | Trait.EXHAUSTED
+    OUT_OF_MEMORY = "out-of-memory", Trait.EXHAUSTED
+    KILLED = "killed", Trait.PROCESS_END | Trait.EXHAUSTED
     LAUNCH_ERROR = "launch-error"
-    UNKNOWN = "unknown"
+    ENVIRONMENT = "environment"
+    OTHER = "other"
+    UNKNOWN = "unknown", Trait.WORDLESS
+
+    traits: Trait
+
+    def __new__(cls, value: str, traits: Trait = Trait.NONE) -> Kind:
+        kind = str.__new__(cls, value)
+        kind._value_ = value
+        kind.traits = traits
+        return kind
+
+    def has(self, trait: Trait) -> bool:
+        """Whether failures of this kind have the trait."""
+        return bool(self.traits & trait)
 
 
 @dataclass(frozen=True, slots=True)
-class SourceLocation:
-    """A place in the user's kernel: 1-based line, 1-based column, and the line's text where it is known."""
+class SourceLocation(Documented):
+    """A location in the user's kernel: 1-based line, 1-based column, and the line's text where it is known."""
 
     file: str
-    line: int
-    column: int | None = None
+    line: Annotated[int, Doc(schema={"minimum": 0})]
+    column: Annotated[int | None, Doc(schema={"minimum": 0})] = None
     text: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The contract's ``source`` object."""
-        return {"file": self.file, "line": self.line, "column": self.column, "text": self.text}
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """One failure, named.
-
-    ``function`` is without return type, arguments and namespaces; ``file`` is the last path component;
-    ``signature`` is equal for the same bug across releases, build paths and configurations;
-    ``required``/``limit`` are the numbers of an out-of-resources failure, ``resource`` what they count.
-    """
+class Diagnosis(Documented):
+    """One failure, named. ``stage`` is where it happened; ``required`` and ``limit`` are the numbers of an
+    out-of-resources failure, ``resource`` what they count: documents have these three only where there is one."""
 
     kind: Kind
-    headline: str
-    message: str
-    function: str | None = None
-    file: str | None = None
+    headline: Annotated[Name, Doc("One line that a person reads first.")]
+    message: Annotated[str, Doc("The failing text itself.")]
+    function: Annotated[str | None, Doc("The compiler's, without return type, arguments and namespaces.")] = None
+    file: Annotated[str | None, Doc("The last component of its path.", schema={"pattern": "^[^/]*$"})] = None
     line: int | None = None
-    pass_name: str | None = None
+    pass_name: Annotated[str | None, Doc("As mlir-opt spells it.", name="pass")] = None
     exception: str | None = None
     source: SourceLocation | None = None
-    signature: str = ""
-    stage: str | None = None
-    resource: str | None = None
-    required: int | None = None
-    limit: int | None = None
-    notes: tuple[str, ...] = ()
+    signature: Annotated[Name, Doc("Equal for the same bug over releases, build paths and configurations.")] = ""
+    stage: Internal[str | None] = None
+    resource: Annotated[str | None, Doc(optional=True)] = None
+    required: Annotated[int | None, Doc(optional=True)] = None
+    limit: Annotated[int | None, Doc(optional=True)] = None
+    notes: Annotated[tuple[str, ...], Doc(optional=True)] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The contract's ``diagnosis`` object."""
-        document: dict[str, Any] = {
-            "kind": self.kind.value,
-            "headline": self.headline,
-            "message": self.message,
-            "function": self.function,
-            "file": self.file,
-            "line": self.line,
-            "pass": self.pass_name,
-            "exception": self.exception,
-            "source": self.source.to_json() if self.source else None,
-            "signature": self.signature,
-            "notes": list(self.notes),
-        }
-        if self.resource is not None:
-            document |= {"resource": self.resource, "required": self.required, "limit": self.limit}
+        document = encode_fields(self)
+        if self.resource is None:
+            del document["resource"], document["required"], document["limit"]
         return document

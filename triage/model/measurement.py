@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Annotated, TypeVar
+
+from triage.model.document import Amount, Count, Doc, Documented, Internal
 
 K = TypeVar("K")
 S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Documented):
     """How far the worst output is from the first suggestion's. ``absolute`` and ``relative`` (to the first one's
     largest magnitude) are None where no number says it: an infinity or NaN in one of the two. ``undefined`` counts
     the elements that are NaN or infinite in one alone."""
@@ -19,25 +21,14 @@ class Difference:
     output: str
     absolute: float | None
     relative: float | None
-    undefined: int
+    undefined: Count
     tolerance: float
-    elements: int
+    elements: Count
 
     @property
     def agrees(self) -> bool:
         """True when the difference is within the tolerance."""
         return self.undefined == 0 and self.relative is not None and self.relative <= self.tolerance
-
-    def to_json(self) -> dict[str, Any]:
-        """The document's ``measured.difference``."""
-        return {
-            "output": self.output,
-            "absolute": self.absolute,
-            "relative": self.relative,
-            "undefined": self.undefined,
-            "tolerance": self.tolerance,
-            "elements": self.elements,
-        }
 
     def words(self) -> str:
         """One clause: which output, how far, and how far it may be."""
@@ -52,37 +43,23 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(Documented):
     """Times of one launch in milliseconds: the median, the 20th and the 80th percentile of ``launches`` launches,
     each with a cold L2 cache. ``tflops`` where the case states its operations. ``agrees``: whether the outputs are
     those of the first suggestion that ran (for that one itself: those of any other); None where nothing was
     compared. ``clock`` says at which clock the GPU ran."""
 
-    median_ms: float
-    p20_ms: float
-    p80_ms: float
-    launches: int
+    median_ms: Annotated[Amount, Doc(digits=6)]
+    p20_ms: Annotated[Amount, Doc(digits=6)]
+    p80_ms: Annotated[Amount, Doc(digits=6)]
+    launches: Count
     device: str
     clock: str = ""
-    tflops: float | None = None
+    tflops: Annotated[float | None, Doc(digits=3)] = None
     agrees: bool | None = None
     difference: Difference | None = None
-    reference: bool = False
+    reference: Internal[bool] = False
     """The one whose outputs the others were compared with."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The document's ``suggestions[].measured``."""
-        return {
-            "median_ms": round(self.median_ms, 6),
-            "p20_ms": round(self.p20_ms, 6),
-            "p80_ms": round(self.p80_ms, 6),
-            "launches": self.launches,
-            "tflops": None if self.tflops is None else round(self.tflops, 3),
-            "device": self.device,
-            "clock": self.clock,
-            "agrees": self.agrees,
-            "difference": None if self.difference is None else self.difference.to_json(),
-        }
 
     def words(self) -> str:
         """One line: the time, the throughput, and a disagreement, which is never left out."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, ClassVar
+
+from triage.model.document import Amount, Count, Doc, Documented, Internal, encode_fields
 
 
 class Status(str, Enum):
@@ -48,33 +50,19 @@ class TensorCore(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Resources:
-    """What a compiled kernel uses. ``shared_bytes`` a block; ``registers`` and ``spill_bytes`` a thread;
-    None where the tool chain did not say. ``warp_specialized``: the compiler split the warps into partitions.
-    ``register_copies``: tiles that a loop writes from registers to shared memory, as it does with an operand that
-    lies in the wrong order."""
+class Resources(Documented):
+    """What a compiled kernel uses. None where the toolchain does not report it. ``warp_specialized``: the compiler
+    split the warps into partitions. ``register_copies``: tiles that a loop writes from registers to shared memory, as
+    it does with an operand that is stored in the wrong order."""
 
-    shared_bytes: int
-    registers: int | None
-    spill_bytes: int | None
+    shared_bytes: Annotated[Count, Doc("Bytes a block.")]
+    registers: Annotated[Count | None, Doc("A thread; null where the toolchain does not report it.")]
+    spill_bytes: Annotated[Count | None, Doc("Bytes a thread.")]
     tensor_core: TensorCore
-    tensor_memory_columns: int | None = None
-    threads: int | None = None
-    warp_specialized: bool = False
-    register_copies: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """The contract's ``resources`` object."""
-        return {
-            "shared_bytes": self.shared_bytes,
-            "registers": self.registers,
-            "spill_bytes": self.spill_bytes,
-            "tensor_core": self.tensor_core.value,
-            "tensor_memory_columns": self.tensor_memory_columns,
-            "threads": self.threads,
-            "warp_specialized": self.warp_specialized,
-            "register_copies": self.register_copies,
-        }
+    tensor_memory_columns: Annotated[Count | None, Doc(optional=True)] = None
+    threads: Annotated[Count | None, Doc("A block.", optional=True)] = None
+    warp_specialized: Annotated[bool, Doc(optional=True)] = False
+    register_copies: Annotated[Count, Doc(optional=True)] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,59 +99,82 @@ class StageTime:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """One finished compile.
+class Outcome(Documented):
+    """How one compile ended.
 
     ``log`` is standard output and error together, bounded, with the compiler's own text only; ``log_stages``
     says at which character offset of ``log`` each stage began. ``pipeline`` is true when the process was
-    inside an MLIR pass pipeline when it ended. ``pass_name`` and ``pass_ir`` come from an observing re-run.
+    inside an MLIR pass pipeline when it ended. ``pass_name`` comes from a second, observed run.
     ``limit_s``/``limit_bytes`` are what the attempt ran under. ``imported`` is false when the kernel's module
     itself failed, before there was a kernel.
     """
 
+    schema_rules: ClassVar[Mapping[str, Any]] = {
+        "allOf": [
+            {
+                "if": {"properties": {"status": {"const": "ok"}}},
+                "then": {"properties": {"stage": {"type": "null"}}},
+            },
+            {
+                "if": {"properties": {"status": {"const": "crash"}}},
+                "then": {
+                    "anyOf": [
+                        {"properties": {"signal": {"type": "string"}}},
+                        {"properties": {"exit_code": {"type": "integer"}}},
+                    ]
+                },
+            },
+        ]
+    }
+
     status: Status
-    stage: Stage | None = None
-    stages: tuple[StageTime, ...] = ()
+    stage: Annotated[Stage | None, Doc("Where it ended; null when ok.")] = None
+    stages: Internal[tuple[StageTime, ...]] = ()
     exit_code: int | None = None
-    signal: str | None = None
-    duration_s: float = 0.0
-    max_rss_bytes: int = 0
+    signal: Annotated[str | None, Doc("Such as SIGABRT.", schema={"pattern": "^SIG[A-Z0-9+]+$"})] = None
+    duration_s: Annotated[Amount, Doc(digits=3)] = 0.0
+    max_rss_bytes: Count = 0
     resources: Resources | None = None
-    errors: tuple[PythonError, ...] = ()
-    log: str = ""
-    log_stages: tuple[tuple[Stage, int], ...] = ()
-    log_dropped_bytes: int = 0
-    pipeline: bool = False
-    pass_name: str | None = None
-    over_limit: str | None = None
-    cache_key: str | None = None
-    limit_s: float | None = None
-    limit_bytes: int | None = None
-    killed_from_outside: bool = False
-    imported: bool = True
-    notes: tuple[str, ...] = ()
-    artifacts: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
-    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    errors: Internal[tuple[PythonError, ...]] = ()
+    log: Internal[str] = ""
+    log_stages: Internal[tuple[tuple[Stage, int], ...]] = ()
+    log_dropped_bytes: Internal[int] = 0
+    pipeline: Internal[bool] = False
+    pass_name: Internal[str | None] = None
+    over_limit: Internal[str | None] = None
+    cache_key: Internal[str | None] = None
+    limit_s: Internal[float | None] = None
+    limit_bytes: Internal[int | None] = None
+    killed_from_outside: Internal[bool] = False
+    imported: Internal[bool] = True
+    notes: Annotated[tuple[str, ...], Doc(optional=True)] = ()
+    artifacts: Internal[Mapping[str, Path]] = field(default_factory=lambda: MappingProxyType({}))
+    environment: Internal[Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def failed(self) -> bool:
         """True for everything but a clean compile."""
         return self.status is not Status.OK
 
+    @property
+    def stages_completed(self) -> Annotated[tuple[Stage, ...], Doc()]:
+        """The stages that finished, in their order."""
+        return tuple(done.stage for done in self.stages)
+
+    @property
+    def stage_seconds(self) -> Annotated[Mapping[str, Amount], Doc(optional=True)]:
+        """How long each of them took."""
+        return {done.stage.value: round(done.seconds, 4) for done in self.stages}
+
     def to_json(self) -> dict[str, Any]:
         """The contract's ``outcome`` object."""
-        return {
-            "status": self.status.value,
-            "stage": self.stage.value if self.stage and self.failed else None,
-            "stages_completed": [done.stage.value for done in self.stages],
-            "stage_seconds": {done.stage.value: round(done.seconds, 4) for done in self.stages},
-            "exit_code": self.exit_code,
-            "signal": self.signal,
-            "duration_s": round(self.duration_s, 3),
-            "max_rss_bytes": self.max_rss_bytes,
-            "resources": self.resources.to_json() if self.resources else None,
-            "notes": list(self.notes),
-        }
+        return encode_fields(self) | ({} if self.failed else {"stage": None})
+
+    def restored(self, derived: Mapping[str, Any]) -> Outcome:
+        """With the stages, which the document has as their names and their times."""
+        seconds = derived.get("stage_seconds", {})
+        completed = derived.get("stages_completed", ())
+        return replace(self, stages=tuple(StageTime(stage, seconds.get(stage.value, 0.0)) for stage in completed))
 
 
 @dataclass(frozen=True, slots=True)

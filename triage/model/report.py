@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
+from triage.model.document import Amount, Count, Doc, Documented, Internal, Name
 from triage.model.measurement import Measurement
 from triage.model.outcome import Outcome, Resources
 
@@ -19,35 +20,24 @@ SCHEMA = "triton-triage/report/1"
 POISONED = "poisoned_cache_entry"
 """The artifact that is not triage's own: the bad binary of a suspect compile, in Triton's cache."""
 
+Address = Annotated[str, Doc(schema={"pattern": "^https?://"})]
+Texts = Annotated[tuple[str, ...], Doc(optional=True)]
+
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """A knowledge-base entry that recognises the diagnosis. ``confidence`` is 0…1."""
+class Match(Documented):
+    """An entry of the knowledge base that recognises the diagnosis."""
 
-    id: str
+    id: Name
     title: str
     cause: str
-    confidence: float
+    confidence: Annotated[float, Doc(digits=3, schema={"minimum": 0, "maximum": 1})]
     fixed_in: str | None = None
-    upstream: tuple[str, ...] = ()
+    upstream: tuple[Address, ...] = ()
     evidence: tuple[str, ...] = ()
-    helps: tuple[str, ...] = ()
-    does_not_help: tuple[str, ...] = ()
-    rewrites: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The contract's ``matches`` element."""
-        return {
-            "id": self.id,
-            "title": self.title,
-            "cause": self.cause,
-            "confidence": round(self.confidence, 3),
-            "fixed_in": self.fixed_in,
-            "upstream": list(self.upstream),
-            "evidence": list(self.evidence),
-            "helps": list(self.helps),
-            "does_not_help": list(self.does_not_help),
-        }
+    helps: Texts = ()
+    does_not_help: Texts = ()
+    rewrites: Internal[tuple[str, ...]] = ()
 
 
 class SuggestionKind(str, Enum):
@@ -59,110 +49,82 @@ class SuggestionKind(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
-    """What may be done instead. A verified one was compiled, whole and in isolation, in the search that offers it;
-    one that is not verified is advice, and has no ``resources``.
+class Suggestion(Documented):
+    """What may be done instead; best first in its list. A verified one was compiled, whole and in isolation, in the
+    search that offers it; one that is not verified is advice, and has no ``resources``.
 
-    ``note`` says in words what it does and what it costs: ``why`` and ``cost`` together. ``results`` says how results
-    differ or may differ, and ``caller`` what the caller must do differently; empty means not at all. ``diff`` is the
-    change of the kernel's own file, as ``patch -p1`` takes it in the folder of the file.
+    ``note`` says in words what it does and what it costs: ``why`` and ``cost`` together. An empty ``results`` or
+    ``caller`` means that results do not differ, and that the caller need not change anything.
     """
 
-    changes: Mapping[str, Any]
+    schema_rules: ClassVar[Mapping[str, Any]] = {
+        "if": {"properties": {"verified": {"const": True}}},
+        "then": {"properties": {"resources": {"type": "object"}}},
+    }
+
+    changes: Annotated[Mapping[str, Any], Doc(schema={"minProperties": 1})]
     kind: SuggestionKind
-    distance: float
+    distance: Annotated[Amount, Doc(digits=2)]
     resources: Resources | None
     note: str
-    verified: bool = True
-    why: str = ""
-    cost: str = ""
-    results: str = ""
-    caller: str = ""
-    diff: str | None = None
-    caution: str = ""
-    """What is known to go wrong when it runs, though it compiles."""
-    measured: Measurement | None = None
-    """Its time on this machine's GPU, where it was asked for and could be had."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The contract's ``suggestions`` element."""
-        return {
-            "changes": dict(self.changes),
-            "kind": self.kind.value,
-            "verified": self.verified,
-            "distance": round(self.distance, 2),
-            "resources": self.resources.to_json() if self.resources else None,
-            "note": self.note,
-            "why": self.why,
-            "cost": self.cost,
-            "results": self.results or None,
-            "caller": self.caller or None,
-            "diff": self.diff,
-            "caution": self.caution or None,
-            "measured": self.measured.to_json() if self.measured else None,
-        }
+    verified: Annotated[bool, Doc("Compiled, whole, in isolation.")] = True
+    why: Annotated[str, Doc(optional=True)] = ""
+    cost: Annotated[str, Doc(optional=True)] = ""
+    results: Annotated[str, Doc("How results may differ.", blank=True, optional=True)] = ""
+    caller: Annotated[str, Doc("What the caller must do.", blank=True, optional=True)] = ""
+    diff: Annotated[
+        str | None, Doc("Of the kernel's file, for patch -p1 in the folder of the file.", optional=True)
+    ] = None
+    caution: Annotated[
+        str, Doc("What is known to go wrong when it runs, though it compiles.", blank=True, optional=True)
+    ] = ""
+    measured: Annotated[
+        Measurement | None, Doc("Its time on this machine's GPU, where it was measured.", optional=True)
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """One neighbour that was compiled, and how that ended: ``signature`` is that of its failure, None where it
-    compiled; ``same`` is true for the very failure that is being triaged."""
+class Tried(Documented):
+    """A neighbour that was compiled. ``signature`` is that of its failure, None where it compiled; ``same`` is true
+    for the failure that is being triaged."""
 
     changes: Mapping[str, Any]
     kind: SuggestionKind
     compiled: bool
     signature: str | None = None
-    headline: str = ""
-    same: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """One element of the report's ``tried``."""
-        return {
-            "changes": dict(self.changes),
-            "kind": self.kind.value,
-            "compiled": self.compiled,
-            "signature": self.signature,
-            "headline": self.headline or None,
-            "same_failure": self.same,
-        }
+    headline: Annotated[str, Doc(blank=True)] = ""
+    same: Annotated[bool, Doc(name="same_failure")] = False
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """Everything known about one case. ``command`` repeats the triage."""
+class Report(Documented):
+    """Everything known about one case."""
+
+    schema_name: ClassVar[str] = SCHEMA
+    schema_rules: ClassVar[Mapping[str, Any]] = {
+        "if": {"properties": {"outcome": {"properties": {"status": {"const": "ok"}}}}},
+        "then": {"properties": {"diagnosis": {"type": "null"}}},
+        "else": {"properties": {"diagnosis": {"type": "object"}}},
+    }
 
     case: Case
     outcome: Outcome
-    environment: Mapping[str, str]
-    diagnosis: Diagnosis | None = None
+    environment: Annotated[
+        Mapping[str, str], Doc("With what it was compiled.", schema={"required": ["triton", "python", "target"]})
+    ]
+    diagnosis: Annotated[Diagnosis | None, Doc("Null when it compiles.")] = None
     matches: tuple[Match, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
-    artifacts: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
-    tried: tuple[Tried, ...] = ()
-    """The neighbours that were compiled to find the suggestions, in the order in which they were asked for."""
-    learnt: tuple[str, ...] = ()
-    """What those that failed have in common, in sentences."""
-    unmeasured: tuple[str, ...] = ()
-    """Why suggestions were not timed, a line each reason; empty where that was not asked for."""
+    artifacts: Annotated[Mapping[str, Path], Doc("Files that were kept, by what they are.")] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    tried: Annotated[
+        tuple[Tried, ...], Doc("The neighbours that were compiled to find the suggestions, in order.", optional=True)
+    ] = ()
+    learnt: Annotated[Texts, Doc("What those that failed have in common, in sentences.")] = ()
+    unmeasured: Annotated[Texts, Doc("Why suggestions were not timed, one text a reason; empty if not asked for.")] = ()
 
     @property
-    def searched(self) -> int:
+    def searched(self) -> Annotated[Count, Doc(name="neighbours_compiled", optional=True)]:
         """How many neighbours were compiled to find the suggestions."""
         return len(self.tried)
-
-    def to_json(self) -> dict[str, Any]:
-        """The contract's report document."""
-        return {
-            "schema": SCHEMA,
-            "case": self.case.to_json(),
-            "environment": dict(self.environment),
-            "outcome": self.outcome.to_json(),
-            "diagnosis": self.diagnosis.to_json() if self.diagnosis else None,
-            "matches": [match.to_json() for match in self.matches],
-            "suggestions": [suggestion.to_json() for suggestion in self.suggestions],
-            "neighbours_compiled": self.searched,
-            "tried": [tried.to_json() for tried in self.tried],
-            "learnt": list(self.learnt),
-            "unmeasured": list(self.unmeasured),
-            "artifacts": {name: str(path) for name, path in self.artifacts.items()},
-        }

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from enum import Enum
-from importlib import resources
 from typing import Any
 
+from triage.matrix import table as matrices
+from triage.minimize import run as minimizing
+from triage.model import schema as schemas
+from triage.model.report import Report
 from triage.publish.compose.whole import cleaned, compose, shared
 from triage.publish.finished import Finished
 from triage.publish.formats import html, markdown, text
@@ -20,6 +23,39 @@ class Format(str, Enum):
     HTML = "html"
     JSON = "json"
     TEXT = "text"
+
+
+_ABOUT = {
+    "$id": "urn:triton-triage:report:1",
+    "title": "triton-triage report",
+    "description": "What triton-triage found out about one kernel in one configuration. Further fields may be added to "
+    "any object; none is renamed or dropped within this version.",
+}
+_ADDED = {
+    "minimized": {
+        "type": "object",
+        "properties": {
+            "schema": {"const": minimizing.SCHEMA},
+            "case": {"$ref": "#/$defs/case"},
+            "signature": {"type": "string"},
+            "reproduced": {"type": "array", "items": {"type": "integer"}},
+        },
+        "required": ["schema", "case", "signature", "reproduced"],
+        "description": "What triage minimize made of it.",
+    },
+    "matrix": {
+        "type": "object",
+        "properties": {
+            "schema": {"const": matrices.SCHEMA},
+            "rows": {"type": "array"},
+            "cells": {"type": "array"},
+            "targets": {"type": "array"},
+        },
+        "required": ["schema", "rows", "cells", "targets"],
+        "description": "The same case over Triton releases.",
+    },
+}
+"""What ``report --format json`` adds to the report document."""
 
 
 def render(found: Finished, format_: Format, scrubber: Scrubber | None) -> str:
@@ -47,5 +83,5 @@ def document(found: Finished, scrubber: Scrubber | None) -> dict[str, Any]:
 
 
 def schema() -> str:
-    """The JSON Schema (draft 2020-12) of the report document."""
-    return resources.files("triage.publish").joinpath("report.schema.json").read_text(encoding="utf-8")
+    """The JSON Schema (draft 2020-12) of the report document, as text."""
+    return json.dumps(schemas.schema(Report, _ADDED, **_ABOUT), indent=2) + "\n"
