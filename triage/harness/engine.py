@@ -36,13 +36,11 @@ from triage.harness.servers import ServerTree
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain
 from triage.harness.work import Mode, Work
-from triage.model.diagnosis import Kind
+from triage.model.diagnosis import Trait
 from triage.model.outcome import Outcome, Status, Undecided
 
 _WATCH_S = 0.1
 """How often memory is looked at. A process can touch about 3 GB a second, so a limit is overrun by 0.3 GB at most."""
-_BARE = frozenset({Kind.SEGFAULT, Kind.ABORT, Kind.UNKNOWN})
-"""Kinds that say how a process ended and nothing more."""
 _KILL_GRACE_S = 5.0
 """A SIGKILL takes effect at once; a server that has not reported the end by then is not working any more."""
 
@@ -328,7 +326,7 @@ class Engine:
         """What has to be equal for one confirmation to do for two failures. A bare signal names no bug, so there the
         kernel has to be the same as well."""
         diagnosis = logs.diagnose_outcome(outcome, work.request.case.path)
-        bare = diagnosis is None or diagnosis.kind in _BARE
+        bare = diagnosis is None or diagnosis.kind.has(Trait.WORDLESS)
         place = str(work.request.case.path) if bare else ""
         return (work.request.toolchain.identity, place, diagnosis.signature if diagnosis else "")
 

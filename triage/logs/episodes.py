@@ -11,17 +11,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from triage.logs.finding import Finding, Specificity
-from triage.model.diagnosis import Kind
+from triage.model.diagnosis import Trait
 
-#: Ways for a process to end, which end an episode.
-_ENDS = frozenset({Kind.SEGFAULT, Kind.ABORT, Kind.KILLED})
 #: What says enough to begin an episode after an end.
 _CAUSE = Specificity.SYMPTOM
 
 
 def _ends(finding: Finding) -> bool:
     return finding.diagnosis.exception is not None or (
-        finding.specificity is Specificity.TAIL and finding.diagnosis.kind in _ENDS
+        finding.specificity is Specificity.TAIL and finding.diagnosis.kind.has(Trait.PROCESS_END)
     )
 
 

@@ -20,7 +20,7 @@ from triage.logs.recognisers.out_of_resources import out_of_resources
 from triage.logs.scan import read, root_cause
 from triage.logs.signature import signature_of
 from triage.logs.sources import in_kernel
-from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
 from triage.model.outcome import Outcome, PythonError, Stage, Status
 
 _OVER_LIMIT = re.compile(r"^(?P<resource>[\w ]{1,80}): (?P<required>\d{1,15}) > (?P<limit>\d{1,15})")
@@ -106,12 +106,8 @@ def _from_text(outcome: Outcome) -> tuple[Finding | None, str | None]:
 
 
 def _is_process_end(finding: Finding) -> bool:
-    return finding.specificity is Specificity.TAIL and finding.diagnosis.kind in (
-        Kind.SEGFAULT,
-        Kind.ABORT,
-        Kind.KILLED,
-        Kind.TIMEOUT,
-    )
+    kind = finding.diagnosis.kind
+    return finding.specificity is Specificity.TAIL and (kind.has(Trait.PROCESS_END) or kind is Kind.TIMEOUT)
 
 
 def _decided(outcome: Outcome) -> Diagnosis | None:

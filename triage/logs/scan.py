@@ -22,15 +22,11 @@ from triage.logs.reading import Log
 from triage.logs.recognisers import RECOGNISERS, silent_pass, stack_trace
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.window import Window, windows
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Diagnosis, Kind, Trait
 
 #: A text that repeats its failure for ever (a loop over configurations) is known after so many.
 MAX_FINDINGS = 500
 
-#: Kinds in which a pass is what failed: a front-end error or a driver's has none.
-_IN_A_PASS = frozenset(
-    {Kind.ASSERTION, Kind.UNREACHABLE, Kind.LLVM_FATAL, Kind.MLIR_DIAGNOSTIC, Kind.SEGFAULT, Kind.ABORT, Kind.TIMEOUT}
-)
 #: Lines of Python that quote what they would say.
 _QUOTING = ("raise ", "assert ", "return ", "print(")
 
@@ -91,7 +87,7 @@ def _in_its_surroundings(finding: Finding, window: Window, context: Context) -> 
         foreign = context.is_foreign(window.before)
         plain = finding.specificity is Specificity.EXCEPTION or diagnosis.kind is Kind.OUT_OF_MEMORY
         return replace(finding, foreign=foreign and plain and not is_tritons(diagnosis.message))
-    in_a_pass = diagnosis.kind in _IN_A_PASS and finding.specificity >= Specificity.SYMPTOM
+    in_a_pass = diagnosis.kind.has(Trait.IN_PASS) and finding.specificity >= Specificity.SYMPTOM
     if in_a_pass and window.dump is not None and (found := lowering(diagnosis, window.dump)):
         return replace(finding, diagnosis=with_lowering(diagnosis, found), places=finding.places + found.places)
     return finding
@@ -99,7 +95,7 @@ def _in_its_surroundings(finding: Finding, window: Window, context: Context) -> 
 
 def _completed(finding: Finding, context: Context) -> Finding:
     diagnosis = frontend_headline(finding.diagnosis)
-    if diagnosis.kind in _IN_A_PASS and diagnosis.pass_name is None:
+    if diagnosis.kind.has(Trait.IN_PASS) and diagnosis.pass_name is None:
         diagnosis = replace(diagnosis, pass_name=context.pass_at(finding.position))
     if diagnosis.pass_name is not None:
         diagnosis = replace(diagnosis, pass_name=context.argument_of(diagnosis.pass_name))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from triage.model.case import Case
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Diagnosis, Trait
 
 _MINIMUM = re.compile(r"\b([A-Za-z]\w*) >= (\d+)")
 """``Input shapes should have M >= 1, N >= 1 and K >= 32``"""
@@ -163,7 +163,7 @@ def read(case: Case, diagnosis: Diagnosis, log: str) -> Evidence:
     if least:
         minimums[""] = max(least)
     stage = diagnosis.stage or ""
-    python_error = diagnosis.kind in (Kind.FRONTEND_ERROR, Kind.PYTHON_EXCEPTION)
+    python_error = diagnosis.kind.has(Trait.PYTHON)
     return Evidence(
         text=text,
         # One letter (M, K) is a dimension more often than a parameter, and is read as such.
@@ -185,7 +185,7 @@ def read(case: Case, diagnosis: Diagnosis, log: str) -> Evidence:
         lines=_lines(case, diagnosis, log),
         frontend=stage in ("source", "ttir") or python_error,
         backend=stage in ("ttgir", "llir", "ptx", "cubin", "amdgcn", "hsaco") and not python_error,
-        exhausted=diagnosis.kind in (Kind.TIMEOUT, Kind.OUT_OF_MEMORY, Kind.KILLED),
+        exhausted=diagnosis.kind.has(Trait.EXHAUSTED),
         specialization=bool(_CONSTRUCT.search(f"{text} {diagnosis.file} {diagnosis.pass_name}")),
         instruction=bool(_INSTRUCTION.search(text)),
         types=bool(_TYPES.search(text)),

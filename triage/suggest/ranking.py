@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from triage.model.case import Case
-from triage.model.diagnosis import Kind
+from triage.model.diagnosis import Kind, Trait
 from triage.suggest.candidate import Move, Proposal
 from triage.suggest.configuration import element_bits
 from triage.suggest.evidence import words_of
@@ -55,13 +55,7 @@ def _front_end_ignores_options(scene: Scene, proposal: Proposal) -> float:
 
 
 def _back_end_listens_to_options(scene: Scene, proposal: Proposal) -> float:
-    crashed = scene.diagnosis.kind in (
-        Kind.ASSERTION,
-        Kind.UNREACHABLE,
-        Kind.SEGFAULT,
-        Kind.ABORT,
-        Kind.LLVM_FATAL,
-    )
+    crashed = scene.diagnosis.kind.has(Trait.GAVE_UP)
     return -0.2 if crashed and scene.evidence.backend and proposal.move is Move.OPTION else 0.0
 
 
