@@ -10,15 +10,15 @@ from typing import Any
 from triage.publish.compose import compose
 from triage.publish.document import Document
 from triage.publish.finished import Finished, read
-from triage.publish.privacy import Machine, Scrubber
+from triage.publish.privacy import LocalIdentity, Scrubber
 from triage.publish.render import Format, render
 
 FINISHED = Path(__file__).parent / "finished"
 """Of wgmma-tf32-mn-major on Triton 3.2.0, as user jdoe; written by the commands themselves."""
-NOBODY = Machine()
+NOBODY = LocalIdentity()
 
 
-def scrubber(machine: Machine = NOBODY) -> Scrubber:
+def scrubber(machine: LocalIdentity = NOBODY) -> Scrubber:
     """One that knows nothing of the machine that the tests run on."""
     return Scrubber(machine)
 
@@ -43,6 +43,6 @@ def report_with(to: Path, **changes: Any) -> Path:
     return folder
 
 
-def in_every_format(found: Finished, machine: Machine = NOBODY) -> dict[str, str]:
+def in_every_format(found: Finished, machine: LocalIdentity = NOBODY) -> dict[str, str]:
     """Each format's text, each with a scrubber of its own."""
     return {one.value: render(found, one, Scrubber(machine)) for one in Format}

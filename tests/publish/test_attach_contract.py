@@ -20,13 +20,13 @@ import pytest
 from jsonschema import Draft4Validator
 
 from triage.publish.github import content, duplicates, gist
-from triage.publish.github.address import Repository, Server
+from triage.publish.github.address import GitHubServer, Repository
 from triage.publish.github.client import Client
-from triage.publish.github.endpoints import Endpoints, Request
-from triage.publish.github.faults import Refused
+from triage.publish.github.endpoints import ApiRequest, Endpoints
+from triage.publish.github.faults import RequestRefused
 from triage.publish.github.message import Message
 from triage.publish.github.plan import plan
-from triage.publish.github.post import Attachment, People, Wish
+from triage.publish.github.post import Attachment, People, PostRequest
 from triage.publish.github.token import Token
 from triage.publish.github.transport import Patience
 
@@ -107,7 +107,7 @@ def prism(request: pytest.FixtureRequest, npm: Path, tmp_path_factory: pytest.Te
 
 @pytest.fixture
 def endpoints(prism: str) -> Endpoints:
-    return Endpoints(Server.parse(prism), Repository.parse("octocat/Hello-World"))
+    return Endpoints(GitHubServer.parse(prism), Repository.parse("octocat/Hello-World"))
 
 
 @pytest.fixture
@@ -138,15 +138,15 @@ REQUESTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", REQUESTS)
 def test_the_description_allows_the_request(endpoints: Endpoints, client: Client, name: str) -> None:
-    request: Request = REQUESTS[name](endpoints)
+    request: ApiRequest = REQUESTS[name](endpoints)
     assert client.read(request).status in (200, 201, 204)
 
 
 @pytest.mark.parametrize("body", [{}, {"body": 3}])
 def test_the_server_does_refuse_what_is_not_described(endpoints: Endpoints, client: Client, body: Any) -> None:
     right = endpoints.comment(1347, "body")
-    with pytest.raises(Refused) as caught:
-        client.read(Request(right.purpose, right.method, right.url, body))
+    with pytest.raises(RequestRefused) as caught:
+        client.read(ApiRequest(right.purpose, right.method, right.url, body))
     assert caught.value.status == 422
 
 
@@ -155,7 +155,7 @@ def test_an_issue_is_what_the_description_asks_for(npm: Path) -> None:
     document = json.loads(_described(npm, "api.github.com.json").read_text())
     content = document["paths"]["/repos/{owner}/{repo}/issues"]["post"]["requestBody"]["content"]
     validator = Draft4Validator(content["application/json"]["schema"])
-    endpoints = Endpoints(Server.parse(None), Repository.parse("octocat/Hello-World"))
+    endpoints = Endpoints(GitHubServer.parse(None), Repository.parse("octocat/Hello-World"))
     validator.validate(endpoints.open_issue("title", "body", ("bug", "nvidia")).body)
     assert not validator.is_valid({"body": "no title"})
 
@@ -170,18 +170,24 @@ def test_the_answers_are_understood(endpoints: Endpoints, client: Client) -> Non
 
 
 @pytest.mark.parametrize(
-    "wish", [Wish(), Wish(issue=1347), Wish(gist=True, labels=("bug",)), Wish(issue=1347, gist=True)]
+    "wish",
+    [
+        PostRequest(),
+        PostRequest(issue=1347),
+        PostRequest(gist=True, labels=("bug",)),
+        PostRequest(issue=1347, gist=True),
+    ],
 )
-def test_a_whole_way(endpoints: Endpoints, client: Client, wish: Wish) -> None:
+def test_a_whole_way(endpoints: Endpoints, client: Client, wish: PostRequest) -> None:
     posted = Attachment(client, endpoints, MESSAGE, wish, People(lambda line: None, lambda question: True)).post()
     assert posted is not None
     assert posted.url.startswith("https://github.com/octocat/Hello-World/issues/")
 
 
 def test_every_planned_request_is_described(endpoints: Endpoints, client: Client) -> None:
-    for wish in (Wish(gist=True), Wish(issue=1347)):
+    for wish in (PostRequest(gist=True), PostRequest(issue=1347)):
         for one in plan(endpoints, MESSAGE, wish)["requests"]:
             if one["url"].endswith("/graphql"):
                 continue  # is no part of the description of REST
             url = one["url"].replace("{comment_id}", "1").replace("{gist_id}", "aa5a315d61ae9438b18d")
-            assert client.read(Request(one["purpose"], one["method"], url, one["body"])).status < 300
+            assert client.read(ApiRequest(one["purpose"], one["method"], url, one["body"])).status < 300

@@ -17,10 +17,10 @@ from github_server import TOKEN, GitHub, Reply, serve
 
 from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.publish.github import token
-from triage.publish.github.address import Repository, Server, same_origin
+from triage.publish.github.address import GitHubServer, Repository, same_origin
 from triage.publish.github.client import Client
-from triage.publish.github.endpoints import Endpoints, Request
-from triage.publish.github.faults import Refused
+from triage.publish.github.endpoints import ApiRequest, Endpoints
+from triage.publish.github.faults import RequestRefused
 from triage.publish.github.token import Token
 from triage.publish.github.transport import Patience
 
@@ -31,8 +31,8 @@ QUICK = Patience(connect_s=2, read_s=0.15, whole_s=1, tries=3, backoff_s=0.01, l
 
 def asking(url: str, path: str = "/repos/octo/kernels", patience: Patience = QUICK) -> Any:
     """One look, with the token."""
-    client = Client(Server.parse(url), Token(TOKEN, "GH_TOKEN"), lambda line: None, patience)
-    return client.read(Request("look up the repository", "GET", f"{Server.parse(url).api}{path}")).document
+    client = Client(GitHubServer.parse(url), Token(TOKEN, "GH_TOKEN"), lambda line: None, patience)
+    return client.read(ApiRequest("look up the repository", "GET", f"{GitHubServer.parse(url).api}{path}")).document
 
 
 def line(problem: Callable[[], Any]) -> tuple[str, int]:
@@ -105,7 +105,7 @@ LIMITS = [
 def test_a_short_wait_is_waited(github: GitHub, status: int, headers: dict[str, str], said: str) -> None:
     github.fail("GET", "", Reply(status, {"message": said}, headers))
     notes: list[str] = []
-    server = Server.parse(github.url)
+    server = GitHubServer.parse(github.url)
     client = Client(server, Token(TOKEN, "GH_TOKEN"), notes.append, QUICK)
     began = time.monotonic()
     client.read(Endpoints(server, Repository.parse("octo/kernels")).about())
@@ -297,7 +297,7 @@ class TestToken:
         ],
     )
     def test_where_it_comes_from(self, api_url: str | None, environ: dict[str, str], source: str) -> None:
-        assert token.find(Server.parse(api_url), {**environ, "PATH": ""}).source == source
+        assert token.find(GitHubServer.parse(api_url), {**environ, "PATH": ""}).source == source
 
     @pytest.mark.parametrize(
         ("api_url", "environ", "names"),
@@ -308,13 +308,13 @@ class TestToken:
     )
     def test_a_token_for_another_server_is_none(self, api_url: str | None, environ: dict[str, str], names: str) -> None:
         with pytest.raises(EnvironmentFault, match=names):
-            token.find(Server.parse(api_url), {**environ, "PATH": ""})
+            token.find(GitHubServer.parse(api_url), {**environ, "PATH": ""})
 
     def test_gh_is_asked_for_the_host(self, tmp_path: Path) -> None:
         gh = tmp_path / "gh"
         gh.write_text('#!/bin/sh\n[ "$*" = "auth token --hostname ghe.example.com" ] && echo from-gh\n')
         gh.chmod(0o755)
-        found = token.find(Server.parse("https://ghe.example.com"), {"PATH": str(tmp_path)})
+        found = token.find(GitHubServer.parse("https://ghe.example.com"), {"PATH": str(tmp_path)})
         assert (found.authorization(), found.source) == ("Bearer from-gh", "gh auth token")
 
     def test_a_gh_that_knows_none(self, tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ class TestToken:
         gh.write_text("#!/bin/sh\necho not logged in; exit 1\n")
         gh.chmod(0o755)
         with pytest.raises(EnvironmentFault, match=r"no token for github\.com"):
-            token.find(Server.parse(None), {"PATH": str(tmp_path)})
+            token.find(GitHubServer.parse(None), {"PATH": str(tmp_path)})
 
 
 class TestProxy:
@@ -356,7 +356,7 @@ SERVERS = [
 
 @pytest.mark.parametrize(("given", "api", "web", "host", "enterprise"), SERVERS)
 def test_servers(given: str | None, api: str, web: str, host: str, enterprise: bool) -> None:
-    server = Server.parse(given)
+    server = GitHubServer.parse(given)
     assert (server.api, server.web, server.host, server.enterprise) == (api, web, host, enterprise)
 
 
@@ -379,7 +379,7 @@ def test_servers(given: str | None, api: str, web: str, host: str, enterprise: b
 )
 def test_what_is_no_server(given: str, text: str) -> None:
     with pytest.raises(InputError) as caught:
-        Server.parse(given)
+        GitHubServer.parse(given)
     assert text in str(caught.value)
     assert "pa55word" not in str(caught.value)
 
@@ -421,6 +421,6 @@ def test_the_same_origin(one: str, other: str, same: bool) -> None:
 
 def test_a_refusal_keeps_its_status(github: GitHub) -> None:
     github.fail("GET", "", Reply(404, {"message": "Not Found"}))
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RequestRefused) as caught:
         asking(github.url)
     assert caught.value.status == 404

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.model.errors import EnvironmentFault, InputError, TriageError
-from triage.publish.github.address import Repository, Server
+from triage.publish.github.address import GitHubServer, Repository
 from triage.publish.github.client import Client
 from triage.publish.github.duplicates import queries
 from triage.publish.github.endpoints import Endpoints
 from triage.publish.github.mark import digest, gist_of, mark
 from triage.publish.github.message import Message
 from triage.publish.github.plan import plan
-from triage.publish.github.post import Attachment, People, Posted, Wish
+from triage.publish.github.post import Attachment, People, Posted, PostRequest
 from triage.publish.github.token import Token
 from triage.publish.github.transport import Patience
 
@@ -50,11 +50,11 @@ class Desk:
             self.asked.append(question)
             return bool(answer)
 
-        server = Server.parse(self.github.url)
+        server = GitHubServer.parse(self.github.url)
         client = Client(server, Token(TOKEN, "GH_TOKEN"), self.notes.append, patience)
         people = People(self.notes.append, ask if answer is not None else None)
         endpoints = Endpoints(server, Repository.parse(repo))
-        return Attachment(client, endpoints, MESSAGE, Wish(**wish), people).post()
+        return Attachment(client, endpoints, MESSAGE, PostRequest(**wish), people).post()
 
 
 @pytest.fixture
@@ -303,7 +303,7 @@ LOST: list[tuple[str, Callable[[GitHub, str], None]]] = [
 ]
 NOT_DONE: list[tuple[str, Callable[[GitHub, str], None]]] = [
     ("closed", lambda github, path: github.fail("POST", path, None)),
-    ("502", lambda github, path: github.fail("POST", path, Reply(502, {"message": "Server Error"}))),
+    ("502", lambda github, path: github.fail("POST", path, Reply(502, {"message": "GitHubServer Error"}))),
     (
         "limited",
         lambda github, path: github.fail("POST", path, Reply(429, {"message": "slow"}, {"Retry-After": "0"})),
@@ -343,9 +343,9 @@ def test_a_post_that_was_not_carried_out_is_repeated(
 @pytest.mark.parametrize("wish", [{}, {"issue": 7}, {"issue": 7, "gist": True}, {"gist": True, "labels": ("bug",)}])
 def test_the_plan_names_every_request_that_is_sent(desk: Desk, github: GitHub, wish: dict[str, Any]) -> None:
     github.issues[7] = {**github.issues.pop(github.add_issue()), "number": 7}
-    server = Server.parse(github.url)
+    server = GitHubServer.parse(github.url)
     endpoints = Endpoints(server, Repository.parse("octo/kernels"))
-    document = plan(endpoints, MESSAGE, Wish(**wish))
+    document = plan(endpoints, MESSAGE, PostRequest(**wish))
     desk.attach(**wish)
     if "issue" in wish:
         desk.attach(**wish)
@@ -374,7 +374,7 @@ def test_any_signature_has_a_mark_that_is_one_comment(signature: str) -> None:
 
 @given(st.text() | st.text('AND OR NOT : " repo:x/y is:pr ').map(lambda text: text * 40))
 def test_any_headline_is_searched_for_in_words(headline: str) -> None:
-    endpoints = Endpoints(Server.parse(None), Repository.parse("octo/kernels"))
+    endpoints = Endpoints(GitHubServer.parse(None), Repository.parse("octo/kernels"))
     for request in queries(endpoints, "s", headline)[1:]:
         query = parse_qs(urlsplit(request.url).query)["q"][0]
         words = query.removeprefix("repo:octo/kernels is:issue ")

@@ -24,9 +24,9 @@ from markdown_it import MarkdownIt
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.model.errors import EnvironmentFault
 from triage.model.report import Match
-from triage.publish.ci.checked import Checked, Failure, Known, Verdict, of_error, of_log
+from triage.publish.ci.checked import Checked, CheckedFailure, CheckVerdict, Known, of_error, of_log
 from triage.publish.ci.junit import junit
-from triage.publish.ci.places import Place, Places
+from triage.publish.ci.places import FilePosition, Places
 from triage.publish.ci.sarif import sarif
 from triage.publish.ci.summary import summary
 from triage.publish.ci.workflow import commands
@@ -69,7 +69,7 @@ def unknown(text: str) -> Checked:
 
 
 MIXED = [
-    Checked("good", Verdict.PASSED, "matmul for cuda:90", seconds=1.25),
+    Checked("good", CheckVerdict.PASSED, "matmul for cuda:90", seconds=1.25),
     failing("it fails"),
     unknown("no Triton here"),
     *(failing(text) for text in HOSTILE),
@@ -94,10 +94,10 @@ def understood(line: str) -> tuple[str, dict[str, str], str]:
 
 class TestAnnotations:
     def test_a_failure_is_an_error_at_its_line(self) -> None:
-        place = Place("src/kernel.py", 12, 5, inside=True)
-        failure = Failure("assertion", "it: fails, 100%", "text", "v2|x", "f", (place,), "llir", "some-pass")
+        place = FilePosition("src/kernel.py", 12, 5, inside=True)
+        failure = CheckedFailure("assertion", "it: fails, 100%", "text", "v2|x", "f", (place,), "llir", "some-pass")
         known = Known("known-bug", "The bug", "why", None)
-        one = Checked("case", Verdict.FAILED, "k", (replace(failure, known=known, instead=("num_warps=8: ok",)),))
+        one = Checked("case", CheckVerdict.FAILED, "k", (replace(failure, known=known, instead=("num_warps=8: ok",)),))
         assert list(commands([one])) == [
             "::error file=src/kernel.py,line=12,col=5,title=it%3A fails%2C 100%25::it: fails, 100%25"
             "%0Acase | k | llir in some-pass%0ACause: The bug (known-bug)%0ACompiles instead: num_warps=8: ok"
@@ -107,7 +107,7 @@ class TestAnnotations:
         assert list(commands([unknown("no disk")])) == ["::warning title=triage could not tell%3A no disk::no disk"]
 
     def test_what_passed_is_not_annotated(self) -> None:
-        assert list(commands([Checked("good", Verdict.PASSED)])) == []
+        assert list(commands([Checked("good", CheckVerdict.PASSED)])) == []
 
     def test_a_place_outside_of_the_checkout_is_none(self) -> None:
         (line,) = commands([failing("x")])
@@ -254,10 +254,12 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_places_are_told_from_the_root_of_the_checkout(checkout: Path) -> None:
     places = Places.here({})
     assert places.root == checkout
-    assert places.of_file(Path("kernel.py"), 3) == Place("src/kernel.py", 3, None, inside=True)
-    assert places.of_source(SourceLocation(str(checkout / "a b.py"), 0, 0)) == Place("a b.py", 1, None, inside=True)
+    assert places.of_file(Path("kernel.py"), 3) == FilePosition("src/kernel.py", 3, None, inside=True)
+    assert places.of_source(SourceLocation(str(checkout / "a b.py"), 0, 0)) == FilePosition(
+        "a b.py", 1, None, inside=True
+    )
     assert not places.of_source(SourceLocation("/elsewhere/k.py", 3)).inside
-    assert places.of_source(SourceLocation("not_here.py", 3)) == Place("not_here.py", 3, None, inside=False)
+    assert places.of_source(SourceLocation("not_here.py", 3)) == FilePosition("not_here.py", 3, None, inside=False)
     assert not places.of_source(SourceLocation("../../k.py", 3)).inside
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from triage import data
 from triage.cases import reproducers
-from triage.publish.privacy import Machine, Scrubber
+from triage.publish.privacy import LocalIdentity, Scrubber
 
-JANE = Machine.of(
+JANE = LocalIdentity.of(
     {
         "USER": "jdoe42",
         "HOSTNAME": "gpu-node17",
@@ -31,7 +31,7 @@ JANE = Machine.of(
 )
 
 
-def scrubbed(text: str, machine: Machine = JANE) -> str:
+def scrubbed(text: str, machine: LocalIdentity = JANE) -> str:
     return Scrubber(machine, [Path("/home/jdoe42/work/kernels")]).text(text)
 
 
@@ -162,7 +162,7 @@ def test_names_in_code_stay_identifiers_and_are_the_same_everywhere() -> None:
 
 
 def test_a_name_that_is_a_word_goes_only_where_a_name_stands() -> None:
-    will = Machine.of({}, user="max", home="/home/max")
+    will = LocalIdentity.of({}, user="max", home="/home/max")
     text = "tl.max(x) is the max; max@laptop /data/max/x"
     assert scrubbed(text, will) == "tl.max(x) is the max; user@laptop \u2026"
 
@@ -179,7 +179,7 @@ def test_a_log_full_of_homes_costs_little() -> None:
 
 
 def test_names_of_the_kernel_are_no_values() -> None:
-    machine = Machine.of({"KERNEL": "flash_attention_fwd"})
+    machine = LocalIdentity.of({"KERNEL": "flash_attention_fwd"})
     assert (
         Scrubber(machine, keep=["flash_attention_fwd"]).text("def flash_attention_fwd(") == "def flash_attention_fwd("
     )
@@ -236,7 +236,7 @@ def test_what_was_scrubbed_stays_as_it_is(text: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet="abcXYZ_ 019%#.,:=()[]{}<>+-*\n", max_size=200))
 def test_code_without_secrets_is_left_alone(text: str) -> None:
-    assert scrubbed(text, Machine()) == text or "=" in text or ":" in text or "/" in text
+    assert scrubbed(text, LocalIdentity()) == text or "=" in text or ":" in text or "/" in text
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def _all_texts() -> list[Path]:
 def test_nothing_in_reproducers_and_knowledge_is_private() -> None:
     """Kernels and prose of 87 failures: not one word of them is taken for a secret, a name or an address."""
     assert len(reproducers.names()) > 80
-    found = Scrubber(Machine())
+    found = Scrubber(LocalIdentity())
     for path in _all_texts():
         found.text(path.read_text(encoding="utf-8"))
     assert {name for name in found.removed if name != "path"} == set()
@@ -285,7 +285,7 @@ def test_nothing_in_reproducers_and_knowledge_is_private() -> None:
 
 def test_a_report_stays_the_same_but_for_its_paths() -> None:
     folder = Path(__file__).parent / "finished"
-    found = Scrubber(Machine())
+    found = Scrubber(LocalIdentity())
     for path in sorted(folder.rglob("*.*")):
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".json":

@@ -18,12 +18,12 @@ from triage.publish.document import Document
 from triage.publish.formats import markdown
 from triage.publish.formats.terminal.text import one_line
 from triage.publish.github import token
-from triage.publish.github.address import Repository, Server
+from triage.publish.github.address import GitHubServer, Repository
 from triage.publish.github.client import Client
 from triage.publish.github.endpoints import Endpoints
 from triage.publish.github.message import MOST_TITLE, Message
 from triage.publish.github.plan import plan
-from triage.publish.github.post import Attachment, People, Wish
+from triage.publish.github.post import Attachment, People, PostRequest
 from triage.publish.github.prefilled import prefilled
 from triage.publish.visible import one_line as visible_line
 
@@ -67,8 +67,8 @@ def command(
     """
     if issue is not None and (new or open_ or title is not None or labels):
         raise InputError("--issue names an issue that is there: leave out --new, --open, --title and --label")
-    server, repository = Server.parse(api_url), Repository.parse(repo)
-    wish = Wish(issue, labels, gist, yes)
+    server, repository = GitHubServer.parse(api_url), Repository.parse(repo)
+    wish = PostRequest(issue, labels, gist, yes)
     endpoints = Endpoints(server, repository)
     # Before minutes of compiling: what is missing is said at once.
     client = None if dry_run or open_ else Client(server, token.find(server, os.environ), _note)
@@ -107,7 +107,12 @@ def _made(place: str, title: str | None, anonymize: bool, given: dict[str, Any])
 
 
 def _open(
-    server: Server, repository: Repository, document: Document, message: Message, labels: tuple[str, ...], launch: bool
+    server: GitHubServer,
+    repository: Repository,
+    document: Document,
+    message: Message,
+    labels: tuple[str, ...],
+    launch: bool,
 ) -> None:
     made = prefilled(server, repository, document, message.title, message.signature, labels)
     if made.shortened:

@@ -18,7 +18,7 @@ from triage.model.report import Match, Report
 from triage.publish.formats.terminal.text import one_line
 
 if TYPE_CHECKING:
-    from triage.publish.ci.record import Record
+    from triage.publish.ci.record import CiRecord
 
 _FILE = click.Path(path_type=Path)
 _OPTIONS = [
@@ -37,9 +37,9 @@ def with_outputs(command: str) -> Callable[[Callable[..., int]], Callable[..., i
             record = None
             if github or junit or sarif:
                 # Loads all that reports are made of, which other commands start without.
-                from triage.publish.ci.record import Record
+                from triage.publish.ci.record import CiRecord
 
-                record = Record(command, github, junit, sarif, os.environ)
+                record = CiRecord(command, github, junit, sarif, os.environ)
             with Outputs(command, record, quiet=not github, to_stderr=given["as_json"]) as outputs:
                 return function(*arguments, outputs=outputs, **given)
 
@@ -57,7 +57,7 @@ class Outputs:
     standard output, or with ``to_stderr`` to standard error, which GitHub reads as well.
     """
 
-    def __init__(self, command: str, record: Record | None, quiet: bool, to_stderr: bool) -> None:
+    def __init__(self, command: str, record: CiRecord | None, quiet: bool, to_stderr: bool) -> None:
         self._command, self._record, self._quiet, self._to_stderr = command, record, quiet, to_stderr
         self._pause = secrets.token_hex(16)
 

@@ -1,3 +1,3 @@
-"""What a triage found, in the formats of continuous integration: annotations and summaries of GitHub Actions, JUnit
-XML, SARIF. All are made from a list of :class:`~triage.publish.ci.checked.Checked`, which is scrubbed when it is made.
-"""
+"""Results for continuous integration: GitHub Actions annotations and summaries, JUnit XML, SARIF.
+
+All are rendered from a list of :class:`~triage.publish.ci.checked.Checked`, scrubbed on creation."""

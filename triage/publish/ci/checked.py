@@ -1,7 +1,6 @@
-"""One case or log as continuous integration sees it: what was asked, which of the three answers came, and why.
+"""The result of one case or log for continuous integration: what was checked, the verdict, and why.
 
-Everything here is scrubbed and visible: whoever writes a format has its own syntax alone to mind.
-"""
+All texts are scrubbed and printable, so that a format only handles its own syntax."""
 
 from __future__ import annotations
 
@@ -13,17 +12,17 @@ from pathlib import Path
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import TriageError
 from triage.model.report import Match, Report, Suggestion
-from triage.publish.ci.places import Place, Places
+from triage.publish.ci.places import FilePosition, Places
 from triage.publish.github.mark import digest
 from triage.publish.visible import clipped, one_line, visible
 
 _MOST_MESSAGE = 8_000
-"""Characters of a compiler's message: a traceback has three thousand."""
+"""Characters of a compiler message; a traceback has about three thousand."""
 
 Scrub = Callable[[str], str]
 
 
-class Verdict(str, Enum):
+class CheckVerdict(str, Enum):
     """The three answers."""
 
     PASSED = "passed"
@@ -33,7 +32,7 @@ class Verdict(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the knowledge base says of a failure. ``link`` is where to read on, on the web."""
+    """The matching knowledge base entry. ``link`` is a web page on it."""
 
     id: str
     title: str
@@ -42,16 +41,16 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """One failure. ``fingerprint`` is equal for the same bug everywhere; ``places`` are in the user's files, the best
-    first; ``instead`` says what compiles, ``stage`` and ``pass_name`` are the compiler's."""
+class CheckedFailure:
+    """One failure. ``fingerprint`` is equal for the same bug everywhere; ``places`` are positions in the user's files,
+    best first; ``instead`` lists what compiles."""
 
     kind: str
     headline: str
     message: str
     signature: str
     fingerprint: str
-    places: tuple[Place, ...] = ()
+    places: tuple[FilePosition, ...] = ()
     stage: str | None = None
     pass_name: str | None = None
     known: Known | None = None
@@ -60,60 +59,61 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``name`` is what was asked for. ``failures`` is empty unless the verdict is FAILED; ``about`` says what was
-    compiled and with what, or why it could not be told. ``seconds``: of the compile."""
+    """``name`` is the case or log. ``failures`` is empty unless the verdict is FAILED; ``about`` describes the compile,
+    or why the result is unknown. ``seconds``: duration of the compile."""
 
     name: str
-    verdict: Verdict
+    verdict: CheckVerdict
     about: str = ""
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[CheckedFailure, ...] = ()
     seconds: float = 0.0
 
 
 def of_report(name: str, report: Report, scrub: Scrub, places: Places) -> Checked:
-    """A case that was checked."""
+    """The result of a checked case."""
     case, outcome = report.case, report.outcome
     about = f"{case.name} for {case.target}, Triton {report.environment['triton']}: {case.settings()}"
     if report.diagnosis is None:
-        return _clean(Checked(name, Verdict.PASSED, about, seconds=outcome.duration_s), scrub)
+        return _clean(Checked(name, CheckVerdict.PASSED, about, seconds=outcome.duration_s), scrub)
     source = report.diagnosis.source
-    found = [places.of_case(case, source)] if source else [places.of_kernel(case)]
-    instead = tuple(_instead(one) for one in report.suggestions if one.verified)
-    failure = _failure(report.diagnosis, report.matches, found, instead)
+    positions = [places.of_case(case, source)] if source else [places.of_kernel(case)]
+    instead = tuple(_instead(suggestion) for suggestion in report.suggestions if suggestion.verified)
+    failure = _failure(report.diagnosis, report.matches, positions, instead)
     if failure.stage is None and outcome.stage is not None:
         failure = replace(failure, stage=outcome.stage.value)
-    return _clean(Checked(name, Verdict.FAILED, about, (failure,), outcome.duration_s), scrub)
+    return _clean(Checked(name, CheckVerdict.FAILED, about, (failure,), outcome.duration_s), scrub)
 
 
 def of_log(
     name: str,
-    found: Iterable[tuple[Diagnosis, int]],
+    causes: Iterable[tuple[Diagnosis, int]],
     matches: Iterable[Match],
     scrub: Scrub,
     places: Places,
 ) -> Checked:
-    """A log with its causes, the root first, each with its line (from 1); ``matches`` are the root's."""
-    failures: list[Failure] = []
-    for diagnosis, line in found:
-        here = [places.of_source(diagnosis.source)] if diagnosis.source else []
-        here += [places.of_file(Path(name), line)] if name != "-" else []
-        failures.append(_failure(diagnosis, () if failures else matches, here, ()))
-    verdict = Verdict.FAILED if failures else Verdict.PASSED
+    """The result of a log. ``causes``: diagnoses with their line (from 1), the root first; ``matches`` belong to the
+    root."""
+    failures: list[CheckedFailure] = []
+    for diagnosis, line in causes:
+        positions = [places.of_source(diagnosis.source)] if diagnosis.source else []
+        positions += [places.of_file(Path(name), line)] if name != "-" else []
+        failures.append(_failure(diagnosis, () if failures else matches, positions, ()))
+    verdict = CheckVerdict.FAILED if failures else CheckVerdict.PASSED
     shown = "standard input" if name == "-" else name
     return _clean(Checked(shown, verdict, "no failure found" if not failures else "", tuple(failures)), scrub)
 
 
 def of_error(name: str, error: TriageError | str, scrub: Scrub) -> Checked:
-    """What could not be told, and why."""
-    return _clean(Checked(name, Verdict.UNKNOWN, str(error)), scrub)
+    """A case or log about which triage could not tell, and why."""
+    return _clean(Checked(name, CheckVerdict.UNKNOWN, str(error)), scrub)
 
 
 def _failure(
-    diagnosis: Diagnosis, matches: Iterable[Match], places: Iterable[Place], instead: tuple[str, ...]
-) -> Failure:
+    diagnosis: Diagnosis, matches: Iterable[Match], places: Iterable[FilePosition], instead: tuple[str, ...]
+) -> CheckedFailure:
     best = next(iter(matches), None)
     link = next((url for url in best.upstream if url.startswith("https://")), None) if best else None
-    return Failure(
+    return CheckedFailure(
         kind=diagnosis.kind.value,
         headline=diagnosis.headline,
         message=diagnosis.message,
@@ -133,31 +133,32 @@ def _instead(suggestion: Suggestion) -> str:
 
 
 def _clean(checked: Checked, scrub: Scrub) -> Checked:
-    """Visible first, so that nothing unseen parts a secret; scrubbed while a text is whole; then made short."""
+    """Make texts printable first, so that invisible characters cannot split a secret; scrub whole texts; then
+    shorten."""
 
     def line(text: str) -> str:
         return one_line(scrub(visible(text)))
 
-    def failure(one: Failure) -> Failure:
-        known = one.known and replace(
-            one.known, title=line(one.known.title), cause=line(one.known.cause), link=one.known.link
+    def failure(failure_: CheckedFailure) -> CheckedFailure:
+        known = failure_.known and replace(
+            failure_.known, title=line(failure_.known.title), cause=line(failure_.known.cause), link=failure_.known.link
         )
         return replace(
-            one,
-            headline=line(one.headline),
-            message=_short(scrub(visible(one.message))),
-            signature=line(one.signature),
-            places=tuple(replace(place, uri=uri) for place in one.places if (uri := line(place.uri))),
-            pass_name=line(one.pass_name) if one.pass_name else None,
+            failure_,
+            headline=line(failure_.headline),
+            message=_short(scrub(visible(failure_.message))),
+            signature=line(failure_.signature),
+            places=tuple(replace(place, uri=uri) for place in failure_.places if (uri := line(place.uri))),
+            pass_name=line(failure_.pass_name) if failure_.pass_name else None,
             known=known,
-            instead=tuple(line(text) for text in one.instead),
+            instead=tuple(line(text) for text in failure_.instead),
         )
 
     return replace(
         checked,
         name=line(checked.name),
         about=line(checked.about),
-        failures=tuple(failure(one) for one in checked.failures),
+        failures=tuple(failure(failure_) for failure_ in checked.failures),
     )
 
 

@@ -1,4 +1,4 @@
-"""Files that continuous integration reads: checked before the work, written after it whatever came of it."""
+"""Output files for continuous integration: checked before the work starts, written after it in any case."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from triage.model.errors import EnvironmentFault, InputError
 
 
 def check(option: str, path: Path) -> None:
-    """Raises InputError where no file can be made of that name, before anything is compiled for it."""
+    """Raises InputError if the file cannot be created, before anything is compiled."""
     if not path.parent.is_dir():
         raise InputError(f"{option} {path}: the folder {path.parent} does not exist; make it first")
     if path.is_dir():
@@ -33,7 +33,7 @@ def append(option: str, path: Path, text: str) -> None:
 
 
 def size(path: Path) -> int:
-    """Bytes that a file has; none where there is no file yet."""
+    """Size in bytes; 0 if the file does not exist."""
     try:
         return path.stat().st_size
     except OSError:

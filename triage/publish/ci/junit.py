@@ -1,8 +1,7 @@
 """JUnit XML as Jenkins and GitLab read it: one test case for each case or log.
 
-Source of the form: the schema of Jenkins' xUnit plugin, junit-10.xsd. ``failure`` is a failure, ``error`` is what could
-not be told: neither counts as passed.
-"""
+Source of the form: the schema of Jenkins' xUnit plugin, junit-10.xsd. ``error`` means that triage could not tell, which
+does not count as passed."""
 
 from __future__ import annotations
 
@@ -10,45 +9,47 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
-from triage.publish.ci.checked import Checked, Failure, Verdict
+from triage.publish.ci.checked import Checked, CheckedFailure, CheckVerdict
 
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, escaped or not (production 2, Char)."""
+"""Characters that XML 1.0 cannot contain, escaped or not (production 2, Char)."""
 
 
 def junit(checked: Sequence[Checked], suite: str) -> str:
     """The document; ``suite`` is the command."""
-    counts = {verdict: sum(one.verdict is verdict for one in checked) for verdict in Verdict}
+    counts = {verdict: sum(checked_.verdict is verdict for checked_ in checked) for verdict in CheckVerdict}
     numbers = {
         "tests": str(len(checked)),
-        "failures": str(counts[Verdict.FAILED]),
-        "errors": str(counts[Verdict.UNKNOWN]),
-        "time": _seconds(sum(one.seconds for one in checked)),
+        "failures": str(counts[CheckVerdict.FAILED]),
+        "errors": str(counts[CheckVerdict.UNKNOWN]),
+        "time": _seconds(sum(checked_.seconds for checked_ in checked)),
     }
     root = Xml.Element("testsuites", {"name": "triton-triage", **numbers})
     inner = Xml.SubElement(root, "testsuite", {"name": suite, **numbers, "skipped": "0"})
-    for one in checked:
-        _case(inner, one, suite)
+    for checked_ in checked:
+        _case(inner, checked_, suite)
     Xml.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(suite: Xml.Element, one: Checked, command: str) -> None:
-    names = {"name": _text(one.name), "classname": command, "time": _seconds(one.seconds)}
+def _case(suite: Xml.Element, checked: Checked, command: str) -> None:
+    names = {"name": _text(checked.name), "classname": command, "time": _seconds(checked.seconds)}
     case = Xml.SubElement(suite, "testcase", names)
-    if one.verdict is Verdict.UNKNOWN:
-        Xml.SubElement(case, "error", {"message": _text(one.about), "type": "could-not-tell"}).text = _text(one.about)
-    elif one.failures:
-        first = one.failures[0]
+    if checked.verdict is CheckVerdict.UNKNOWN:
+        Xml.SubElement(case, "error", {"message": _text(checked.about), "type": "could-not-tell"}).text = _text(
+            checked.about
+        )
+    elif checked.failures:
+        first = checked.failures[0]
         element = Xml.SubElement(case, "failure", {"message": _text(first.headline), "type": first.kind})
-        element.text = _text("\n\n".join(_told(one, failure) for failure in one.failures))
-    elif one.about:
-        Xml.SubElement(case, "system-out").text = _text(one.about)
+        element.text = _text("\n\n".join(_described(checked, failure) for failure in checked.failures))
+    elif checked.about:
+        Xml.SubElement(case, "system-out").text = _text(checked.about)
 
 
-def _told(one: Checked, failure: Failure) -> str:
+def _described(checked: Checked, failure: CheckedFailure) -> str:
     where = " in ".join(part for part in (failure.stage, failure.pass_name) if part)
-    lines = [part for part in (one.about, failure.message or failure.headline) if part]
+    lines = [part for part in (checked.about, failure.message or failure.headline) if part]
     lines += [f"at {place.uri}:{place.line}" for place in failure.places]
     lines += [f"stage: {where}"] if where else []
     lines += [f"signature: {failure.signature}"] if failure.signature else []

@@ -1,4 +1,4 @@
-"""Where in the user's files a failure is, told the way that code reviews and scanners find it: relative to the root."""
+"""Positions of failures in the user's files, relative to the checkout as code reviews and scanners expect."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from triage.model.diagnosis import SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """``uri`` is a path with slashes, relative to the root where ``inside`` is true; ``line`` and ``column`` count
-    from 1."""
+class FilePosition:
+    """``uri`` is a path with slashes, relative to the root if ``inside``; ``line`` and ``column`` count from 1."""
 
     uri: str
     line: int = 1
@@ -24,38 +23,40 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Tells places relative to ``root``: the checkout."""
+    """Converts positions to be relative to ``root``, the checkout."""
 
     root: Path
 
     @classmethod
     def here(cls, environ: Mapping[str, str]) -> Places:
-        """The checkout of the job, or of the current folder, or that folder itself."""
+        """The checkout of the CI job, else of the current folder, else that folder itself."""
         current = Path.cwd()
         if workspace := environ.get("GITHUB_WORKSPACE") or environ.get("CI_PROJECT_DIR") or environ.get("WORKSPACE"):
             root = Path(workspace).resolve()
             if current.resolve().is_relative_to(root):
                 return cls(root)
-        return cls(next((one for one in (current, *current.parents) if (one / ".git").exists()), current).resolve())
+        return cls(
+            next((folder for folder in (current, *current.parents) if (folder / ".git").exists()), current).resolve()
+        )
 
-    def of_case(self, case: Case, source: SourceLocation) -> Place:
+    def of_case(self, case: Case, source: SourceLocation) -> FilePosition:
         """A line of a case's kernel, or of a file beside it."""
         path, beside = Path(source.file), case.folder / Path(source.file).name
         return self._place(beside if not path.is_absolute() and beside.exists() else path, source.line, source.column)
 
-    def of_kernel(self, case: Case) -> Place:
+    def of_kernel(self, case: Case) -> FilePosition:
         """The line that defines a case's kernel."""
         return self._place(case.path, _defined(case.path, case.name), None)
 
-    def of_source(self, source: SourceLocation) -> Place:
-        """A place that a log names: on the machine that wrote it, which may have had the same folders."""
+    def of_source(self, source: SourceLocation) -> FilePosition:
+        """A position in a log, whose machine may have had the same folders."""
         return self._place(Path(source.file), source.line, source.column)
 
-    def of_file(self, path: Path, line: int) -> Place:
-        """A line of a file of this machine."""
+    def of_file(self, path: Path, line: int) -> FilePosition:
+        """A line of a local file."""
         return self._place(path, line, None)
 
-    def _place(self, path: Path, line: int, column: int | None) -> Place:
+    def _place(self, path: Path, line: int, column: int | None) -> FilePosition:
         # Scanners want both from 1 on; a compiler says 0 where it does not know.
         at, column = max(line, 1), column if column and column > 0 else None
         try:
@@ -63,8 +64,8 @@ class Places:
             # A log's paths are another machine's: what is not here is no file of this checkout.
             inside = path.is_file()
         except (OSError, ValueError, RuntimeError):
-            return Place(path.as_posix(), at, column)
-        return Place(relative.as_posix() if inside else path.as_posix(), at, column, inside)
+            return FilePosition(path.as_posix(), at, column)
+        return FilePosition(relative.as_posix() if inside else path.as_posix(), at, column, inside)
 
 
 def _defined(path: Path, name: str) -> int:

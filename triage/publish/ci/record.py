@@ -1,4 +1,4 @@
-"""What a command found, collected case by case, and told in each format when it has ended."""
+"""Collects a command's results and writes them in each format at the end."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from triage.publish.privacy import Scrubber
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
-class Record:
-    """``command`` names it in the files. Raises InputError where a file could not be made at its place.
+class CiRecord:
+    """``command`` names it in the files. Raises InputError if an output file cannot be created.
 
-    With ``github``, the job summary is written where the environment names a file for it.
-    """
+    With ``github``, the job summary is written to the file that the environment names."""
 
     def __init__(
         self, command: str, github: bool, junit: Path | None, sarif: Path | None, environ: Mapping[str, str]
@@ -41,28 +40,28 @@ class Record:
         self._reports: dict[int, str] = {}
 
     def report(self, name: str, report: Report) -> None:
-        """A case was checked. Raises EnvironmentFault where its artifacts cannot be read."""
+        """Add a checked case. Raises EnvironmentFault if its artifacts cannot be read."""
         # A scrubber each: paths are told relative to the project of the case, and its names are kept.
-        found = finished.of_report(report)
-        scrubber = scrubber_for(found)
+        finished_ = finished.of_report(report)
+        scrubber = scrubber_for(finished_)
         if self._summary is not None and report.diagnosis is not None:
-            self._reports[len(self._checked)] = markdown.render(compose(found, scrubber))
+            self._reports[len(self._checked)] = markdown.render(compose(finished_, scrubber))
         self._checked.append(of_report(name, report, scrubber.text, self._places))
 
-    def log(self, name: str, found: Iterable[tuple[Diagnosis, int]], matches: Iterable[Match]) -> None:
-        """A log was read; ``found`` as :func:`of_log` takes it."""
-        self._checked.append(of_log(name, found, matches, Scrubber.here().text, self._places))
+    def log(self, name: str, causes: Iterable[tuple[Diagnosis, int]], matches: Iterable[Match]) -> None:
+        """Add a log; ``causes`` as for :func:`of_log`."""
+        self._checked.append(of_log(name, causes, matches, Scrubber.here().text, self._places))
 
     def error(self, name: str, error: TriageError | str) -> None:
-        """It could not be told."""
+        """Add a case about which triage could not tell."""
         self._checked.append(of_error(name, error, Scrubber.here().text))
 
     def annotations(self) -> Iterable[str]:
-        """Lines for GitHub; none where they were not asked for."""
+        """Annotation lines for GitHub; empty unless requested."""
         return workflow.commands(self._checked) if self._github else ()
 
     def write(self) -> list[EnvironmentFault]:
-        """Writes the files; that one cannot be written does not keep the others from it."""
+        """Write the files and return problems; a file that cannot be written does not prevent the others."""
         problems = []
         for option, path in {_SUMMARY: self._summary, **self._files}.items():
             try:

@@ -12,35 +12,35 @@ from typing import Any
 from urllib.parse import quote
 
 from triage._version import __version__
-from triage.publish.ci.checked import Checked, Failure, Verdict
-from triage.publish.ci.places import Place
+from triage.publish.ci.checked import Checked, CheckedFailure, CheckVerdict
+from triage.publish.ci.places import FilePosition
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT = "tritonTriageSignature/v1"
-"""Names how the fingerprint is made: another way to make it is another name."""
+"""Names the algorithm of the fingerprint: changing it requires another name."""
 
 
 def sarif(checked: Sequence[Checked]) -> str:
     """The document."""
-    found = [(one, failure) for one in checked for failure in one.failures]
+    failures = [(checked_, failure) for checked_ in checked for failure in checked_.failures]
     rules: dict[str, dict[str, Any]] = {}
-    for _, failure in found:
+    for _, failure in failures:
         rules.setdefault(_rule_id(failure), _rule(failure))
-    places = {name: place for place, name in enumerate(rules)}
+    indices = {name: index for index, name in enumerate(rules)}
     run = {
         "tool": {"driver": {"name": "triton-triage", "version": __version__, "rules": list(rules.values())}},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(checked)],
-        "results": [_result(one, failure, places[_rule_id(failure)]) for one, failure in found],
+        "results": [_result(checked_, failure, indices[_rule_id(failure)]) for checked_, failure in failures],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _rule_id(failure: Failure) -> str:
+def _rule_id(failure: CheckedFailure) -> str:
     return failure.known.id if failure.known else f"signature/{failure.fingerprint}"
 
 
-def _rule(failure: Failure) -> dict[str, Any]:
+def _rule(failure: CheckedFailure) -> dict[str, Any]:
     known = failure.known
     if known is None:
         return {
@@ -59,7 +59,7 @@ def _rule(failure: Failure) -> dict[str, Any]:
     }
 
 
-def _result(one: Checked, failure: Failure, index: int) -> dict[str, Any]:
+def _result(checked: Checked, failure: CheckedFailure, index: int) -> dict[str, Any]:
     instead = f" Compiles instead: {failure.instead[0]}" if failure.instead else ""
     passes = [{"name": failure.pass_name, "fullyQualifiedName": _qualified(failure)}] if failure.pass_name else []
     location: dict[str, Any] = {"logicalLocations": passes} if passes else {}
@@ -73,12 +73,12 @@ def _result(one: Checked, failure: Failure, index: int) -> dict[str, Any]:
         "ruleId": _rule_id(failure),
         "ruleIndex": index,
         "level": "error",
-        "message": {"text": f"{failure.headline or failure.kind} ({one.about or one.name}){instead}"},
+        "message": {"text": f"{failure.headline or failure.kind} ({checked.about or checked.name}){instead}"},
         **({"locations": [location]} if location else {}),
         **({"relatedLocations": related} if related else {}),
         "partialFingerprints": {_FINGERPRINT: failure.fingerprint},
         "properties": {
-            "case": one.name,
+            "case": checked.name,
             "kind": failure.kind,
             "stage": failure.stage,
             "signature": failure.signature,
@@ -87,11 +87,11 @@ def _result(one: Checked, failure: Failure, index: int) -> dict[str, Any]:
     }
 
 
-def _qualified(failure: Failure) -> str:
+def _qualified(failure: CheckedFailure) -> str:
     return "/".join(part for part in (failure.stage, failure.pass_name) if part)
 
 
-def _physical(place: Place) -> dict[str, Any]:
+def _physical(place: FilePosition) -> dict[str, Any]:
     # Two slashes at the beginning would name a host.
     uri = f"file:///{quote(place.uri.lstrip('/'))}" if place.uri.startswith("/") else quote(place.uri)
     artifact = {"uri": uri, **({"uriBaseId": "SRCROOT"} if place.inside else {})}
@@ -100,7 +100,7 @@ def _physical(place: Place) -> dict[str, Any]:
 
 
 def _invocation(checked: Sequence[Checked]) -> dict[str, Any]:
-    """Whether triage could do its work, and on what it could not."""
-    unknown = [one for one in checked if one.verdict is Verdict.UNKNOWN]
-    notes = [{"level": "error", "message": {"text": f"{one.name}: {one.about}"}} for one in unknown]
+    """Whether triage could do its work, and the cases about which it could not tell."""
+    unknown = [checked_ for checked_ in checked if checked_.verdict is CheckVerdict.UNKNOWN]
+    notes = [{"level": "error", "message": {"text": f"{checked_.name}: {checked_.about}"}} for checked_ in unknown]
     return {"executionSuccessful": not unknown, **({"toolExecutionNotifications": notes} if notes else {})}

@@ -1,37 +1,38 @@
-"""The job summary of GitHub Actions: how many of what, a line for each case, then the failures at length.
+"""The GitHub Actions job summary: counts, one line for each case, then failures in detail.
 
-Source of the limit: docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands, 1 MiB a step.
-"""
+Source of the limit: docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands, 1 MiB a step."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from triage.publish.ci.checked import Checked, Failure, Verdict
+from triage.publish.ci.checked import Checked, CheckedFailure, CheckVerdict
 from triage.publish.formats.markdown import code, escaped, fenced
 
 _MOST_BYTES = 1 << 20
 _RESERVED = 512
-"""Bytes for the lines that say what was left out."""
-_SIGNS = {Verdict.PASSED: "✅ passed", Verdict.FAILED: "❌ failed", Verdict.UNKNOWN: "❔ could not tell"}
+"""Bytes reserved for the lines that state what was left out."""
+_SIGNS = {CheckVerdict.PASSED: "✅ passed", CheckVerdict.FAILED: "❌ failed", CheckVerdict.UNKNOWN: "❔ could not tell"}
 
 
 def summary(checked: Sequence[Checked], command: str, used: int, reports: Mapping[int, str]) -> str:
-    """The Markdown. ``used``: bytes that the step's summary has already; ``reports``: by the place of a case, its own
-    report in Markdown. What does not fit is left out and said to be."""
+    """The Markdown. ``used``: bytes already in the step's summary; ``reports``: Markdown reports by index of the case.
+    What does not fit is left out, with a note."""
     room = _MOST_BYTES - used - _RESERVED
-    counted = [f"{sum(one.verdict is verdict for one in checked)} {verdict.value}" for verdict in Verdict]
+    counted = [
+        f"{sum(checked_.verdict is verdict for checked_ in checked)} {verdict.value}" for verdict in CheckVerdict
+    ]
     head = f"## {escaped(f'triage {command}')}: {', '.join(counted)}\n\n| | case | |\n| --- | --- | --- |\n"
-    text, missing = _filled(head, [_row(one) for one in checked], room)
+    text, missing = _filled(head, [_row(checked_) for checked_ in checked], room)
     text += f"\n… and {missing} more\n" if missing else ""
-    failed = [(place, one) for place, one in enumerate(checked) if one.failures]
-    text, missing = _filled(text, [_details(one, reports.get(place)) for place, one in failed], room)
+    failed = [(index, checked_) for index, checked_ in enumerate(checked) if checked_.failures]
+    text, missing = _filled(text, [_details(checked_, reports.get(index)) for index, checked_ in failed], room)
     text += f"\n{missing} of {len(failed)} reports are left out: GitHub takes 1 MiB a step\n" if missing else ""
     return f"{text}\n" if room > 0 else ""
 
 
 def _filled(text: str, parts: Sequence[str], room: int) -> tuple[str, int]:
-    """The text with the parts that fit, in their order, and how many did not."""
+    """The text with the parts that fit, in order, and the number of parts left out."""
     missing, size = 0, len(text.encode())
     fitting = []
     for part in parts:
@@ -44,19 +45,19 @@ def _filled(text: str, parts: Sequence[str], room: int) -> tuple[str, int]:
     return text + "".join(fitting), missing
 
 
-def _row(one: Checked) -> str:
-    first = one.failures[0] if one.failures else None
-    what = f"**{escaped(first.headline)}**" if first and first.headline else escaped(one.about)
-    return f"| {_SIGNS[one.verdict]} | {escaped(one.name)} | {what} |\n"
+def _row(checked: Checked) -> str:
+    first = checked.failures[0] if checked.failures else None
+    what = f"**{escaped(first.headline)}**" if first and first.headline else escaped(checked.about)
+    return f"| {_SIGNS[checked.verdict]} | {escaped(checked.name)} | {what} |\n"
 
 
-def _details(one: Checked, report: str | None) -> str:
-    body = report if report is not None else "\n\n".join(_told(failure) for failure in one.failures)
-    title = f"{escaped(one.name)}: {escaped(one.failures[0].headline)}"
+def _details(checked: Checked, report: str | None) -> str:
+    body = report if report is not None else "\n\n".join(_described(failure) for failure in checked.failures)
+    title = f"{escaped(checked.name)}: {escaped(checked.failures[0].headline)}"
     return f"\n<details><summary>{title}</summary>\n\n{body}\n\n</details>\n"
 
 
-def _told(failure: Failure) -> str:
+def _described(failure: CheckedFailure) -> str:
     parts = [f"**{escaped(failure.headline)}**"] if failure.headline else []
     where = " in ".join(part for part in (failure.stage, failure.pass_name) if part)
     parts += [f"- at {code(f'{place.uri}:{place.line}')}" for place in failure.places]

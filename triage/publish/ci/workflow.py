@@ -1,29 +1,28 @@
-"""Annotations of GitHub Actions, which are workflow commands, one a line, that no text of a log can end or begin.
+"""GitHub Actions annotations: workflow commands, one a line, that log text can neither start nor end.
 
 Source of the form and its escapes: docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands, and
-the runner's ActionCommand, which also takes ``##[command]`` anywhere in a line.
-"""
+the runner's ActionCommand, which also accepts ``##[command]`` anywhere in a line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from triage.publish.ci.checked import Checked, Failure, Verdict
+from triage.publish.ci.checked import Checked, CheckedFailure, CheckVerdict
 
 _MOST_TITLE, _MOST_TEXT = 200, 2_000
 """Characters that are read beside a line of code; the whole is in the log above and in the summary."""
 
 
 def commands(checked: Iterable[Checked]) -> Iterator[str]:
-    """An error for each failure, a warning for what could not be told."""
-    for one in checked:
-        if one.verdict is Verdict.UNKNOWN:
-            yield _command("warning", {"title": f"triage could not tell: {one.name}"}, one.about)
-        for failure in one.failures:
-            yield _command("error", _properties(failure), _text(one, failure))
+    """An error for each failure, a warning for each case about which triage could not tell."""
+    for checked_ in checked:
+        if checked_.verdict is CheckVerdict.UNKNOWN:
+            yield _command("warning", {"title": f"triage could not tell: {checked_.name}"}, checked_.about)
+        for failure in checked_.failures:
+            yield _command("error", _properties(failure), _text(checked_, failure))
 
 
-def _properties(failure: Failure) -> dict[str, str]:
+def _properties(failure: CheckedFailure) -> dict[str, str]:
     properties = {"title": failure.headline[:_MOST_TITLE]}
     place = next((place for place in failure.places if place.inside), None)
     if place is None:
@@ -32,9 +31,9 @@ def _properties(failure: Failure) -> dict[str, str]:
     return {"file": place.uri, "line": str(place.line), **column, **properties}
 
 
-def _text(one: Checked, failure: Failure) -> str:
+def _text(checked: Checked, failure: CheckedFailure) -> str:
     where = " in ".join(part for part in (failure.stage, failure.pass_name) if part)
-    lines = [failure.headline, " | ".join(part for part in (one.name, one.about, where) if part)]
+    lines = [failure.headline, " | ".join(part for part in (checked.name, checked.about, where) if part)]
     lines += [f"Cause: {failure.known.title} ({failure.known.id})"] if failure.known else []
     lines += [f"Compiles instead: {failure.instead[0]}"] if failure.instead else []
     return "\n".join(lines)[:_MOST_TEXT]

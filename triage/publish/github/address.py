@@ -1,4 +1,4 @@
-"""Which server and which repository: parsed once, so that nothing else puts an address together from what was typed."""
+"""Server and repository, parsed once so that no other code builds URLs from user input."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9a-fA-F:.]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
-    """One GitHub: ``api`` and ``web`` are URLs without a slash at the end, ``host`` is what ``gh`` calls it."""
+class GitHubServer:
+    """A GitHub server: ``api`` and ``web`` are URLs without trailing slash, ``host`` is its name in ``gh``."""
 
     api: str
     web: str
@@ -27,18 +27,18 @@ class Server:
 
     @property
     def enterprise(self) -> bool:
-        """True for an Enterprise Server, which gets no token that was made for GitHub.com."""
+        """Whether it is an Enterprise Server, which never gets a token for GitHub.com."""
         return self.host != _GITHUB and not self.host.endswith(_RESIDENCY)
 
     @property
     def graphql(self) -> str:
-        """Where GraphQL is answered: beside ``/v3`` on an Enterprise Server."""
+        """The GraphQL endpoint, beside ``/v3`` on an Enterprise Server."""
         return f"{self.api.removesuffix('/v3')}/graphql"
 
     @classmethod
-    def parse(cls, api_url: str | None) -> Server:
-        """The server that ``--api-url`` names; GitHub.com without one. Raises InputError, which never shows
-        credentials that were written into the URL."""
+    def parse(cls, api_url: str | None) -> GitHubServer:
+        """The server named by ``--api-url``; GitHub.com without one. Raises InputError, which never shows credentials
+        in the URL."""
         if api_url is None:
             return cls("https://api.github.com", "https://github.com", _GITHUB)
         parts, host, port = _parts(api_url)
@@ -66,22 +66,23 @@ class Repository:
 
     @classmethod
     def parse(cls, text: str) -> Repository:
-        """Raises InputError for what is no OWNER/NAME."""
+        """Raises InputError unless the text is OWNER/NAME."""
         if not _REPOSITORY.fullmatch(text) or text.endswith(("/.", "/..")):
             raise InputError(f"--repo {text!r}: write OWNER/NAME, such as triton-lang/triton")
         return cls(text)
 
 
-def same_origin(one: str, other: str) -> bool:
-    """Whether two URLs have the same scheme, host and port: only then may the second see what the first was sent."""
+def same_origin(first: str, second: str) -> bool:
+    """Whether two URLs have the same scheme, host and port, so that the second may receive the first one's
+    credentials."""
     try:
-        return _origin(one) == _origin(other)
+        return _origin(first) == _origin(second)
     except ValueError:
         return False
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, so that nothing that is sent there can be read on the way."""
+    """Whether the host is this machine, so that traffic to it cannot be read on the way."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,8 +1,7 @@
-"""Requests with what GitHub asks of its clients: retries where they are right, waits, redirects, and one line else.
+"""Requests as GitHub asks of its clients: retries where safe, waits, redirects; any other answer is a one-line error.
 
-Reads, updates and deletions may be sent again; what makes something new may not, unless it certainly did not arrive, or
-a look says that it was not carried out.
-"""
+Reads, updates and deletions may be repeated. A creation is repeated only if the request certainly did not arrive, or a
+look-up shows that it was not carried out."""
 
 from __future__ import annotations
 
@@ -14,9 +13,9 @@ from urllib.parse import urljoin
 
 from triage.model.errors import TriageError
 from triage.publish.github import faults
-from triage.publish.github.address import Server, same_origin
-from triage.publish.github.endpoints import Request
-from triage.publish.github.faults import Answer, Unanswered, Undone
+from triage.publish.github.address import GitHubServer, same_origin
+from triage.publish.github.endpoints import ApiRequest
+from triage.publish.github.faults import ApiResponse, Unanswered, Undone
 from triage.publish.github.token import Token
 from triage.publish.github.transport import Patience, Transport
 
@@ -29,15 +28,17 @@ _REDIRECTS = (301, 302, 307, 308)
 
 
 class Client:
-    """Talks to one server with one token. ``note`` gets a line before a wait."""
+    """Talks to one server with one token. ``note`` receives a line before each wait."""
 
-    def __init__(self, server: Server, token: Token, note: Callable[[str], None], patience: Patience | None = None):
+    def __init__(
+        self, server: GitHubServer, token: Token, note: Callable[[str], None], patience: Patience | None = None
+    ):
         self._server, self._token, self._note = server, token, note
         self._patience = patience or Patience()
         self._transport = Transport(self._patience)
 
-    def read(self, request: Request) -> Answer:
-        """Send what may be sent twice: a look, an update, a deletion. Raises TriageError."""
+    def read(self, request: ApiRequest) -> ApiResponse:
+        """Send a request that may be repeated: a read, an update, a deletion. Raises TriageError."""
         for attempt in range(self._patience.tries):
             try:
                 return self._answered(request)
@@ -47,29 +48,29 @@ class Client:
                 self._back_off(attempt)
         raise AssertionError("the last attempt returns or raises")
 
-    def create(self, request: Request, made: Callable[[Answer], T], landed: Callable[[], T | None]) -> T:
-        """Send what makes something new. ``made`` reads the answer; ``landed`` looks whether it is there.
+    def create(self, request: ApiRequest, made: Callable[[ApiResponse], T], landed: Callable[[], T | None]) -> T:
+        """Send a request that creates something. ``made`` parses the response; ``landed`` looks up whether it exists.
 
-        Raises TriageError; Undone where it could not be told whether it was carried out."""
+        Raises TriageError; Undone when it is unknown whether the request was carried out."""
         for attempt in range(self._patience.tries):
             try:
                 return made(self._answered(request))
             except Unanswered as error:
                 self._back_off(attempt)
-                if error.maybe_done and (found := self._looked(request, landed)) is not None:
-                    return found
+                if error.maybe_done and (existing := self._looked(request, landed)) is not None:
+                    return existing
                 if not error.again or attempt + 1 == self._patience.tries:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
-    def _looked(self, request: Request, landed: Callable[[], T | None]) -> T | None:
+    def _looked(self, request: ApiRequest, landed: Callable[[], T | None]) -> T | None:
         try:
             return landed()
         except TriageError as error:
             line = f"could not tell whether this was done: {request.purpose}; the same command finds out ({error})"
             raise Undone(line) from None
 
-    def _answered(self, request: Request) -> Answer:
+    def _answered(self, request: ApiRequest) -> ApiResponse:
         try:
             return self._carried_out(request)
         except TriageError as error:
@@ -77,8 +78,8 @@ class Client:
             error.args = (self._token.hidden(str(error)),)
             raise
 
-    def _carried_out(self, request: Request) -> Answer:
-        """One answer that is no refusal, after the waits and redirects that the server asks for."""
+    def _carried_out(self, request: ApiRequest) -> ApiResponse:
+        """One successful response, after the waits and redirects that the server asks for."""
         sent = request
         waits = redirects = 0
         while True:
@@ -99,7 +100,7 @@ class Client:
             else:
                 return answer
 
-    def _exchange(self, request: Request) -> Answer:
+    def _exchange(self, request: ApiRequest) -> ApiResponse:
         # The one place where the token is handed on: only the server that was asked for gets it.
         if not same_origin(request.url, self._server.api):
             raise faults.elsewhere(request)

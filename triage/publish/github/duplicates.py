@@ -1,4 +1,4 @@
-"""What the repository has already: issues with the same signature, and issues that read alike."""
+"""Existing issues with the same signature, and issues with a similar headline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from triage.publish.github import faults, mark
 from triage.publish.github.client import Client
-from triage.publish.github.endpoints import Endpoints, Request
+from triage.publish.github.endpoints import ApiRequest, Endpoints
 
 _MOST_QUERY = 200
 """Characters of search words: GitHub takes 256 without qualifiers, and a long query finds nothing."""
@@ -18,7 +18,7 @@ _WORD = re.compile(r"[A-Za-z0-9_]{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """An issue that may be about the same. ``exact``: it, or a comment on it, holds the signature's digest."""
+    """A possible duplicate. ``exact``: the issue or a comment on it contains the signature's digest."""
 
     number: int
     title: str
@@ -27,7 +27,7 @@ class Similar:
     exact: bool
 
 
-def queries(endpoints: Endpoints, signature: str, headline: str) -> list[Request]:
+def queries(endpoints: Endpoints, signature: str, headline: str) -> list[ApiRequest]:
     """The searches: for the signature's digest, then for the headline's words."""
     marked = endpoints.search("search for the signature", f'"{mark.digest(signature)}"')
     words = _words(headline)
@@ -68,7 +68,7 @@ def _texts(item: dict[str, Any]) -> Iterator[str]:
 
 
 def _words(headline: str) -> str:
-    """A headline as words to search for. In lower case: AND, OR and NOT would be operators."""
+    """Search words of a headline, lower-cased because AND, OR and NOT would be operators."""
     words: Iterable[str] = dict.fromkeys(word.lower() for word in _WORD.findall(headline))
     chosen = ""
     for word in words:

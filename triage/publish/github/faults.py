@@ -1,4 +1,4 @@
-"""What went wrong, as one line with the mend: what GitHub refused, and what kept a request from being answered."""
+"""Errors as one line with the fix: requests that GitHub refused, and requests without a usable response."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from triage.model.errors import EnvironmentFault, TriageError
-from triage.publish.github.endpoints import Request
+from triage.publish.github.endpoints import ApiRequest
 from triage.publish.github.token import Token
 
 GONE = 404
 _INPUT_STATUSES = (GONE, 410, 422)
-"""What the command line got wrong: no such repository or issue, deleted, or values that GitHub does not take."""
+"""Statuses caused by the command line: no such repository or issue, deleted, or invalid values."""
 _MOST_MESSAGE = 300
-"""Characters of a server's own words that a line quotes."""
+"""Characters of the server's message quoted in an error line."""
 _SECONDARY_S = 60
-"""GitHub: without another word, wait at least a minute after a secondary rate limit."""
+"""GitHub: without other instructions wait at least a minute after a secondary rate limit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """One answer: header names are lower-case, ``document`` is the JSON body or None without one."""
+class ApiResponse:
+    """One response: header names are lower-case, ``document`` is the JSON body or None without one."""
 
     status: int
     headers: Mapping[str, str]
     document: Any
 
 
-class Refused(TriageError):
-    """GitHub answered, and it was a no."""
+class RequestRefused(TriageError):
+    """GitHub refused the request."""
 
     def __init__(self, line: str, status: int, wrong_input: bool = False) -> None:
         super().__init__(line)
@@ -41,7 +41,7 @@ class Refused(TriageError):
 
 
 class Unanswered(EnvironmentFault):
-    """No answer that can be used. ``maybe_done``: the request may have arrived, and been carried out."""
+    """No usable response. ``maybe_done``: the request may have arrived and been carried out."""
 
     def __init__(self, line: str, maybe_done: bool, again: bool = True) -> None:
         super().__init__(line)
@@ -49,23 +49,23 @@ class Unanswered(EnvironmentFault):
 
 
 class Undone(EnvironmentFault):
-    """It is not known whether something was posted: the third answer, never read as one of the others."""
+    """It is unknown whether something was posted; never read as posted or as not posted."""
 
 
-def refusal(request: Request, answer: Answer, token: Token) -> Refused:
-    """An answer of 4xx as a line."""
-    said = _said(answer.document)
-    quoted = f" (GitHub says: {said})" if said else ""
-    line = f"cannot {request.purpose}: {_mend(request, answer, token)}{quoted}"
+def refusal(request: ApiRequest, answer: ApiResponse, token: Token) -> RequestRefused:
+    """The error for a 4xx response."""
+    message = _server_message(answer.document)
+    quoted = f" (GitHub says: {message})" if message else ""
+    line = f"cannot {request.purpose}: {_fix(request, answer, token)}{quoted}"
     # Without the right to write gists they are "not found", whatever was given.
-    return Refused(line, answer.status, answer.status in _INPUT_STATUSES and not _is_gist(request))
+    return RequestRefused(line, answer.status, answer.status in _INPUT_STATUSES and not _is_gist(request))
 
 
-def _mend(request: Request, answer: Answer, token: Token) -> str:
+def _fix(request: ApiRequest, answer: ApiResponse, token: Token) -> str:
     match answer.status:
         case 401:
             return f"the token of {token.source} is not valid any more, or not for this server: make a new one"
-        case 403 if "archived" in _said(answer.document).lower():
+        case 403 if "archived" in _server_message(answer.document).lower():
             return "the repository is archived, and takes nothing any more"
         case 403 if "x-github-sso" in answer.headers:
             return f"the organization asks for single sign-on: authorize the token of {token.source} for it"
@@ -83,15 +83,14 @@ def _mend(request: Request, answer: Answer, token: Token) -> str:
             return f"answered with status {answer.status}"
 
 
-def _is_gist(request: Request) -> bool:
+def _is_gist(request: ApiRequest) -> bool:
     return urlsplit(request.url).path.partition("/gists")[1] != ""
 
 
-def waiting_s(answer: Answer) -> float | None:
-    """Seconds that GitHub asks to wait before the request is sent again; None where it is no matter of rate.
+def waiting_s(answer: ApiResponse) -> float | None:
+    """Seconds that GitHub asks to wait before a retry; None if it is not about rate limits.
 
-    Source: docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api.
-    """
+    Source: docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api."""
     if answer.status not in (403, 429):
         return None
     if (after := _number(answer.headers.get("retry-after"))) is not None:
@@ -99,47 +98,47 @@ def waiting_s(answer: Answer) -> float | None:
     reset = _number(answer.headers.get("x-ratelimit-reset"))
     if answer.headers.get("x-ratelimit-remaining", "").strip() == "0" and reset is not None:
         return max(reset - time.time(), 1)
-    said = _said(answer.document).lower()
+    message = _server_message(answer.document).lower()
     # Older Enterprise Servers call it abuse.
-    if answer.status == 429 or "rate limit" in said or "abuse detection" in said:
+    if answer.status == 429 or "rate limit" in message or "abuse detection" in message:
         return _SECONDARY_S
     return None
 
 
-def rate_limited(request: Request, answer: Answer, seconds: float) -> Refused:
-    """A wait that is too long, or that did not help."""
+def rate_limited(request: ApiRequest, answer: ApiResponse, seconds: float) -> RequestRefused:
+    """The wait is too long, or waiting did not help."""
     at = time.strftime("%H:%M:%S", time.localtime(time.time() + min(seconds, 1e9)))
     line = f"cannot {request.purpose}: rate limit; run the same command again after {at} (in {seconds:.0f} s)"
-    return Refused(line, answer.status)
+    return RequestRefused(line, answer.status)
 
 
-def failing_server(request: Request, answer: Answer) -> Unanswered:
-    """An answer of 5xx: the server may have done it all the same."""
+def failing_server(request: ApiRequest, answer: ApiResponse) -> Unanswered:
+    """The error for a 5xx response; the server may have carried out the request."""
     host = urlsplit(request.url).hostname
     line = f"cannot {request.purpose}: {host} has trouble (status {answer.status}); try again later"
     return Unanswered(line, maybe_done=True)
 
 
-def no_json(request: Request, status: int, kind: str) -> Unanswered:
-    """An answer that is not GitHub's."""
+def no_json(request: ApiRequest, status: int, kind: str) -> Unanswered:
+    """The response does not come from GitHub."""
     host = urlsplit(request.url).hostname
     line = f"cannot {request.purpose}: {host} answered {status} with {kind}, not JSON: check --api-url and the proxy"
     return Unanswered(line, maybe_done=True, again=False)
 
 
-def unexpected(request: Request, what: str) -> Unanswered:
-    """JSON of another shape than GitHub documents."""
+def unexpected(request: ApiRequest, what: str) -> Unanswered:
+    """The JSON does not have the shape that GitHub documents."""
     line = f"cannot {request.purpose}: the answer holds no {what}: is --api-url the API of a GitHub?"
     return Unanswered(line, maybe_done=True, again=False)
 
 
-def unfinished(request: Request) -> EnvironmentFault:
-    """A search that GitHub gave up: what it has not found may be there."""
+def unfinished(request: ApiRequest) -> EnvironmentFault:
+    """GitHub aborted the search, so missing results prove nothing."""
     return EnvironmentFault(f"cannot {request.purpose}: GitHub did not finish it; try again later")
 
 
-def elsewhere(request: Request) -> EnvironmentFault:
-    """A redirect to another host, which is not followed: it would get the token."""
+def elsewhere(request: ApiRequest) -> EnvironmentFault:
+    """A redirect to another host, not followed because it would receive the token."""
     try:
         host = urlsplit(request.url).hostname or "no host"
     except ValueError:
@@ -148,27 +147,27 @@ def elsewhere(request: Request) -> EnvironmentFault:
     return EnvironmentFault(line)
 
 
-def untrusted(request: Request, error: BaseException) -> Unanswered:
-    """TLS that cannot be trusted or agreed on."""
+def untrusted(request: ApiRequest, error: BaseException) -> Unanswered:
+    """TLS could not be verified or negotiated."""
     host = urlsplit(request.url).hostname
     reason = error
     while not isinstance(reason, ssl.SSLError) and (reason.args and isinstance(reason.args[0], BaseException)):
         reason = reason.args[0]
     begin = f"cannot {request.purpose}: TLS with {host} failed"
     if isinstance(reason, ssl.SSLCertVerificationError):
-        mend = "where your company signs, name its certificates in SSL_CERT_FILE"
-        return Unanswered(f"{begin}: {reason.verify_message}; {mend}", maybe_done=False, again=False)
+        fix = "where your company signs, name its certificates in SSL_CERT_FILE"
+        return Unanswered(f"{begin}: {reason.verify_message}; {fix}", maybe_done=False, again=False)
     # What fails later than the greeting may have arrived.
     text = getattr(reason, "reason", None) or "no agreement"
     return Unanswered(f"{begin}: {text}; check --api-url and the proxy", maybe_done=True, again=False)
 
 
-def _said(document: Any) -> str:
-    """A refusal in the server's own words: its message and the fields that it complains of."""
+def _server_message(document: Any) -> str:
+    """The server's own words: its message and the fields that it rejects."""
     if not isinstance(document, dict):
         return ""
     errors = document.get("errors")
-    details = [_detail(one) for one in errors[:3]] if isinstance(errors, list) else []
+    details = [_detail(error) for error in errors[:3]] if isinstance(errors, list) else []
     texts = [str(document.get("message") or ""), *details]
     return "; ".join(text for text in texts if text)[:_MOST_MESSAGE]
 

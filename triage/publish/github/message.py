@@ -1,4 +1,4 @@
-"""What is posted: title, body and the files of a gist, scrubbed, within GitHub's limits, with the mark at the end."""
+"""The content of a post: title, body and gist files, scrubbed, within GitHub's limits, with the marker at the end."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from triage.model.errors import EnvironmentFault
 from triage.publish.github.mark import gist_mark, mark, visible_line
 
 MOST_BODY = 65_536
-"""Characters of an issue's or comment's text that GitHub takes."""
+"""GitHub's limit for the text of an issue or comment, in characters."""
 MOST_TITLE = 256
-"""Characters of an issue's title that GitHub takes."""
+"""GitHub's limit for an issue's title, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """``title`` is one line; ``report`` is Markdown that leaves room for the lines under it; ``files`` by name are
-    what a gist holds. ``signature`` says which bug it is, ``headline`` what it is called. All but the signature are
-    scrubbed."""
+    """``title`` is one line; ``report`` is Markdown with room for the lines below it; ``files`` are the gist's, by
+    name. All but ``signature`` are scrubbed."""
 
     title: str
     report: str
@@ -27,7 +26,7 @@ class Message:
     files: Mapping[str, str]
 
     def body(self, gist: Gist | None = None) -> str:
-        """The text of the issue or comment. Raises EnvironmentFault where it cannot be made to fit."""
+        """The text of the issue or comment. Raises EnvironmentFault if it is too long."""
         lines = [self.report.rstrip()]
         marks = f"{visible_line(self.signature)} {mark(self.signature)}"
         if gist is not None:
@@ -41,7 +40,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """A secret gist: who knows ``url`` can read it."""
+    """A secret gist: anyone who has ``url`` can read it."""
 
     identifier: str
     url: str

@@ -1,4 +1,4 @@
-"""What would be sent, as a document: the very requests, in their order, with nothing sent to find anything out."""
+"""The requests of a ``--dry-run`` as a document, in order; nothing is sent."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from triage.publish.github import duplicates, mark
-from triage.publish.github.endpoints import Endpoints, Request
+from triage.publish.github.endpoints import ApiRequest, Endpoints
 from triage.publish.github.message import Gist, Message
-from triage.publish.github.post import Wish
+from triage.publish.github.post import PostRequest
 
 SCHEMA = "triton-triage/attach/1"
 _UNKNOWN_GIST = Gist("{gist_id}", "{gist_url}")
-"""In braces stands what only an answer tells."""
+"""Values in braces are known only from responses."""
 
 
-def plan(endpoints: Endpoints, message: Message, wish: Wish) -> dict[str, Any]:
-    """The document. ``requests`` in order; ``when`` says of one that is not always sent on what it depends."""
+def plan(endpoints: Endpoints, message: Message, wish: PostRequest) -> dict[str, Any]:
+    """The document. ``when`` states the condition of a request that is not always sent."""
     steps = list(_looks(endpoints, message, wish)) + list(_posts(endpoints, message, wish))
     return {
         "schema": SCHEMA,
@@ -28,7 +28,7 @@ def plan(endpoints: Endpoints, message: Message, wish: Wish) -> dict[str, Any]:
     }
 
 
-def _looks(endpoints: Endpoints, message: Message, wish: Wish) -> Iterator[tuple[Request, str | None]]:
+def _looks(endpoints: Endpoints, message: Message, wish: PostRequest) -> Iterator[tuple[ApiRequest, str | None]]:
     yield endpoints.user(), None
     yield endpoints.viewer(), "the token is one of GitHub Actions, which may not ask for /user"
     yield endpoints.about(), None
@@ -41,7 +41,7 @@ def _looks(endpoints: Endpoints, message: Message, wish: Wish) -> Iterator[tuple
         yield search, None if wish.issue is None else "nothing of yours there has the mark"
 
 
-def _posts(endpoints: Endpoints, message: Message, wish: Wish) -> Iterator[tuple[Request, str | None]]:
+def _posts(endpoints: Endpoints, message: Message, wish: PostRequest) -> Iterator[tuple[ApiRequest, str | None]]:
     gist = None
     if wish.gist and message.files:
         gist = _UNKNOWN_GIST

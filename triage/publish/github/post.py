@@ -1,8 +1,7 @@
-"""The order of things: whose token, which repository, what is there already, then the gist, then the post.
+"""The steps of a post: token owner, repository, existing posts, gist, post.
 
-What was posted before is found by its author and its mark, and updated. A gist is made before the post that names it,
-and deleted when the post fails, so that nothing is left half done.
-"""
+An earlier post is identified by author and marker, and updated. A gist is created before the post that links it and
+deleted if the post fails, so that nothing stays half done."""
 
 from __future__ import annotations
 
@@ -16,17 +15,17 @@ from triage.publish.github.address import Repository
 from triage.publish.github.client import Client
 from triage.publish.github.content import Post
 from triage.publish.github.duplicates import Similar
-from triage.publish.github.endpoints import Endpoints, Request
-from triage.publish.github.faults import Answer, Unanswered, Undone
-from triage.publish.github.gist import Kept
+from triage.publish.github.endpoints import ApiRequest, Endpoints
+from triage.publish.github.faults import ApiResponse, Unanswered, Undone
+from triage.publish.github.gist import PostGist
 from triage.publish.github.mark import digest, signature_of
 from triage.publish.github.message import Message
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What is asked for: a comment on ``issue``, or an issue of its own with ``labels`` where that is None. ``yes``:
-    post although there are duplicates, without asking."""
+class PostRequest:
+    """What the user asked for: a comment on ``issue``, or if None a new issue with ``labels``. ``yes``: post despite
+    duplicates, without asking."""
 
     issue: int | None = None
     labels: tuple[str, ...] = ()
@@ -36,7 +35,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Who is told (``note``, a line each) and asked (``ask``, None without a terminal)."""
+    """Callbacks: ``note`` prints a line, ``ask`` asks yes or no (None without a terminal)."""
 
     note: Callable[[str], None]
     ask: Callable[[str], bool] | None = None
@@ -44,21 +43,23 @@ class People:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """What was done: ``opened``, ``commented``, ``updated``; and where it is."""
+    """What was done (``opened``, ``commented``, ``updated``) and its URL."""
 
     how: str
     url: str
 
 
 class Attachment:
-    """One message on its way to one repository."""
+    """Posts one message to one repository."""
 
-    def __init__(self, client: Client, endpoints: Endpoints, message: Message, wish: Wish, people: People) -> None:
+    def __init__(
+        self, client: Client, endpoints: Endpoints, message: Message, wish: PostRequest, people: People
+    ) -> None:
         self._client, self._endpoints = client, endpoints
         self._message, self._wish, self._people = message, wish, people
 
     def post(self) -> Posted | None:
-        """Post, or update what was posted; None when the user, who was asked, said no. Raises TriageError."""
+        """Post, or update an earlier post; None if the user declined. Raises TriageError."""
         login = content.whose(self._client, self._endpoints)
         self._look_at_repository()
         if self._wish.issue is None:
@@ -69,14 +70,14 @@ class Attachment:
         request = self._endpoints.about()
         answer = self._client.read(request)
         named = self._endpoints.repository
-        now = Repository.parse(content.text(answer, request, "full_name"))
-        if now.full_name.lower() != named.full_name.lower():
-            self._people.note(f"{named} is called {now} now")
-            self._endpoints = replace(self._endpoints, repository=now)
+        current = Repository.parse(content.text(answer, request, "full_name"))
+        if current.full_name.lower() != named.full_name.lower():
+            self._people.note(f"{named} is called {current} now")
+            self._endpoints = replace(self._endpoints, repository=current)
         if content.flag(answer, "archived", False):
-            raise InputError(f"--repo {now}: is archived, and takes nothing any more")
+            raise InputError(f"--repo {current}: is archived, and takes nothing any more")
         if self._wish.issue is None and not content.flag(answer, "has_issues", True):
-            raise InputError(f"--repo {now}: has no issues; name another repository")
+            raise InputError(f"--repo {current}: has no issues; name another repository")
 
     def _comment(self, login: str, number: int) -> Posted | None:
         request = self._endpoints.issue(number)
@@ -89,38 +90,40 @@ class Attachment:
         if not self._may_comment(number):
             return None
 
-        def made(answer: Answer) -> Posted:
+        def made(answer: ApiResponse) -> Posted:
             return Posted("commented", content.post(answer.document, self._endpoints.issue(number), "id").url)
 
         def landed() -> Posted | None:
-            found = self._own_comment(login, number)
-            return Posted("commented", found.url) if found else None
+            comment = self._own_comment(login, number)
+            return Posted("commented", comment.url) if comment else None
 
         with self._with_gist(login, "") as body:
             return self._client.create(self._endpoints.comment(number, body), made, landed)
 
     def _open(self, login: str) -> Posted | None:
-        before = {one.identifier: one for one in content.newest(self._client, self._endpoints) if self._marked(one)}
+        before = {
+            issue.identifier: issue for issue in content.newest(self._client, self._endpoints) if self._marked(issue)
+        }
         if not self._may_open(list(before.values())):
             return None
 
-        def made(answer: Answer) -> Posted:
-            missing = [one for one in self._wish.labels if one.lower() not in content.names(answer, "labels")]
+        def made(answer: ApiResponse) -> Posted:
+            missing = [issue for issue in self._wish.labels if issue.lower() not in content.names(answer, "labels")]
             if missing:
                 self._people.note(f"GitHub left out the labels {', '.join(missing)}: the token may not set them")
             return Posted("opened", content.post(answer.document, self._endpoints.newest(), "number").url)
 
         def landed() -> Posted | None:
-            for one in content.newest(self._client, self._endpoints):
-                if self._is_own(one, login) and one.identifier not in before:
-                    return Posted("opened", one.url)
+            for issue in content.newest(self._client, self._endpoints):
+                if self._is_own(issue, login) and issue.identifier not in before:
+                    return Posted("opened", issue.url)
             return None
 
         with self._with_gist(login, "") as body:
             request = self._endpoints.open_issue(self._message.title, body, self._wish.labels)
             return self._client.create(request, made, landed)
 
-    def _update(self, login: str, own: Post, edit: Callable[[str], Request]) -> Posted:
+    def _update(self, login: str, own: Post, edit: Callable[[str], ApiRequest]) -> Posted:
         with self._with_gist(login, own.body) as body:
             self._client.read(edit(body))
         return Posted("updated", own.url)
@@ -138,7 +141,7 @@ class Attachment:
             self._clean_up(kept, refused=_surely_not_done(error))
             raise
 
-    def _clean_up(self, kept: Kept, refused: bool) -> None:
+    def _clean_up(self, kept: PostGist, refused: bool) -> None:
         """``refused``: nothing that names the gist was posted, or will be."""
         if not kept.made or (refused and gist.drop(self._client, self._endpoints, kept)):
             return
@@ -155,24 +158,24 @@ class Attachment:
         return next((one for one in found if self._is_own(one, login)), None)
 
     def _may_comment(self, number: int) -> bool:
-        """Somebody who names an issue means it; what else there is is shown, and asked about on a terminal."""
+        """Whether to comment: the user named the issue, so duplicates are only shown, and asked about on a terminal."""
         try:
-            others = [one for one in self._search() if one.number != number]
+            others = [issue for issue in self._search() if issue.number != number]
         except TriageError as error:
             self._people.note(f"duplicates were not looked for: {error}")
             return True
         self._show(others)
-        same = any(one.exact for one in others)
-        if not same or self._wish.yes or self._people.ask is None:
+        has_exact = any(issue.exact for issue in others)
+        if not has_exact or self._wish.yes or self._people.ask is None:
             return True
         return self._people.ask(f"Comment on #{number} all the same?")
 
     def _may_open(self, marked: list[Post]) -> bool:
         unknown: TriageError | None = None
-        similar = [Similar(one.identifier, "", "", one.url, True) for one in marked]
+        similar = [Similar(issue.identifier, "", "", issue.url, True) for issue in marked]
         try:
-            found = self._search()
-            similar = [one for one in similar if one.number not in {other.number for other in found}] + found
+            results = self._search()
+            similar = [issue for issue in similar if issue.number not in {other.number for other in results}] + results
         except TriageError as error:
             unknown = error
             self._people.note(f"duplicates were not all looked for: {error}")
@@ -181,11 +184,11 @@ class Attachment:
             return True
         if self._people.ask is not None:
             return self._people.ask("Open another issue all the same?")
-        same = next((one for one in similar if one.exact), None)
-        if same is not None:
+        exact = next((issue for issue in similar if issue.exact), None)
+        if exact is not None:
             repository = self._endpoints.repository
             raise InputError(
-                f"{repository}#{same.number} has the same signature: say --issue {same.number}, or --yes for another"
+                f"{repository}#{exact.number} has the same signature: say --issue {exact.number}, or --yes for another"
             )
         if unknown is not None:
             raise EnvironmentFault(f"{unknown}; so there may be such an issue: --yes opens one all the same")
@@ -195,10 +198,10 @@ class Attachment:
         return duplicates.search(self._client, self._endpoints, self._message.signature, self._message.headline)
 
     def _show(self, similar: list[Similar]) -> None:
-        for one in similar:
-            how = "same signature" if one.exact else "reads alike"
-            about = f" ({one.state})" if one.state else ""
-            self._people.note(f"{how}: #{one.number} {one.title}{about} {one.url}".replace("  ", " "))
+        for issue in similar:
+            relation = "same signature" if issue.exact else "reads alike"
+            state = f" ({issue.state})" if issue.state else ""
+            self._people.note(f"{relation}: #{issue.number} {issue.title}{state} {issue.url}".replace("  ", " "))
 
 
 def _surely_not_done(error: BaseException) -> bool:

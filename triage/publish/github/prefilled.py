@@ -1,8 +1,7 @@
-"""The address of a new issue with title and text filled in, for people without a token.
+"""The URL of a new issue with title and text filled in, for users without a token.
 
-Triton's bug form cannot be filled in by an address: its fields have no ``id``, which GitHub asks for
-(.github/ISSUE_TEMPLATE/bug.yml). Blank issues are allowed there, so the text has the form's headings, in its order.
-"""
+Triton's bug form cannot be prefilled: its fields have no ``id``, which GitHub requires
+(.github/ISSUE_TEMPLATE/bug.yml). Blank issues are allowed there, so the text has the form's headings, in its order."""
 
 from __future__ import annotations
 
@@ -11,29 +10,34 @@ from urllib.parse import urlencode
 
 from triage.publish.document import Document
 from triage.publish.formats import markdown
-from triage.publish.github.address import Repository, Server
+from triage.publish.github.address import GitHubServer, Repository
 from triage.publish.github.mark import mark, visible_line
 
 _MOST_URL = 8_000
-"""Bytes: GitHub answers addresses of more than 8,192 with status 414."""
+"""Bytes: GitHub answers URLs of more than 8,192 with status 414."""
 _STEP = 0.8
-"""Of the room that was too much: half a dozen steps from a long report to one that fits."""
+"""Factor by which the room shrinks: about six steps from a long report to one that fits."""
 _LEAST = 200
-"""Characters below which nothing of a report is left."""
+"""Characters below which nothing of a report remains."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prefilled:
-    """The address, and whether something of the report had to be left out of it."""
+    """The URL, and whether parts of the report were left out."""
 
     url: str
     shortened: bool
 
 
 def prefilled(
-    server: Server, repository: Repository, document: Document, title: str, signature: str, labels: tuple[str, ...]
+    server: GitHubServer,
+    repository: Repository,
+    document: Document,
+    title: str,
+    signature: str,
+    labels: tuple[str, ...],
 ) -> Prefilled:
-    """As much of the report as an address can hold; its text says what was left out."""
+    """A URL with as much of the report as fits; the text names what was left out."""
     whole = markdown.render(document)
     body, room = whole, len(whole)
     end = f"{visible_line(signature)} {mark(signature)}"
@@ -45,6 +49,6 @@ def prefilled(
     return Prefilled(url, shortened=body != whole)
 
 
-def _url(server: Server, repository: Repository, title: str, body: str, labels: tuple[str, ...]) -> str:
+def _url(server: GitHubServer, repository: Repository, title: str, body: str, labels: tuple[str, ...]) -> str:
     fields = {"title": title, "body": body, **({"labels": ",".join(labels)} if labels else {})}
     return f"{server.web}/{repository}/issues/new?{urlencode(fields)}"

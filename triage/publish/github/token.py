@@ -1,4 +1,4 @@
-"""Where the token comes from, and a value that does not show it: not in a repr, a traceback or a message."""
+"""The token: where it is found, and a type that never shows it in a repr, traceback or message."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from triage.model.errors import EnvironmentFault
-from triage.publish.github.address import Server
+from triage.publish.github.address import GitHubServer
 
 _PUBLIC = ("GH_TOKEN", "GITHUB_TOKEN")
 _ENTERPRISE = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 """The variables that gh reads, in its order (cli.github.com/manual/gh_help_environment)."""
 _GH_TIMEOUT_S = 20
-"""gh may have to ask a keyring, which may have to ask its user."""
+"""gh may ask a keyring, which may prompt its user."""
 _VISIBLE = re.compile(r"[!-~]+")
 
 
 class Token:
-    """A token and where it was found."""
+    """A token and its source."""
 
     __slots__ = ("_value", "source")
 
@@ -33,20 +33,19 @@ class Token:
         return f"Token(from {self.source})"
 
     def authorization(self) -> str:
-        """The value of the header."""
+        """The value of the Authorization header."""
         return f"Bearer {self._value}"
 
     def hidden(self, text: str) -> str:
-        """A text that came from outside, without the token: a server or proxy may send back what it was sent."""
+        """External text with the token removed: a server or proxy may echo what it received."""
         # Names of hosts come in lower case.
         return re.sub(re.escape(self._value), "***", text, flags=re.IGNORECASE)
 
 
-def find(server: Server, environ: Mapping[str, str]) -> Token:
-    """The token for a server: from the environment, or from ``gh``. Raises EnvironmentFault when there is none.
+def find(server: GitHubServer, environ: Mapping[str, str]) -> Token:
+    """The token for a server, from the environment or ``gh``. Raises EnvironmentFault if there is none.
 
-    An Enterprise Server is never given a token that is for GitHub.com, nor the other way round.
-    """
+    An Enterprise Server never gets a token for GitHub.com, nor the other way round."""
     names = _ENTERPRISE if server.enterprise else _PUBLIC
     for name in names:
         if value := environ.get(name, "").strip():
@@ -59,7 +58,7 @@ def find(server: Server, environ: Mapping[str, str]) -> Token:
     )
 
 
-def _from_gh(server: Server, environ: Mapping[str, str]) -> str:
+def _from_gh(server: GitHubServer, environ: Mapping[str, str]) -> str:
     command = ["gh", "auth", "token", "--hostname", server.host]
     quiet = {**environ, "GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1"}
     with suppress(OSError, subprocess.SubprocessError, UnicodeDecodeError):

@@ -1,9 +1,9 @@
-"""One request over the wire: urllib3, which has no dependencies and hides nothing.
+"""Sends one request with urllib3.
 
-It sends no stored credentials (~/.netrc), keeps no cookies and follows no redirect by itself, and its exceptions tell
-what cannot have arrived from what may have: all of that decides where a token goes and what may be sent twice. Bounded
-in time and in size. Trusts the system's certificates; goes through the proxy that the environment names.
-"""
+urllib3 has no dependencies, sends no stored credentials (~/.netrc), keeps no cookies and follows no redirects by
+itself, and its exceptions separate requests that cannot have arrived from those that may have: this decides where a
+token goes and what may be repeated. Responses are bounded in time and size. Uses the system's certificates and the
+proxy set in the environment."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from urllib.request import getproxies, proxy_bypass
 from triage.model.errors import EnvironmentFault
 from triage.publish.github import faults
 from triage.publish.github.address import is_loopback
-from triage.publish.github.endpoints import Request
-from triage.publish.github.faults import Answer, Unanswered
+from triage.publish.github.endpoints import ApiRequest
+from triage.publish.github.faults import ApiResponse, Unanswered
 
 if TYPE_CHECKING:
     import urllib3
@@ -29,8 +29,8 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait, and how often to try: times in seconds. ``whole_s`` bounds an answer that drips in;
-    ``longest_wait_s`` is what a rate limit may ask for before the user is told to come back."""
+    """Timeouts in seconds, and number of tries. ``whole_s`` bounds a slow response; ``longest_wait_s`` is the longest
+    rate limit to wait for before the user is asked to come back."""
 
     connect_s: float = 10
     read_s: float = 30
@@ -43,7 +43,7 @@ class Patience:
 
 
 class Transport:
-    """Connections to one server. Raises EnvironmentFault where urllib3 is not installed."""
+    """Connections to one server. Raises EnvironmentFault without urllib3."""
 
     def __init__(self, patience: Patience) -> None:
         try:
@@ -56,7 +56,7 @@ class Transport:
         self._urllib3, self._patience = urllib3, patience
         self._pools: dict[str, urllib3.PoolManager] = {}
 
-    def exchange(self, request: Request, authorization: str) -> Answer:
+    def exchange(self, request: ApiRequest, authorization: str) -> ApiResponse:
         """Send once. Raises Unanswered."""
         errors = self._urllib3.exceptions
         try:
@@ -79,7 +79,7 @@ class Transport:
         except errors.HTTPError as error:
             raise _lost(request, f"the connection broke: {_reason(error)}") from None
 
-    def _exchange(self, request: Request, authorization: str) -> Answer:
+    def _exchange(self, request: ApiRequest, authorization: str) -> ApiResponse:
         patience, until = self._patience, time.monotonic() + self._patience.whole_s
         timeout = self._urllib3.Timeout(connect=patience.connect_s, read=patience.read_s)
         response = self._pool(request).request(
@@ -103,9 +103,9 @@ class Transport:
         finally:
             response.close()
         headers = {name.lower(): value for name, value in response.headers.items()}
-        return Answer(response.status, headers, _document(request, response.status, headers, bytes(received)))
+        return ApiResponse(response.status, headers, _document(request, response.status, headers, bytes(received)))
 
-    def _pool(self, request: Request) -> urllib3.PoolManager:
+    def _pool(self, request: ApiRequest) -> urllib3.PoolManager:
         parts = urlsplit(request.url)
         key = f"{parts.scheme}://{parts.netloc}"
         if key not in self._pools:
@@ -128,8 +128,8 @@ class Transport:
             ) from None
 
 
-def _document(request: Request, status: int, headers: Mapping[str, str], received: bytes) -> Any:
-    """The JSON of an answer; None without a body, and where a refusal or a redirect brings something else."""
+def _document(request: ApiRequest, status: int, headers: Mapping[str, str], received: bytes) -> Any:
+    """The JSON of a response; None without a body, or if a refusal or redirect has another content type."""
     if not received.strip():
         return None
     try:
@@ -141,16 +141,16 @@ def _document(request: Request, status: int, headers: Mapping[str, str], receive
         raise faults.no_json(request, status, kind if kind != "application/json" else "broken text") from None
 
 
-def _unsent(request: Request, why: str) -> Unanswered:
+def _unsent(request: ApiRequest, why: str) -> Unanswered:
     return Unanswered(f"cannot {request.purpose}: {why}", maybe_done=False)
 
 
-def _lost(request: Request, why: str) -> Unanswered:
+def _lost(request: ApiRequest, why: str) -> Unanswered:
     return Unanswered(f"cannot {request.purpose}: {why}; try again later", maybe_done=True)
 
 
 def _reason(error: BaseException) -> str:
-    """The innermost reason, without urllib3's names of its own objects."""
+    """The innermost cause, without urllib3's object names."""
     inner: BaseException = error
     while True:
         following = getattr(inner, "original_error", None) or inner.__cause__ or inner.__context__

@@ -1,8 +1,8 @@
-"""What must not leave the machine, taken out of texts and documents before they do. Pure but for ``Machine.this``."""
+"""Removes private text from reports before they leave the machine. Pure except for ``LocalIdentity.this``."""
 
 from __future__ import annotations
 
-from triage.publish.privacy.machine import Machine
+from triage.publish.privacy.machine import LocalIdentity
 from triage.publish.privacy.scrubber import Scrubber
 
-__all__ = ["Machine", "Scrubber"]
+__all__ = ["LocalIdentity", "Scrubber"]

@@ -1,15 +1,14 @@
-"""Credentials that are told by what they are given to: headers, ``KEY=value``, options of commands.
+"""Credentials recognised by what they are assigned to: headers, ``KEY=value``, command options.
 
-IR and kernels speak of tokens and keys as well (``%token``, ``num_tokens=128``, ``key = tl.load(…)``). So names that
-mean a credential and nothing else are believed for almost any value, and the others for a value that looks like one.
-"""
+IR and kernels also contain tokens and keys (``%token``, ``num_tokens=128``, ``key = tl.load(…)``). So names that only
+ever mean a credential match almost any value, and the others only a value that looks like one."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from triage.publish.privacy.rule import Rule
+from triage.publish.privacy.rule import ScrubRule
 
 _PLACE = "<secret>"
 
@@ -43,7 +42,7 @@ _ASSIGNED = (
 )
 
 _CODE = re.compile(r"[A-Za-z_][\w.]*|[-+*/%]?\d[\d_.eEx]*|True|False|None|null|true|false|%[\w.#:]+|[#!@]\w.*")
-"""What a kernel or IR gives to a name: names, numbers, values and aliases of MLIR."""
+"""Values in kernels and IR: names, numbers, MLIR values and aliases."""
 
 
 def _strong(match: re.Match[str]) -> str:
@@ -73,7 +72,7 @@ def _without(match: re.Match[str], value: str) -> str:
 
 
 def _plain(value: str) -> bool:
-    """What is no secret whatever it is given to: a number, a type, a call on a module, a placeholder."""
+    """Whether a value is never a secret: a number, a type, a call on a module, a placeholder."""
     return (
         value.startswith(("<", "tl.", "gl.", "ttgl.", "triton.", "torch.", "%", "!", "#", "*"))
         or re.fullmatch(
@@ -84,7 +83,8 @@ def _plain(value: str) -> bool:
 
 
 def _mixed(value: str) -> bool:
-    """Letters and digits, as in what a machine made; a word with a digit at its end (``float32``) is none."""
+    """Whether it mixes letters and digits like a generated value; a word with trailing digits (``float32``) does not
+    count."""
     return bool(
         re.search(r"[A-Za-z]", value)
         and re.search(r"\d\D|\d\d\d", value)
@@ -119,11 +119,11 @@ _CURL = r"(?P<before>\bcurl\b[^\n<]{0,400}?[ \t](?:-u|--user)[ \t=]{1,4}[\"']?)(
 _NETRC = r"(?P<before>(?<=\s)password[ \t]{1,8})(?P<value>[^\s\"'<>]{4,255})(?=[\s\"'<]|$)"
 
 
-def _rule(name: str, pattern: str, replace: Callable[[re.Match[str]], str], *anchors: str) -> Rule:
-    return Rule(name, re.compile(pattern, re.IGNORECASE), replace, anchors)
+def _rule(name: str, pattern: str, replace: Callable[[re.Match[str]], str], *anchors: str) -> ScrubRule:
+    return ScrubRule(name, re.compile(pattern, re.IGNORECASE), replace, anchors)
 
 
-ASSIGNED: tuple[Rule, ...] = (
+ASSIGNED: tuple[ScrubRule, ...] = (
     _rule("header", _AUTHORIZATION, _hidden, "authorization"),
     _rule("header", _OTHER_HEADERS, _hidden, "x-", "cookie", "-token"),
     _rule("header", _BEARER, _hidden, "bearer", "basic"),
@@ -133,21 +133,21 @@ ASSIGNED: tuple[Rule, ...] = (
     _rule("secret value", _ASSIGNED.format(words=_STRONG, value=_VALUE), _strong, *_STRONG_ANCHORS),
     _rule("secret value", _ASSIGNED.format(words=_WEAK, value=_VALUE), _weak, *_WEAK_ANCHORS),
 )
-"""In the order in which they are tried."""
+"""In the order of application."""
 
 SECRET_NAME = re.compile(rf"(?:^|[^A-Za-z0-9]){_STRONG}|(?:^|[_-])(?:{_WEAK}|pass|pw)(?:$|[_-])", re.IGNORECASE)
-"""Names of variables and fields whose value is a secret."""
+"""Names of variables and fields that hold a secret."""
 
 _STRONG_NAME = re.compile(rf"(?:^|[^A-Za-z0-9])(?:\w{{0,64}}_)?(?:{_STRONG})", re.IGNORECASE)
 
 
 def asks_for_secret(word: str) -> bool:
-    """Whether a word of a command is an option whose value, the next word, is a credential."""
+    """Whether a command word is an option whose value, the next word, is a credential."""
     return re.fullmatch(_FLAG, word, re.IGNORECASE) is not None
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a field of that name with that value holds a credential."""
+    """Whether a field with that name and value holds a credential."""
     if _plain(value) or not SECRET_NAME.search(name):
         return False
     return len(value) >= 4 if _STRONG_NAME.search(name) else len(value) >= 12 and _mixed(value)

@@ -1,4 +1,4 @@
-"""What a machine knows of its user: names, home folder, and the values of environment variables."""
+"""Private facts about this machine's user: names, home folder, values of environment variables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PUBLIC_VARIABLES = re.compile(
     r"|LANG(?:UAGE)?|TERM\w*|COLOR\w*|SHELL|SHLVL|PAGER|EDITOR|VISUAL|LS_COLORS|TZ|IFS|LINES|COLUMNS"
     r"|PS\d|VIRTUAL_ENV_PROMPT|DEBIAN_FRONTEND|HOSTTYPE|MACHTYPE|OSTYPE"
 )
-"""Variables of compilers, Python and terminals: their values are settings, of which reports speak, and nobody's."""
+"""Settings of compilers, Python and terminals: reports may show their values."""
 _LEAST_SECRET, _LEAST_VALUE = 6, 8
 """Characters below which a value is too common a text to be taken out wherever it stands."""
 _COMMON_WORDS = frozenset(
@@ -36,13 +36,13 @@ _COMMON_WORDS = frozenset(
         "tail", "local", "host", "user",
     }
 )  # fmt: skip
-"""Words that are names as well, and words of compilers: taken for a name only where a name is expected."""
+"""Words that are also names, and compiler vocabulary: treated as a name only where a name is expected."""
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """``users`` and ``hosts`` are names, ``full_names`` those of people; ``secrets`` are values that stand for access,
-    ``values`` the other values that name something of the user's."""
+class LocalIdentity:
+    """``users`` and ``hosts`` are account and host names, ``full_names`` names of people; ``secrets`` are credentials,
+    ``values`` other values that identify something of the user's."""
 
     users: frozenset[str] = frozenset()
     full_names: frozenset[str] = frozenset()
@@ -52,8 +52,8 @@ class Machine:
     values: frozenset[str] = field(default_factory=frozenset)
 
     @classmethod
-    def this(cls) -> Machine:
-        """The machine that triage runs on, as its user."""
+    def this(cls) -> LocalIdentity:
+        """The current machine and user."""
         try:
             entry = pwd.getpwuid(os.getuid())
             account, full, home = entry.pw_name, entry.pw_gecos.partition(",")[0], entry.pw_dir
@@ -64,13 +64,13 @@ class Machine:
     @classmethod
     def of(
         cls, environment: Mapping[str, str], user: str = "", host: str = "", home: str = "", full_name: str = ""
-    ) -> Machine:
-        """A machine with that environment, for that user."""
+    ) -> LocalIdentity:
+        """A machine with that environment and user."""
         users = {user, home.rstrip("/").rpartition("/")[2], *(environment.get(name, "") for name in _USER_VARIABLES)}
         hosts = {host, *(environment.get(name, "") for name in _HOST_VARIABLES)}
         hosts |= {name.partition(".")[0] for name in hosts}
         values = {name: value.strip() for name, value in environment.items()}
-        secrets = {one for name, value in values.items() if is_secret(name, value) for one in _lines(value)}
+        secrets = {secret for name, value in values.items() if is_secret(name, value) for secret in _lines(value)}
         others = {
             value
             for name, value in values.items()
@@ -83,24 +83,24 @@ class Machine:
             full_names=frozenset({full_name} if " " in full_name.strip() else ()),
             hosts=frozenset(name for name in hosts if len(name) >= 2 and name != "localhost"),
             home=home.rstrip("/"),
-            secrets=frozenset(one for one in secrets if len(one) >= _LEAST_SECRET),
+            secrets=frozenset(secret for secret in secrets if len(secret) >= _LEAST_SECRET),
             values=frozenset(others - secrets),
         )
 
 
 def is_word(name: str) -> bool:
-    """Whether a name is a word that code or prose may hold for another reason."""
+    """Whether a name is also an ordinary word of code or prose."""
     lowered = name.lower()
     return lowered in _COMMON_WORDS or keyword.iskeyword(name) or hasattr(builtins, name) or len(name) < 4
 
 
 def _lines(value: str) -> list[str]:
-    """A secret of several lines (a key) may be printed in part."""
+    """The value and its longer lines: a multi-line key may be printed in part."""
     return [value, *(line.strip() for line in value.splitlines() if len(line.strip()) >= 16)]
 
 
 def _own(value: str) -> bool:
-    """Whether a value names something of the user's: no path (paths are shortened), number, version or flag."""
+    """Whether a value identifies something of the user's: not a path (shortened elsewhere), number, version or flag."""
     if len(value) < _LEAST_VALUE or value.startswith(("/", "~", "-")) or ":/" in value.replace("://", ""):
         return False
     return (

@@ -1,15 +1,14 @@
-"""What names a machine or a person on a network: URLs with credentials, e-mail, IP and MAC addresses, host names.
+"""Identifiers of machines and people on a network: URLs with credentials, e-mail, IP and MAC addresses, host names.
 
 A version number may look like an address (3.9.0.1), a C++ name like IPv6 (``a::b``), a matrix product like e-mail
-(``a@b.T``): each rule says what it leaves.
-"""
+(``a@b.T``): each rule states its exceptions."""
 
 from __future__ import annotations
 
 import ipaddress
 import re
 
-from triage.publish.privacy.rule import Rule, removed
+from triage.publish.privacy.rule import ScrubRule, removed
 
 _URL = re.compile(
     r"\b(?P<scheme>[a-z][a-z0-9+.-]{1,30}://)(?P<login>[^\s/?#\"'<>@]{1,512}@)(?P<rest>[^\s\"'<>`]{0,2048})",
@@ -39,7 +38,7 @@ _ADDRESS_BEFORE = re.compile(
 )
 _ADDRESS_AFTER = re.compile(r":\d{2,5}\b|/(?:[12]?\d|3[0-2])\b")
 _NEAR = 24
-"""Characters before a number in which what it is of is looked for."""
+"""Characters of context before a number that show what it is."""
 
 _IPV6 = re.compile(
     r"(?<![\w:.%$@])[23f][0-9a-f]{3}:(?:[0-9a-f]{0,4}:){1,6}[0-9a-f]{0,4}(?:%\w{1,15})?(?![\w:])", re.IGNORECASE
@@ -93,18 +92,18 @@ def _internal(match: re.Match[str]) -> str:
     return "<host name>" if re.search(r"[\d-]", match[0]) else match[0]
 
 
-NETWORK: tuple[Rule, ...] = (
-    Rule("URL with credentials", _URL, lambda match: f"{match['scheme']}<removed>", ("://",)),
+NETWORK: tuple[ScrubRule, ...] = (
+    ScrubRule("URL with credentials", _URL, lambda match: f"{match['scheme']}<removed>", ("://",)),
     removed("storage address", _STORAGE, "://"),
     removed("AWS resource", _AWS_NAME, "arn:aws"),
-    Rule("secret in a URL", _QUERY, lambda match: f"{match['before']}<secret>", ("=",)),
-    Rule("login", _PROMPT, lambda match: "<login>", ("@",)),
-    Rule("remote path", re.compile(_REMOTE), lambda match: "<remote path>", ("@",)),
-    Rule("e-mail address", _EMAIL, _email, ("@",)),
-    Rule("IP address", _IPV4, _ipv4, (".",)),
-    Rule("IP address", _IPV6, _ipv6, (":",)),
+    ScrubRule("secret in a URL", _QUERY, lambda match: f"{match['before']}<secret>", ("=",)),
+    ScrubRule("login", _PROMPT, lambda match: "<login>", ("@",)),
+    ScrubRule("remote path", re.compile(_REMOTE), lambda match: "<remote path>", ("@",)),
+    ScrubRule("e-mail address", _EMAIL, _email, ("@",)),
+    ScrubRule("IP address", _IPV4, _ipv4, (".",)),
+    ScrubRule("IP address", _IPV6, _ipv6, (":",)),
     removed("MAC address", _MAC, ":", "-", ".", flags=re.IGNORECASE),
-    Rule("host name", _INTERNAL, _internal, (".internal", ".local", ".lan", ".corp", ".intranet", ".home.arpa")),
+    ScrubRule("host name", _INTERNAL, _internal, (".internal", ".local", ".lan", ".corp", ".intranet", ".home.arpa")),
     removed("host name", _CLOUD_HOST, "ip-"),
     removed("GPU id", r"\b(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", "gpu-", "mig-"),
 )

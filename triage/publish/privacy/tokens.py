@@ -1,9 +1,8 @@
-"""Credentials that can be told by their own form: prefixes that vendors chose for that, PEM blocks, JSON web tokens.
+"""Credentials recognised by their own form: vendor prefixes, PEM blocks, JSON web tokens.
 
-A table of our own: the libraries that there are say in which line a secret is, not what of it, and know neither names
-nor paths (of the fifty kinds of private text in the tests, detect-secrets 1.5.0 finds ten). The forms are those of the
-vendors' documentation, at somewhat less than the documented length, so that one that is cut short goes as well.
-"""
+A table of our own: existing libraries report the line of a secret, not its extent, and know neither names nor paths
+(detect-secrets 1.5.0 finds ten of the fifty kinds of private text in the tests). Forms follow the vendors'
+documentation, slightly shorter than documented, so that a truncated one matches as well."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ import math
 import re
 from collections import Counter
 
-from triage.publish.privacy.rule import Rule, removed
+from triage.publish.privacy.rule import ScrubRule, removed
 
 _ALNUM, _WORD, _DOTTED = "A-Za-z0-9", r"\w-", r"\w=.-"
 
@@ -47,15 +46,15 @@ _PREFIXED: tuple[tuple[str, str, str, int], ...] = (
     ("PyPI token", "pypi-", _WORD, 32),
     ("age key", "AGE-SECRET-KEY-1", "0-9A-Z", 20),
 )
-"""What it is, the prefixes that tell it, the characters of the rest, and how many of these there are at least."""
+"""Kind, prefixes, characters of the rest, and its minimum length."""
 
 _START = r"(?<![A-Za-z0-9])"
-"""A token begins where no word goes on, but an underscore may join it to a name (``backup_ghp_…``)."""
+"""A token starts where no word continues, though an underscore may join it to a name (``backup_ghp_…``)."""
 _MOST = 2048
-"""Characters of a token, and more than any has."""
+"""Maximum length of a token in characters; none is as long."""
 
 
-def _prefixed(name: str, prefixes: str, rest: str, least: int) -> Rule:
+def _prefixed(name: str, prefixes: str, rest: str, least: int) -> ScrubRule:
     words = prefixes.split()
     alternatives = "|".join(map(re.escape, words))
     return removed(name, rf"{_START}(?:{alternatives})[{rest}]{{{least},{_MOST}}}", *(word.lower() for word in words))
@@ -85,7 +84,7 @@ _PEM_TAIL = rf"(?:^[#;/* \t]{{0,16}}[A-Za-z0-9+/=]{{16,80}}[ \t\r]{{0,4}}\n){{1,
 
 _AWS_SECRET = r"(?<![A-Za-z0-9+/=_.-])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=_.-])"
 _LEAST_ENTROPY = 4.4
-"""Bits a character. Forty random characters of base64 have 4.7 ± 0.1, paths and names of forty characters below 4.3."""
+"""Bits a character. Forty random base64 characters have 4.7 ± 0.1; paths and names of that length less than 4.3."""
 
 
 def _entropy(text: str) -> float:
@@ -100,7 +99,7 @@ def _aws_secret(match: re.Match[str]) -> str:
     return "<AWS secret key>" if looks else text
 
 
-TOKENS: tuple[Rule, ...] = (
+TOKENS: tuple[ScrubRule, ...] = (
     removed("private key", _PEM, "private key"),
     removed("private key", _PEM_TAIL, "private key", flags=re.MULTILINE),
     removed("web token", _START + r"eyJ[\w-]{8,4096}\.(?:eyJ)?[\w-]{4,16384}(?:\.[\w-]{0,4096}){0,3}", "eyj"),
@@ -110,6 +109,6 @@ TOKENS: tuple[Rule, ...] = (
     removed("API key", _TELEGRAM, ":aa"),
     removed("API key", _WITH_HYPHENS, "sk-"),
     removed("SSH key", _SSH, " aaaa"),
-    Rule("AWS secret key", re.compile(_AWS_SECRET), _aws_secret, ("/", "+")),
+    ScrubRule("AWS secret key", re.compile(_AWS_SECRET), _aws_secret, ("/", "+")),
 )
-"""In the order in which they are tried."""
+"""In the order of application."""
