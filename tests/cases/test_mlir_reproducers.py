@@ -9,8 +9,8 @@ import pytest
 from left import LeftBy
 
 from triage.cases.locate import locate, locate_all
-from triage.harness import observe
 from triage.harness.toolchains import Toolchain
+from triage.ir import passes
 from triage.model.errors import InputError
 from triage.model.outcome import Stage, Status
 from triage.pipeline import Options, Session
@@ -73,7 +73,7 @@ def test_a_dump_that_was_cut(tmp_path: Path) -> None:
 def test_a_module_ends_where_it_ends() -> None:
     header = "// -----// IR Dump Before CSE (cse) ('builtin.module' operation) //----- //\n"
     module = "module {\n  tt.func public @k() {\n  } loc(#loc1)\n} loc(#loc)\n#loc = loc(unknown)\n"
-    last = observe.last_pass(f"{header}{module}\n\npython: Assertion `false' failed.\n")
+    last = passes.last_pass(f"{header}{module}\n\npython: Assertion `false' failed.\n")
     assert last is not None
     assert last.module.strip() == module.strip()
 

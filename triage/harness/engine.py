@@ -36,6 +36,7 @@ from triage.harness.servers import ServerTree
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain
 from triage.harness.work import Mode, Work
+from triage.ir.passes import PassInput
 from triage.model.diagnosis import Trait
 from triage.model.outcome import Outcome, Status, Undecided
 
@@ -354,7 +355,7 @@ class Engine:
             note = f"failed once in a forked process ({first.signal or first.status.value}), compiles in a fresh one"
             self._finish(work, replace(second, notes=(*second.notes, note)), work.folder)
 
-    def _seen(self, work: Work, second: Outcome) -> observe.Observed | None:
+    def _seen(self, work: Work, second: Outcome) -> PassInput | None:
         assert work.folder is not None
         assert work.first_folder is not None
         seen = observe.read(work.how, work.folder, second.log) if second.pipeline else None

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from triage.ir.locations import users_location
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.frontend import FRONTEND_ERRORS
-from triage.logs.recognisers.mlir_diagnostic import users_place
 from triage.model.diagnosis import Diagnosis, Kind
 
 #: ``raise … from cause``: the one before is the reason for the one after.
@@ -64,18 +64,18 @@ def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
     # ptxas, an assertion and their like keep their own kind inside a CompilationError.
     if kind is Kind.PYTHON_EXCEPTION:
         kind = Kind.FRONTEND_ERROR
-    places = inner.places + outer.places
+    locations = inner.locations + outer.locations
     return Finding(
         diagnosis=replace(
             said.diagnosis,
             kind=kind,
             exception=outer.diagnosis.exception,
-            source=users_place(places),
+            source=users_location(locations),
             stage="source",
         ),
         specificity=max(said.specificity, Specificity.DIAGNOSTIC),
         position=inner.position,
-        places=places,
+        locations=locations,
     )
 
 

@@ -9,18 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from triage.ir import passes
 from triage.logs.recognisers.silent_pass import failed_pass
 
 _STAGE = re.compile(r",? in make_(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b")
 _FRONTEND = re.compile(r",? in (?:make_ir|ast_to_ttir)\b")
-# MLIR's, up to 3.7 and later, then LLVM's.
-_DUMPED = re.compile(
-    r"IR Dump Before (?:(?P<name>[\w:]{1,200}?)(?:: (?P<argument>[\w-]{1,200})| \((?P<old>[\w-]{1,200})\))?"
-    r"(?:\{.{0,4000}\})? (?:\('|//-)|(?P<llvm>[^(*]{1,200}?)(?: \([\w-]{1,200}\)| on .{1,400})? \*\*\*)"
-)
-# LLVM's "stack dump", and MLIR's crash reproducer of a single pass.
+# LLVM's "stack dump".
 _RUNNING = re.compile(r"Running pass ['\"](?P<name>[^'\"]{1,200})['\"] on (?:function|module|basic block|loop)")
-_SINGLE = re.compile(r'pipeline: "builtin\.module\((?P<name>[\w-]{1,200})(?:\{[^{}]{0,2000}\})?\)"')
 
 _TRACEBACK = "Traceback (most recent call last)"
 # Python's own frames, and pytest's.
@@ -35,10 +30,10 @@ _TEST = re.compile(r"_{5,} .{1,200} _{5,}$")
 
 #: What a line must hold for :meth:`Context.see` to take anything from it.
 ANCHORS = (
-    "IR Dump Before ",
+    passes.ANCHOR,
     "Pipeline failed while executing ",
     "Running pass ",
-    'pipeline: "builtin.module(',
+    passes.REPRODUCER_ANCHOR,
     "Traceback (most recent",
     'File "',
     ".py:",
@@ -46,13 +41,7 @@ ANCHORS = (
 )
 
 
-@lru_cache(maxsize=512)  # a dump's few hundred headers come again with every kernel
-def _dumped(line: str) -> tuple[str | None, str | None]:
-    """Name and argument of the pass in an ``IR Dump Before`` header."""
-    match = _DUMPED.search(line)
-    if match is None:
-        return None, None
-    return (match["llvm"] or match["name"]).strip(), match["argument"] or match["old"]
+_header = lru_cache(maxsize=512)(passes.header)  # a dump's few hundred headers come again with every kernel
 
 
 @dataclass(slots=True)
@@ -72,15 +61,15 @@ class Context:
 
     def see(self, position: int, line: str) -> None:
         """Take from a line what it tells."""
-        if "IR Dump Before " in line:
+        if passes.ANCHOR in line:
             self._see_dump(line)
         elif "Pipeline failed while executing " in line:
             failed = failed_pass(line) if len(self.failed) < 1000 else None
             self.failed += [(position, failed)] if failed else []
         elif "Running pass " in line and (running := _RUNNING.search(line)):
             self.dumped = running["name"]
-        elif 'pipeline: "' in line and (single := _SINGLE.search(line)):
-            self.dumped = self.dumped or single["name"]
+        elif passes.REPRODUCER_ANCHOR in line:
+            self.dumped = self.dumped or passes.single_pass(line)
         elif _TRACEBACK in line:
             self._in_traceback, self._of_triton = True, False
         elif line.startswith("_____") and _TEST.match(line):
@@ -90,11 +79,13 @@ class Context:
             self._see_frame(line, frame)
 
     def _see_dump(self, line: str) -> None:
-        name, argument = _dumped(line)
-        self.dumped = argument or name or self.dumped
-        # A pipeline has some hundred passes; a longer list is no pipeline's.
-        if name and argument and len(self._arguments) < 1000:
-            self._arguments[name] = argument
+        header = _header(line)
+        if header is None:
+            return
+        self.dumped = header.argument or header.name or self.dumped
+        # A pipeline has some hundred passes; a longer list is not a pipeline's.
+        if header.name and header.argument and len(self._arguments) < 1000:
+            self._arguments[header.name] = header.argument
 
     def _see_frame(self, line: str, frame: re.Match[str]) -> None:
         self._in_traceback = True

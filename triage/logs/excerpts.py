@@ -8,17 +8,17 @@ after it that a recogniser may look at.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 
+from triage.ir import passes
 from triage.logs.clean import MAX_LINE, Cleaner
 from triage.logs.dump import Dump
 from triage.logs.reading import Log, blocks
 from triage.logs.sieve import Sieve
-from triage.logs.window import LINES_AFTER, LINES_BEFORE
+from triage.logs.window import LINES_AFTER, LINES_BEFORE, Line
 
-#: How MLIR begins each dump; such lines are many, so they are known without being looked into.
-DUMP_HEADER = b"// -----// IR Dump Before "
+#: Such lines are many: they are recognised by their beginning and not cleaned.
+DUMP_HEADER = passes.HEADER.encode()
 #: Bytes of a log that is no log but something quoted from one.
 _FEW = 8192
 #: A character may have four bytes.
@@ -33,19 +33,6 @@ class Interest(Enum):
     ALONE = auto()
     #: May tell of a failure: to be read with its neighbours.
     SURROUNDED = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A cleaned line. ``before`` holds the lines above it when those were not given; else it is None.
-
-    ``dump`` is the IR that was printed last.
-    """
-
-    position: int
-    text: str
-    before: tuple[str, ...] | None
-    dump: Dump | None
 
 
 def _tail(data: bytes, end: int) -> bytes:

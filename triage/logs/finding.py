@@ -28,7 +28,7 @@ class Specificity(IntEnum):
 class Finding:
     """A diagnosis read at ``position`` (0-based line number), with its specificity.
 
-    ``places`` are all locations that belong to it, innermost first: the diagnosis names the one that looks
+    ``locations`` are all locations that belong to it, innermost first: the diagnosis names the one that looks
     like the user's, which can be judged better once the kernel's file is known.
     ``extent`` is how many lines after ``position`` are part of it and are read as nothing else.
     ``foreign`` is true for an exception whose traceback and text have nothing of Triton.
@@ -39,7 +39,7 @@ class Finding:
     diagnosis: Diagnosis
     specificity: Specificity
     position: int
-    places: tuple[SourceLocation, ...] = ()
+    locations: tuple[SourceLocation, ...] = ()
     extent: int = 0
     foreign: bool = False
     rank: int = 0

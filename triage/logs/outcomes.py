@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from triage.ir.locations import users_location
 from triage.logs import text
 from triage.logs.chains import CAUSE
 from triage.logs.episodes import ranked
@@ -123,14 +124,14 @@ def _decided(outcome: Outcome) -> Diagnosis | None:
 
 
 def _failure(outcome: Outcome) -> tuple[Diagnosis, tuple[SourceLocation, ...]]:
-    """The diagnosis before the outcome's facts are filled in, and all places it names."""
+    """The diagnosis before the outcome's facts are filled in, and all locations it names."""
     decided = _decided(outcome)
     if decided and decided.kind is Kind.OUT_OF_RESOURCES:
         return decided, ()
     root, dumped = _from_text(outcome)
     if decided or root is None:
         return replace(decided or _bare_end(outcome), pass_name=dumped), ()
-    return root.diagnosis, root.places
+    return root.diagnosis, root.locations
 
 
 def _of_code_generator(diagnosis: Diagnosis, outcome: Outcome) -> Diagnosis:
@@ -148,7 +149,7 @@ def _of_code_generator(diagnosis: Diagnosis, outcome: Outcome) -> Diagnosis:
 
 def _kernel_place(errors: tuple[PythonError, ...], kernel: Path | None) -> SourceLocation | None:
     """Where the front-end was: the innermost place in the user's file, else the innermost there is."""
-    places = [
+    locations = [
         SourceLocation(
             error.kernel_line.file or "<kernel>",
             error.kernel_line.line,
@@ -159,17 +160,17 @@ def _kernel_place(errors: tuple[PythonError, ...], kernel: Path | None) -> Sourc
         if error.kernel_line
     ]
     if kernel is not None:
-        for place in places:
+        for place in locations:
             if text.last_component(place.file) == kernel.name:
                 return place
-    return mlir_diagnostic.users_place(places)
+    return users_location(locations)
 
 
 def diagnose_outcome(outcome: Outcome, kernel: Path | None = None) -> Diagnosis | None:
     """What an outcome's failure is; None when it did not fail. ``kernel`` is the user's file, if it is at hand."""
     if outcome.status is Status.OK:
         return None
-    diagnosis, places = _failure(outcome)
+    diagnosis, locations = _failure(outcome)
     diagnosis = _of_code_generator(diagnosis, outcome)
     stage = outcome.stage.value if outcome.stage else diagnosis.stage
     source = _kernel_place(outcome.errors, kernel) if diagnosis.kind is Kind.FRONTEND_ERROR else None
@@ -181,7 +182,7 @@ def diagnose_outcome(outcome: Outcome, kernel: Path | None = None) -> Diagnosis 
         stage=stage,
         pass_name=outcome.pass_name or diagnosis.pass_name,
         exception=outcome.errors[0].type if outcome.errors else diagnosis.exception,
-        source=in_kernel(source or diagnosis.source, places, kernel),
+        source=in_kernel(source or diagnosis.source, locations, kernel),
         notes=notes,
     )
     return replace(diagnosis, signature=signature_of(diagnosis))

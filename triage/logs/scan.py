@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 
+from triage.ir import passes
 from triage.logs import context as context_module
 from triage.logs import episodes, signature
 from triage.logs.chains import LINKS, Link, frontend_headline, join_chains, link_at
 from triage.logs.context import Context
-from triage.logs.dump import lowering, with_lowering
+from triage.logs.dump import lowered_operation, with_lowered_operation
 from triage.logs.excerpts import Excerpts, Interest
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_tritons
@@ -29,9 +30,6 @@ MAX_FINDINGS = 500
 
 #: Lines of Python that quote what they would say.
 _QUOTING = ("raise ", "assert ", "return ", "print(")
-
-#: How MLIR begins every line about a dump.
-DUMP_LINE = "// -----// "
 
 #: A line with none of these tells nothing.
 ANCHORS = tuple(
@@ -72,7 +70,7 @@ def _is_quoted_source(window: Window) -> bool:
 
 
 def _recognise(window: Window) -> Finding | None:
-    if not window.line or window.line.startswith(DUMP_LINE) or _is_quoted_source(window):
+    if not window.line or window.line.startswith(passes.COMMENT) or _is_quoted_source(window):
         return None
     for recogniser in RECOGNISERS:
         if recogniser.wants(window.line) and (finding := recogniser.read(window)):
@@ -88,8 +86,9 @@ def _in_its_surroundings(finding: Finding, window: Window, context: Context) -> 
         plain = finding.specificity is Specificity.EXCEPTION or diagnosis.kind is Kind.OUT_OF_MEMORY
         return replace(finding, foreign=foreign and plain and not is_tritons(diagnosis.message))
     in_a_pass = diagnosis.kind.has(Trait.IN_PASS) and finding.specificity >= Specificity.SYMPTOM
-    if in_a_pass and window.dump is not None and (found := lowering(diagnosis, window.dump)):
-        return replace(finding, diagnosis=with_lowering(diagnosis, found), places=finding.places + found.places)
+    if in_a_pass and window.dump is not None and (lowered := lowered_operation(diagnosis, window.dump)):
+        diagnosis = with_lowered_operation(diagnosis, lowered)
+        return replace(finding, diagnosis=diagnosis, locations=finding.locations + lowered.locations)
     return finding
 
 

@@ -1,4 +1,4 @@
-"""The user's own line: which of the places a failure names is in the kernel's file, and what stands there."""
+"""The user's own line: which of the locations a failure names is in the kernel's file, and what stands there."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def _in_function(place: SourceLocation, kernel: Path) -> SourceLocation:
 
 
 def in_kernel(
-    chosen: SourceLocation | None, places: Sequence[SourceLocation], kernel: Path | None
+    chosen: SourceLocation | None, locations: Sequence[SourceLocation], kernel: Path | None
 ) -> SourceLocation | None:
     """The place in the user's file if there is one among all, with its text; else the one chosen."""
     if kernel is None:
         return chosen
-    candidates: list[SourceLocation] = [*([chosen] if chosen else []), *places]
+    candidates: list[SourceLocation] = [*([chosen] if chosen else []), *locations]
     for place in candidates:
         if place.file == UNKNOWN_FILE and (found := _in_function(place, kernel)).file == kernel.name:
             return found

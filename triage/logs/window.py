@@ -8,16 +8,26 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from triage.logs.dump import Dump
-    from triage.logs.excerpts import Line
+from triage.logs.dump import Dump
 
 #: Enough for `Failure value returned from cantFail`, its text, and a diagnostic with its caret.
 LINES_BEFORE = 12
 #: Enough for a CompilationError's excerpt of the kernel, or a diagnostic with its notes.
 LINES_AFTER = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A cleaned line of an excerpt. ``before``: the lines above it where the excerpt begins with it, else None.
+
+    ``dump`` is the IR that was printed last.
+    """
+
+    position: int
+    text: str
+    before: tuple[str, ...] | None
+    dump: Dump | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from triage.ir.locations import users_location
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.functions import function_name, template_bindings
 from triage.logs.recognisers.base import Recogniser
-from triage.logs.recognisers.mlir_diagnostic import error_before, users_place
+from triage.logs.recognisers.mlir_diagnostic import error_before
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
@@ -141,7 +142,7 @@ def _read(window: Window) -> Finding | None:
         function=function,
         file=found.file,
         line=found.line,
-        source=users_place(earlier[1]) if earlier else None,
+        source=users_location(earlier[1]) if earlier else None,
         # A verifier prints what is wrong and then the assertion that it may not be.
         notes=text.notes([earlier[0]] if earlier else []),
     )

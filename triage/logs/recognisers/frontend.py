@@ -129,8 +129,8 @@ def _read(window: Window) -> Finding | None:
         source=source,
         stage="source",
     )
-    places = (source,) if source else ()
-    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position, places, extent=len(read))
+    locations = (source,) if source else ()
+    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position, locations, extent=len(read))
 
 
 RECOGNISER = Recogniser("frontend", FRONTEND_ERRORS, _read)

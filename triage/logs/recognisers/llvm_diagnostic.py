@@ -32,7 +32,7 @@ def words(line: str) -> str | None:
     if asm := _INLINE_ASM.match(line):
         return asm["text"]
     located = split(line)
-    if located is None or located.severity != "error" or located.places or not located.text:
+    if located is None or located.severity != "error" or located.locations or not located.text:
         return None
     # Anything else may be MLIR's, quoted without its place.
     return located.text if _OF_LLVM.match(located.text) else None

@@ -6,10 +6,11 @@ the fatal line does, so it is kept as a note.
 
 from __future__ import annotations
 
+from triage.ir.locations import users_location
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
-from triage.logs.recognisers.mlir_diagnostic import error_before, users_place
+from triage.logs.recognisers.mlir_diagnostic import error_before
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
@@ -40,16 +41,16 @@ def _read(window: Window) -> Finding | None:
     earlier = error_before(window)
     if stated.endswith(":") and earlier:
         shown = f"{stated} {earlier[0]}"
-    places = earlier[1] if earlier else ()
+    locations = earlier[1] if earlier else ()
     diagnosis = Diagnosis(
         kind=Kind.LLVM_FATAL,
         headline=text.headline(f"LLVM gave up: {shown}"),
         message=text.message("\n".join(lines)),
-        source=users_place(places),
+        source=users_location(locations),
         notes=text.notes([earlier[0]] if earlier else []),
     )
     generic = stated.startswith(_GENERIC)
-    return Finding(diagnosis, Specificity.TAIL if generic else Specificity.FATAL, window.position, places)
+    return Finding(diagnosis, Specificity.TAIL if generic else Specificity.FATAL, window.position, locations)
 
 
 RECOGNISER = Recogniser("llvm-fatal", _ANCHORS, _read)

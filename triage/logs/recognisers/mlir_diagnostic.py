@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from triage.ir.locations import printed_locations, users_location
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_frontends
@@ -19,7 +20,6 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 
 _SEVERITY = re.compile(r"(?:^|(?<=: ))(error|warning|note|remark): ")
-_IN_LOC = re.compile(r'"([^"]{1,1000})":(\d{1,7}):(\d{1,7})')
 _PLAIN = re.compile(
     r"(?P<file>[^\s:\"](?:[^:\"]{0,999}[^\s:\"])?|[A-Za-z]:[\\/][^:\"]{1,1000})"
     r":(?P<line>\d{1,7})(?::(?P<column>\d{1,7}))?:? ?$"
@@ -41,8 +41,6 @@ SYMPTOMS = (
     "LLVM Translation failed for operation",
     "missing `llvm.emit_c_interface`",
 )
-#: Files that are part of Triton: an error there was caused by the user's line that called it.
-_LIBRARY = ("site-packages/triton/", "triton/language/", "triton/experimental/", "cutlass/")
 # Others who write `file:1:2: error: text`: mypy (`text  [code]`), and compilers of what no kernel is written in.
 _OF_LINTER = re.compile(r"  \[[a-z][a-z-]{1,40}\]$")
 _NO_KERNEL = re.compile(
@@ -56,16 +54,15 @@ class Located:
 
     severity: str
     text: str
-    places: tuple[SourceLocation, ...] = ()
+    locations: tuple[SourceLocation, ...] = ()
 
 
-def _places(head: str) -> tuple[SourceLocation, ...] | None:
+def _locations(head: str) -> tuple[SourceLocation, ...] | None:
     """The locations before the severity, innermost first; None when that is no location at all."""
     if not head:
         return ()
     if head.startswith(("loc(", '"')):
-        inside = tuple(SourceLocation(file, int(line), int(column)) for file, line, column in _IN_LOC.findall(head))
-        return inside or (() if _UNKNOWN_PLACE.match(head) else None)
+        return printed_locations(head) or (() if _UNKNOWN_PLACE.match(head) else None)
     if _UNKNOWN_PLACE.match(head):
         return ()
     if plain := _PLAIN.match(head):
@@ -79,14 +76,14 @@ def split(line: str) -> Located | None:
     severity = _SEVERITY.search(line)
     if severity is None:
         return None
-    places = _places(line[: severity.start()].lstrip())
-    if places is None:
+    locations = _locations(line[: severity.start()].lstrip())
+    if locations is None:
         return None
     words = line[severity.end() :].strip()
     if after := _PLACE_AFTER.match(words):
-        places = (*places, SourceLocation(after.group(1), int(after.group(2)), int(after.group(3))))
+        locations = (*locations, SourceLocation(after.group(1), int(after.group(2)), int(after.group(3))))
         words = words[after.end() :]
-    return Located(severity.group(1), words, places)
+    return Located(severity.group(1), words, locations)
 
 
 def is_caret(line: str) -> bool:
@@ -124,25 +121,17 @@ def _block(after: Sequence[str]) -> _Block:
     return _Block(excerpt, tuple(notes), tuple(taken))
 
 
-def users_place(places: Sequence[SourceLocation]) -> SourceLocation | None:
-    """The innermost place that is not in a library; the outermost when all are."""
-    for place in places:
-        if not any(part in place.file for part in _LIBRARY):
-            return place
-    return places[-1] if places else None
-
-
 def error_before(window: Window) -> tuple[str, tuple[SourceLocation, ...]] | None:
-    """The nearest error printed before, if it is within sight, and the places that it and its calls name."""
+    """The nearest error printed before, if it is within sight, and the locations that it and its calls name."""
     calls: tuple[SourceLocation, ...] = ()
     for distance in range(1, len(window.before) + 1):
         diagnostic = split(window.before[-distance])
         if diagnostic is None:
             continue
         if diagnostic.severity == "error" and not diagnostic.text.startswith((*TAILS, *SYMPTOMS)):
-            return diagnostic.text, diagnostic.places + calls
+            return diagnostic.text, diagnostic.locations + calls
         if diagnostic.text.startswith("called from"):
-            calls = diagnostic.places + calls
+            calls = diagnostic.locations + calls
     return None
 
 
@@ -153,16 +142,18 @@ def _specificity(words: str) -> Specificity:
 
 
 def _is_somebody_elses(located: Located) -> bool:
-    if not located.places:
+    if not located.locations:
         return False
-    return _OF_LINTER.search(located.text) is not None or any(_NO_KERNEL.search(place.file) for place in located.places)
+    return _OF_LINTER.search(located.text) is not None or any(
+        _NO_KERNEL.search(place.file) for place in located.locations
+    )
 
 
 def _read(window: Window) -> Finding | None:
     located = split(window.line)
     if located is None or located.severity != "error" or not located.text or _is_somebody_elses(located):
         return None
-    if not located.places and is_frontends(located.text):
+    if not located.locations and is_frontends(located.text):
         # Quoted from a front-end's exception by somebody who put `error:` before it.
         return Finding(
             Diagnosis(
@@ -175,19 +166,19 @@ def _read(window: Window) -> Finding | None:
             window.position,
         )
     block = _block(window.after)
-    calls = tuple(place for note in block.notes if note.text.startswith("called from") for place in note.places)
-    places = located.places + calls
-    if places and block.excerpt:
-        first = places[0]
-        places = (SourceLocation(first.file, first.line, first.column, block.excerpt), *places[1:])
+    calls = tuple(place for note in block.notes if note.text.startswith("called from") for place in note.locations)
+    locations = located.locations + calls
+    if locations and block.excerpt:
+        first = locations[0]
+        locations = (SourceLocation(first.file, first.line, first.column, block.excerpt), *locations[1:])
     diagnosis = Diagnosis(
         kind=Kind.MLIR_DIAGNOSTIC,
         headline=text.headline(located.text),
         message=text.message("\n".join([window.line.strip(), *block.lines])),
-        source=users_place(places),
+        source=users_location(locations),
         notes=text.notes([note.text for note in block.notes if not note.text.startswith("called from")]),
     )
-    return Finding(diagnosis, _specificity(located.text), window.position, places, extent=len(block.lines))
+    return Finding(diagnosis, _specificity(located.text), window.position, locations, extent=len(block.lines))
 
 
 RECOGNISER = Recogniser("mlir-diagnostic", ("error: ",), _read)

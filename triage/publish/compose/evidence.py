@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from triage.ir.operations import failing
 from triage.publish.compose.words import codes, listing
 from triage.publish.document import Block, Code, Listing, Paragraph, Section, Weight
-from triage.publish.failing import failing
 from triage.publish.fields import Fields
 from triage.publish.finished import MINIMIZED, REPORT, Finished, Minimized
 

@@ -6,6 +6,7 @@ import re
 from types import MappingProxyType
 
 from triage.ir.brackets import closing, gaps, items
+from triage.ir.locations import is_alias
 from triage.ir.mlir import ParsedModule, Span, blank
 from triage.minimize.ir.edits import Edit, apply
 from triage.minimize.ir.mlir.operations import is_function
@@ -22,7 +23,7 @@ def without_locations(text: str) -> str:
     lines = text.split("\n")
     drop, spans = list[tuple[int, int]](), dict[Span, str]()
     for at, line in enumerate(lines):
-        if line.startswith("#loc") and " = loc(" in line:
+        if is_alias(line):
             drop.append((at, at))
             continue
         bare = blank(line)

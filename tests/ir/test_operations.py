@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from triage.publish.failing import failing
+from triage.ir.operations import failing
 
 MODULE = """#loc = loc("/x/kernel.py":3:0)
 #loc7 = loc("/x/kernel.py":12:8)
@@ -29,7 +29,9 @@ module {
         ("Assertion `x' failed.", "WGMMAOpPattern::getPtxAsm", None, {9}, "it failed in WGMMAOpPattern::getPtxAsm"),
         ("Assertion", "ReduceOpConversion::matchAndRewrite", None, {5}, "it failed in"),
         ("Assertion", None, ("kernel.py", 12), {4}, "of line 12 of kernel.py"),
-        ("Assertion", None, ("kernel.py", 20), set(), ""),
+        ("Assertion", None, ("kernel.py", 20), {5}, "of line 20 of kernel.py"),
+        ("Assertion", None, ("kernel.py", 21), set(), ""),
+        ("Assertion", "DotOperandEncodingAttr::getRepOrder", None, set(), ""),
         ("Assertion", "getOrder", ("other.py", 12), set(), ""),
         ("error: 'kernel.py' is 'x.y'", None, None, set(), ""),
     ],

@@ -1,0 +1,55 @@
+"""Locations as MLIR prints them: aliases, call chains, and which location is the user's own line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from triage.model.diagnosis import SourceLocation
+
+_PRINTED = re.compile(r'"([^"]{1,1000})":(\d{1,7}):(\d{1,7})')
+_REFERENCE = re.compile(r"(#loc\w{0,20})")
+_ALIAS = re.compile(r"^(#loc\w{0,20}) = loc\((.{1,2000})\)$", re.MULTILINE)
+_LIBRARY = ("site-packages/triton/", "triton/language/", "triton/experimental/", "cutlass/")
+"""Files that are part of Triton: an error there was caused by the user's line that called it."""
+_DEEPEST, _MOST = 8, 16
+"""Bounds on following aliases: a hostile text may define each by two others."""
+
+
+def printed_locations(text: str) -> tuple[SourceLocation, ...]:
+    """The locations written out in a text, in its order: ``"kernel.py":3:4``. Those of a call chain are innermost
+    first."""
+    return tuple(SourceLocation(file, int(line), int(column)) for file, line, column in _PRINTED.findall(text))
+
+
+def is_alias(line: str) -> bool:
+    """True for the definition of an alias: ``#loc7 = loc("kernel.py":3:4)``."""
+    return line.startswith("#loc") and " = loc(" in line
+
+
+def aliases(text: str) -> dict[str, str]:
+    """What each alias of a location stands for; of two definitions the first counts."""
+    return dict(reversed(_ALIAS.findall(text)))
+
+
+def resolved(location: str, known: Mapping[str, str]) -> list[SourceLocation]:
+    """The locations that the text inside ``loc(…)`` stands for, innermost first, with aliases followed."""
+    return _resolved(location, known, 0)
+
+
+def _resolved(location: str, known: Mapping[str, str], depth: int) -> list[SourceLocation]:
+    found: list[SourceLocation] = []
+    for part in _REFERENCE.split(location):
+        if not part.startswith("#loc"):
+            found += printed_locations(part)
+        elif depth < _DEEPEST and len(found) < _MOST:
+            found += _resolved(known.get(part, ""), known, depth + 1)
+    return found
+
+
+def users_location(locations: Sequence[SourceLocation]) -> SourceLocation | None:
+    """The innermost location that is not in Triton's own files; the outermost where all are."""
+    for location in locations:
+        if not any(part in location.file for part in _LIBRARY):
+            return location
+    return locations[-1] if locations else None
