@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from triage.model import inputs
+from triage.model import launch_plan as plan
 from triage.model.errors import InputError
-from triage.performance import launch_plan as plan
-from triage.performance.launch_plan import BadInputs, Plan
+from triage.model.launch_plan import BadInputs, LaunchPlan
 
 SIGNATURE = {"a_ptr": "*fp16", "b": "tensordesc<fp16[64, 32]>", "c_ptr": "*fp32", "M": "i32", "stride": "i32",
              "scale": "fp32", "index": "*i8", "flag": "i1"}  # fmt: skip
@@ -54,7 +54,7 @@ def check(document: Any, constexprs: dict[str, Any] = CONSTEXPRS) -> dict[str, A
     return inputs.check(document, SIGNATURE, constexprs, DIVISORS, lambda f, p: InputError(f"{f}: {p}"))
 
 
-def resolve(document: dict[str, Any], signature: dict[str, str] = SIGNATURE, **constexprs: Any) -> Plan:
+def resolve(document: dict[str, Any], signature: dict[str, str] = SIGNATURE, **constexprs: Any) -> LaunchPlan:
     return plan.resolve(document, signature, {**CONSTEXPRS, **constexprs}, DIVISORS)
 
 
@@ -180,7 +180,7 @@ def test_arguments_may_be_expressions_over_one_another() -> None:
         resolve(document)
 
 
-FITS_NOT: dict[str, tuple[Callable[[], Plan], str]] = {
+FITS_NOT: dict[str, tuple[Callable[[], LaunchPlan], str]] = {
     "a new argument": (lambda: resolve(GOOD, {**SIGNATURE, "d_ptr": "*fp16"}), "inputs.arguments.d_ptr: missing"),
     "a scalar made a pointer": (lambda: resolve(GOOD, {**SIGNATURE, "M": "*i32"}), "inputs.arguments.M: missing"),
     "no pointer any more": (lambda: resolve(GOOD, {**SIGNATURE, "a_ptr": "i32"}), "inputs.arguments.a_ptr: missing"),
@@ -192,7 +192,7 @@ FITS_NOT: dict[str, tuple[Callable[[], Plan], str]] = {
 
 
 @pytest.mark.parametrize(("make", "told"), FITS_NOT.values(), ids=FITS_NOT.keys())
-def test_inputs_that_do_not_fit_a_neighbour(make: Callable[[], Plan], told: str) -> None:
+def test_inputs_that_do_not_fit_a_neighbour(make: Callable[[], LaunchPlan], told: str) -> None:
     with pytest.raises(BadInputs) as caught:
         make()
     assert str(caught.value).startswith(told)

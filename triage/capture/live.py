@@ -13,7 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, variable
+from triage.capture.service.settings import DEFAULT_TIMEOUT_S, Settings
+from triage.capture.service.start import variable
 from triage.model.errors import InputError
 
 _PACKAGE = "_triton_triage_capture"

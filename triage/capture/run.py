@@ -15,7 +15,8 @@ from types import FrameType
 
 from triage.capture.captured import HELION, Capture, RunFolder, is_alive
 from triage.capture.program.service import VARIABLE as SERVICE
-from triage.capture.service.start import Settings, variable
+from triage.capture.service.settings import Settings
+from triage.capture.service.start import variable
 from triage.model.errors import EnvironmentFault, InputError
 
 INJECTED = Path(__file__).resolve().parent / "inject"

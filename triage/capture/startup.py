@@ -16,7 +16,7 @@ def _guard(compiler: Any) -> None:
     import atexit
 
     from triage.capture import live
-    from triage.capture.service.start import Settings
+    from triage.capture.service.settings import Settings
 
     live.begin(compiler, Settings())
     atexit.register(live.say_at_exit, os.getpid())

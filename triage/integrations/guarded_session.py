@@ -5,7 +5,6 @@ inherit; all of them share one service."""
 
 from __future__ import annotations
 
-import argparse
 import atexit
 import os
 import tempfile
@@ -21,9 +20,9 @@ import pytest
 from triage.capture import live, refusals
 from triage.capture.awaited import AwaitedCompiler
 from triage.capture.program.service import VARIABLE as SERVICE
-from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, variable
+from triage.capture.service.settings import DEFAULT_TIMEOUT_S, Settings
+from triage.capture.service.start import variable
 from triage.integrations import folders
-from triage.integrations.pytest_plugin import seconds
 from triage.integrations.summary import Summary
 
 _OUTER = "TRITON_TRIAGE_CAPTURE"
@@ -32,11 +31,11 @@ _CASES = "TRITON_TRIAGE_TESTS"
 """Case folder for this session's workers."""
 
 
-def begin(config: pytest.Config) -> None:
-    """Guard the session of this process."""
+def begin(config: pytest.Config, timeout_s: float | None) -> None:
+    """Guard the session of this process. ``timeout_s``: seconds a compile may take; None for the default."""
     is_worker = hasattr(config, "workerinput")
     if not is_worker or _CASES not in os.environ:  # on another machine a worker inherits nothing
-        started = SessionSetup(config)
+        started = SessionSetup(config, timeout_s or DEFAULT_TIMEOUT_S)
         config.add_cleanup(started.end)
         if not is_worker:
             config.pluginmanager.register(Summary(config, started.folder, started.nested), "triage-summary")
@@ -49,7 +48,7 @@ def begin(config: pytest.Config) -> None:
 class SessionSetup:
     """Environment of a session, set by its first process. ``nested``: ``triage run`` has already set it."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, timeout_s: float) -> None:
         outer = os.environ.get(_OUTER, "")
         asked = folders.asked_folder(config)
         self.nested = bool(outer) and asked is None
@@ -65,7 +64,7 @@ class SessionSetup:
         os.environ[_CASES] = str(self.folder.absolute())
         if SERVICE not in os.environ:
             self._sockets = Path(tempfile.mkdtemp(prefix="triage-g-"))  # goes with the last service in it
-            os.environ[SERVICE] = variable(self._sockets, Settings(timeout_s=_timeout(config)))
+            os.environ[SERVICE] = variable(self._sockets, Settings(timeout_s=timeout_s))
 
     def end(self) -> None:
         """Restore the environment."""
@@ -77,17 +76,6 @@ class SessionSetup:
         if self._sockets is not None:
             with suppress(OSError):
                 self._sockets.rmdir()
-
-
-def _timeout(config: pytest.Config) -> float:
-    asked: float | None = config.getoption("triage_timeout")
-    text = config.getini("triage_timeout")
-    if asked is None and text:
-        try:
-            asked = seconds(text)
-        except argparse.ArgumentTypeError as error:
-            raise pytest.UsageError(f"triage_timeout = {error}") from None
-    return DEFAULT_TIMEOUT_S if asked is None else asked
 
 
 class GuardedProcess:

@@ -51,7 +51,7 @@ def seconds(text: str) -> float:
         value = float(text)
     except ValueError:
         value = 0
-    # A compile that is not bounded would be the hang that this is there against.
+    # An unbounded compile would be the very hang that the option is there to prevent.
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text}: write a number of seconds, more than 0")
     return value
@@ -64,7 +64,19 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getini("triage") if asked is None else asked:
         from triage.integrations.guarded_session import begin
 
-        begin(config)
+        begin(config, _timeout(config))
+
+
+def _timeout(config: pytest.Config) -> float | None:
+    """Seconds a compile may take, from the command line or the configuration file; None for the default."""
+    asked: float | None = config.getoption("triage_timeout")
+    text = config.getini("triage_timeout")
+    if asked is None and text:
+        try:
+            return seconds(text)
+        except argparse.ArgumentTypeError as error:
+            raise pytest.UsageError(f"triage_timeout = {error}") from None
+    return asked
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

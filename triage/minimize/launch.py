@@ -17,11 +17,11 @@ from triage.minimize import emit
 from triage.minimize.emit import Expected
 from triage.minimize.oracle import Failure
 from triage.minimize.specimen import Specimen, remaining
+from triage.model import launch_plan as plan
 from triage.model.argument_types import ELEMENT_BYTES, Form, argument_type
 from triage.model.case import Case
+from triage.model.launch_plan import BadInputs, LaunchPlan, Tensor
 from triage.model.outcome import Outcome, Stage
-from triage.performance import launch_plan as plan
-from triage.performance.launch_plan import BadInputs, Plan, Tensor
 
 FILE = "reproducer_launch.py"
 RAN = "REPRODUCER: done"
@@ -71,7 +71,7 @@ def arguments(case: Case, *stated: Mapping[str, Any]) -> Arguments:
     return Arguments({name: _default(name, str(text), divisors) for name, text in case.signature.items()}, (1, 1, 1))
 
 
-def _planned(found: Plan) -> Arguments:
+def _planned(found: LaunchPlan) -> Arguments:
     tensors = {one.name: (one.element, list(_stored(one)), one.fill, one.low, one.high) for one in found.tensors}
     return Arguments({**tensors, **found.scalars}, found.grid)
 

@@ -28,9 +28,9 @@ from triage.harness.toolchains import Toolchain
 from triage.minimize import launch
 from triage.minimize.specimen import Specimen
 from triage.model.case import Case
+from triage.model.launch_plan import BadInputs, resolve
 from triage.model.outcome import Outcome, Stage, Status, Undecided
 from triage.model.target import Target
-from triage.performance.launch_plan import BadInputs, resolve
 
 _WATCH_S = 0.05
 _START_S = 15.0

@@ -28,9 +28,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from triage.model import expression
+from triage.model import launch_plan as plan
 from triage.model.argument_types import ArgumentType, Form, argument_type
 from triage.model.expression import BadExpression
-from triage.performance import launch_plan as plan
 
 _FIELDS = ("sizes", "arguments", "grid", "outputs", "tolerance", "flops")
 _TENSOR_FIELDS = ("shape", "fill", "transposed", "low", "high")

@@ -29,11 +29,11 @@ from triage.harness.request import Request
 from triage.harness.servers import ServerTree
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
+from triage.model import launch_plan as plan
 from triage.model.case import Case
 from triage.model.errors import EnvironmentFault
+from triage.model.launch_plan import BadInputs, LaunchPlan
 from triage.model.measurement import Difference, Measurement, NotMeasured
-from triage.performance import launch_plan as plan
-from triage.performance.launch_plan import BadInputs, Plan
 
 K = TypeVar("K")
 
@@ -129,7 +129,7 @@ class Bench:
             self._no_use[place] = found.reason
         return found
 
-    def _another_problem(self, resolved: Plan) -> str:
+    def _another_problem(self, resolved: LaunchPlan) -> str:
         """Nothing where the inputs are those of the others; else which one is another, in words."""
         mine = resolved.problem()
         if self._problem is None:
@@ -142,7 +142,7 @@ class Bench:
 
     # ---- one process
 
-    def _run(self, request: Request, resolved: Plan) -> _Process:
+    def _run(self, request: Request, resolved: LaunchPlan) -> _Process:
         nanny, folder = self._tree.nanny(), self._tree.new_folder()
         reference = self._reference or folder.with_name(f"{folder.name}-outputs")
         process = _Process(self._tree.new_identity(), time.monotonic() + self._limits.timeout_s)
@@ -233,7 +233,7 @@ class Bench:
 
     # ---- what it means
 
-    def _judged(self, process: _Process, resolved: Plan) -> Measurement | NotMeasured:
+    def _judged(self, process: _Process, resolved: LaunchPlan) -> Measurement | NotMeasured:
         answer = process.answer
         if answer is None:
             return NotMeasured(self._why(process))
@@ -258,7 +258,7 @@ class Bench:
             return f"the process died of {signal_name(number)}{while_}{_last_line(process.log)}"
         return f"the process called exit({process.status >> 8}){while_}{_last_line(process.log)}"
 
-    def _measurement(self, answer: dict[str, Any], resolved: Plan) -> Measurement:
+    def _measurement(self, answer: dict[str, Any], resolved: LaunchPlan) -> Measurement:
         times = sorted(float(one) for one in answer["times_ms"])
         p20, median, p80 = (_quantile(times, one) for one in _QUANTILES)
         compared = answer["comparison"]
@@ -287,12 +287,12 @@ class Bench:
         )
 
 
-def _plan(case: Case) -> Plan:
+def _plan(case: Case) -> LaunchPlan:
     return plan.resolve(case.inputs, case.signature, case.constexprs, case.divisibility())
 
 
 def _message(
-    request: Request, resolved: Plan, token: str, folder: Path, reference: Path, first: bool
+    request: Request, resolved: LaunchPlan, token: str, folder: Path, reference: Path, first: bool
 ) -> dict[str, Any]:
     """The request as ``worker/bench.py`` reads it."""
     case = request.case

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from triage import knowledge
-from triage.capture.service.start import Settings
+from triage.capture.service.settings import Settings
 from triage.harness.limits import Limits
 from triage.harness.request import Action, Attempt, FullCompile
 from triage.model import case as cases

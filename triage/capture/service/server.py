@@ -21,7 +21,7 @@ from typing import Any
 
 from triage.capture.service import answers
 from triage.capture.service.places import place
-from triage.capture.service.start import Settings
+from triage.capture.service.settings import Settings
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.request import Attempt, FullCompile, Request
@@ -55,7 +55,7 @@ class _Asked:
     folder: str
 
 
-class Server:
+class GuardService:
     """Listens at ``path`` from its making on; ``first`` is the connection of who started it. Raises OSError."""
 
     def __init__(self, path: Path, python: str, settings: Settings, first: socket.socket) -> None:

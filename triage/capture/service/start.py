@@ -6,26 +6,14 @@ import json
 import os
 import socket
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
-DEFAULT_TIMEOUT_S = 600.0
-"""A compile that takes ten minutes is slow; the guard must not fail what only is slow."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a guarded compile may use. ``knowledge``: folders with entries beside those that ship with triage."""
-
-    timeout_s: float = DEFAULT_TIMEOUT_S
-    memory_bytes: int | None = None
-    jobs: int | None = None
-    cache: bool = True
-    knowledge: tuple[str, ...] = ()
+from triage.capture.service.settings import Settings
 
 
 def variable(folder: Path, settings: Settings) -> str:
-    """What guarded programs find their service by: the text of ``program.service.VARIABLE``. ``folder`` is for its
+    """The value of ``program.service.VARIABLE``, by which guarded programs find their service. ``folder`` is for its
     sockets, whose paths may have 107 bytes."""
     root = str(Path(__file__).resolve().parents[3])
     code = f"import sys; sys.path.insert(0, {root!r}); from triage.capture.service.start import main; main()"
@@ -34,19 +22,19 @@ def variable(folder: Path, settings: Settings) -> str:
 
 
 def main() -> None:
-    """Arguments: settings, the socket's path, the interpreter to compile with, the lock that is held until it listens,
-    and the first connection.
+    """Become the service. Arguments: settings, the socket's path, the interpreter to compile with, the lock to hold
+    until the service listens, and the first connection.
 
-    At once a process of its own, in a session of its own: no program finds a child that it has not started, and no
-    Ctrl-C in its terminal ends it in the middle of a compile."""
+    Forks at once into a session of its own, so that no program finds a child that it did not start, and no Ctrl-C in
+    its terminal ends the service in the middle of a compile."""
     settings, path, python, lock, first = sys.argv[-5:]
     if os.fork():
         os._exit(0)
     os.setsid()
-    from triage.capture.service.server import Server
+    from triage.capture.service.server import GuardService
 
-    told = json.loads(settings)
-    told["knowledge"] = tuple(told["knowledge"])
-    server = Server(Path(path), python, Settings(**told), socket.socket(fileno=int(first)))
+    fields = json.loads(settings)
+    fields["knowledge"] = tuple(fields["knowledge"])
+    service = GuardService(Path(path), python, Settings(**fields), socket.socket(fileno=int(first)))
     os.close(int(lock))
-    server.serve()
+    service.serve()

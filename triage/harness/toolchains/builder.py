@@ -25,7 +25,7 @@ _STORAGE_PROBLEMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class InstallPlan:
     """What to make, from what, and where. ``stands_in_for``: the Python series tried before, without a wheel."""
 
     request: Request
@@ -40,7 +40,9 @@ class Plan:
         return self.folder.with_name(f"{self.folder.name}.log")
 
 
-def make(plan: Plan, *, found_meanwhile: Callable[[], Toolchain | None], progress: Callable[[str], None]) -> Toolchain:
+def make(
+    plan: InstallPlan, *, found_meanwhile: Callable[[], Toolchain | None], progress: Callable[[str], None]
+) -> Toolchain:
     """Carry out ``plan``, unless another process has done so while this one waited for the lock.
 
     Raises InstallFailed with nothing left in the folder, and EnvironmentFault when the lock is never free.
@@ -67,7 +69,7 @@ def make(plan: Plan, *, found_meanwhile: Callable[[], Toolchain | None], progres
         raise InstallFailed(Diagnosis(problem, str(error))) from None
 
 
-def _made_for_another_python(plan: Plan) -> Toolchain | None:
+def _made_for_another_python(plan: InstallPlan) -> Toolchain | None:
     """A complete environment in the same folder; it is remembered that it serves this triage's Python as well."""
     one = kept.read(plan.folder)
     if one is None or not plan.request.accepts(one.triton) or (toolchain := one.toolchain()) is None:
@@ -76,7 +78,7 @@ def _made_for_another_python(plan: Plan) -> Toolchain | None:
     return toolchain
 
 
-def _build(plan: Plan, lock: int) -> Toolchain:
+def _build(plan: InstallPlan, lock: int) -> Toolchain:
     """Make the environment; the caller holds the lock, and removes what is left after an exception."""
     # Without a marker, or with one that no longer tells the truth: its maker was killed, or it was altered.
     kept.discard(plan.folder)

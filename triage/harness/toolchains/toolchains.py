@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from triage.harness.toolchains import interpreters, kept
-from triage.harness.toolchains.builder import Plan, make
+from triage.harness.toolchains.builder import InstallPlan, make
 from triage.harness.toolchains.failures import Diagnosis, InstallFailed, Problem, explain
 from triage.harness.toolchains.installers import Installer, find_installer
 from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
@@ -97,7 +97,7 @@ class Toolchains:
         installer = find_installer()
         failed: list[tuple[str, Diagnosis]] = []
         for series, python in _pythons(installer, failed):
-            plan = Plan(
+            plan = InstallPlan(
                 request=request,
                 installer=installer,
                 python=python,

@@ -70,7 +70,7 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LaunchPlan:
     """Everything that one launch takes. ``tolerance`` is relative to the output's largest magnitude."""
 
     tensors: tuple[Tensor, ...]
@@ -103,7 +103,7 @@ def resolve(
     signature: Mapping[str, Any],
     constexprs: Mapping[str, Any],
     divisors: Mapping[str, int],
-) -> Plan:
+) -> LaunchPlan:
     """Work the inputs out for one configuration. ``divisors`` are those that the kernel is compiled with: a value
     must keep what it promises. Raises BadInputs."""
     values = _Values(inputs, signature, constexprs)
@@ -123,7 +123,7 @@ def resolve(
             scalars[name] = _scalar(name, type_, values, divisors.get(name, 1))
     if (total := sum(tensor.elements * ELEMENT_BYTES[tensor.element] for tensor in tensors)) > MOST_BYTES:
         raise BadInputs("inputs.arguments", f"{total} bytes in all; at most {MOST_BYTES} are made")
-    return Plan(
+    return LaunchPlan(
         tensors=tuple(tensors),
         scalars=scalars,
         grid=_grid(inputs.get("grid", ()), values),
