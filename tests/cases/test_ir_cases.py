@@ -95,8 +95,8 @@ TEXTS = {
 @pytest.mark.parametrize(("name", "text", "told"), TEXTS.values(), ids=TEXTS.keys())
 def test_what_a_text_says_of_itself(tmp_path: Path, name: str, text: str, told: tuple[Any, ...]) -> None:
     (tmp_path / name).write_text(text)
-    facts = ir_text.facts(tmp_path / name)
-    assert (facts.name, facts.target and str(facts.target), facts.options) == told
+    declared = ir_text.declared_in(tmp_path / name)
+    assert (declared.name, declared.target and str(declared.target), declared.options) == told
 
 
 @pytest.mark.parametrize(
@@ -306,9 +306,9 @@ def test_suggestions_change_what_is_left_to_compile(ending: str, left: list[dict
 
 def test_a_release_that_cannot_read_it_is_not_applicable(left_by: LeftBy) -> None:
     case = locate(str(next(left_by("float-atomic-xor").entry.glob("*.ttgir"))))
-    cell = judge(case, "3.0.0", Undecided("cannot read this text", input_error=True))
+    cell = judge(case, "3.0.0", Undecided("cannot read this text", input_error=True), None)
     assert (cell.verdict, cell.reason) == (Verdict.NOT_APPLICABLE, "cannot read this text")
-    assert judge(case, "3.0.0", Undecided("disk full")).verdict is Verdict.UNDECIDED
+    assert judge(case, "3.0.0", Undecided("disk full"), None).verdict is Verdict.UNDECIDED
 
 
 @pytest.mark.slow

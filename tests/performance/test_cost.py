@@ -13,7 +13,7 @@ from triage.model.outcome import Resources, TensorCore
 from triage.model.report import Suggestion, SuggestionKind
 from triage.model.target import Target
 from triage.performance.cost import change_penalty, note, order
-from triage.performance.fast_path import FastPath, expected_class, fast_path
+from triage.performance.fast_path import FastPath, fast_path
 
 
 def suggestion(
@@ -96,7 +96,8 @@ def test_advice_comes_last() -> None:
 
 
 def test_the_fast_path_is_read_from_the_ir() -> None:
-    ir = dot("128x128x32", "f32", TF32) + "\n} {tt.warp_specialize}"
+    product = "tensor<128x32xf32> * tensor<32x128xf32> -> tensor<128x128xf32>"
+    ir = f"%d = tt.dot %a, %b, %c, inputPrecision = tf32 : {product}\n}} {{tt.warp_specialize}}"
     assert fast_path(ir, Target("cuda", "90"), 3) == FastPath(TensorCore.WGMMA, 3, True)
     assert fast_path("", Target("cuda", "90"), 2) == FastPath(None, 2, False)
 
@@ -169,40 +170,3 @@ def test_order_keeps_all_and_is_stable(found: list[Suggestion], core: TensorCore
 )
 def test_note(resources: Resources, core: TensorCore | None, text: str) -> None:
     assert note(resources, FastPath(core), Target("cuda", "90")) == text
-
-
-def dot(shape: str, element: str, extra: str = "") -> str:
-    m, n, k = shape.split("x")
-    operands = f"tensor<{m}x{k}x{element}> * tensor<{k}x{n}x{element}>"
-    return f"tt.func public @k() {{\n  %d = tt.dot %a, %b, %c{extra} : {operands} -> tensor<{m}x{n}xf32>\n}}"
-
-
-TF32 = ", inputPrecision = tf32"
-
-
-@pytest.mark.parametrize(
-    ("ir", "target", "core"),
-    [
-        ("%0 = ttng.tc_gen5_mma %a, %b", "cuda:100", TensorCore.TCGEN05),
-        ("%0 = ttng.warp_group_dot %a, %b", "cuda:90", TensorCore.WGMMA),
-        ("#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0}>", "cuda:90", TensorCore.WGMMA),
-        ("#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0}>", "cuda:90", TensorCore.MMA_SYNC),
-        ("#mma = #ttg.amd_mfma<{version = 3}>", "hip:gfx942", TensorCore.MFMA),
-        ("#mma = #ttg.amd_wmma<{version = 1}>", "hip:gfx1100", TensorCore.WMMA),
-        (dot("128x128x64", "f16"), "cuda:90", TensorCore.WGMMA),
-        (dot("32x128x64", "f16"), "cuda:90", TensorCore.MMA_SYNC),
-        (dot("128x128x64", "f16"), "cuda:100", TensorCore.TCGEN05),
-        (dot("128x128x64", "f16"), "cuda:120", TensorCore.MMA_SYNC),
-        (dot("128x128x32", "f32", TF32), "cuda:90", TensorCore.WGMMA),
-        (dot("128x128x32", "f32"), "cuda:90", TensorCore.NONE),
-        (dot("128x128x64", "f64"), "cuda:90", TensorCore.MMA_SYNC),
-        (dot("128x128x64", "f16"), "hip:gfx942", TensorCore.MFMA),
-        (dot("128x128x64", "f16"), "hip:gfx1201", TensorCore.WMMA),
-        (dot("128x128x64", "f16"), "hip:gfx1030", TensorCore.NONE),
-        ("tt.func public @k() { tt.return }", "cuda:90", TensorCore.NONE),
-        ("", "cuda:90", None),
-        ("Aborted (core dumped)", "cuda:90", None),
-    ],
-)
-def test_expected_class(ir: str, target: str, core: TensorCore | None) -> None:
-    assert expected_class(ir, Target.parse(target)) is core

@@ -16,12 +16,12 @@ def is_dump(text: str) -> bool:
     return passes.HEADER in text
 
 
-def case(path: Path, text: str, otherwise: Target) -> tuple[Case, str]:
+def case(path: Path, text: str, default: Target) -> tuple[Case, str]:
     """The last pass on its module, and a line on what that is. Raises InputError and EnvironmentFault."""
     last = passes.last_pass(text)
     if last is None or not last.module.strip():
         raise InputError(f"{path}: the dump ends before a module that can be read")
     files = {"kernel.mlir": passes.reproducer(last)}
-    document = {"kernel": {"file": "kernel.mlir", "name": "kernel"}, "signature": {}, "target": str(otherwise)}
+    document = {"kernel": {"file": "kernel.mlir", "name": "kernel"}, "signature": {}, "target": str(default)}
     folder = derived.keep(files, document)
-    return ir_text.read(folder / "kernel.mlir", otherwise), f"{path}: a dump of passes; the last is {last.pass_name}"
+    return ir_text.read(folder / "kernel.mlir", default), f"{path}: a dump of passes; the last is {last.pass_name}"

@@ -98,18 +98,18 @@ def case(left: Left, otherwise: Target) -> Case:
         found = _with_later_facts(found, order)
         return found if left.finished else replace(found, origin=frozen({**found.origin, UNFINISHED: True}))
     metadata = reading.json_object(left.metadata)
-    if ".ttgir" in left.texts and (warps := ir_text.facts(left.texts[".ttgir"]).options.get("num_warps")):
+    if ".ttgir" in left.texts and (warps := ir_text.declared_in(left.texts[".ttgir"]).options.get("num_warps")):
         # Metadata count the warps of all partitions of a specialized kernel; this is what was asked for.
         metadata["num_warps"] = warps
     return _with_metadata(found, metadata, left.metadata)
 
 
 def _with_later_facts(case: Case, order: list[Path]) -> Case:
-    told = [ir_text.facts(path) for path in order if path != case.path]
-    target = next((one.target for one in told if one.target), case.target)
-    options = {name: value for one in told for name, value in one.options.items() if name != "maxnreg"}
+    later = [ir_text.declared_in(path) for path in order if path != case.path]
+    target = next((text.target for text in later if text.target), case.target)
+    options = {name: value for text in later for name, value in text.options.items() if name != "maxnreg"}
     unsaid = [name for name in case.origin["unsaid"] if name not in options]
-    if any(one.target for one in told):
+    if any(text.target for text in later):
         unsaid = [name for name in unsaid if name != "target"]
     return replace(case, target=target, options=frozen({**options, **case.options}), origin=frozen({"unsaid": unsaid}))
 

@@ -1,0 +1,67 @@
+"""The class of matrix instruction that printed IR leads to.
+
+A compile that failed has no assembly to look into. TTGIR names the instruction's layout once the compiler has chosen
+one; before that, the shape and types of ``tt.dot`` show what the target's best instruction could compute.
+"""
+
+from __future__ import annotations
+
+import re
+
+from triage.model.outcome import TensorCore
+from triage.model.target import Target
+
+_CHOSEN: tuple[tuple[str, TensorCore], ...] = (
+    (r"\bttng\.tc_gen5_mma", TensorCore.TCGEN05),
+    (r"\bwarp_group_dot\b|versionMajor = 3", TensorCore.WGMMA),
+    (r"versionMajor = [12]", TensorCore.MMA_SYNC),
+    (r"\bamd_mfma\b", TensorCore.MFMA),
+    (r"\bamd_wmma\b", TensorCore.WMMA),
+)
+"""What TTGIR calls each class, fastest first: a kernel with several is judged by its best."""
+
+_DOT = re.compile(
+    r"\btt\.dot(?P<scaled>_scaled)?\b(?P<rest>[^\n]*?)(?:-> *)tensor<(?P<shape>(?:\d+x)+)(?P<result>\w+)", re.MULTILINE
+)
+_OPERAND = re.compile(r"tensor<(?:\d+x)+(\w+)")
+
+
+def matrix_instruction(text: str, target: Target) -> TensorCore | None:
+    """The class that the IR leads to; NONE for a kernel without a matrix product, None for a text without IR."""
+    for pattern, chosen in _CHOSEN:
+        if re.search(pattern, text):
+            return chosen
+    reached = [_of_dot(dot, target) for dot in _DOT.finditer(text)]
+    if reached or re.search(r"\btt\.func\b", text):
+        return next((core for core in reached if core is not TensorCore.NONE), TensorCore.NONE)
+    return None
+
+
+def _of_dot(dot: re.Match[str], target: Target) -> TensorCore:
+    *_, rows, columns = (int(extent) for extent in dot["shape"].rstrip("x").split("x"))
+    operand = _OPERAND.search(dot["rest"])
+    element = operand[1] if operand else ""
+    if target.backend == "hip":
+        return _amd(target.arch)
+    # Without TF32, a product of fp32 is plain FMA on every NVIDIA target.
+    if element == "f32" and not dot["scaled"] and "tf32" not in dot["rest"].lower():
+        return TensorCore.NONE
+    return _nvidia(target.capability or 0, rows, columns, element)
+
+
+def _amd(arch: str) -> TensorCore:
+    if arch.startswith(("gfx11", "gfx12")):
+        return TensorCore.WMMA
+    return TensorCore.MFMA if arch in ("gfx908", "gfx90a", "gfx940", "gfx941", "gfx942", "gfx950") else TensorCore.NONE
+
+
+def _nvidia(capability: int, rows: int, columns: int, element: str) -> TensorCore:
+    # wgmma and tcgen05 work on 64 rows and multiples of 8 columns (PTX ISA), and know no double precision.
+    warpgroup = rows % 64 == 0 and columns % 8 == 0 and element != "f64"
+    if warpgroup and 100 <= capability < 120:
+        return TensorCore.TCGEN05
+    if warpgroup and capability == 90:
+        return TensorCore.WGMMA
+    if element == "f64" and capability < 80:
+        return TensorCore.NONE
+    return TensorCore.MMA_SYNC if capability >= 70 else TensorCore.NONE
