@@ -1,4 +1,4 @@
-"""The entries that ship with triage, and what is said of a file that is none."""
+"""The entries that ship with triage, and the errors of invalid files."""
 
 from __future__ import annotations
 
@@ -80,11 +80,18 @@ def test_every_field_is_read(tmp_path: Path) -> None:
     assert entry.helps[0].change == "num_warps=8"
 
 
-# A line of GOOD, what stands there instead, and what is said: the line's number, the field, the mend.
+# A line of GOOD, its replacement, and the expected error: line number, field and fix.
 BAD: dict[str, tuple[str, str, str]] = {
     "id": ('id = "an-entry"', 'id = "other"', "1: id: must be the file's name, 'an-entry'"),
     "title": ('title = "A title"', "title = 1", "2: title: must be text"),
     "empty cause": ('cause = "Because."', 'cause = "  "', "3: cause: must be text"),
+    "draft": ('title = "A title"', 'title = "WRITE: the failure"', "2: title: still says WRITE:; write the text"),
+    "draft advice": ('ran = "Triton 3.2.0', 'ran = "WRITE: Triton 3.2.0', "20: ran: still says WRITE:; write the text"),
+    "rewrite": (
+        'evidence = "log"',
+        'evidence = "log"\nrewrites = ["no-such"]',
+        "6: rewrites: 'no-such' is not a recipe; known are argument-in-fp32, bitwise-",
+    ),
     "no rule": ('rule = "A document, a section"', "", "rule: must be text"),
     "evidence": ('evidence = "log"', 'evidence = "hearsay"', "5: evidence: must be 'run' (reproducers prove it) or"),
     "no reproducer": ('evidence = "log"', 'evidence = "run"', "reproducers: evidence = 'run' needs at least one"),
@@ -93,7 +100,7 @@ BAD: dict[str, tuple[str, str, str]] = {
     "upstream": ('upstream = ["https://example.org/1"]', "upstream = [1]", "7: upstream: must be text or a list of"),
     "unknown": ('fixed_in = "3.3.0"', 'fixed = "3.3.0"', "6: fixed: unknown field; known are cause, does_not_help"),
     "unknown symptom": ('kind = "assertion"', 'kinds = ["x"]', "10: match.kinds: unknown field; known are exception"),
-    "kind": ('kind = "assertion"', 'kind = "explosion"', "10: match.kind: 'explosion' is no kind of failure"),
+    "kind": ('kind = "assertion"', 'kind = "explosion"', "10: match.kind: 'explosion' is not a kind of failure"),
     "range": ('">=3.0,<3.3"', '"before 3.3"', "14: match.triton: must be a range such as '>=3.0,<3.3', not 'before"),
     "options": ('{ num_ctas = ">1" }', "[1]", "15: match.options: must be a table of values"),
     "advice": ('observed = "compiles"', "", "helps: each needs change, observed and ran"),
@@ -102,14 +109,14 @@ BAD: dict[str, tuple[str, str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "told"), BAD.values(), ids=BAD.keys())
-def test_a_wrong_field_is_named_with_file_line_and_mend(tmp_path: Path, old: str, new: str, told: str) -> None:
+@pytest.mark.parametrize(("old", "new", "message"), BAD.values(), ids=BAD.keys())
+def test_a_wrong_field_is_named_with_file_line_and_fix(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert GOOD.count(old) == 1
     path = written(tmp_path, GOOD.replace(old, new))
     with pytest.raises(InputError) as caught:
         load(path)
     assert str(caught.value).startswith(f"{path}:")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_an_entry_that_would_match_everything(tmp_path: Path) -> None:
@@ -127,7 +134,7 @@ def test_a_broken_file_of_a_user_does_not_hide_the_others(tmp_path: Path) -> Non
     assert [line.partition(":")[0] for line in problems] == [str(tmp_path / "broken.toml")]
 
 
-def test_a_folder_that_does_not_exist_is_told(tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     assert knowledge.problems((tmp_path / "no",)) == (f"{tmp_path / 'no'}: no such folder of knowledge-base entries",)
 
 

@@ -15,16 +15,20 @@ from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.knowledge import draft, observed, verify
-from triage.knowledge.entry import Entry
+from triage.knowledge import observed, verify
+from triage.knowledge.draft import draft, slug
+from triage.knowledge.entry import PLACEHOLDER, Entry
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis
 from triage.model.errors import InputError
+from triage.model.report import Match
 from triage.pipeline import Options, Session
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import knowledge as render_kb
 from triage.publish.formats.terminal.text import one_line
 
 _FOLDERS = click.option(
-    "--kb", "folders", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Entries of your own."
+    "--kb", "folders", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Use your own entries too."
 )
 _TIMEOUT_S = 60.0
 
@@ -36,25 +40,27 @@ def command() -> None:
 
 @command.command("list")
 @_FOLDERS
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the entries as JSON.")
 def list_(folders: tuple[Path, ...], as_json: bool) -> int:
-    """One line an entry."""
+    """List all entries, one line each."""
     entries = knowledge.load_all(folders)
     if as_json:
         click.echo(json.dumps([render_kb.entry_json(entry) for entry in entries], indent=2))
     else:
         render_kb.listing(console.output(), entries)
-    return _complain(folders)
+    errors = knowledge.problems(folders)
+    _print_errors(errors)
+    return 2 if errors else 0
 
 
 @command.command("show")
 @click.argument("name", metavar="ID")
 @_FOLDERS
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the entry as JSON.")
 def show(name: str, folders: tuple[Path, ...], as_json: bool) -> int:
-    """One entry, whole, with what was observed of its reproducers."""
-    entry = _find(name, folders)
-    tables = {folder.name: observed.read(folder) for folder in _folders_of([entry])}
+    """Print one entry, with what was observed of its reproducers."""
+    entry = _entry(name, folders)
+    tables = {folder.name: observed.read(folder) for folder in _reproducers_of(entry)}
     if as_json:
         click.echo(json.dumps({**render_kb.entry_json(entry), "observed": render_kb.tables_json(tables)}, indent=2))
     else:
@@ -63,12 +69,12 @@ def show(name: str, folders: tuple[Path, ...], as_json: bool) -> int:
 
 
 @command.command("check")
-@click.argument("names", nargs=-1, metavar="[REPRODUCER...]")
+@click.argument("names", nargs=-1, metavar="[REPRODUCER|ID]...")
 @_FOLDERS
 @click.option("--triton", "releases", multiple=True, metavar="VERSION", help="Run on this release. [each case's own]")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N")
-@click.option("--no-cache", is_flag=True, help="Compile again what is remembered.")
-@click.option("--update", is_flag=True, help="Record what was seen.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Compiles at a time. [cores]")
+@click.option("--no-cache", is_flag=True, help="Repeat compiles whose results are stored.")
+@click.option("--update", is_flag=True, help="Record what is observed.")
 def check(
     names: tuple[str, ...],
     folders: tuple[Path, ...],
@@ -77,80 +83,101 @@ def check(
     no_cache: bool,
     update: bool,
 ) -> int:
-    """Validate every entry and run every reproducer; exit 1 with the differences when a claim no longer holds."""
-    broken = [*knowledge.problems(folders), *_dangling(knowledge.load_all(folders))]
-    for line in broken:
-        click.echo(one_line(f"triage: {line}"), err=True)
-    chosen = [_reproducer(name) for name in names or reproducers.names()]
+    """Validate every entry and run reproducers: all, those named, or those of the entry ID.
+
+    Exit codes: 1 with the differences if a claim is no longer true, 2 if an entry is wrong, 3 if a compile could not be
+    decided.
+    """
+    entries = knowledge.load_all(folders)
+    errors = [*knowledge.problems(folders), *_missing_reproducers(entries)]
+    _print_errors(errors)
+    chosen = _chosen(names, entries, bool(errors))
     with console.progress() as progress:
         toolchains = Toolchains(progress=progress.note)
         store = None if no_cache else Store()
-        differences: list[observed.Difference] = []
+        deviations: list[observed.Deviation] = []
         undecided: list[str] = []
+        contradictions: list[str] = []
         with Engine(jobs=jobs, store=store, spare=toolchains.installed) as engine:
             for group, chain in _runs(chosen, releases, toolchains):
                 limits = Limits(_TIMEOUT_S, default_memory_bytes())
-                seen = verify.run(group, chain, engine, limits, use_cache=not no_cache, done=progress.step)
-                undecided += seen.undecided
-                differences += _compared(group, seen, update)
-    render_kb.checked(console.output(), differences, undecided, len(chosen), update)
-    if broken:
+                results = verify.run(group, chain, engine, limits, use_cache=not no_cache, done=progress.step)
+                undecided += results.undecided
+                deviations += _compared(group, results, update)
+                contradictions += verify.contradictions(results.failures, entries)
+    _print_errors(contradictions)
+    render_kb.checked(console.output(), deviations, undecided, len(chosen), update)
+    if errors or contradictions:
         return 2
     if undecided:
         return 3
-    # What nobody has claimed yet cannot be wrong.
-    return int(any(one.recorded for one in differences) and not update)
+    # An observation that nobody has recorded yet contradicts no claim.
+    return int(any(deviation.recorded for deviation in deviations) and not update)
 
 
 @command.command("new")
 @click.argument("source", metavar="CASE|LOG")
-@click.option("-o", "path", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
-def new(source: str, path: Path | None) -> int:
-    """Draft an entry from a case (it is triaged) or from a log, to be completed by you."""
-    text = _draft(source)
+@_FOLDERS
+@click.option("-o", "path", type=click.Path(path_type=Path), metavar="ID.toml", help="Write it to this file.")
+def new(source: str, folders: tuple[Path, ...], path: Path | None) -> int:
+    """Draft an entry from a CASE, which is compiled, or from a LOG. Complete it by hand."""
+    if path is not None:
+        _check_new_file(path)
+    diagnosis, case, matches = _triaged(source, folders)
+    for match in matches:
+        known = f"known already: {match.id} ({match.confidence:.0%}): {match.title}"
+        click.echo(one_line(f"triage: {known}; extend that entry unless the cause is different"), err=True)
+    reproducer = source if case is not None and reproducers.folder(source) else None
+    text = draft(path.stem if path else slug(diagnosis), diagnosis, case, reproducer)
     if path is None:
         click.echo(text, nl=False)
         return 0
-    if path.exists():
-        raise InputError(f"-o {path}: exists already; name another file")
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"-o {path}: cannot be written: {error.strerror}") from None
-    click.echo(f"{path}: complete the lines that begin with WRITE, then run triage kb check", err=True)
+    click.echo(f"{path}: replace the texts that begin with {PLACEHOLDER} and run triage kb check {path.stem}", err=True)
     return 0
 
 
-def _draft(source: str) -> str:
+def _check_new_file(path: Path) -> None:
+    if path.exists():
+        raise InputError(f"-o {path}: exists already; name another file")
+    if path.suffix != ".toml":
+        raise InputError(f"-o {path}: an entry is a TOML file; name it {path.stem}.toml")
+
+
+def _triaged(source: str, folders: tuple[Path, ...]) -> tuple[Diagnosis, Case | None, tuple[Match, ...]]:
+    """The failure of a case or a log, the case if there is one, and the entries that match."""
     file = Path(source)
     if file.is_file() and file.suffix not in (".json", ".py"):
-        found = logs.diagnose_text(file.read_text(encoding="utf-8", errors="replace"))
-        if found is None:
-            raise InputError(f"{source}: no failure found in it; give a log that holds one, or a case")
-        return draft.draft(found, None, None)
+        diagnosis = logs.diagnose_text(file.read_text(encoding="utf-8", errors="replace"))
+        if diagnosis is None:
+            raise InputError(f"{source}: contains no failure; give a log that contains one, or a case")
+        return diagnosis, None, tuple(knowledge.match(diagnosis, knowledge.load_all(folders), None))
     case = locate(source)
-    with Session(Options(suggest=False)) as session:
+    with Session(Options(suggest=False, knowledge=folders)) as session:
         report = session.check(case)
     if report.diagnosis is None:
         raise InputError(f"{source}: compiles; an entry needs a failure")
-    return draft.draft(report.diagnosis, case, source if reproducers.folder(source) else None)
+    return report.diagnosis, case, tuple(report.matches)
 
 
-def _find(name: str, folders: tuple[Path, ...]) -> Entry:
+def _entry(name: str, folders: tuple[Path, ...]) -> Entry:
     entries = {entry.id: entry for entry in knowledge.load_all(folders)}
     if name not in entries:
         near = [id_ for id_ in entries if name in id_]
-        mend = f"did you mean {near[0]}?" if near else "see triage kb list"
-        raise InputError(f"kb show {name}: no such entry; {mend}")
+        hint = f"did you mean {near[0]}?" if near else "see triage kb list"
+        raise InputError(f"kb show {name}: no such entry; {hint}")
     return entries[name]
 
 
-def _folders_of(entries: Iterable[Entry]) -> list[Path]:
-    found = [reproducers.folder(name) for entry in entries for name in entry.reproducers]
-    return [folder for folder in found if folder is not None]
+def _reproducers_of(entry: Entry) -> list[Path]:
+    folders = [reproducers.folder(name) for name in entry.reproducers]
+    return [folder for folder in folders if folder is not None]
 
 
-def _dangling(entries: Iterable[Entry]) -> list[str]:
+def _missing_reproducers(entries: Iterable[Entry]) -> list[str]:
     return [
         f"{entry.id}: reproducers: {name!r} does not exist"
         for entry in entries
@@ -159,17 +186,26 @@ def _dangling(entries: Iterable[Entry]) -> list[str]:
     ]
 
 
-def _reproducer(name: str) -> Path:
-    folder = reproducers.folder(name)
-    if folder is None:
-        raise InputError(f"kb check {name}: no such reproducer; there are {', '.join(reproducers.names())}")
-    return folder
+def _chosen(names: Iterable[str], entries: Iterable[Entry], has_errors: bool) -> list[Path]:
+    """The folders of the reproducers to run: those named by themselves or by their entry, all if none is named."""
+    by_id = {entry.id: entry for entry in entries}
+    chosen: dict[Path, None] = {}
+    for name in names or reproducers.names():
+        folder = reproducers.folder(name)
+        if folder is not None:
+            chosen[folder] = None
+        if name in by_id:
+            chosen.update(dict.fromkeys(_reproducers_of(by_id[name])))
+        elif folder is None and not has_errors:
+            # With errors, the name may be that of an invalid entry, which has been printed.
+            raise InputError(f"kb check {name}: no such entry or reproducer; see triage kb list")
+    return list(chosen)
 
 
 def _runs(
     folders: list[Path], releases: tuple[str, ...], toolchains: Toolchains
 ) -> list[tuple[list[Path], list[Toolchain]]]:
-    """Which reproducers run on what: all on the releases asked for, else each on the release of its case."""
+    """Groups of reproducers and their releases: all on the requested releases, else each on that of its case."""
     if releases:
         return [(folders, [toolchains.resolve(release) for release in releases])]
     by_release: dict[str | None, list[Path]] = {}
@@ -178,23 +214,22 @@ def _runs(
     return [(group, [toolchains.resolve(release)]) for release, group in by_release.items()]
 
 
-def _compared(folders: Iterable[Path], seen: verify.Seen, update: bool) -> list[observed.Difference]:
-    differences = []
+def _compared(folders: Iterable[Path], results: verify.Observed, update: bool) -> list[observed.Deviation]:
+    """Compare with what is recorded; with ``update``, record the new observations."""
+    deviations = []
     for folder in folders:
         recorded = observed.read(folder)
-        tables = seen.tables.get(folder.name, {})
+        tables = results.tables.get(folder.name, {})
         for variant, table in tables.items():
-            differences += observed.compare(folder.name, variant, recorded.get(variant, {}), table)
+            deviations += observed.compare(folder.name, variant, recorded.get(variant, {}), table)
         if update and tables:
             merged = {
                 variant: {**recorded.get(variant, {}), **tables.get(variant, {})} for variant in {*recorded, *tables}
             }
             observed.write(folder, merged)
-    return differences
+    return deviations
 
 
-def _complain(folders: tuple[Path, ...]) -> int:
-    found = knowledge.problems(folders)
-    for line in found:
+def _print_errors(lines: Iterable[str]) -> None:
+    for line in lines:
         click.echo(one_line(f"triage: {line}"), err=True)
-    return 2 if found else 0

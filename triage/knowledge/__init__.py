@@ -1,6 +1,7 @@
-"""The knowledge base: what is known of each failure, as data that can be re-run.
+"""The knowledge base: what is known of each failure, as data whose claims can be run again.
 
-``entry`` is the schema, ``load`` reads and validates the TOML files, ``matching`` finds what a diagnosis is.
+``entry`` is the schema, ``load`` reads and validates the TOML files, ``matching`` finds the entries of a diagnosis,
+``verify`` runs the reproducers, ``observed`` records and compares what they did, ``draft`` writes a new entry.
 """
 
 from triage.knowledge.entry import Entry

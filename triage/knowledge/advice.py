@@ -1,33 +1,35 @@
-"""What to try when no entry knows a failure: no match is better than a wrong one, but it is no place to stop."""
+"""Next steps for a failure that no entry matches."""
 
 from __future__ import annotations
 
 from triage.model.diagnosis import Diagnosis, Trait
 
 
-def next_steps(found: Diagnosis, have_case: bool) -> tuple[str, ...]:
-    """Commands and variables that say more about this kind of failure, most telling first. None for a case whose
-    failure is in the user's own source: that is all there is to say."""
-    ours = found.kind.has(Trait.COMPILER_MESSAGE | Trait.WORDLESS)
-    if have_case and not ours:
+def next_steps(diagnosis: Diagnosis, have_case: bool) -> tuple[str, ...]:
+    """Commands and variables that reveal more about this kind of failure, most informative first.
+
+    Empty for a case whose failure is in the user's own source: nothing more can be learnt there.
+    """
+    in_compiler = diagnosis.kind.has(Trait.COMPILER_MESSAGE | Trait.WORDLESS)
+    if have_case and not in_compiler:
         return ()
     steps = []
     if not have_case:
-        if found.kind.has(Trait.WORDLESS):
+        if diagnosis.kind.has(Trait.WORDLESS):
             # Off by default since triton-lang/triton#4423; on 3.0 and 3.1 the variable does nothing.
             steps.append("run it with TRITON_ENABLE_PYTHON_STACKTRACE=1 (3.2 and later): the C++ stack of the crash")
-        if found.kind.has(Trait.COMPILER_MESSAGE) and found.pass_name is None:
+        if diagnosis.kind.has(Trait.COMPILER_MESSAGE) and diagnosis.pass_name is None:
             steps.append("run it with MLIR_ENABLE_DUMP=1 and diagnose that log: it names the pass and its input")
-        if "PassManager::run failed" in found.message:
-            steps.append("give the whole standard error: the cause is printed there, the exception holds none of it")
+        if "PassManager::run failed" in diagnosis.message:
+            steps.append("diagnose the whole standard error: it contains the cause, which the exception does not")
         steps.append("compile the kernel alone with triage check FILE.py::KERNEL: it names the stage and the pass")
-    if ours:
-        steps.append(f"search the compiler's issues for: {_searchable(found)}")
-    steps.append("draft an entry with triage kb new, so that the next one to meet this is told")
+    if in_compiler:
+        steps.append(f"search the compiler's issues for: {_search_terms(diagnosis)}")
+    steps.append("draft an entry with triage kb new, so that this failure is known next time")
     return tuple(steps)
 
 
-def _searchable(found: Diagnosis) -> str:
-    """What two people who meet the same bug have in common: the signature without its version and kind."""
-    parts = found.signature.split("|")[2:]
-    return " ".join(parts) if parts else found.headline
+def _search_terms(diagnosis: Diagnosis) -> str:
+    """The part of the failure that two people with the same bug share: the signature without version and kind."""
+    parts = diagnosis.signature.split("|")[2:]
+    return " ".join(parts) if parts else diagnosis.headline

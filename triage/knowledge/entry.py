@@ -1,4 +1,4 @@
-"""One entry of the knowledge base as a value. ``knowledge_base/README.md`` describes the file format."""
+"""Values of the knowledge base: an entry and its parts. ``knowledge_base/README.md`` describes the file format."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+PLACEHOLDER = "WRITE:"
+"""Begins the text of a draft that somebody must still write."""
+
 
 @dataclass(frozen=True, slots=True)
 class Symptoms:
-    """What an entry matches. Every field that is given must hold; ``message`` and ``function`` hold when one of
-    their texts occurs. ``targets`` are prefixes of the target (``cuda:9``), ``triton`` is a range (``<3.3``)."""
+    """The failures that an entry matches: every field that is not empty must hold.
+
+    ``message`` and ``function`` hold if one of their texts occurs, the others if one of them is equal. ``targets`` are
+    prefixes of the target (``cuda:9``), ``triton`` is a range of releases (``<3.3``).
+    """
 
     kind: tuple[str, ...] = ()
     function: tuple[str, ...] = ()
@@ -27,7 +33,7 @@ class Symptoms:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Something that was tried: the change, and what was observed. ``ran`` says on what."""
+    """A change that was tried and its observed result. ``ran``: the release, target and tile it was tried on."""
 
     change: str
     observed: str
@@ -36,7 +42,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One known failure. ``rewrites`` names the recipes (``triage/suggest/rewrites``) that repair a kernel's source."""
+    """One known failure. ``rewrites`` names the recipes (``triage/suggest/rewrites``) that fix a kernel's source."""
 
     id: str
     title: str

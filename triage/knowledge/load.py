@@ -1,4 +1,4 @@
-"""Read and validate the entries. A wrong field is named with its file and the mend."""
+"""Reads and validates entries. Each error names the file, the line, the field and the fix."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import Any
 
 from triage.data import data_folder
-from triage.knowledge.entry import Advice, Entry, Symptoms
+from triage.knowledge.entry import PLACEHOLDER, Advice, Entry, Symptoms
 from triage.knowledge.matching import is_range
-from triage.knowledge.recipes import RECIPE_NAMES
+from triage.knowledge.recipes import SUMMARIES
 from triage.model.diagnosis import Kind
 from triage.model.errors import InputError
 
@@ -23,176 +23,178 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-_TOP = {
+_ENTRY_FIELDS = {
     "id", "title", "cause", "rule", "evidence", "fixed_in", "upstream", "reproducers", "match", "helps",
     "does_not_help", "rewrites",
 }  # fmt: skip
-_MATCH = {
+_MATCH_FIELDS = {
     "kind", "function", "file", "message", "pass", "stage", "exception", "targets", "triton", "options",
 }  # fmt: skip
 
-
 VARIABLE = "TRITON_TRIAGE_KB"
-"""Folders with entries of the user's own, separated by ``:``."""
+"""Environment variable with folders of the user's own entries, separated by ``:``."""
 
 
 def load_all(folders: tuple[Path, ...] = ()) -> tuple[Entry, ...]:
-    """Every entry that is fit to use: those that ship with triage, those of ``$TRITON_TRIAGE_KB``, and of ``folders``.
-    A broken file is left out; :func:`problems` names it."""
-    return _load(_places(folders))[0]
+    """Every valid entry: those that ship with triage, those of ``$TRITON_TRIAGE_KB``, and those of ``folders``.
+
+    Of several entries with the same id the last one is used. Invalid files are skipped; :func:`problems` names them.
+    """
+    return _load(_all_folders(folders))[0]
 
 
 def problems(folders: tuple[Path, ...] = ()) -> tuple[str, ...]:
-    """What is wrong with the files that :func:`load_all` left out: one line each, with file, line and field."""
-    return _load(_places(folders))[1]
+    """The errors of the files that :func:`load_all` skips: one line each, with file, line, field and fix."""
+    return _load(_all_folders(folders))[1]
 
 
-def _places(folders: tuple[Path, ...]) -> tuple[Path, ...]:
+def _all_folders(folders: tuple[Path, ...]) -> tuple[Path, ...]:
     users = tuple(Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part)
     return (data_folder("knowledge_base"), *users, *folders)
 
 
 @cache
-def _load(places: tuple[Path, ...]) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+def _load(folders: tuple[Path, ...]) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     entries: dict[str, Entry] = {}
-    broken: list[str] = []
-    for place in places:
-        if not place.is_dir():
-            broken.append(f"{place}: no such folder of knowledge-base entries")
-        for path in sorted(place.glob("*.toml")):
+    errors: list[str] = []
+    for folder in folders:
+        if not folder.is_dir():
+            errors.append(f"{folder}: no such folder of knowledge-base entries")
+        for path in sorted(folder.glob("*.toml")):
             try:
                 entry = load(path)
             except InputError as error:
-                broken.append(str(error))
+                errors.append(str(error))
                 continue
-            # A user's entry of the same id replaces the one that ships with triage.
             entries[entry.id] = entry
-    return tuple(entries[id_] for id_ in sorted(entries)), tuple(broken)
+    return tuple(entries[id_] for id_ in sorted(entries)), tuple(errors)
 
 
 def load(path: Path) -> Entry:
-    """One file. Raises InputError naming the file, the field and the mend."""
+    """Read one entry. Raises InputError."""
     try:
         text = path.read_text(encoding="utf-8")
         data = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{path}: {error}") from None
-    bad = _Bad(path, text)
-    bad.unknown(data, _TOP, "")
-    if data.get("id") != path.stem:
-        raise bad("id", f"must be the file's name, {path.stem!r}")
-    for name in ("title", "cause", "rule"):
-        if not isinstance(data.get(name), str) or not data[name].strip():
-            raise bad(name, "must be text")
-    if data.get("evidence") not in ("run", "log"):
-        raise bad("evidence", "must be 'run' (reproducers prove it) or 'log' (none can run here)")
-    reproducers = _texts(data, "reproducers", bad)
-    if data["evidence"] == "run" and not reproducers:
-        raise bad("reproducers", "evidence = 'run' needs at least one")
-    return Entry(
-        id=data["id"],
-        title=data["title"],
-        cause=" ".join(data["cause"].split()),
-        rule=" ".join(data["rule"].split()),
-        symptoms=_symptoms(data.get("match"), bad),
-        evidence=data["evidence"],
-        fixed_in=_fixed_in(data.get("fixed_in"), bad),
-        upstream=_texts(data, "upstream", bad),
-        reproducers=reproducers,
-        helps=_advice(data, "helps", bad),
-        does_not_help=_advice(data, "does_not_help", bad),
-        rewrites=_rewrites(data, bad),
-    )
+    return _File(path, text).entry(data)
 
 
-class _Bad:
-    """Makes the errors of one file."""
+class _File:
+    """The fields of one file; each method returns a valid value or raises InputError with file, line, field and fix."""
 
     def __init__(self, path: Path, text: str) -> None:
         self._path = path
         self._lines = text.splitlines()
 
-    def __call__(self, field: str, problem: str) -> InputError:
+    def entry(self, data: Mapping[str, Any]) -> Entry:
+        """The entry that the file holds."""
+        self._check_known(data, _ENTRY_FIELDS, "")
+        if data.get("id") != self._path.stem:
+            raise self._error("id", f"must be the file's name, {self._path.stem!r}")
+        for name in ("title", "cause", "rule"):
+            if not isinstance(data.get(name), str) or not data[name].strip():
+                raise self._error(name, "must be text")
+        self._check_finished()
+        if data.get("evidence") not in ("run", "log"):
+            raise self._error("evidence", "must be 'run' (reproducers prove it) or 'log' (none can run here)")
+        reproducers = self._texts(data, "reproducers")
+        if data["evidence"] == "run" and not reproducers:
+            raise self._error("reproducers", "evidence = 'run' needs at least one")
+        return Entry(
+            id=data["id"],
+            title=data["title"],
+            cause=" ".join(data["cause"].split()),
+            rule=" ".join(data["rule"].split()),
+            symptoms=self._symptoms(data.get("match")),
+            evidence=data["evidence"],
+            fixed_in=self._fixed_in(data.get("fixed_in")),
+            upstream=self._texts(data, "upstream"),
+            reproducers=reproducers,
+            helps=self._advice(data, "helps"),
+            does_not_help=self._advice(data, "does_not_help"),
+            rewrites=self._rewrites(data),
+        )
+
+    def _error(self, field: str, problem: str) -> InputError:
         return InputError(f"{self._path}:{self._line(field)}: {field}: {problem}")
 
     def _line(self, field: str) -> int:
-        """Where the field stands; tomllib keeps no places. 1 for a field that is not there."""
+        """The line of a field, 1 if it is missing. tomllib keeps no positions."""
         name = re.escape(field.rpartition(".")[2])
         pattern = re.compile(rf"\s*(?:{name}\s*=|\[+\s*{name}\s*\]+)")
         return next((number for number, line in enumerate(self._lines, start=1) if pattern.match(line)), 1)
 
-    def unknown(self, data: Mapping[str, Any], known: set[str], prefix: str) -> None:
-        """Raise for the first field that the schema does not have."""
+    def _check_known(self, data: Mapping[str, Any], known: set[str], prefix: str) -> None:
         for name in data:
             if name not in known:
-                raise self(prefix + name, f"unknown field; known are {', '.join(sorted(known))}")
+                raise self._error(prefix + name, f"unknown field; known are {', '.join(sorted(known))}")
 
+    def _check_finished(self) -> None:
+        for number, line in enumerate(self._lines, start=1):
+            if PLACEHOLDER in line:
+                field = line.partition("=")[0].strip()
+                raise InputError(f"{self._path}:{number}: {field}: still says {PLACEHOLDER}; write the text")
 
-def _rewrites(data: Mapping[str, Any], bad: _Bad) -> tuple[str, ...]:
-    names = _texts(data, "rewrites", bad)
-    for name in names:
-        if name not in RECIPE_NAMES:
-            raise bad("rewrites", f"{name!r} is no recipe; known are {', '.join(RECIPE_NAMES)}")
-    return names
+    def _rewrites(self, data: Mapping[str, Any]) -> tuple[str, ...]:
+        names = self._texts(data, "rewrites")
+        for name in names:
+            if name not in SUMMARIES:
+                raise self._error("rewrites", f"{name!r} is not a recipe; known are {', '.join(SUMMARIES)}")
+        return names
 
+    def _symptoms(self, data: Any) -> Symptoms:
+        if not isinstance(data, dict):
+            raise self._error("match", "must be a table")
+        self._check_known(data, _MATCH_FIELDS, "match.")
+        specific = ("function", "file", "message", "pass", "exception")
+        if not any(name in data for name in specific) and "kind" not in data:
+            raise self._error("match", f"would match everything; give one of kind, {', '.join(specific)}")
+        kinds = self._texts(data, "kind")
+        for kind in kinds:
+            if kind not in {known.value for known in Kind}:
+                raise self._error("match.kind", f"{kind!r} is not a kind of failure")
+        return Symptoms(
+            kind=kinds,
+            function=self._texts(data, "function"),
+            file=self._texts(data, "file"),
+            message=self._texts(data, "message"),
+            pass_name=self._texts(data, "pass"),
+            stage=self._texts(data, "stage"),
+            exception=self._texts(data, "exception"),
+            targets=self._texts(data, "targets"),
+            triton=self._range(data.get("triton")),
+            options=self._options(data.get("options", {})),
+        )
 
-def _symptoms(data: Any, bad: _Bad) -> Symptoms:
-    if not isinstance(data, dict):
-        raise bad("match", "must be a table")
-    bad.unknown(data, _MATCH, "match.")
-    specific = ("function", "file", "message", "pass", "exception")
-    if not any(name in data for name in specific) and "kind" not in data:
-        raise bad("match", f"would match everything; give one of kind, {', '.join(specific)}")
-    kinds = _texts(data, "kind", bad)
-    for kind in kinds:
-        if kind not in {known.value for known in Kind}:
-            raise bad("match.kind", f"{kind!r} is no kind of failure")
-    return Symptoms(
-        kind=kinds,
-        function=_texts(data, "function", bad),
-        file=_texts(data, "file", bad),
-        message=_texts(data, "message", bad),
-        pass_name=_texts(data, "pass", bad),
-        stage=_texts(data, "stage", bad),
-        exception=_texts(data, "exception", bad),
-        targets=_texts(data, "targets", bad),
-        triton=_range(data.get("triton"), bad),
-        options=_options(data.get("options", {}), bad),
-    )
+    def _fixed_in(self, value: Any) -> str | None:
+        if value is not None and not (isinstance(value, str) and re.fullmatch(r"\d+\.\d+\.\d+", value)):
+            raise self._error("fixed_in", f"must be a release such as '3.3.0', not {value!r}")
+        return value
 
+    def _range(self, value: Any) -> str | None:
+        if value is not None and not (isinstance(value, str) and is_range(value)):
+            raise self._error("match.triton", f"must be a range such as '>=3.0,<3.3', not {value!r}")
+        return value
 
-def _fixed_in(value: Any, bad: _Bad) -> str | None:
-    if value is not None and not (isinstance(value, str) and re.fullmatch(r"\d+\.\d+\.\d+", value)):
-        raise bad("fixed_in", f"must be a release such as '3.3.0', not {value!r}")
-    return value
+    def _options(self, value: Any) -> Mapping[str, Any]:
+        if not isinstance(value, dict) or not all(isinstance(option, str | int) for option in value.values()):
+            raise self._error("match.options", "must be a table of values, or of comparisons such as num_ctas = '>1'")
+        return MappingProxyType(value)
 
+    def _texts(self, data: Mapping[str, Any], name: str) -> tuple[str, ...]:
+        value = data.get(name, [])
+        values = [value] if isinstance(value, str) else value
+        if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
+            raise self._error(name, "must be text or a list of texts")
+        return tuple(values)
 
-def _range(value: Any, bad: _Bad) -> str | None:
-    if value is not None and not (isinstance(value, str) and is_range(value)):
-        raise bad("match.triton", f"must be a range such as '>=3.0,<3.3', not {value!r}")
-    return value
-
-
-def _options(value: Any, bad: _Bad) -> Mapping[str, Any]:
-    if not isinstance(value, dict) or not all(isinstance(one, str | int) for one in value.values()):
-        raise bad("match.options", "must be a table of values, or of comparisons such as num_ctas = '>1'")
-    return MappingProxyType(value)
-
-
-def _texts(data: Mapping[str, Any], name: str, bad: _Bad) -> tuple[str, ...]:
-    value = data.get(name, [])
-    values = [value] if isinstance(value, str) else value
-    if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
-        raise bad(name, "must be text or a list of texts")
-    return tuple(values)
-
-
-def _advice(data: Mapping[str, Any], name: str, bad: _Bad) -> tuple[Advice, ...]:
-    rows = data.get(name, [])
-    if not isinstance(rows, list):
-        raise bad(name, "must be an array of tables")
-    for row in rows:
-        texts = isinstance(row, dict) and all(isinstance(value, str) for value in row.values())
-        if not texts or set(row) != {"change", "observed", "ran"}:
-            raise bad(name, "each needs change, observed and ran (what it was run on)")
-    return tuple(Advice(row["change"], row["observed"], row["ran"]) for row in rows)
+    def _advice(self, data: Mapping[str, Any], name: str) -> tuple[Advice, ...]:
+        rows = data.get(name, [])
+        if not isinstance(rows, list):
+            raise self._error(name, "must be an array of tables")
+        for row in rows:
+            texts = isinstance(row, dict) and all(isinstance(value, str) for value in row.values())
+            if not texts or set(row) != {"change", "observed", "ran"}:
+                raise self._error(name, "each needs change, observed and ran (what it was run on)")
+        return tuple(Advice(row["change"], row["observed"], row["ran"]) for row in rows)

@@ -1,29 +1,35 @@
-"""Which entries a diagnosis is. Pure: entries and facts in, matches out, best first."""
+"""Finds the entries that match a diagnosis. Pure: entries and facts in, matches out, best first."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from triage.knowledge.entry import Entry, Symptoms
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.report import Match
 
-# What a field says about the bug when it agrees: a function and a message name it, a kind hardly narrows it.
+# How much a field that agrees identifies the bug: a function and a message name it, a kind hardly narrows it down.
 _WEIGHT = {"message": 0.45, "function": 0.4, "file": 0.15, "pass": 0.2, "exception": 0.15, "kind": 0.15, "stage": 0.05}
 _CONDITION_UNKNOWN = 0.8
-"""Factor for a condition on the case (target, release, option) that a bare log cannot confirm."""
+"""Factor for a condition on the case (target, release, option) that a log alone cannot confirm."""
 
 
 def match(diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, triton: str | None = None) -> list[Match]:
-    """Entries whose every symptom holds. Conditions on the case count as open without a case."""
-    found = []
+    """Entries of which every symptom holds, the most confident first. Without a case, its conditions are unknown."""
+    matches = []
     for entry in entries:
         confidence = _confidence(entry.symptoms, diagnosis, case, triton)
         if confidence > 0:
-            found.append(_as_match(entry, confidence))
-    return sorted(found, key=lambda one: (-one.confidence, one.id))
+            matches.append(_as_match(entry, confidence))
+    return sorted(matches, key=lambda match: (-match.confidence, match.id))
+
+
+def ties(matches: Sequence[Match]) -> list[Match]:
+    """The matches that share the highest confidence; empty if one match is better than all others."""
+    best = [match for match in matches if match.confidence == matches[0].confidence]
+    return best if len(best) > 1 else []
 
 
 def _confidence(symptoms: Symptoms, diagnosis: Diagnosis, case: Case | None, triton: str | None) -> float:
@@ -37,21 +43,19 @@ def _confidence(symptoms: Symptoms, diagnosis: Diagnosis, case: Case | None, tri
         "exception": (symptoms.exception, diagnosis.exception, False),
     }
     weight = 0.3
-    for name, (wanted, actual, within) in fields.items():
-        if not wanted:
+    for name, (expected, actual, is_substring) in fields.items():
+        if not expected:
             continue
-        if actual is None:
-            return 0.0
-        if not any(text in actual if within else text == actual for text in wanted):
+        if actual is None or not any(text in actual if is_substring else text == actual for text in expected):
             return 0.0
         weight += _WEIGHT[name]
     confidence = min(weight, 1.0)
-    # A kind alone names no bug; without a case that confirms the rest, such an entry is a guess.
-    named = any(wanted for name, (wanted, _, _) in fields.items() if name not in ("kind", "stage"))
+    # A kind alone does not identify a bug: without a case that confirms the conditions, such an entry is a guess.
+    is_specific = any(expected for name, (expected, _, _) in fields.items() if name not in ("kind", "stage"))
     for condition in _conditions(symptoms, case, triton):
         if condition is False:
             return 0.0
-        if condition is None and not named:
+        if condition is None and not is_specific:
             return 0.0
         if condition is None:
             confidence *= _CONDITION_UNKNOWN
@@ -59,22 +63,23 @@ def _confidence(symptoms: Symptoms, diagnosis: Diagnosis, case: Case | None, tri
 
 
 def _conditions(symptoms: Symptoms, case: Case | None, triton: str | None) -> list[bool | None]:
+    """Whether each condition on the case holds; None if that is unknown."""
     answers: list[bool | None] = []
     if symptoms.targets:
         answers.append(None if case is None else str(case.target).startswith(symptoms.targets))
     if symptoms.triton:
         answers.append(None if triton is None else in_range(triton, symptoms.triton))
-    for name, wanted in symptoms.options.items():
-        answers.append(None if case is None else _option_holds(case.options.get(name), str(wanted)))
+    for name, expected in symptoms.options.items():
+        answers.append(None if case is None else _option_holds(case.options.get(name), str(expected)))
     return answers
 
 
-def _option_holds(actual: object, wanted: str) -> bool:
-    """``">1"`` and the like compare numbers, anything else is equality."""
-    if found := re.fullmatch(r"\s*([<>]=?)\s*(\d+)", wanted):
+def _option_holds(actual: object, expected: str) -> bool:
+    """Compare numbers for ``">1"`` and the like, texts for anything else."""
+    if comparison := re.fullmatch(r"\s*([<>]=?)\s*(\d+)", expected):
         number = actual if isinstance(actual, int) else 1
-        return _compare((number,), found.group(1), (int(found.group(2)),))
-    return str(actual) == wanted
+        return _compare((number,), comparison.group(1), (int(comparison.group(2)),))
+    return str(actual) == expected
 
 
 _BOUND = re.compile(r"\s*(<=|>=|<|>|==)\s*(\d+(?:\.\d+)*)\s*")

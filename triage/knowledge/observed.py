@@ -1,6 +1,6 @@
-"""What was observed of a reproducer, release by release: ``observed.json`` in its folder, written by ``kb check``.
+"""Recorded observations of a reproducer, release by release: ``observed.json`` in its folder, written by ``kb check``.
 
-Pure: values, their JSON, and the comparison of what is recorded with what was seen just now.
+Values, their JSON, and the comparison of recorded with new observations.
 """
 
 from __future__ import annotations
@@ -20,16 +20,15 @@ from triage.model.outcome import Outcome, Status
 SCHEMA = "triton-triage/observed/1"
 FILE = "observed.json"
 
-# An API that a release does not have shows as an AttributeError or ImportError about a module of Triton's, or as a
-# keyword that a function did not have yet.
+# A missing API shows as an AttributeError or ImportError about a module of Triton, or as an unknown keyword argument.
 _NO_API = re.compile(
     r"module '(?:triton|gluon)[\w.]*' has no attribute|No module named 'triton|cannot import name '\w+' from 'triton"
     r"|this Triton has no |got an unexpected keyword argument '\w+'"
 )
 
 
-class Verdict(str, Enum):
-    """How a reproducer does on a release."""
+class Behaviour(str, Enum):
+    """How a reproducer behaves on a release."""
 
     FAILS = "fails"
     COMPILES = "compiles"
@@ -40,16 +39,16 @@ class Verdict(str, Enum):
 class Observation:
     """One reproducer on one release. ``status``, ``stage``, ``kind`` and ``signature`` describe a failure."""
 
-    verdict: Verdict
+    behaviour: Behaviour
     status: str | None = None
     stage: str | None = None
     kind: str | None = None
     signature: str | None = None
 
     def to_json(self) -> dict[str, str]:
-        """Without what does not apply."""
+        """The JSON object, without fields that are None."""
         values = {
-            "verdict": self.verdict.value,
+            "verdict": self.behaviour.value,
             "status": self.status,
             "stage": self.stage,
             "kind": self.kind,
@@ -59,14 +58,14 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """A recorded claim that is not what was seen; ``recorded`` is None where nothing was claimed."""
+class Deviation:
+    """A new observation that is not the recorded one; ``recorded`` is None if nothing was recorded."""
 
     reproducer: str
     release: str
     variant: str
     recorded: Observation | None
-    seen: Observation
+    observed: Observation
 
 
 Table = Mapping[str, Observation]
@@ -74,7 +73,7 @@ Table = Mapping[str, Observation]
 
 
 def missing_api(outcome: Outcome) -> str | None:
-    """The line that says which part of Triton's API the release does not have; None when it has what is used."""
+    """The error line that names a part of Triton's API which the release lacks; None if it lacks none."""
     for error in outcome.errors:
         if _NO_API.search(error.message):
             return next(line.strip() for line in error.message.splitlines() if _NO_API.search(line))
@@ -82,16 +81,16 @@ def missing_api(outcome: Outcome) -> str | None:
 
 
 def observe(outcome: Outcome, diagnosis: Diagnosis | None) -> Observation:
-    """What an outcome says for the table."""
+    """The observation that an outcome amounts to."""
     if outcome.status is Status.OK or diagnosis is None:
-        return Observation(Verdict.COMPILES)
+        return Observation(Behaviour.COMPILES)
     if missing_api(outcome) is not None:
-        return Observation(Verdict.NOT_APPLICABLE)
+        return Observation(Behaviour.NOT_APPLICABLE)
     if outcome.status is Status.TIMEOUT:
-        # How far it comes within the limit is the machine's speed, not the bug's.
-        return Observation(Verdict.FAILS, outcome.status.value, kind=diagnosis.kind.value)
+        # The stage that is reached within the limit depends on the machine, not on the bug.
+        return Observation(Behaviour.FAILS, outcome.status.value, kind=diagnosis.kind.value)
     return Observation(
-        Verdict.FAILS,
+        Behaviour.FAILS,
         outcome.status.value,
         outcome.stage.value if outcome.stage else None,
         diagnosis.kind.value,
@@ -100,7 +99,7 @@ def observe(outcome: Outcome, diagnosis: Diagnosis | None) -> Observation:
 
 
 def read(folder: Path) -> dict[str, dict[str, Observation]]:
-    """Variant (``case``, ``fixed``) → table; empty where nothing is recorded. Raises InputError."""
+    """Variant (``case``, ``fixed``) → table; empty if nothing is recorded. Raises InputError."""
     path = folder / FILE
     if not path.is_file():
         return {}
@@ -118,12 +117,12 @@ def read(folder: Path) -> dict[str, dict[str, Observation]]:
 
 def _observation(row: Mapping[str, str]) -> Observation:
     return Observation(
-        Verdict(row["verdict"]), row.get("status"), row.get("stage"), row.get("kind"), row.get("signature")
+        Behaviour(row["verdict"]), row.get("status"), row.get("stage"), row.get("kind"), row.get("signature")
     )
 
 
 def write(folder: Path, tables: Mapping[str, Table]) -> None:
-    """Record tables, releases in order."""
+    """Record tables, with the releases in order."""
     observed = {
         variant: {release: table[release].to_json() for release in sorted(table, key=_release_key)}
         for variant, table in sorted(tables.items())
@@ -132,11 +131,11 @@ def write(folder: Path, tables: Mapping[str, Table]) -> None:
     (folder / FILE).write_text(text + "\n", encoding="utf-8")
 
 
-def compare(reproducer: str, variant: str, recorded: Table, seen: Table) -> list[Difference]:
-    """Where the two differ, on the releases that were run."""
+def compare(reproducer: str, variant: str, recorded: Table, observed: Table) -> list[Deviation]:
+    """The releases, of those that were run, on which the two tables differ."""
     return [
-        Difference(reproducer, release, variant, recorded.get(release), observation)
-        for release, observation in sorted(seen.items(), key=lambda item: _release_key(item[0]))
+        Deviation(reproducer, release, variant, recorded.get(release), observation)
+        for release, observation in sorted(observed.items(), key=lambda item: _release_key(item[0]))
         if recorded.get(release) != observation
     ]
 

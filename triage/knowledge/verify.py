@@ -1,4 +1,4 @@
-"""Run every reproducer, and its fixed variant, on the releases asked for: what ``kb check`` compares."""
+"""Runs reproducers, and their fixed variants, on releases of Triton: the facts that ``kb check`` compares."""
 
 from __future__ import annotations
 
@@ -11,19 +11,37 @@ from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
-from triage.knowledge.observed import Observation, observe
+from triage.knowledge.entry import Entry
+from triage.knowledge.matching import match, ties
+from triage.knowledge.observed import Behaviour, Observation, observe
 from triage.model import case as cases
 from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Undecided
 
 CASE, FIXED = "case", "fixed"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """All that was run: reproducer → variant → release → observation. ``undecided`` could not be told."""
+class Failure:
+    """How a reproducer failed on a release. ``is_own_release``: its case names that release."""
+
+    reproducer: str
+    case: Case
+    triton: str
+    diagnosis: Diagnosis
+    is_own_release: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The results of a run.
+
+    ``tables``: reproducer → variant → release → observation. ``undecided``: one line for each compile without a result.
+    """
 
     tables: dict[str, dict[str, dict[str, Observation]]]
+    failures: tuple[Failure, ...]
     undecided: tuple[str, ...]
 
 
@@ -34,21 +52,48 @@ def run(
     limits: Limits,
     use_cache: bool = True,
     done: Callable[[str], None] = lambda line: None,
-) -> Seen:
+) -> Observed:
     """Compile every variant of every reproducer with every toolchain, in parallel. Raises InputError."""
     tables: dict[str, dict[str, dict[str, Observation]]] = defaultdict(lambda: defaultdict(dict))
+    failures = []
     undecided = []
-    chosen = list(toolchains)
-    requests = list(_requests(folders, chosen, limits, use_cache))
+    requests = list(_requests(folders, list(toolchains), limits, use_cache))
     for number, attempt in enumerate(engine.run(requests), start=1):
-        name, variant, release = attempt.request.tag
+        name, variant, release, is_own = attempt.request.tag
         if isinstance(attempt.result, Undecided):
             undecided.append(f"{name} ({variant}) on Triton {release}: {attempt.result.reason}")
             continue
-        tables[name][variant][release] = observe(attempt.result, attempt.diagnosis)
+        observation = observe(attempt.result, attempt.diagnosis)
+        tables[name][variant][release] = observation
+        if variant == CASE and observation.behaviour is Behaviour.FAILS and attempt.diagnosis is not None:
+            failures.append(Failure(name, attempt.request.case, release, attempt.diagnosis, is_own))
         done(f"{number} of {len(requests)}: {name} ({variant}) on Triton {release}")
     plain = {name: {variant: dict(table) for variant, table in rows.items()} for name, rows in tables.items()}
-    return Seen(plain, tuple(undecided))
+    return Observed(plain, tuple(failures), tuple(undecided))
+
+
+def contradictions(failures: Iterable[Failure], entries: Iterable[Entry]) -> list[str]:
+    """Entries whose ``[match]`` does not agree with how reproducers failed, one line each.
+
+    Either several entries match a failure with equal confidence, above all others, or none of the entries that name the
+    reproducer matches its failure on the release that its case names.
+    """
+    known = tuple(entries)
+    lines = []
+    for failure in failures:
+        where = f"{failure.reproducer} on Triton {failure.triton}"
+        matches = match(failure.diagnosis, known, failure.case, failure.triton)
+        if tied := ties(matches):
+            names = " and ".join(entry.id for entry in tied)
+            lines.append(
+                f"{names}: match: equal confidence ({tied[0].confidence:.0%}) for {where}; make one of them more "
+                "specific, or merge them"
+            )
+        named_by = {entry.id for entry in known if failure.reproducer in entry.reproducers}
+        if failure.is_own_release and named_by and not named_by & {entry.id for entry in matches}:
+            names = " and ".join(sorted(named_by))
+            lines.append(f"{names}: match: does not match {where}: {failure.diagnosis.headline}")
+    return lines
 
 
 def _requests(
@@ -57,7 +102,7 @@ def _requests(
     variants = [(folder.name, variant, case) for folder in folders for variant, case in _variants(folder)]
     for toolchain in toolchains:
         for name, variant, case in variants:
-            tag = (name, variant, toolchain.triton)
+            tag = (name, variant, toolchain.triton, case.triton in (None, toolchain.triton))
             action = FullCompile(observe=True, use_cache=use_cache)
             yield Request(replace(case, triton=toolchain.triton), toolchain, limits, action, tag)
 

@@ -1,4 +1,4 @@
-"""The knowledge base for people, and its entries as plain values."""
+"""Prints entries of the knowledge base and the results of ``kb check``; entries as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.text import Text
 
 from triage.knowledge.entry import Entry
-from triage.knowledge.observed import Difference, Observation, Table, Verdict
+from triage.knowledge.observed import Behaviour, Deviation, Observation, Table
 from triage.publish.formats.terminal.text import safe
 
-_STYLE = {Verdict.FAILS: "red", Verdict.COMPILES: "green", Verdict.NOT_APPLICABLE: "dim"}
+_STYLE = {Behaviour.FAILS: "red", Behaviour.COMPILES: "green", Behaviour.NOT_APPLICABLE: "dim"}
 Tables = Mapping[str, Mapping[str, Table]]
 """Reproducer → variant → release → observation."""
 
@@ -28,48 +28,49 @@ def listing(console: Console, entries: Iterable[Entry]) -> None:
 
 
 def entry(console: Console, entry: Entry, tables: Tables) -> None:
-    """One entry, whole."""
+    """One entry with all its fields, and what was observed of its reproducers."""
     console.print(Text(safe(entry.title), style="bold"))
     _paragraph(console, entry.cause)
     _paragraph(console, f"Rule: {entry.rule}")
     if entry.fixed_in:
         _paragraph(console, f"Fixed in Triton {entry.fixed_in}")
     for title, advice in (("Helps", entry.helps), ("Does not help", entry.does_not_help)):
-        for one in advice:
-            _paragraph(console, f"{title}: {one.change}: {one.observed} ({one.ran})")
+        for tried in advice:
+            _paragraph(console, f"{title}: {tried.change}: {tried.observed} ({tried.ran})")
     for link in entry.upstream:
         console.print(Text(f"  {safe(link)}"), soft_wrap=True)
     for name, variants in tables.items():
         for variant, table in variants.items():
             name_of_table = Text(f"  {name}{'' if variant == 'case' else f' ({variant})'}: ")
-            console.print(name_of_table + Text("; ").join(_verdicts(table)), soft_wrap=True)
+            console.print(name_of_table + Text("; ").join(_behaviours(table)), soft_wrap=True)
 
 
-def _verdicts(table: Table) -> Iterator[Text]:
-    for verdict, style in _STYLE.items():
-        releases = [release for release, seen in table.items() if seen.verdict is verdict]
+def _behaviours(table: Table) -> Iterator[Text]:
+    for behaviour, style in _STYLE.items():
+        releases = [release for release, observation in table.items() if observation.behaviour is behaviour]
         if releases:
-            yield Text(f"{verdict.value} {' '.join(releases)}", style=style)
+            yield Text(f"{behaviour.value} {' '.join(releases)}", style=style)
 
 
 def checked(
-    console: Console, differences: list[Difference], undecided: list[str], reproducers: int, updated: bool
+    console: Console, deviations: list[Deviation], undecided: list[str], reproducers: int, updated: bool
 ) -> None:
-    """What ``kb check`` saw."""
-    for one in differences:
-        variant = "" if one.variant == "case" else f" ({one.variant})"
-        console.print(Text(f"{one.reproducer}{variant} on Triton {one.release}", style="bold"), soft_wrap=True)
-        if one.recorded is not None:
-            console.print(Text(f"  recorded: {_words(one.recorded)}", style="red"), soft_wrap=True)
-        console.print(Text(f"  seen:     {_words(one.seen)}", style="green"), soft_wrap=True)
+    """The result of ``kb check``: each deviation, what could not be decided, and the counts."""
+    for deviation in deviations:
+        variant = "" if deviation.variant == "case" else f" ({deviation.variant})"
+        title = f"{deviation.reproducer}{variant} on Triton {deviation.release}"
+        console.print(Text(title, style="bold"), soft_wrap=True)
+        if deviation.recorded is not None:
+            console.print(Text(f"  recorded: {_words(deviation.recorded)}", style="red"), soft_wrap=True)
+        console.print(Text(f"  observed: {_words(deviation.observed)}", style="green"), soft_wrap=True)
     for line in undecided:
         console.print(Text(f"could not tell: {safe(line)}", style="yellow"), soft_wrap=True)
-    wrong = sum(one.recorded is not None for one in differences)
-    fresh = len(differences) - wrong
+    wrong = sum(deviation.recorded is not None for deviation in deviations)
+    ran = f"{reproducers} reproducer{'' if reproducers == 1 else 's'}"
     if updated:
-        console.print(Text(f"{reproducers} reproducers, {len(differences)} observations recorded"))
+        console.print(Text(f"{ran}, {len(deviations)} observations recorded"))
     else:
-        console.print(Text(f"{reproducers} reproducers, {wrong} claims no longer hold, {fresh} not recorded yet"))
+        console.print(Text(f"{ran}, {wrong} claims no longer hold, {len(deviations) - wrong} not recorded yet"))
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:
@@ -82,19 +83,23 @@ def entry_json(entry: Entry) -> dict[str, Any]:
 def tables_json(tables: Tables) -> dict[str, Any]:
     """Observation tables as plain values."""
     return {
-        name: {variant: {release: seen.to_json() for release, seen in table.items()} for variant, table in rows.items()}
+        name: {
+            variant: {release: observation.to_json() for release, observation in table.items()}
+            for variant, table in rows.items()
+        }
         for name, rows in tables.items()
     }
 
 
 def _without_proxies(entry: Entry) -> Entry:
-    # asdict copies deeply, which a read-only mapping refuses.
+    # asdict makes deep copies, which a read-only mapping does not support.
     return replace(entry, symptoms=replace(entry.symptoms, options={}))
 
 
-def _words(seen: Observation) -> str:
-    details = [part for part in (seen.status, seen.stage, seen.kind, seen.signature) if part]
-    return safe(": ".join([seen.verdict.value, *([", ".join(details)] if details else [])]))
+def _words(observation: Observation) -> str:
+    parts = (observation.status, observation.stage, observation.kind, observation.signature)
+    details = ", ".join(part for part in parts if part)
+    return safe(f"{observation.behaviour.value}: {details}" if details else observation.behaviour.value)
 
 
 def _paragraph(console: Console, text: str) -> None:
