@@ -13,8 +13,7 @@ import pytest
 
 from triage.cases import reproducers
 from triage.data import data_folder
-from triage.knowledge import match
-from triage.knowledge.entry import Entry
+from triage.knowledge import load_all, match
 from triage.knowledge.load import load
 from triage.logs import diagnose_text
 from triage.model import case as cases
@@ -28,7 +27,7 @@ else:
     import tomli as tomllib
 
 FILES = sorted(data_folder("knowledge_base").glob("*.toml"))
-ENTRIES: tuple[Entry, ...] = tuple(load(path) for path in FILES)
+ENTRIES = load_all()
 KNOWN = tomllib.loads((Path(__file__).parent / "known_failures.toml").read_text())
 
 LEAST_ENTRIES, LEAST_REPRODUCERS, LEAST_TARGETS = 60, 25, 5
