@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -99,3 +100,12 @@ def test_neighbours_are_searched_and_counted(reproduced: object, cache: Path, mo
         report = own.check(locate("wgmma-tf32-mn-major"))
     assert seen[-1][0] == report.searched == len(seen)
     assert all(suggestion.verified for suggestion in report.suggestions)
+
+
+def test_plain_check_imports_only_what_it_uses() -> None:
+    code = "import sys, triage.cli.check; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name for name in done.stdout.split() if name.startswith("triage.")}
+    unused = ("minimize", "matrix", "suggest.rewrites", "performance", "publish.ci", "publish.github", "cli.full")
+    assert [name for name in loaded if name.startswith(tuple(f"triage.{part}" for part in unused))] == []
+    assert "triage.pipeline" in loaded

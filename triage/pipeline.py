@@ -1,4 +1,8 @@
-"""The way through, whole: Case → Outcome → Diagnosis → Matches → Suggestions → Report, for one or many cases."""
+"""Triage of one or many cases: Case → Outcome → Diagnosis → Matches → Suggestions → Report.
+
+What only a failure needs (knowledge base, search) is imported when a failure is met: a case that compiles is answered
+without it.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from triage import knowledge
 from triage._version import __version__
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
@@ -19,27 +23,27 @@ from triage.harness.machine.caches import triton_cache_folder
 from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.knowledge.matching import in_range
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.outcome import Outcome, Status, Undecided
 from triage.model.progress import Progress
-from triage.model.report import POISONED, Match, Report, Suggestion
-from triage.performance.fast_path import FastPath, fast_path
+from triage.model.report import POISONED, Match, Report
 from triage.suggest.budget import Budget
-from triage.suggest.learnt import learnt
-from triage.suggest.plan import Plan, advice
-from triage.suggest.search import Search
-from triage.suggest.timed import timed
+
+if TYPE_CHECKING:
+    from triage.performance.fast_path import FastPath
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a triage may use and what it shall do. ``triton`` and ``python`` choose the toolchain for every case;
-    without either a case's own ``toolchain`` counts, and without that the Triton beside triage. ``knowledge``:
-    folders with knowledge-base entries beside those that ship with triage. ``bench``: time the suggestions on this
-    machine's GPU and order them by that."""
+    """Toolchain, limits and extent of a triage.
+
+    ``triton`` and ``python`` choose the toolchain for every case; without them it is the case's own ``toolchain``, else
+    the Triton beside triage. ``jobs``: compiles at a time, None for one per core. ``knowledge``: folders with
+    knowledge-base entries beside those that ship with triage. ``bench``: time the suggestions on this machine's GPU
+    and order them by that.
+    """
 
     triton: str | None = None
     python: str | None = None
@@ -53,7 +57,7 @@ class Options:
 
 
 class Session:
-    """Toolchains, engine and store for a number of triages. Use as a context manager."""
+    """Toolchains, engine and store that several triages share. Use as a context manager."""
 
     def __init__(self, options: Options | None = None, progress: Progress | None = None) -> None:
         self.options = options or Options()
@@ -77,45 +81,48 @@ class Session:
             self._store.close()
 
     def check(self, case: Case) -> Report:
-        """Triage one case. Raises InputError when the case does not fit the kernel, EnvironmentFault when triage
-        could not tell, and what the toolchain's making raises."""
-        answer = next(iter(self.check_all([case])))
-        if isinstance(answer, TriageError):
-            raise answer
-        return answer
+        """Triage one case.
+
+        Raises InputError when the case does not fit the kernel, EnvironmentFault when triage could not tell or the
+        toolchain cannot be made.
+        """
+        report = next(iter(self.check_all([case])))
+        if isinstance(report, TriageError):
+            raise report
+        return report
 
     def check_all(self, cases: Iterable[Case]) -> Iterator[Report | TriageError]:
-        """Triage several cases that share the workers: all are compiled first, in any order; the reports come in
-        the order of the cases. A case that could not be triaged gives its error in its place."""
+        """Triage several cases that share the workers. All are compiled first, in any order; the reports come in the
+        order of the cases, with an error for each case that could not be triaged."""
         requests: list[Request | TriageError] = []
         for case in cases:
             try:
                 requests.append(self._request(case, len(requests)))
             except TriageError as error:
                 requests.append(error)
-        wanted = [request for request in requests if isinstance(request, Request)]
-        answers = {attempt.request.tag: attempt for attempt in self._compile(wanted)}
-        for place, request in enumerate(requests):
+        valid = [request for request in requests if isinstance(request, Request)]
+        attempts = {attempt.request.tag: attempt for attempt in self._compile(valid)}
+        for index, request in enumerate(requests):
             if isinstance(request, TriageError):
                 yield request
                 continue
             try:
-                yield self._report(answers[place])
+                yield self._report(attempts[index])
             except TriageError as error:
                 yield error
 
-    def _compile(self, wanted: list[Request]) -> Iterator[Attempt]:
-        for done, attempt in enumerate(self._engine.run(wanted), start=1):
-            if len(wanted) > 1:
-                self._progress.step(f"compiled {done} of {len(wanted)} cases")
+    def _compile(self, requests: list[Request]) -> Iterator[Attempt]:
+        for done, attempt in enumerate(self._engine.run(requests), start=1):
+            if len(requests) > 1:
+                self._progress.step(f"compiled {done} of {len(requests)} cases")
             yield attempt
 
-    def _request(self, case: Case, place: int) -> Request:
+    def _request(self, case: Case, index: int) -> Request:
         options = self.options
         triton = options.triton or (None if options.python else case.triton)
         toolchain = self._toolchains.resolve(triton, options.python)
         action = FullCompile(observe=True, keep=True, use_cache=options.cache)
-        return Request(replace(case, triton=toolchain.triton), toolchain, options.limits, action, tag=place)
+        return Request(replace(case, triton=toolchain.triton), toolchain, options.limits, action, tag=index)
 
     def _report(self, attempt: Attempt) -> Report:
         request, outcome = attempt.request, attempt.result
@@ -130,48 +137,54 @@ class Session:
         diagnosis = attempt.diagnosis
         if diagnosis is None:
             return Report(case, outcome, environment)
+        from triage import knowledge
+
         entries = knowledge.load_all(self.options.knowledge)
         matches = tuple(knowledge.match(diagnosis, entries, case, request.toolchain.triton))
         report = Report(case, outcome, environment, diagnosis, matches, artifacts=outcome.artifacts)
         if not self.options.suggest:
             return report
-        suggestions, search, unmeasured = self._search(request, outcome, diagnosis, matches)
-        return replace(
-            report,
-            suggestions=tuple(suggestions),
-            tried=search.tried,
-            learnt=learnt(search.tried),
-            unmeasured=tuple(unmeasured),
-        )
+        return self._with_suggestions(report, request.toolchain, diagnosis)
 
-    def _search(
-        self, request: Request, outcome: Outcome, diagnosis: Diagnosis, matches: tuple[Match, ...]
-    ) -> tuple[list[Suggestion], Search, list[str]]:
-        options = self.options
+    def _with_suggestions(self, report: Report, toolchain: Toolchain, diagnosis: Diagnosis) -> Report:
+        from triage.suggest.learnt import learnt
+        from triage.suggest.plan import Plan, advice
+        from triage.suggest.search import Search
+        from triage.suggest.timed import timed
+
+        options, case, outcome, matches = self.options, report.case, report.outcome, report.matches
         search = Search(
             engine=self._engine,
             limits=options.limits,
             budget=options.budget,
-            meant=_meant(request.case, outcome),
+            meant=_intended_fast_path(case, outcome),
             signature=diagnosis.signature,
             use_cache=options.cache,
             progress=self._progress.tried,
         )
         with TemporaryDirectory(prefix="triage-rewrites-") as folder:
-            plan = Plan(request.case, request.toolchain, outcome, diagnosis, matches, Path(folder))
-            releases = partial(self._releases, request.toolchain, matches)
-            found = search.run(plan.neighbours(releases), outcome.duration_s)
+            plan = Plan(case, toolchain, outcome, diagnosis, matches, Path(folder))
+            releases = partial(self._other_releases, toolchain, matches)
+            suggestions = search.run(plan.neighbours(releases), outcome.duration_s)
             unmeasured: list[str] = []
-            if options.bench and found:
-                # Inside: the rewritten sources are gone with their folder.
-                tried = [(one, search.neighbour(one)) for one in found]
-                timing = [(one, neighbour.case, neighbour.toolchain) for one, neighbour in tried]
-                found, unmeasured = timed(timing, request.case, options.limits, self._progress.timing)
-        return [*found, *advice(matches, found)], search, unmeasured
+            if options.bench and suggestions:
+                # Timed before the folder with the rewritten sources is removed.
+                neighbours = [(suggestion, search.neighbour(suggestion)) for suggestion in suggestions]
+                timing = [(suggestion, neighbour.case, neighbour.toolchain) for suggestion, neighbour in neighbours]
+                suggestions, unmeasured = timed(timing, case, options.limits, self._progress.timing)
+        return replace(
+            report,
+            suggestions=(*suggestions, *advice(matches, suggestions)),
+            tried=search.tried,
+            learnt=learnt(search.tried),
+            unmeasured=tuple(unmeasured),
+        )
 
-    def _releases(self, toolchain: Toolchain, matches: tuple[Match, ...]) -> list[Toolchain]:
-        """Other installed releases, nearest newer one first; and the one that is known to have the fix, made if
-        none of the installed ones is new enough."""
+    def _other_releases(self, toolchain: Toolchain, matches: tuple[Match, ...]) -> list[Toolchain]:
+        """Other installed releases, the nearest newer one first. If the fix is known to be in a release newer than all
+        of them, an environment with that release is made."""
+        from triage.knowledge.matching import in_range
+
         installed: dict[str, Toolchain] = {}
         for other in self._toolchains.installed():
             if other.triton != toolchain.triton:
@@ -180,25 +193,27 @@ class Session:
         if fixed and not any(in_range(version, f">={fixed}") for version in installed):
             self._progress.note(f"known to be fixed in Triton {fixed}: making an environment to see")
             try:
-                found = self._toolchains.managed(fixed)
-                installed[found.triton] = found
+                made = self._toolchains.managed(fixed)
+                installed[made.triton] = made
             except TriageError as error:
                 self._progress.note(str(error))
-        newer = [one for one in installed.values() if in_range(one.triton, f">{toolchain.triton}")]
-        older = [one for one in installed.values() if one not in newer]
-        # The nearest are the easiest to move to, the newest says whether it is mended at all; each costs the start
+        newer = [other for other in installed.values() if in_range(other.triton, f">{toolchain.triton}")]
+        older = [other for other in installed.values() if other not in newer]
+        # The nearest are the easiest to move to; the newest shows whether there is a fix at all. Each costs the start
         # of a server and a second of compiling.
         return list(dict.fromkeys(newer[:2] + newer[-1:] + older[-1:]))
 
 
-def _meant(case: Case, outcome: Outcome) -> FastPath:
-    """What the failing case was on its way to, read from the last IR that there is."""
+def _intended_fast_path(case: Case, outcome: Outcome) -> FastPath:
+    """The fast path that the failing case would have taken, read from the last IR that was written."""
+    from triage.performance.fast_path import FastPath, fast_path
+
     # 3 is what every back-end's options default to (triton/backends/*/compiler.py).
     stages = int(case.options.get("num_stages", 3))
     texts = [outcome.artifacts[name] for name in ("ir", "ttgir", "ttir", "source") if name in outcome.artifacts]
-    found = [fast_path(path.read_text(errors="replace"), case.target, stages) for path in texts]
-    specialized = any(one.warp_specialized for one in found)
-    best = next((one for one in found if one.tensor_core is not None), FastPath(stages=stages))
+    paths = [fast_path(path.read_text(errors="replace"), case.target, stages) for path in texts]
+    specialized = any(path.warp_specialized for path in paths)
+    best = next((path for path in paths if path.tensor_core is not None), FastPath(stages=stages))
     return replace(best, warp_specialized=specialized)
 
 
@@ -214,23 +229,23 @@ def _environment(case: Case, toolchain: Toolchain, outcome: Outcome) -> Mapping[
 
 
 def _with_poisoned_entry(outcome: Outcome) -> Outcome:
-    """A suspect compile leaves a finished entry in Triton's cache, which every later run takes for good: name it."""
+    """Name the entry that a suspect compile leaves in Triton's cache: every later run takes it for a good one."""
     if outcome.status is not Status.SUSPECT or outcome.cache_key is None:
         return outcome
     entry = triton_cache_folder() / outcome.cache_key
-    there = "is there now: delete it" if entry.is_dir() else "is where a program that compiles this keeps it"
-    note = f"poisoned cache entry: {entry} ({there})"
+    advice = "exists now: delete it" if entry.is_dir() else "is where a program that compiles this keeps it"
+    note = f"poisoned cache entry: {entry} ({advice})"
     artifacts = {**outcome.artifacts, POISONED: entry}
     return replace(outcome, notes=(*outcome.notes, note), artifacts=artifacts)
 
 
 def keep_artifacts(report: Report, folder: Path) -> Report:
     """Copy a report's artifacts to ``folder``. Raises EnvironmentFault when it cannot be written."""
-    kept: dict[str, Path] = {}
+    copies: dict[str, Path] = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, path in report.artifacts.items():
-            kept[name] = Path(shutil.copyfile(path, folder / path.name)) if path.is_file() else path
+            copies[name] = Path(shutil.copyfile(path, folder / path.name)) if path.is_file() else path
     except OSError as error:
         raise EnvironmentFault(f"-o {folder}: cannot be written: {error.strerror}") from None
-    return replace(report, artifacts=kept)
+    return replace(report, artifacts=copies)

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from triage._version import __version__
-from triage.harness.machine import examine, find_lld, gpus, limits
+from triage.harness.machine import gpus, limits
 from triage.harness.machine.caches import measure, measure_triton, triton_cache_folder
 from triage.harness.machine.clock import Clock
-from triage.harness.machine.facts import compile_variables
+from triage.harness.machine.facts import compile_variables, examine
 from triage.harness.machine.kernel import features
-from triage.harness.machine.lld import linkers
+from triage.harness.machine.lld import find_lld, linkers
 from triage.harness.toolchains import Toolchains
 
 

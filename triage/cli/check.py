@@ -11,7 +11,6 @@ import click
 from triage import knowledge
 from triage.cases.artifacts.stages import UNFINISHED
 from triage.cases.locate import locate_all
-from triage.cli import full as full_report
 from triage.cli.ci import Outputs, with_outputs
 from triage.cli.options import case_options, compile_options, repeating
 from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
@@ -22,7 +21,6 @@ from triage.pipeline import Options, Session
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import report as render
 from triage.publish.formats.terminal.text import one_line
-from triage.publish.keep import keep
 from triage.suggest.budget import Budget
 
 _ENDED_NOW = "did not end then, and compiles now: it was killed from outside, had other options, or is still under way"
@@ -80,7 +78,11 @@ def command(
                 codes.append(answer.exit_code)
                 continue
             place = _place(folder, answer, number if len(found) > 1 else None)
-            report = answer if place is None else keep(answer, place)
+            report = answer
+            if place is not None:
+                from triage.publish.keep import keep
+
+                report = keep(answer, place)
             again = repeating("check", text, given)
             if full and report.outcome.failed:
                 failing.append((report, again, place))
@@ -89,7 +91,9 @@ def command(
             outputs.report(text, report)
             codes.append(int(report.outcome.failed))
     for report, again, place in failing:
-        full_report.complete(report, again, options, place, as_json, single=len(found) == 1)
+        from triage.cli.full import complete
+
+        complete(report, again, options, place, as_json, single=len(found) == 1)
     return max(codes, default=0)
 
 

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from triage.harness import machine
+from triage.harness.machine.facts import examine
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import machine as render_machine
 
@@ -15,7 +15,7 @@ from triage.publish.formats.terminal import machine as render_machine
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 def command(as_json: bool) -> int:
     """Show what was found on this machine: Triton releases, assemblers, linkers, GPUs, limits, caches."""
-    facts = machine.examine()
+    facts = examine()
     if as_json:
         click.echo(json.dumps(facts.to_json(), indent=2))
     else:

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
-from triage.harness.machine import find_lld
+from triage.harness.machine.lld import find_lld
 from triage.harness.toolchains import Toolchain
 from triage.harness.toolchains.model import libtriton
 

@@ -3,10 +3,3 @@
 Looking must always work, above all on a machine where nothing else does. So nothing here raises, a fact that
 cannot be found out is None or absent, and everything together ends within seconds (see :mod:`.clock`).
 """
-
-from __future__ import annotations
-
-from triage.harness.machine.facts import Machine, examine
-from triage.harness.machine.lld import find_lld
-
-__all__ = ["Machine", "examine", "find_lld"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from triage.harness.machine import Machine
+from triage.harness.machine.facts import Machine
 from triage.publish.formats.terminal.text import safe
 
 _GIB = 1 << 30
