@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from blackwell_compiles import compiled
 from blackwell_ptx import disagreements, refused
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from triage.harness.toolchains import Toolchain
@@ -181,6 +181,7 @@ def test_another_tile_never_takes_less(sizes: list[tuple[int, int]], more: tuple
 
 
 @given(st.lists(SIZES, min_size=1, max_size=5))
+@example([(64, 8), (64, 8), (64, 256), (128, 256)])
 def test_a_picture_shows_each_tile_by_its_size(sizes: list[tuple[int, int]]) -> None:
     parts = [tmem.tile(*size) for size in sizes]
     if tmem.needed(parts) > tmem.COLUMNS:

@@ -9,16 +9,16 @@ from typing import Any
 import click
 
 from triage.legality import rules
-from triage.legality.rule import Form, Parameter, Rule
+from triage.legality.rule import Parameter, Rule, Syntax
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import explanation as render_explain
 
 _METAVAR = {
-    Form.INTEGER: "N",
-    Form.DTYPE: "TYPE",
-    Form.SHAPE: "AxB",
-    Form.TARGET: "cuda:90|hip:gfx942",
-    Form.RELEASE: "VERSION",
+    Syntax.INTEGER: "N",
+    Syntax.DTYPE: "TYPE",
+    Syntax.SHAPE: "AxB",
+    Syntax.TARGET: "cuda:90|hip:gfx942",
+    Syntax.RELEASE: "VERSION",
 }
 
 
@@ -87,9 +87,9 @@ def _option(parameter: Parameter) -> click.Option:
     text = parameter.help
     if parameter.default is not None:
         text += f" [{parameter.default}]"
-    if parameter.form is Form.FLAG:
+    if parameter.syntax is Syntax.FLAG:
         return click.Option([f"--{parameter.name}", parameter.key], is_flag=True, help=text)
-    metavar = "|".join(parameter.choices) if parameter.form is Form.CHOICE else _METAVAR[parameter.form]
+    metavar = "|".join(parameter.choices) if parameter.syntax is Syntax.CHOICE else _METAVAR[parameter.syntax]
     return click.Option([f"--{parameter.name}", parameter.key], metavar=metavar, help=text)
 
 
@@ -100,7 +100,7 @@ def _described(rule: Rule) -> dict[str, Any]:
         "parameters": [
             {
                 "name": parameter.name,
-                "form": parameter.form.value,
+                "form": parameter.syntax.value,
                 "help": parameter.help,
                 "choices": list(parameter.choices),
                 "default": parameter.default,

@@ -7,8 +7,8 @@ is what the document asks.
 
 from __future__ import annotations
 
-from triage.legality.explanation import Explanation, Fact, Table
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.explanation import Fact, Table
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation, nearest, spoken
 from triage.model.target import Target
 
@@ -75,7 +75,7 @@ def violations(
     return found
 
 
-def _explain(given: Given) -> Explanation:
+def _judge(given: Given) -> Judgement:
     target, bytes, cache = given["target"], given["bytes"], given["cache"]
     found = violations(
         bytes=bytes,
@@ -92,17 +92,7 @@ def _explain(given: Given) -> Explanation:
         widest = max(legal, default=None)
         text = f".{widest[1]} of {widest[0]} bytes" if widest else f"none: {alignment} bytes is less than 4"
         facts.append(Fact("widest", widest[0] if widest else None, "widest at this alignment", text))
-    return Explanation(
-        "cp-async",
-        TITLE,
-        f"{'illegal' if found else 'legal'}: cp.async.{cache} of {bytes} bytes on {target}",
-        {"target": str(target), "bytes": bytes, "cache": cache},
-        not found,
-        tuple(found),
-        tuple(facts),
-        notes=_NOTES,
-        sources=(_PTX, _TRITON),
-    )
+    return Judgement(f"cp.async.{cache} of {bytes} bytes on {target}", found, facts, notes=_NOTES)
 
 
 _NOTES = (
@@ -113,34 +103,34 @@ _NOTES = (
 )
 
 
-def _table(given: Given) -> Explanation:
+def _tables(given: Given) -> list[Table]:
     rows = tuple(
         (f".{name}", ", ".join(map(str, sizes)), "0 … size", "size", f"cuda:{_SINCE} on")
         for name, sizes in SIZES.items()
     )
     columns = ("cache", "bytes", "bytes to read", "alignment of both addresses", "targets")
-    return Explanation(
-        "cp-async", TITLE, TITLE, tables=(Table(TITLE, columns, rows),), notes=_NOTES, sources=(_PTX, _TRITON)
-    )
+    return [Table(TITLE, columns, rows)]
 
 
 RULE = Rule(
     "cp-async",
     TITLE,
     (
-        Parameter("bytes", Form.INTEGER, "bytes a thread copies", required=True),
-        Parameter("cache", Form.CHOICE, "cache operator", ("ca", "cg"), "ca"),
-        Parameter("src-bytes", Form.INTEGER, "bytes to read; the rest is zeros"),
-        Parameter("prefetch", Form.CHOICE, "bytes that L2 fetches ahead", tuple(map(str, PREFETCHES))),
-        Parameter("alignment", Form.INTEGER, "bytes that both addresses are multiples of"),
-        Parameter("target", Form.TARGET, "cuda:NN", default="cuda:80"),
+        Parameter("bytes", Syntax.INTEGER, "bytes a thread copies", required=True),
+        Parameter("cache", Syntax.CHOICE, "cache operator", ("ca", "cg"), "ca"),
+        Parameter("src-bytes", Syntax.INTEGER, "bytes to read; the rest is zeros"),
+        Parameter("prefetch", Syntax.CHOICE, "bytes that L2 fetches ahead", tuple(map(str, PREFETCHES))),
+        Parameter("alignment", Syntax.INTEGER, "bytes that both addresses are multiples of"),
+        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:80"),
     ),
-    _explain,
-    _table,
+    _judge,
+    _tables,
     (
         "--bytes 16 --cache cg --prefetch 128",
         "--bytes 8 --cache cg",
         "--bytes 2 --alignment 2",
         "--bytes 16 --src-bytes 20 --target cuda:75",
     ),
+    (_PTX, _TRITON),
+    _NOTES,
 )

@@ -20,10 +20,10 @@ from __future__ import annotations
 from triage.legality import dtypes, fp8
 from triage.legality.amd import chips, tile
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Explanation, Fact, Table
+from triage.legality.explanation import Fact, Table
 from triage.legality.language import MAX_NUMEL
 from triage.legality.release import NEWEST, Series, series
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Value, Violation, nearest, spoken
 from triage.model.target import Target
 
@@ -207,12 +207,10 @@ def _powers(least: int, most: int) -> tuple[int, ...]:
     return tuple(1 << exponent for exponent in range(most.bit_length()) if 1 << exponent >= least)
 
 
-def _explain(given: Given) -> Explanation:
+def _judge(given: Given) -> Judgement:
     target, triton, a = given["target"], given.get("triton"), given["a"]
     asked = {name: given[name] for name in _ASKED if name in given}
-    found = violations(target=target, triton=triton, **asked)
     m, n, k = smallest(a=a, b=given.get("b"), target=target, triton=triton)
-    verdict = "illegal" if found else "legal"
     release = ".".join(map(str, series(triton)))
     facts = [
         Fact("min_m", m, "M, at least"),
@@ -230,17 +228,12 @@ def _explain(given: Given) -> Explanation:
     acc = given.get("acc")
     if acc is not None and acc.name in (*accumulators(a)[1:], "f64", "s32") and series(triton) < (3, 8):
         notes.append("Up to 3.7 out_dtype is float32 unless given: pass out_dtype as the accumulator's type too.")
-    shown = {name: str(value) if isinstance(value, DType) else value for name, value in asked.items()}
-    return Explanation(
-        "dot",
-        TITLE,
-        f"{verdict}: tl.dot of {given['m']}x{given['n']}x{given['k']} {a} on {target}, Triton {release}",
-        {"target": str(target), "triton": release, **shown},
-        not found,
-        tuple(found),
-        tuple(facts),
-        notes=tuple(notes),
-        sources=(SOURCE, _OPTIONS),
+    return Judgement(
+        f"tl.dot of {given['m']}x{given['n']}x{given['k']} {a} on {target}, Triton {release}",
+        violations(target=target, triton=triton, **asked),
+        facts,
+        notes=notes,
+        resolved={"triton": release},
     )
 
 
@@ -258,7 +251,7 @@ def _instruction(given: Given) -> list[Fact]:
 _ASKED = ("m", "n", "k", "a", "b", "acc", "num_warps", "input_precision", "batch")
 
 
-def _table(given: Given) -> Explanation:
+def _tables(given: Given) -> list[Table]:
     rows = []
     for at, first in enumerate(_ERAS):
         last = (_ERAS[at + 1][0], _ERAS[at + 1][1] - 1) if at + 1 < len(_ERAS) else NEWEST
@@ -273,11 +266,10 @@ def _table(given: Given) -> Explanation:
             rows.append((span, str(target), *cells))
     target = given["target"]
     named = tuple((name, spoken(accumulators(_of(name)))) for name in operands(target))
-    tables = (
+    return [
         Table("smallest M x N x K", ("Triton", "target", "f16, bf16", "f32", "f64", "s8"), tuple(rows)),
         Table(f"operands on {target}, newest Triton", ("type", "accumulator"), named),
-    )
-    return Explanation("dot", TITLE, TITLE, tables=tables, sources=(SOURCE, _OPTIONS))
+    ]
 
 
 def _of(name: str) -> DType:
@@ -288,23 +280,24 @@ RULE = Rule(
     "dot",
     TITLE,
     (
-        Parameter("m", Form.INTEGER, "rows of A and of the result", required=True),
-        Parameter("n", Form.INTEGER, "columns of B and of the result", required=True),
-        Parameter("k", Form.INTEGER, "columns of A, rows of B", required=True),
-        Parameter("a", Form.DTYPE, "type of A", required=True),
-        Parameter("b", Form.DTYPE, "type of B; A's where it is left out"),
-        Parameter("acc", Form.DTYPE, "type of the accumulator"),
-        Parameter("batch", Form.INTEGER, "tiles of a batched dot"),
-        Parameter("input-precision", Form.CHOICE, "input_precision", ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")),
-        Parameter("num-warps", Form.INTEGER, "warps a block", default="4"),
-        Parameter("target", Form.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
-        Parameter("triton", Form.RELEASE, "Triton release; the newest where it is left out"),
+        Parameter("m", Syntax.INTEGER, "rows of A and of the result", required=True),
+        Parameter("n", Syntax.INTEGER, "columns of B and of the result", required=True),
+        Parameter("k", Syntax.INTEGER, "columns of A, rows of B", required=True),
+        Parameter("a", Syntax.DTYPE, "type of A", required=True),
+        Parameter("b", Syntax.DTYPE, "type of B; A's where it is left out"),
+        Parameter("acc", Syntax.DTYPE, "type of the accumulator"),
+        Parameter("batch", Syntax.INTEGER, "tiles of a batched dot"),
+        Parameter("input-precision", Syntax.CHOICE, "input_precision", ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")),
+        Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
+        Parameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        Parameter("triton", Syntax.RELEASE, "Triton release; the newest where it is left out"),
     ),
-    _explain,
-    _table,
+    _judge,
+    _tables,
     (
         "--m 16 --n 8 --k 16 --a f16 --triton 3.4.0",
         "--m 64 --n 64 --k 16 --a e4m3 --target cuda:80",
         "--m 128 --n 128 --k 64 --a f32 --input-precision tf32 --target hip:gfx950",
     ),
+    (SOURCE, _OPTIONS),
 )

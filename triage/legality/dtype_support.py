@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from triage.legality import dot, fp8
 from triage.legality.dtypes import DType, parse
-from triage.legality.explanation import Explanation, Fact, Table
+from triage.legality.explanation import Fact, Table
 from triage.legality.release import Series, series
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation, spoken
 from triage.model.target import Target
 
@@ -190,35 +190,29 @@ def _spoken(names: tuple[str, ...]) -> str:
     return spoken(tuple(parse(name).triton for name in names)) or "none"
 
 
-def _explain(given: Given) -> Explanation:
+def _judge(given: Given) -> Judgement:
     dtype, target, use, triton = given["dtype"], given["target"], given["use"], given.get("triton")
-    found = violations(dtype=dtype, target=target, use=use, triton=triton)
     number = series(triton)
     release = ".".join(map(str, number))
     uses = [one for one in USES if _takes(dtype.name, target, one, number)]
     types = allowed(target, use, triton)
-    return Explanation(
-        "dtype",
-        TITLE,
-        f"{'illegal' if found else 'legal'}: {use} of {dtype} on {target}, Triton {release}",
-        {"dtype": dtype.name, "target": str(target), "use": use, "triton": release},
-        not found,
-        tuple(found),
+    return Judgement(
+        f"{use} of {dtype} on {target}, Triton {release}",
+        violations(dtype=dtype, target=target, use=use, triton=triton),
         (
             Fact("uses", uses, f"{dtype} does", ", ".join(uses) or "nothing"),
             Fact("types", list(types), f"{use} takes", ", ".join(types) or "nothing"),
         ),
-        sources=(SOURCE, fp8.SOURCE),
+        resolved={"triton": release},
     )
 
 
-def _table(given: Given) -> Explanation:
+def _tables(given: Given) -> list[Table]:
     target = given["target"]
     number = series(given.get("triton"))
     rows = tuple((name, *("yes" if _takes(name, target, use, number) else "" for use in _SHOWN)) for name in TYPES)
-    title = f"{target}, Triton {'.'.join(map(str, number))} (and, or, xor alike)"
     columns = ("type", *(use.removeprefix("atomic_") for use in _SHOWN))
-    return Explanation("dtype", TITLE, TITLE, tables=(Table(title, columns, rows),), sources=(SOURCE, fp8.SOURCE))
+    return [Table(f"{target}, Triton {'.'.join(map(str, number))} (and, or, xor alike)", columns, rows)]
 
 
 _SHOWN = tuple(use for use in USES if use not in ("atomic_min", "atomic_or", "atomic_xor"))
@@ -227,16 +221,17 @@ RULE = Rule(
     "dtype",
     TITLE,
     (
-        Parameter("dtype", Form.DTYPE, "element type", required=True),
-        Parameter("use", Form.CHOICE, "what is done with it", USES, default="load"),
-        Parameter("target", Form.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
-        Parameter("triton", Form.RELEASE, "Triton release; the newest where it is left out"),
+        Parameter("dtype", Syntax.DTYPE, "element type", required=True),
+        Parameter("use", Syntax.CHOICE, "what is done with it", USES, default="load"),
+        Parameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        Parameter("triton", Syntax.RELEASE, "Triton release; the newest where it is left out"),
     ),
-    _explain,
-    _table,
+    _judge,
+    _tables,
     (
         "--dtype e4m3 --use load --target cuda:80",
         "--dtype bf16 --use atomic_max",
         "--dtype s8 --use dot --target cuda:75 --triton 3.6.0",
     ),
+    (SOURCE, fp8.SOURCE),
 )

@@ -25,11 +25,12 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of the rule. Cells are text; every row has as many as ``columns``."""
+    """A table of the rule. Cells are text; every row has as many as ``columns``. ``sources``: of its rows."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    sources: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Rows as objects, so that a reader needs no column numbers."""
@@ -45,12 +46,21 @@ class Drawing:
     lines: tuple[str, ...]
 
 
+def grid(title: str, cells: Mapping[tuple[int, int], str], corner: str = "") -> Drawing:
+    """Cells by row and column under their numbers; ``corner`` is above the rows' numbers."""
+    rows, columns = sorted({row for row, _ in cells}), sorted({column for _, column in cells})
+    width = max(map(len, cells.values()), default=0) + 2
+    head = f"{corner:>4} " + "".join(f"{column:<{width}}" for column in columns)
+    lines = (f"{row:>4} " + "".join(f"{cells.get((row, column), ''):<{width}}" for column in columns) for row in rows)
+    return Drawing(title, tuple(line.rstrip() for line in (head, *lines)))
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a rule says. ``legal`` is None where no numbers were given and only the rule itself is shown.
+    """The answer of a rule. ``legal`` is None where no parameters were given and only the rule itself is shown.
 
     ``headline`` is one line; ``notes`` are sentences, most useful first; ``sources`` say where the rule is written.
-    ``instead`` are explanations of what would be right in place of what was asked, best first, each with the change.
+    ``instead`` are explanations of legal parameters close to the given ones, best first, each with the change.
     """
 
     rule: str

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from math import prod
 
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Explanation, Fact, Table
+from triage.legality.explanation import Fact, Table
 from triage.legality.release import Series, series
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Value, Violation, nearest
 from triage.model.errors import InputError
 
@@ -321,43 +321,36 @@ def _powers(most: int) -> tuple[int, ...]:
     return tuple(1 << exponent for exponent in range(most.bit_length()))
 
 
-def _explain(given: Given) -> Explanation:
+def _judge(given: Given) -> Judgement:
     asked = {name: given[name] for name in ("shape", "op", "to", "axis", "dtype") if name in given}
-    found = violations(release=given.get("triton"), **asked)
     shape, op = given["shape"], given["op"]
-    count = shape[1] - shape[0] if op == "arange" else prod(shape)
-    shown = {name: list(value) if isinstance(value, tuple) else str(value) for name, value in asked.items()}
-    return Explanation(
-        "language",
-        TITLE,
-        f"{'illegal' if found else 'legal'}: {op} {_text(shape)}",
-        shown,
-        not found,
-        tuple(found),
+    count = shape[1] - shape[0] if op == "arange" and len(shape) == 2 else prod(shape)
+    return Judgement(
+        f"{op} {_text(shape)}",
+        violations(release=given.get("triton"), **asked),
         (Fact("numel", count, "elements"), Fact("max_numel", MAX_NUMEL, "at most")),
         notes=(f"{op} reads {OPERATIONS[op].reads}; it asks for {OPERATIONS[op].asks}.",),
-        sources=(_BLOCK, _SEMANTIC),
     )
 
 
-def _table(given: Given) -> Explanation:
+def _tables(given: Given) -> list[Table]:
     rows = tuple((name, one.reads, one.asks) for name, one in OPERATIONS.items())
-    table = Table("operations", ("op", "reads", "asks for"), rows)
-    return Explanation("language", TITLE, TITLE, tables=(table,), sources=(_BLOCK, _SEMANTIC, _STANDARD))
+    return [Table("operations", ("op", "reads", "asks for"), rows)]
 
 
 RULE = Rule(
     "language",
     TITLE,
     (
-        Parameter("shape", Form.SHAPE, "shape of the tensor; START x END for arange", required=True),
-        Parameter("op", Form.CHOICE, "the operation", tuple(OPERATIONS), default="tensor"),
-        Parameter("to", Form.SHAPE, "the operation's second shape (see the table)"),
-        Parameter("axis", Form.INTEGER, "the operation's axis"),
-        Parameter("dtype", Form.DTYPE, "element type (descriptor)"),
-        Parameter("triton", Form.RELEASE, "Triton release; the newest where it is left out"),
+        Parameter("shape", Syntax.SHAPE, "shape of the tensor; START x END for arange", required=True),
+        Parameter("op", Syntax.CHOICE, "the operation", tuple(OPERATIONS), default="tensor"),
+        Parameter("to", Syntax.SHAPE, "the operation's second shape (see the table)"),
+        Parameter("axis", Syntax.INTEGER, "the operation's axis"),
+        Parameter("dtype", Syntax.DTYPE, "element type (descriptor)"),
+        Parameter("triton", Syntax.RELEASE, "Triton release; the newest where it is left out"),
     ),
-    _explain,
-    _table,
+    _judge,
+    _tables,
     ("--shape 96x64", "--shape 0x100 --op arange", "--shape 64x64 --op reshape --to 128x16"),
+    (_BLOCK, _SEMANTIC, _STANDARD),
 )

@@ -6,9 +6,9 @@ options), and warp specialization adds warps for its partitions.
 
 from __future__ import annotations
 
-from triage.legality.explanation import Explanation, Fact, Table
+from triage.legality.explanation import Fact, Table
 from triage.legality.limits import limits, tabulated
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation, nearest, spoken
 from triage.model.target import Target
 
@@ -49,45 +49,40 @@ def violations(target: Target, num_warps: int = 4, num_ctas: int = 1) -> list[Vi
     return found
 
 
-def _explain(given: Given) -> Explanation:
+def _judge(given: Given) -> Judgement:
     target, warps, ctas = given["target"], given["num_warps"], given["num_ctas"]
-    found = violations(target, warps, ctas)
     row = limits(target)
     threads = warps * target.warp_size
     facts = [Fact("threads", threads, "threads a block", f"{threads} = {warps} warps x {target.warp_size}")]
     if row is not None:
         facts.append(Fact("max_threads", row.threads, "at most"))
         facts.append(Fact("max_cluster_blocks", row.cluster_blocks, "blocks a cluster, at most"))
-    return Explanation(
-        "launch",
-        TITLE,
-        f"{'illegal' if found else 'legal'}: num_warps={warps}, num_ctas={ctas} on {target}",
-        {"target": str(target), "num_warps": warps, "num_ctas": ctas},
-        not found,
-        tuple(found),
-        tuple(facts),
-        sources=(row.source, _TRITON) if row else (_TRITON,),
+    return Judgement(
+        f"num_warps={warps}, num_ctas={ctas} on {target}",
+        violations(target, warps, ctas),
+        facts,
+        sources=(row.source,) if row else (),
     )
 
 
-def _table(given: Given) -> Explanation:
+def _tables(given: Given) -> list[Table]:
     rows = tuple(
         (str(target), str(target.warp_size), str(row.threads // target.warp_size), str(row.cluster_blocks), row.source)
         for target, row in tabulated()
     )
-    columns = ("target", "warp", "warps, at most", "blocks a cluster", "source")
-    return Explanation("launch", TITLE, TITLE, tables=(Table(TITLE, columns, rows),), sources=(_TRITON,))
+    return [Table(TITLE, ("target", "warp", "warps, at most", "blocks a cluster", "source"), rows)]
 
 
 RULE = Rule(
     "launch",
     TITLE,
     (
-        Parameter("target", Form.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
-        Parameter("num-warps", Form.INTEGER, "warps a block", default="4"),
-        Parameter("num-ctas", Form.INTEGER, "blocks a cluster", default="1"),
+        Parameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
+        Parameter("num-ctas", Syntax.INTEGER, "blocks a cluster", default="1"),
     ),
-    _explain,
-    _table,
+    _judge,
+    _tables,
     ("--num-warps 64", "--num-warps 16 --target hip:gfx942", "--num-ctas 2 --target cuda:80"),
+    (_TRITON,),
 )

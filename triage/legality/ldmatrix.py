@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-from triage.legality.explanation import Drawing, Explanation, Fact, Table
-from triage.legality.rule import Form as Written
-from triage.legality.rule import Given, Parameter, Rule
+from triage.legality.explanation import Drawing, Fact, Table, grid
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation, nearest, spoken
 from triage.model.target import Target
 
@@ -155,7 +154,7 @@ def loads_operand(bits: int, transposed: bool, target: Target) -> bool:
     return bits == 16 or not transposed
 
 
-def _explain(instruction: str, given: Given) -> Explanation:
+def _judge(instruction: str, given: Given) -> Judgement:
     target, count, trans = given["target"], given["count"], given.get("trans", False)
     shape, dtype = given["shape"], given["dtype"]
     found = violations(
@@ -181,18 +180,7 @@ def _explain(instruction: str, given: Given) -> Explanation:
             Fact("threads_with_addresses", rows * count, "addresses", f"of threads 0 … {rows * count - 1}"),
         )
         drawings = _drawings(instruction, shape, count, trans)
-    return Explanation(
-        instruction,
-        _TITLES[instruction],
-        f"{'illegal' if found else 'legal'}: {spelled} on {target}",
-        {"target": str(target), "shape": shape, "count": count, "trans": trans, "dtype": dtype},
-        not found,
-        tuple(found),
-        facts,
-        drawings=drawings,
-        notes=_NOTES[instruction],
-        sources=(_SOURCES[instruction], _TRITON),
-    )
+    return Judgement(f"{spelled} on {target}", found, facts, drawings=drawings, notes=_NOTES[instruction])
 
 
 _NOTES = {
@@ -211,25 +199,18 @@ _NOTES = {
 
 
 def _drawings(instruction: str, shape: str, count: int, trans: bool) -> tuple[Drawing, ...]:
-    rows = _rows(shape)
-    lines = [
-        "row   " + "".join(f"{'matrix ' + str(matrix):<10}" for matrix in range(count)).rstrip(),
-        *(
-            f"{row:>3}   " + "".join(f"T{provider(shape, matrix, row):<9}" for matrix in range(count)).rstrip()
-            for row in range(rows)
-        ),
-    ]
-    addresses = Drawing("whose address each row of 16 bytes is at", tuple(lines))
+    providers = {
+        (row, matrix): f"T{provider(shape, matrix, row)}" for matrix in range(count) for row in range(_rows(shape))
+    }
+    addresses = grid("whose address each row of 16 bytes is at, a matrix a column", providers, "row")
     if shape != "m8n8":
         return (addresses,)
-    held = {element: lane for lane in range(32) for element in element_m8n8(lane, trans)}
-    grid = [f"{row:>3}   " + "".join(f"T{held[row, column]:<5}" for column in range(8)).rstrip() for row in range(8)]
+    held = {element: f"T{lane}" for lane in range(32) for element in element_m8n8(lane, trans)}
     verb = "gets" if instruction == "ldmatrix" else "gives"
-    title = f"which thread {verb} which 16 bits of a matrix, as it lies in shared memory"
-    return addresses, Drawing(title, ("row   " + "".join(f"{column:<6}" for column in range(8)).rstrip(), *grid))
+    return addresses, grid(f"which thread {verb} which 16 bits of a matrix, as it lies in shared memory", held, "row")
 
 
-def _table(instruction: str, given: Given) -> Explanation:
+def _table(instruction: str) -> Table:
     rows = tuple(
         (
             form.shape,
@@ -242,14 +223,7 @@ def _table(instruction: str, given: Given) -> Explanation:
         for form in FORMS[instruction]
     )
     columns = ("shape", "types", "matrices", ".trans", "registers a matrix", "targets")
-    return Explanation(
-        instruction,
-        _TITLES[instruction],
-        _TITLES[instruction],
-        tables=(Table(instruction, columns, rows),),
-        notes=_NOTES[instruction],
-        sources=(_SOURCES[instruction], _TRITON),
-    )
+    return Table(instruction, columns, rows)
 
 
 def _rule(instruction: str, examples: tuple[str, ...]) -> Rule:
@@ -260,16 +234,18 @@ def _rule(instruction: str, examples: tuple[str, ...]) -> Rule:
         instruction,
         _TITLES[instruction],
         (
-            Parameter("shape", Written.CHOICE, "shape of a matrix", shapes, "m8n8"),
-            Parameter("count", Written.INTEGER, "matrices, the N of .xN", default="1"),
-            Parameter("trans", Written.FLAG, "with .trans"),
-            Parameter("dtype", Written.CHOICE, "type of elements", types, "b16"),
-            Parameter("alignment", Written.INTEGER, "bytes that addresses of rows are a multiple of"),
-            Parameter("target", Written.TARGET, "cuda:NN", default="cuda:90"),
+            Parameter("shape", Syntax.CHOICE, "shape of a matrix", shapes, "m8n8"),
+            Parameter("count", Syntax.INTEGER, "matrices, the N of .xN", default="1"),
+            Parameter("trans", Syntax.FLAG, "with .trans"),
+            Parameter("dtype", Syntax.CHOICE, "type of elements", types, "b16"),
+            Parameter("alignment", Syntax.INTEGER, "bytes that addresses of rows are a multiple of"),
+            Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:90"),
         ),
-        lambda given: _explain(instruction, given),
-        lambda given: _table(instruction, given),
+        lambda given: _judge(instruction, given),
+        lambda given: [_table(instruction)],
         examples,
+        (_SOURCES[instruction], _TRITON),
+        _NOTES[instruction],
     )
 
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.explanation import Fact, Table
 from triage.legality.limits import Multiprocessor, limits, multiprocessor, multiprocessors
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation, nearest
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -132,18 +132,18 @@ def _over(rule: str, parameter: str, given: int, right: tuple[int, ...], source:
     return Violation(f"occupancy.{rule}", parameter, given, right, nearest(given, right), source, message)
 
 
-def _explain(given: Given) -> Explanation:
+def _judge(given: Given) -> Judgement:
     target, shared, registers, threads = given["target"], given["shared"], given["registers"], given["threads"]
     if not threads:
         raise InputError("--threads: a block has 1 or more")
-    asked = {"target": str(target), "shared": shared, "registers": registers, "threads": threads}
     found = violations(shared_bytes=shared, registers=registers, threads=threads, target=target)
     occupancy = of(shared_bytes=shared, registers=registers, threads=threads, target=target)
     sm = multiprocessor(target)
     if occupancy is None or sm is None:
-        headline = f"{target} is not in the table of multiprocessors"
-        sources = tuple(dict.fromkeys(row.source for _, row in multiprocessors()))
-        return Explanation("occupancy", TITLE, headline, asked, not found, tuple(found), sources=sources)
+        sources = [row.source for _, row in multiprocessors()]
+        return Judgement(
+            f"{target} is not in the table of multiprocessors", found, sources=sources, verdict="unknown target"
+        )
     facts = (
         Fact("blocks_per_sm", occupancy.blocks_per_sm, "blocks an SM"),
         Fact("warps_per_sm", occupancy.warps_per_sm, "warps an SM", f"{occupancy.warps_per_sm} of {sm.warps}"),
@@ -170,30 +170,23 @@ def _explain(given: Given) -> Explanation:
             ("blocks an SM", "registers a thread"),
             tuple((str(blocks), str(most)) for blocks, most in steps),
         ),
+        Table(
+            "by resource",
+            ("resource", "blocks an SM"),
+            tuple((name, str(count)) for name, count in sorted(occupancy.allowed, key=lambda entry: entry[1])),
+        ),
     )
-    width = max(len(name) for name, _ in occupancy.allowed)
-    most = max(1, min(64, max(count for _, count in occupancy.allowed)))
-    bars = tuple(
-        f"{name:<{width}}  {'#' * min(count, most)} {count}"[:99]
-        for name, count in sorted(occupancy.allowed, key=lambda one: one[1])
-    )
-    sources = (sm.source, *(violation.source for violation in found))
-    return Explanation(
-        "occupancy",
-        TITLE,
-        f"{'illegal' if found else 'legal'}: {occupancy}",
-        asked,
-        not found,
-        tuple(found),
+    return Judgement(
+        str(occupancy),
+        found,
         facts,
         tables,
-        (Drawing("blocks an SM that each resource allows", bars),),
-        ("Not counted: registers moved by setmaxnreg, SGPRs, clusters.",),
-        tuple(dict.fromkeys(sources)),
+        notes=("Not counted: registers moved by setmaxnreg, SGPRs, clusters.",),
+        sources=(sm.source, *(violation.source for violation in found)),
     )
 
 
-def _table(given: Given) -> Explanation:
+def _tables(given: Given) -> list[Table]:
     rows = tuple(
         (
             str(target),
@@ -207,24 +200,24 @@ def _table(given: Given) -> Explanation:
         for target, row in multiprocessors()
     )
     columns = ("target", "shared B", "granule B", "registers", "granule", "warps", "blocks")
-    sources = tuple(dict.fromkeys(row.source for _, row in multiprocessors()))
-    return Explanation("occupancy", TITLE, TITLE, tables=(Table(TITLE, columns, rows),), sources=sources)
+    return [Table(TITLE, columns, rows, tuple(row.source for _, row in multiprocessors()))]
 
 
 RULE = Rule(
     "occupancy",
     TITLE,
     (
-        Parameter("target", Form.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
-        Parameter("shared", Form.INTEGER, "bytes of shared memory a block", default="0"),
-        Parameter("registers", Form.INTEGER, "registers a thread", default="32"),
-        Parameter("threads", Form.INTEGER, "threads a block", default="128"),
+        Parameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        Parameter("shared", Syntax.INTEGER, "bytes of shared memory a block", default="0"),
+        Parameter("registers", Syntax.INTEGER, "registers a thread", default="32"),
+        Parameter("threads", Syntax.INTEGER, "threads a block", default="128"),
     ),
-    _explain,
-    _table,
+    _judge,
+    _tables,
     (
         "--shared 98304 --registers 168 --threads 128",
         "--registers 128 --threads 1024 --target cuda:80",
         "--shared 32768 --registers 200 --threads 256 --target hip:gfx942",
     ),
+    (),
 )

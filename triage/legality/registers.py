@@ -15,10 +15,10 @@ share of the file above three quarters is likely to spill; above the whole of it
 
 from __future__ import annotations
 
-from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.explanation import Fact, Table
 from triage.legality.limits import limits, multiprocessor, tabulated
 from triage.legality.occupancy import register_steps
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation, nearest
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -141,14 +141,10 @@ def accumulator(tile: tuple[int, int], *, num_warps: int, target: Target, tensor
 _TENSOR_MEMORY = (100, 101, 103, 110)
 
 
-def _explain(given: Given) -> Explanation:
+def _judge(given: Given) -> Judgement:
     target, warps = given["target"], given["num_warps"]
     if warps < 1:
         raise InputError("--num-warps: a block has 1 or more")
-    asked: dict[str, object] = {"target": str(target), "num_warps": warps}
-    for name in ("maxnreg", "setmaxnreg", "waves_per_eu", "tile"):
-        if name in given:
-            asked[name] = list(given[name]) if name == "tile" else given[name]
     found = violations(
         target,
         num_warps=warps,
@@ -161,7 +157,6 @@ def _explain(given: Given) -> Explanation:
     block = limits(target)
     facts: list[Fact] = []
     notes: list[str] = []
-    drawings: tuple[Drawing, ...] = ()
     most = steps[0][1] if steps else None
     if most is not None:
         facts.append(Fact("registers_at_most", most, "registers a thread", f"at most {most}, for {threads} threads"))
@@ -181,8 +176,6 @@ def _explain(given: Given) -> Explanation:
         tile = given["tile"]
         words = accumulator((tile[0], tile[1]), num_warps=warps, target=target) if len(tile) > 1 else 0
         facts += _spills(words, most, notes)
-        if words and most:
-            drawings = (_bar(words, most),)
     table = Table(
         f"at {threads} threads",
         ("blocks an SM", "registers a thread"),
@@ -193,27 +186,17 @@ def _explain(given: Given) -> Explanation:
         sources.append(_ACCUMULATOR)
     if block is not None:
         sources.append(block.source)
-    return Explanation(
-        "registers",
-        TITLE,
-        _headline(bool(found), facts, target, warps),
-        asked,
-        not found,
-        tuple(found),
-        tuple(facts),
-        (table,) if steps else (),
-        drawings,
-        tuple(notes),
-        tuple(sources),
+    return Judgement(
+        _subject(facts, target, warps), found, facts, (table,) if steps else (), notes=notes, sources=sources
     )
 
 
-def _headline(illegal: bool, facts: list[Fact], target: Target, warps: int) -> str:
+def _subject(facts: list[Fact], target: Target, warps: int) -> str:
     known = {fact.name: fact.value for fact in facts}
     said = f"{known['registers_at_most']} registers a thread" if "registers_at_most" in known else "no table"
     if "accumulator_registers" in known:
         said += f", {known['accumulator_registers']} of them accumulator: spills {known['spills']}"
-    return f"{'illegal' if illegal else 'legal'}: {warps} warps on {target}, {said}"
+    return f"{warps} warps on {target}, {said}"
 
 
 def _spills(words: int, most: int | None, notes: list[str]) -> list[Fact]:
@@ -226,14 +209,7 @@ def _spills(words: int, most: int | None, notes: list[str]) -> list[Fact]:
     return facts
 
 
-def _bar(words: int, most: int) -> Drawing:
-    width = 64
-    filled = min(width, round(width * words / most))
-    over = f" {words - most} over" if words > most else ""
-    return Drawing("registers of a thread", (f"[{'#' * filled}{'.' * (width - filled)}] {words} of {most}{over}",))
-
-
-def _table(given: Given) -> Explanation:
+def _tables(given: Given) -> list[Table]:
     rows = []
     for target, row in tabulated():
         unit = multiprocessor(target)
@@ -247,23 +223,23 @@ def _table(given: Given) -> Explanation:
         file = unit.registers * unit.partitions * target.warp_size
         rows.append((str(target), str(row.registers), str(file), str(unit.register_granule), *by_warps))
     columns = ("target", "a thread", "an SM", "step", "4 warps", "8 warps", "16 warps")
-    sources = tuple(dict.fromkeys((_MAXNREG, _SETMAXNREG, _WAVES, *(row.source for _, row in tabulated()))))
-    return Explanation("registers", TITLE, TITLE, tables=(Table(TITLE, columns, tuple(rows)),), sources=sources)
+    sources = (_MAXNREG, _SETMAXNREG, _WAVES, *(row.source for _, row in tabulated()))
+    return [Table(TITLE, columns, tuple(rows), sources)]
 
 
 RULE = Rule(
     "registers",
     TITLE,
     (
-        Parameter("target", Form.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
-        Parameter("num-warps", Form.INTEGER, "warps a block", default="4"),
-        Parameter("tile", Form.SHAPE, "accumulator, BLOCK_M x BLOCK_N"),
-        Parameter("maxnreg", Form.INTEGER, "Triton's option maxnreg (NVIDIA)"),
-        Parameter("setmaxnreg", Form.INTEGER, "immediate of setmaxnreg (warp specialization)"),
-        Parameter("waves-per-eu", Form.INTEGER, "Triton's option waves_per_eu (AMD); 0 leaves it to LLVM"),
+        Parameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
+        Parameter("tile", Syntax.SHAPE, "accumulator, BLOCK_M x BLOCK_N"),
+        Parameter("maxnreg", Syntax.INTEGER, "Triton's option maxnreg (NVIDIA)"),
+        Parameter("setmaxnreg", Syntax.INTEGER, "immediate of setmaxnreg (warp specialization)"),
+        Parameter("waves-per-eu", Syntax.INTEGER, "Triton's option waves_per_eu (AMD); 0 leaves it to LLVM"),
     ),
-    _explain,
-    _table,
+    _judge,
+    _tables,
     (
         "--tile 128x256 --num-warps 4",
         "--maxnreg 168 --num-warps 16",
@@ -271,4 +247,5 @@ RULE = Rule(
         "--setmaxnreg 100",
         "--tile 256x256 --num-warps 4 --waves-per-eu 2 --target hip:gfx942",
     ),
+    (),
 )

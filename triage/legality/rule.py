@@ -1,14 +1,17 @@
-"""A rule as the command line sees it: its parameters, and the two questions that it answers."""
+"""A legality rule: its parameters, how it judges values of them, and the explanation that follows from both."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from triage.legality import dtypes
-from triage.legality.explanation import Explanation
+from triage.legality.dtypes import DType
+from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.violation import Violation, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -16,8 +19,8 @@ Given: TypeAlias = Mapping[str, Any]
 """Parameters by name, with ``_`` for ``-``; those left out are absent, unless they have a default."""
 
 
-class Form(Enum):
-    """How a parameter is written."""
+class Syntax(Enum):
+    """How a parameter's value is written."""
 
     INTEGER = "integer"
     DTYPE = "dtype"
@@ -30,12 +33,11 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One ``--name`` of a rule. What ``read`` makes of its text: an int, a DType, one of ``choices``, a tuple of
-    ints (``128x256x64``), a Target, a release as written, or a bool. ``required``: nothing can be said without it
-    once anything else is given."""
+    """One ``--name`` of a rule. ``read`` turns its text into an int, a DType, one of ``choices``, a tuple of ints
+    (``128x256x64``), a Target, a release as written, or a bool. ``required``: no judgement without it."""
 
     name: str
-    form: Form
+    syntax: Syntax
     help: str
     choices: tuple[str, ...] = ()
     default: str | None = None
@@ -54,19 +56,19 @@ class Parameter:
             raise InputError(f"--{self.name}: {error}") from None
 
     def _read(self, text: str) -> Any:
-        match self.form:
-            case Form.INTEGER:
+        match self.syntax:
+            case Syntax.INTEGER:
                 return _integer(text)
-            case Form.DTYPE:
+            case Syntax.DTYPE:
                 return dtypes.parse(text)
-            case Form.CHOICE:
+            case Syntax.CHOICE:
                 for choice in self.choices:
                     if choice.lower() == text.lower():
                         return choice
                 raise InputError(f"{text!r} is not one of {', '.join(self.choices)}")
-            case Form.SHAPE:
+            case Syntax.SHAPE:
                 return tuple(_integer(part) for part in text.lower().replace(",", "x").split("x"))
-            case Form.TARGET:
+            case Syntax.TARGET:
                 return Target.parse(text)
         return text
 
@@ -75,30 +77,54 @@ def _integer(text: str) -> int:
     try:
         value = int(text)
     except ValueError:
-        raise InputError(f"{text!r} is no whole number") from None
+        raise InputError(f"{text!r} is not an integer") from None
     if not 0 <= value < 1 << 63:
         raise InputError(f"{value} is out of range: give 0 or more")
     return value
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a rule finds for given parameters; the explanation is made of it.
+
+    ``subject`` says in a line what was judged. ``resolved`` are parameters with the values that the rule filled in for
+    what was left out. ``alternatives`` are changes of parameters, each with its name, that may be legal instead, beside
+    those that the violations name. ``verdict`` replaces "legal" where the rule cannot tell.
+    """
+
+    subject: str
+    violations: Sequence[Violation] = ()
+    facts: Sequence[Fact] = ()
+    tables: Sequence[Table] = ()
+    drawings: Sequence[Drawing] = ()
+    notes: Sequence[str] = ()
+    sources: Sequence[str] = ()
+    resolved: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    alternatives: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    verdict: str = "legal"
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A rule that ``triage explain`` knows.
 
-    ``explain`` is called with at least one parameter given, ``table`` with the defaults alone (and a target where
-    that was given) and shows the rule itself. ``examples`` are command lines after ``triage explain NAME``; a test
+    ``judge`` is called with the parameters read, defaults included; ``tables`` (of the rule itself, whatever the
+    numbers) with the defaults alone, and a target or release where that was given. ``notes`` go with the tables.
+    ``sources`` are named by every explanation. ``examples`` are command lines after ``triage explain NAME``; a test
     runs them.
     """
 
     name: str
     title: str
     parameters: tuple[Parameter, ...]
-    explain: Callable[[Given], Explanation]
-    table: Callable[[Given], Explanation]
+    judge: Callable[[Given], Judgement]
+    tables: Callable[[Given], Sequence[Table]]
     examples: tuple[str, ...]
+    sources: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def answer(self, texts: Mapping[str, str | bool | None]) -> Explanation:
-        """Read parameters (by ``key``) and answer: the table without any, else for these numbers. Raises InputError
+        """Explain parameters by ``key``; without any but a target or release, the rule's tables. Raises InputError
         naming the parameter that is wrong or missing."""
         stated = {name: value for name, value in texts.items() if value is not None and value is not False}
         given: dict[str, Any] = {}
@@ -106,10 +132,106 @@ class Rule:
             text = stated.get(parameter.key, parameter.default)
             if text is not None:
                 given[parameter.key] = parameter.read(text) if isinstance(text, str) else text
-        numbers = {name for name in stated if name not in ("target", "triton")}
-        if not numbers:
-            return self.table(given)
+            elif parameter.syntax is Syntax.FLAG:
+                given[parameter.key] = False
+        if not stated.keys() - {"target", "triton"}:
+            tables = tuple(self.tables(given))
+            sources = (*self.sources, *(source for table in tables for source in table.sources))
+            return Explanation(
+                self.name,
+                self.title,
+                self.title,
+                tables=tables,
+                notes=self.notes,
+                sources=tuple(dict.fromkeys(sources)),
+            )
         missing = [parameter.name for parameter in self.parameters if parameter.required and parameter.key not in given]
         if missing:
             raise InputError(f"explain {self.name}: --{missing[0]} is missing: try {self.examples[0]}")
-        return self.explain(given)
+        judgement = self.judge(given)
+        legal = tuple(self._legal_instead(given, judgement))[:_MOST_ALTERNATIVES]
+        return replace(self._explained(given, judgement), instead=legal)
+
+    def _explained(self, given: Given, judgement: Judgement) -> Explanation:
+        verdict = "illegal" if judgement.violations else judgement.verdict
+        return Explanation(
+            self.name,
+            self.title,
+            f"{verdict}: {judgement.subject}",
+            {name: _plain(value) for name, value in {**given, **judgement.resolved}.items()},
+            not judgement.violations,
+            tuple(judgement.violations),
+            tuple(judgement.facts),
+            tuple(judgement.tables),
+            tuple(judgement.drawings),
+            tuple(judgement.notes),
+            tuple(dict.fromkeys((*self.sources, *judgement.sources))),
+        )
+
+    def _legal_instead(self, given: Given, judgement: Judgement) -> Iterator[tuple[str, Explanation]]:
+        """What is legal in place of the parameters: everything corrected at once, each single correction, and then the
+        rule's own alternatives; each with the facts that differ."""
+        if not judgement.violations:
+            return
+        singles = (self._corrected(given, one, value) for one in judgement.violations for value in one.nearest)
+        changes = [("", changed) for changed in (self._all_corrected(given, judgement), *singles)]
+        changes += [(name, {**given, **change}) for name, change in judgement.alternatives]
+        shown = {fact.name: fact.value for fact in judgement.facts}
+        seen: list[Given] = [given]
+        for _, changed in changes:
+            if changed in seen:
+                continue
+            seen.append(changed)
+            other = self.judge(changed)
+            if other.violations:
+                continue
+            facts = tuple(fact for fact in other.facts if shown.get(fact.name) != fact.value)
+            # One picture is enough.
+            drawings = () if len(seen) > 2 else tuple(other.drawings)
+            explained = replace(self._explained(changed, other), facts=facts, drawings=drawings, tables=(), notes=())
+            names = [name for name, other in changes if name and other == changed]
+            yield names[0] if names else self._change(given, changed), explained
+
+    def _corrected(self, given: Given, violation: Violation, value: Any) -> dict[str, Any]:
+        """The parameters with the one that a violation is about set to another value."""
+        parameter = next((one for one in self.parameters if one.key == violation.parameter), None)
+        if parameter is None or isinstance(value, tuple) != (parameter.syntax is Syntax.SHAPE):
+            return dict(given)
+        return {**given, parameter.key: value if isinstance(value, tuple | bool) else parameter.read(str(value))}
+
+    def _all_corrected(self, given: Given, judgement: Judgement) -> dict[str, Any]:
+        """The parameters with the nearest legal value of each that is wrong. Some are judged only once others are
+        right."""
+        changed = dict(given)
+        for _ in range(_ROUNDS):
+            for violation in judgement.violations:
+                for value in violation.nearest[:1]:
+                    changed = self._corrected(changed, violation, value)
+            judgement = self.judge(changed)
+            if not judgement.violations:
+                break
+        return changed
+
+    def _change(self, given: Given, changed: Given) -> str:
+        return ", ".join(
+            _spoken_parameter(parameter, changed[parameter.key])
+            for parameter in self.parameters
+            if given.get(parameter.key) != changed.get(parameter.key)
+        )
+
+
+def _spoken_parameter(parameter: Parameter, value: Any) -> str:
+    if isinstance(value, bool):
+        return parameter.name if value else f"no {parameter.name}"
+    return f"{parameter.name} {spoken((value if isinstance(value, tuple | int) else str(value),))}"
+
+
+_MOST_ALTERNATIVES = 3
+_ROUNDS = 3
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, DType | Target):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value

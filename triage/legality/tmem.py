@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.explanation import Drawing, Fact, Table
 from triage.legality.limits import limits
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation, nearest, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -215,15 +215,17 @@ def drawing(parts: Sequence[Part], width: int = 64) -> Drawing:
     grid = [["."] * width for _ in range(LANES // 16)]
     sides = [0, 0]
     whole = sum(part.columns for part in parts if not part.half)
-    place = 0
-    for letter, part in zip(string.ascii_uppercase, parts, strict=False):
+    position = 0
+    # Halves are put beside each other widest first, as ``needed`` counts them.
+    lettered = zip(string.ascii_uppercase, parts, strict=False)
+    for letter, part in sorted(lettered, key=lambda entry: -entry[1].columns if entry[1].half else 0):
         if part.half:
             side = sides.index(min(sides))
             start, lines = whole + sides[side], range(side, len(grid), 2)
             sides[side] += part.columns
         else:
-            start, lines = place, range(len(grid))
-            place += part.columns
+            start, lines = position, range(len(grid))
+            position += part.columns
         for line in lines:
             for column in range(start // unit, min(-(-(start + part.columns) // unit), width)):
                 grid[line][column] = letter
@@ -237,7 +239,7 @@ _MOST_TILES = 64
 """As many tiles of 8 columns as there is room for."""
 
 
-def _explain(given: Given) -> Explanation:
+def _judge(given: Given) -> Judgement:
     group, shape, per_row = given["cta_group"], given.get("tile"), given.get("scales")
     for name, value, what in (("tile", shape, "columns"), ("scales", per_row, "scales a row")):
         if value is not None and len(value) != 2:
@@ -265,21 +267,15 @@ def _explain(given: Given) -> Explanation:
         )
     asked = [part.label for part in parts] or (["x".join(map(str, shape))] if shape else [])
     asked += [f"{given['columns']} columns"] if "columns" in given else []
-    shown = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
-    return Explanation(
-        "tmem",
-        TITLE,
-        f"{'illegal' if found else 'legal'}: {', '.join(asked)} in tensor memory of {given['target']}",
-        {name: value if isinstance(value, int | list) else str(value) for name, value in shown.items()},
-        not found,
-        tuple(found),
+    return Judgement(
+        f"{', '.join(asked)} in tensor memory of {given['target']}",
+        found,
         facts,
         drawings=(drawing(parts),) if parts and total <= COLUMNS else (),
-        sources=(ALLOCATION, LAYOUT, TRITON),
     )
 
 
-def _table(given: Given) -> Explanation:
+def _tables(given: Given) -> list[Table]:
     sizes = ((64, 64), (64, 256), (64, 512), (128, 64), (128, 128), (128, 256), (128, 512), (256, 128), (256, 256))
     rows = []
     for m, n in sizes:
@@ -294,32 +290,26 @@ def _table(given: Given) -> Explanation:
             )
         )
     moves = tuple((f".{shape}", *(str(registers(shape, repeat) or "-") for repeat in REPEATS)) for shape in SHAPES)
-    return Explanation(
-        "tmem",
-        TITLE,
-        TITLE,
-        tables=(
-            Table("fp32 accumulators", ("tile", "columns", "allocated", "two of them"), tuple(rows)),
-            Table("tcgen05.ld, tcgen05.st: registers", ("shape", *(f"x{repeat}" for repeat in REPEATS)), moves),
-        ),
-        sources=(ALLOCATION, LAYOUT, MOVES, TRITON),
-    )
+    return [
+        Table("fp32 accumulators", ("tile", "columns", "allocated", "two of them"), tuple(rows)),
+        Table("tcgen05.ld, tcgen05.st: registers", ("shape", *(f"x{repeat}" for repeat in REPEATS)), moves, (MOVES,)),
+    ]
 
 
 RULE = Rule(
     "tmem",
     TITLE,
     (
-        Parameter("tile", Form.SHAPE, "rows and columns of an accumulator, in elements"),
-        Parameter("dtype", Form.DTYPE, "type of its elements", default="f32"),
-        Parameter("count", Form.INTEGER, "how many such tiles", default="1"),
-        Parameter("scales", Form.SHAPE, "rows of a block-scaled operand, and scales a row"),
-        Parameter("columns", Form.INTEGER, "columns of a tcgen05.alloc"),
-        Parameter("cta-group", Form.INTEGER, "1, or 2 for a pair of CTAs that shares the rows", default="1"),
-        Parameter("target", Form.TARGET, "cuda:NN", default="cuda:100"),
+        Parameter("tile", Syntax.SHAPE, "rows and columns of an accumulator, in elements"),
+        Parameter("dtype", Syntax.DTYPE, "type of its elements", default="f32"),
+        Parameter("count", Syntax.INTEGER, "how many such tiles", default="1"),
+        Parameter("scales", Syntax.SHAPE, "rows of a block-scaled operand, and scales a row"),
+        Parameter("columns", Syntax.INTEGER, "columns of a tcgen05.alloc"),
+        Parameter("cta-group", Syntax.INTEGER, "1, or 2 for a pair of CTAs that shares the rows", default="1"),
+        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:100"),
     ),
-    _explain,
-    _table,
+    _judge,
+    _tables,
     (
         "--tile 128x512",
         "--tile 128x256 --count 3",
@@ -328,4 +318,5 @@ RULE = Rule(
         "--columns 96",
         "--tile 128x128 --target cuda:120",
     ),
+    (ALLOCATION, LAYOUT, TRITON),
 )

@@ -19,8 +19,8 @@ from math import gcd
 
 from triage.legality import cp_async
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Explanation, Fact, Table
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.explanation import Fact, Table
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation, nearest, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -178,7 +178,7 @@ def _check(source: Tile, destination: Tile) -> None:
         raise InputError("source and destination differ in shape")
 
 
-def _explain(given: Given) -> Explanation:
+def _judge(given: Given) -> Judgement:
     dtype, target, bits = given["dtype"], given["target"], given["bits"]
     shape = given["shape"]
     source = Tile(shape, given.get("source_strides", _packed(shape)), given["divisible"])
@@ -205,17 +205,7 @@ def _explain(given: Given) -> Explanation:
         Fact("widest_async_bits", by_async, "widest cp.async", f"{by_async} bits" if by_async else "none"),
     )
     name = "cp.async" if asynchronous else "copy through registers"
-    return Explanation(
-        "vector-copy",
-        TITLE,
-        f"{'illegal' if found else 'legal'}: {name} of {bits} bits of {dtype} on {target}",
-        {"target": str(target), "bits": bits, "dtype": str(dtype), "shape": list(shape)},
-        not found,
-        tuple(found),
-        facts,
-        notes=_NOTES,
-        sources=(_PTX, _PTX_ASYNC, _TRITON),
-    )
+    return Judgement(f"{name} of {bits} bits of {dtype} on {target}", found, facts, notes=_NOTES)
 
 
 def _packed(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -235,44 +225,39 @@ _NOTES = (
 )
 
 
-def _table(given: Given) -> Explanation:
+def _tables(given: Given) -> list[Table]:
     rows = (
         ("ld.global, st.global", "8, 16, 32, 64, 128", "cuda:100 on: 256 (.v8.b32, .v4.b64)"),
         ("ld.shared, st.shared", "8, 16, 32, 64, 128", ""),
         ("cp.async.ca", "32, 64, 128", "cuda:80 on"),
         ("cp.async.cg", "128", "cuda:80 on"),
     )
-    return Explanation(
-        "vector-copy",
-        TITLE,
-        TITLE,
-        tables=(Table(TITLE, ("instruction", "bits, and alignment", "targets"), rows),),
-        notes=_NOTES,
-        sources=(_PTX, _PTX_ASYNC, _TRITON),
-    )
+    return [Table(TITLE, ("instruction", "bits, and alignment", "targets"), rows)]
 
 
 RULE = Rule(
     "vector-copy",
     TITLE,
     (
-        Parameter("bits", Form.INTEGER, "bits a thread copies at once", required=True),
-        Parameter("dtype", Form.DTYPE, "type of elements", required=True),
-        Parameter("shape", Form.SHAPE, "shape of the tile, AxB", default="64x64"),
-        Parameter("source-strides", Form.SHAPE, "strides of the source in elements [row-major]"),
-        Parameter("destination-strides", Form.SHAPE, "strides of the destination [row-major]"),
-        Parameter("divisible", Form.INTEGER, "bytes that the source address is a multiple of", default="16"),
-        Parameter("destination-divisible", Form.INTEGER, "the same of the destination", default="16"),
-        Parameter("async", Form.FLAG, "with cp.async"),
-        Parameter("registers", Form.FLAG, "between global memory and registers, no shared memory"),
-        Parameter("target", Form.TARGET, "cuda:NN", default="cuda:80"),
+        Parameter("bits", Syntax.INTEGER, "bits a thread copies at once", required=True),
+        Parameter("dtype", Syntax.DTYPE, "type of elements", required=True),
+        Parameter("shape", Syntax.SHAPE, "shape of the tile, AxB", default="64x64"),
+        Parameter("source-strides", Syntax.SHAPE, "strides of the source in elements [row-major]"),
+        Parameter("destination-strides", Syntax.SHAPE, "strides of the destination [row-major]"),
+        Parameter("divisible", Syntax.INTEGER, "bytes that the source address is a multiple of", default="16"),
+        Parameter("destination-divisible", Syntax.INTEGER, "the same of the destination", default="16"),
+        Parameter("async", Syntax.FLAG, "with cp.async"),
+        Parameter("registers", Syntax.FLAG, "between global memory and registers, no shared memory"),
+        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:80"),
     ),
-    _explain,
-    _table,
+    _judge,
+    _tables,
     (
         "--bits 128 --dtype bf16",
         "--bits 128 --dtype bf16 --source-strides 1x64",
         "--bits 16 --dtype bf16 --source-strides 1x64 --async",
         "--bits 128 --dtype f16 --source-strides 100x1",
     ),
+    (_PTX, _PTX_ASYNC, _TRITON),
+    _NOTES,
 )

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from triage.legality.amd.instruction import Instruction
-from triage.legality.dtypes import DType
-from triage.legality.explanation import Explanation, Fact, Table
-from triage.legality.rule import Form, Given, Parameter
+from triage.legality.explanation import Fact, Table
+from triage.legality.rule import Given, Judgement, Parameter, Syntax
 from triage.legality.violation import Violation
 from triage.model.target import Target
 
 Registers = Callable[[Instruction], tuple[int, int, int]]
 
 PARAMETERS = (
-    Parameter("a", Form.DTYPE, "type of A", required=True),
-    Parameter("b", Form.DTYPE, "type of B; A's where it is left out"),
-    Parameter("d", Form.DTYPE, "type of the accumulator; any where it is left out"),
-    Parameter("m", Form.INTEGER, "rows of A and of D", required=True),
-    Parameter("n", Form.INTEGER, "columns of B and of D", required=True),
-    Parameter("k", Form.INTEGER, "columns of A, rows of B", required=True),
-    Parameter("sparse", Form.FLAG, "A is 4:2 sparse along K"),
-    Parameter("scaled", Form.FLAG, "A and B carry block scales"),
+    Parameter("a", Syntax.DTYPE, "type of A", required=True),
+    Parameter("b", Syntax.DTYPE, "type of B; A's where it is left out"),
+    Parameter("d", Syntax.DTYPE, "type of the accumulator; any where it is left out"),
+    Parameter("m", Syntax.INTEGER, "rows of A and of D", required=True),
+    Parameter("n", Syntax.INTEGER, "columns of B and of D", required=True),
+    Parameter("k", Syntax.INTEGER, "columns of A, rows of B", required=True),
+    Parameter("sparse", Syntax.FLAG, "A is 4:2 sparse along K"),
+    Parameter("scaled", Syntax.FLAG, "A and B carry block scales"),
 )
 
 
@@ -31,42 +30,17 @@ def asked(given: Given) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name != "target"}
 
 
-def answer(
-    rule: str,
-    title: str,
-    given: Given,
-    found: Iterable[Violation],
-    instruction: Instruction | None,
-    registers: Registers,
-    source: str,
-) -> Explanation:
-    """Verdict and numbers for one wish."""
-    violations = tuple(found)
-    verdict = "illegal" if violations else "legal"
+def judgement(
+    given: Given, found: Sequence[Violation], instruction: Instruction | None, registers: Registers
+) -> Judgement:
+    """Verdict and numbers of one instruction, or of none that there is."""
     name = instruction.mnemonic if instruction else f"{given['m']}x{given['n']}x{given['k']} of {given['a']}"
-    return Explanation(
-        rule,
-        title,
-        f"{verdict}: {name} on {given['target']}",
-        _shown(given),
-        not violations,
-        violations,
+    return Judgement(
+        f"{name} on {given['target']}",
+        found,
         () if instruction is None else _facts(instruction, registers),
-        notes=() if violations or instruction else (f"nothing is known about {given['target']}",),
-        sources=(source,),
+        notes=() if found or instruction else (f"nothing is known about {given['target']}",),
     )
-
-
-def listing(
-    rule: str,
-    title: str,
-    targets: Mapping[Target, Iterable[Instruction]],
-    registers: Callable[[Instruction, Target], tuple[int, int, int]],
-    source: str,
-) -> Explanation:
-    """The instructions of each target, one line a name."""
-    tables = tuple(_table(target, rows, registers) for target, rows in targets.items())
-    return Explanation(rule, title, title, tables=tables, sources=(source,))
 
 
 def _facts(row: Instruction, registers: Registers) -> tuple[Fact, ...]:
@@ -80,9 +54,10 @@ def _facts(row: Instruction, registers: Registers) -> tuple[Fact, ...]:
     )
 
 
-def _table(
+def table(
     target: Target, rows: Iterable[Instruction], registers: Callable[[Instruction, Target], tuple[int, int, int]]
 ) -> Table:
+    """The instructions of a target, one line a name."""
     lines: dict[str, tuple[str, ...]] = {}
     for row in rows:
         shape = f"{row.m}x{row.n}x{row.k}" + (f" x{row.blocks}" if row.blocks > 1 else "")
@@ -94,7 +69,3 @@ def _table(
         lines[row.mnemonic] = (row.mnemonic, types, row.d, shape, first[-1] if first else used)
     columns = ("instruction", "A x B", "D", "MxNxK", "registers A B D")
     return Table(str(target), columns, tuple(lines.values()))
-
-
-def _shown(given: Given) -> dict[str, Any]:
-    return {name: str(value) if isinstance(value, DType | Target) else value for name, value in given.items()}

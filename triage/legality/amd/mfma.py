@@ -24,8 +24,8 @@ from itertools import product
 from triage.legality.amd import chips, explain
 from triage.legality.amd.instruction import Instruction, Wish, complaints, dtype, matching, operands
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Explanation
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.explanation import Table
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation
 from triage.model.target import Target
 
@@ -187,15 +187,14 @@ def _numbers(shape: str) -> tuple[int, int, int, int]:
     return m, n, k, int(blocks or 1)
 
 
-def _explain(given: Given) -> Explanation:
+def _judge(given: Given) -> Judgement:
     wished, target = explain.asked(given), given["target"]
     found = violations(target=target, **wished)
-    return explain.answer("mfma", TITLE, given, found, find(target=target, **wished), registers, SOURCE)
+    return explain.judgement(given, found, find(target=target, **wished), registers)
 
 
-def _listing(given: Given) -> Explanation:
-    listed = {given["target"]: instructions(given["target"])}
-    return explain.listing("mfma", TITLE, listed, lambda row, _: registers(row), SOURCE)
+def _tables(given: Given) -> list[Table]:
+    return [explain.table(given["target"], instructions(given["target"]), lambda row, _: registers(row))]
 
 
 RULE = Rule(
@@ -203,14 +202,15 @@ RULE = Rule(
     TITLE,
     (
         *explain.PARAMETERS,
-        Parameter("blocks", Form.INTEGER, "matrices side by side in one instruction", default="1"),
-        Parameter("target", Form.TARGET, "hip:gfxNNN", default="hip:gfx942"),
+        Parameter("blocks", Syntax.INTEGER, "matrices side by side in one instruction", default="1"),
+        Parameter("target", Syntax.TARGET, "hip:gfxNNN", default="hip:gfx942"),
     ),
-    _explain,
-    _listing,
+    _judge,
+    _tables,
     (
         "--a f16 --m 32 --n 32 --k 8",
         "--a tf32 --m 16 --n 16 --k 8 --target hip:gfx950",
         "--a e4m3 --b e2m1 --m 16 --n 16 --k 64 --scaled --target hip:gfx950",
     ),
+    (SOURCE,),
 )

@@ -25,8 +25,8 @@ from itertools import product
 from triage.legality.amd import chips, explain
 from triage.legality.amd.instruction import Instruction, Wish, complaints, dtype, matching, operands
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Explanation
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.explanation import Table
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation
 from triage.model.target import Target
 
@@ -179,26 +179,26 @@ def _fp8(name: str) -> str:
     return "fp8" if name == "e4m3" else "bf8"
 
 
-def _explain(given: Given) -> Explanation:
+def _judge(given: Given) -> Judgement:
     wished, target = explain.asked(given), given["target"]
     found = violations(target=target, **wished)
-    instruction = find(target=target, **wished)
-    return explain.answer("wmma", TITLE, given, found, instruction, lambda row: registers(row, target), SOURCE)
+    return explain.judgement(given, found, find(target=target, **wished), lambda row: registers(row, target))
 
 
-def _listing(given: Given) -> Explanation:
-    return explain.listing("wmma", TITLE, {given["target"]: instructions(given["target"])}, registers, SOURCE)
+def _tables(given: Given) -> list[Table]:
+    return [explain.table(given["target"], instructions(given["target"]), registers)]
 
 
 RULE = Rule(
     "wmma",
     TITLE,
-    (*explain.PARAMETERS, Parameter("target", Form.TARGET, "hip:gfxNNN", default="hip:gfx1200")),
-    _explain,
-    _listing,
+    (*explain.PARAMETERS, Parameter("target", Syntax.TARGET, "hip:gfxNNN", default="hip:gfx1200")),
+    _judge,
+    _tables,
     (
         "--a f16 --m 16 --n 16 --k 16 --target hip:gfx1100",
         "--a e4m3 --m 16 --n 16 --k 16 --target hip:gfx1100",
         "--a s8 --b u8 --m 16 --n 16 --k 32 --sparse",
     ),
+    (SOURCE,),
 )

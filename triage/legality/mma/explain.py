@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from triage.legality import dtypes
-from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.explanation import Drawing, Fact, Table, grid
 from triage.legality.mma import fragment, triton
 from triage.legality.mma.check import Instruction, default_accumulator, form_of, instructions, legal, violations
 from triage.legality.mma.forms import FORMS, KINDS, MMA, MMA_SP, Form
-from triage.legality.rule import Form as Written
-from triage.legality.rule import Given, Parameter, Rule
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.model.target import Target
 
 TITLE = "mma.sync: types, shapes and layouts of the tensor-core instruction of one warp"
 _TRITON = "Triton 3.9.0, third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/DotOpToLLVM/MMAv2.cpp"
 
 
-def _explain(given: Given) -> Explanation:
+def _judge(given: Given) -> Judgement:
     target: Target = given["target"]
     m, n, k = given["m"], given["n"], given["k"]
     vec = int(given["scale_vec"]) if "scale_vec" in given else None
@@ -47,18 +47,15 @@ def _explain(given: Given) -> Explanation:
     )  # fmt: skip
     capability = target.capability or 0
     form = form_of(one, capability)
-    return Explanation(
-        "mma",
-        TITLE,
-        f"{'illegal' if found else 'legal'}: {_brief(one)} on {target}",
-        {"target": str(target), "a": one.a, "b": one.b, "c": one.c, "d": one.d, "m": m, "n": n, "k": k},
-        not found,
-        tuple(found),
+    return Judgement(
+        f"{_brief(one)} on {target}",
+        found,
         _facts(one, form, target) if form else (_triton_fact(one.a, target),),
         drawings=_drawings(one) if form else (),
         notes=_notes(one, form),
-        sources=(MMA_SP if sparse else MMA, _TRITON),
-        instead=_instead(one, capability, target) if found else (),
+        sources=(MMA_SP if sparse else MMA,),
+        resolved={"b": one.b, "c": one.c, "d": one.d},
+        alternatives=_alternatives(one, capability) if found else (),
     )
 
 
@@ -132,7 +129,7 @@ def _notes(one: Instruction, form: Form | None) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _instead(one: Instruction, capability: int, target: Target) -> tuple[tuple[str, Explanation], ...]:
+def _alternatives(one: Instruction, capability: int) -> list[tuple[str, dict[str, Any]]]:
     """The instructions of the target with the same types, closest in shape."""
     close = [
         other
@@ -142,21 +139,13 @@ def _instead(one: Instruction, capability: int, target: Target) -> tuple[tuple[s
         and (other.d == one.d or not any(x.d == one.d and x.a == one.a for x in instructions() if legal(x, capability)))
     ]
     close.sort(key=lambda other: (abs(other.m - one.m), abs(other.k - one.k), -other.k))
-    return tuple(
+    return [
         (
             f"m{other.m}n{other.n}k{other.k}, D {other.d}",
-            Explanation(
-                "mma",
-                TITLE,
-                spelled(other),
-                {"shape": [other.m, other.n, other.k]},
-                True,
-                facts=(Fact("instruction", spelled(other), "PTX"),),
-            ),
+            {"m": other.m, "n": other.n, "k": other.k, "d": dtypes.parse(other.d), "c": dtypes.parse(other.c)},
         )
         for other in close[:2]
-        if other != one and target.capability
-    )
+    ]
 
 
 def _in_quads(one: Instruction) -> bool:
@@ -178,35 +167,24 @@ def _drawings(one: Instruction) -> tuple[Drawing, ...]:
     d = {fragment.accumulator(lane, value): (lane, value) for lane in range(32) for value in values}
     run = f"{each} elements along k in each cell" if each > 1 else "one element in each cell"
     return (
-        _grid(f"A, m down, k across: thread and register, {run}", a, "a"),
-        _grid(f"B, k down, n across: thread and register, {run}", b, "b"),
-        _grid("C and D, m down, n across: thread and value", d, "d"),
+        _fragment(f"A, m down, k across: thread and register, {run}", a, "a"),
+        _fragment(f"B, k down, n across: thread and register, {run}", b, "b"),
+        _fragment("C and D, m down, n across: thread and value", d, "d"),
     )
 
 
-def _grid(title: str, held: dict[tuple[int, int], tuple[int, int]], letter: str) -> Drawing:
-    rows, columns = sorted({row for row, _ in held}), sorted({column for _, column in held})
-    cells = {at: f"T{lane} {letter}{place}" for at, (lane, place) in held.items()}
-    lines = [f"{'':>4} " + "".join(f"{column:<8}" for column in columns).rstrip()]
-    lines += [f"{row:>4} " + "".join(f"{cells[row, column]:<8}" for column in columns).rstrip() for row in rows]
-    return Drawing(title, tuple(lines))
+def _fragment(title: str, held: dict[tuple[int, int], tuple[int, int]], letter: str) -> Drawing:
+    return grid(title, {at: f"T{lane} {letter}{index}" for at, (lane, index) in held.items()})
 
 
-def _table(given: Given) -> Explanation:
+def _tables(given: Given) -> list[Table]:
     target: Target = given["target"]
     stated = "every target" if target == _DEFAULT else str(target)
     rows = tuple(
         _row(form) for form in FORMS if target == _DEFAULT or (target.capability and form.on(target.capability))
     )
     columns = ("A x B", "shapes", "D C", "layouts", "kind and scale", "targets")
-    return Explanation(
-        "mma",
-        TITLE,
-        TITLE,
-        tables=(Table(f"mma.sync on {stated}", columns, rows), _choices()),
-        notes=("* The assembler takes it, and the PTX ISA does not have it.",),
-        sources=(MMA, MMA_SP, _TRITON),
-    )
+    return [Table(f"mma.sync on {stated}", columns, rows, (MMA, MMA_SP)), _choices()]
 
 
 def _row(form: Form) -> tuple[str, ...]:
@@ -248,28 +226,30 @@ RULE = Rule(
     "mma",
     TITLE,
     (
-        Parameter("a", Written.DTYPE, "type of A: f16, tf32, e4m3, s8, b1 …", required=True),
-        Parameter("m", Written.INTEGER, "rows of A and D", required=True),
-        Parameter("n", Written.INTEGER, "columns of B and D", required=True),
-        Parameter("k", Written.INTEGER, "columns of A, rows of B", required=True),
-        Parameter("b", Written.DTYPE, "type of B [as A]"),
-        Parameter("d", Written.DTYPE, "type of D [the widest that A has]"),
-        Parameter("c", Written.DTYPE, "type of C [as D]"),
-        Parameter("a-layout", Written.CHOICE, "layout of A", ("row", "col"), "row"),
-        Parameter("b-layout", Written.CHOICE, "layout of B", ("row", "col"), "col"),
-        Parameter("sparse", Written.FLAG, "mma.sp: A is 2:4 sparse"),
-        Parameter("kind", Written.CHOICE, "kind of 8-, 6- and 4-bit operands", KINDS),
-        Parameter("scale", Written.DTYPE, "type of block scales: ue8m0 or ue4m3"),
-        Parameter("scale-vec", Written.CHOICE, "scales a row and instruction", ("1", "2", "4")),
-        Parameter("op", Written.CHOICE, "bit operation of b1", ("xor", "and")),
-        Parameter("target", Written.TARGET, "cuda:NN", default="cuda:90"),
+        Parameter("a", Syntax.DTYPE, "type of A: f16, tf32, e4m3, s8, b1 …", required=True),
+        Parameter("m", Syntax.INTEGER, "rows of A and D", required=True),
+        Parameter("n", Syntax.INTEGER, "columns of B and D", required=True),
+        Parameter("k", Syntax.INTEGER, "columns of A, rows of B", required=True),
+        Parameter("b", Syntax.DTYPE, "type of B [as A]"),
+        Parameter("d", Syntax.DTYPE, "type of D [the widest that A has]"),
+        Parameter("c", Syntax.DTYPE, "type of C [as D]"),
+        Parameter("a-layout", Syntax.CHOICE, "layout of A", ("row", "col"), "row"),
+        Parameter("b-layout", Syntax.CHOICE, "layout of B", ("row", "col"), "col"),
+        Parameter("sparse", Syntax.FLAG, "mma.sp: A is 2:4 sparse"),
+        Parameter("kind", Syntax.CHOICE, "kind of 8-, 6- and 4-bit operands", KINDS),
+        Parameter("scale", Syntax.DTYPE, "type of block scales: ue8m0 or ue4m3"),
+        Parameter("scale-vec", Syntax.CHOICE, "scales a row and instruction", ("1", "2", "4")),
+        Parameter("op", Syntax.CHOICE, "bit operation of b1", ("xor", "and")),
+        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:90"),
     ),
-    _explain,
-    _table,
+    _judge,
+    _tables,
     (
         "--a f16 --m 16 --n 8 --k 16 --target cuda:80",
         "--a bf16 --m 16 --n 8 --k 16 --target cuda:75",
         "--a e4m3 --m 16 --n 8 --k 64 --target cuda:89",
         "--a e2m1 --m 16 --n 8 --k 64 --kind mxf4nvf4 --scale ue4m3 --scale-vec 4 --target cuda:120",
     ),
+    (_TRITON,),
+    ("* The assembler takes it, and the PTX ISA does not have it.",),
 )

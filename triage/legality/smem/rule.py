@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from triage.legality import occupancy
-from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.explanation import Fact, Table
 from triage.legality.limits import limits, multiprocessor, tabulated
 from triage.legality.registers import accumulator
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.smem.estimate import (
     SOURCE,
     Estimate,
@@ -19,11 +19,10 @@ from triage.legality.smem.estimate import (
 from triage.legality.smem.model import CONFIRMED, Instruction
 
 TITLE = "shared memory of a staged matmul: buffers, barriers, scratch"
-_WIDTH = 48
 _TABLED_STAGES = 6
 
 
-def _explain(given: Given) -> Explanation:
+def _judge(given: Given) -> Judgement:
     found = estimate(
         tile=given["tile"],
         dtype_a=given["dtype"],
@@ -38,36 +37,20 @@ def _explain(given: Given) -> Explanation:
         triton=given.get("triton"),
         warp_specialized=given.get("warp_specialized", False),
     )
-    broken = tuple(violations_of(found))
-    asked = {name: list(value) if name == "tile" else _plain(value) for name, value in given.items()}
-    row = limits(found.loop.target)
-    instead = () if found.fits is not False else tuple(_instead(found))
-    return Explanation(
-        "smem",
-        TITLE,
-        _headline(found),
-        asked,
-        not broken,
-        broken,
-        tuple(_facts(found)),
-        (_by_stages(found),),
-        (_drawing(found),),
-        tuple(_notes(found)),
-        (SOURCE, row.source) if row else (SOURCE,),
-        instead,
-    )
-
-
-def _plain(value: object) -> object:
-    return value if isinstance(value, int | str | bool) else str(value)
-
-
-def _headline(found: Estimate) -> str:
     about = "" if found.exact else "at most "
-    verdict = {True: "legal", False: "illegal", None: "unknown limit"}[found.fits]
     limit = f" of {found.limit_bytes} B" if found.limit_bytes is not None else ""
-    loop = found.loop
-    return f"{verdict}: {about}{found.total_bytes} B{limit} a block on {loop.target}, {loop.stages} stages"
+    row = limits(found.loop.target)
+    tiles = ((one.loop.m, one.loop.n, one.loop.k) for one in largest_tiles(found, 2)) if found.fits is False else ()
+    return Judgement(
+        f"{about}{found.total_bytes} B{limit} a block on {found.loop.target}, {found.loop.stages} stages",
+        violations_of(found),
+        _facts(found),
+        (_by_stages(found),),
+        notes=_notes(found),
+        sources=(row.source,) if row else (),
+        alternatives=[(f"a tile of {'x'.join(map(str, tile))}", {"tile": tile}) for tile in tiles],
+        verdict="unknown limit" if found.fits is None else "legal",
+    )
 
 
 def _facts(found: Estimate) -> list[Fact]:
@@ -142,55 +125,15 @@ def _by_stages(found: Estimate) -> Table:
     return Table("by num_stages", ("stages", "loop B", "total B", "fits"), tuple(rows))
 
 
-def _drawing(found: Estimate) -> Drawing:
-    """One row for the loop and one for what follows it, to the scale of the limit (or of the total, where larger)."""
-    scale = max(found.limit_bytes or 0, found.total_bytes, 1)
-    bar, legend = "", []
-    for part, mark in zip(found.during, "ABmnop", strict=False):
-        bar += mark * round(_WIDTH * part.bytes / scale)
-        legend.append(f"{part.bytes} B {part.name}" if part.name == mark else f"{part.bytes} B {part.name} ({mark})")
-    after = "s" * round(_WIDTH * found.after.bytes / scale)
-    limit = round(_WIDTH * (found.limit_bytes or scale) / scale)
-    lines = [
-        f"loop  |{_to_limit(bar, limit)}  {', '.join(legend[:2])}"[:97],
-        *(f"{'':<7}{line}" for line in legend[2:]),
-    ]
-    if found.after.bytes:
-        lines.append(f"after |{_to_limit(after, limit)}  {found.after.bytes} B {found.after.name}"[:97])
-    return Drawing(f"shared memory of a block, to the limit of {found.limit_bytes} B", tuple(lines))
-
-
-def _to_limit(bar: str, limit: int) -> str:
-    """A bar with the limit marked in or behind it."""
-    return f"{bar[:limit]:.<{limit}}|{bar[limit:]}"
-
-
-def _instead(found: Estimate) -> list[tuple[str, Explanation]]:
-    """Fewer stages with this tile, then smaller tiles with these stages."""
-    changes = []
-    stages = stages_that_fit(found)
-    if stages:
-        changes.append((f"num_stages={stages[-1]}", with_stages(found, stages[-1])))
-    for one in largest_tiles(found, 2):
-        changes.append((f"a tile of {one.loop.m}x{one.loop.n}x{one.loop.k}", one))
-    return [
-        (change, Explanation("smem", TITLE, _headline(one), legal=True, facts=tuple(_facts(one))))
-        for change, one in changes
-    ]
-
-
-def _table(given: Given) -> Explanation:
+def _tables(given: Given) -> list[Table]:
     rows = []
     for target, row in tabulated():
         sm = multiprocessor(target)
         each = str(sm.shared_bytes) if sm else "-"
         rows.append((str(target), str(row.shared_bytes), each, _copies(target.backend, target.arch)))
     columns = ("target", "a block, B", "an SM, B", "buffers of an operand")
-    sources = (SOURCE, *dict.fromkeys(row.source for _, row in tabulated()))
-    note = f"Compared with compiles on Triton {', '.join(CONFIRMED)}."
-    return Explanation(
-        "smem", TITLE, TITLE, tables=(Table(TITLE, columns, tuple(rows)),), notes=(note,), sources=sources
-    )
+    sources = tuple(row.source for _, row in tabulated())
+    return [Table(TITLE, columns, tuple(rows), sources)]
 
 
 def _copies(backend: str, arch: str) -> str:
@@ -213,25 +156,27 @@ RULE = Rule(
     "smem",
     TITLE,
     (
-        Parameter("target", Form.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
-        Parameter("tile", Form.SHAPE, "BLOCK_M x BLOCK_N x BLOCK_K", required=True),
-        Parameter("dtype", Form.DTYPE, "type of A and B", default="fp16"),
-        Parameter("dtype-b", Form.DTYPE, "type of B, where it differs"),
-        Parameter("dtype-out", Form.DTYPE, "type that is stored"),
-        Parameter("stages", Form.INTEGER, "num_stages", default="3"),
-        Parameter("num-warps", Form.INTEGER, "warps a block", default="4"),
-        Parameter("loads", Form.CHOICE, "how A and B are loaded", choices=_CHOICES, default="pointer"),
-        Parameter("b-layout", Form.CHOICE, "B in memory: kn is row-major", choices=("kn", "nk"), default="kn"),
-        Parameter("epilogue", Form.CHOICE, "how the result is stored", choices=_CHOICES, default="pointer"),
-        Parameter("triton", Form.RELEASE, "Triton release; the newest confirmed one without it"),
-        Parameter("warp-specialized", Form.FLAG, "tl.range(…, warp_specialize=True)"),
+        Parameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
+        Parameter("tile", Syntax.SHAPE, "BLOCK_M x BLOCK_N x BLOCK_K", required=True),
+        Parameter("dtype", Syntax.DTYPE, "type of A and B", default="fp16"),
+        Parameter("dtype-b", Syntax.DTYPE, "type of B, where it differs"),
+        Parameter("dtype-out", Syntax.DTYPE, "type that is stored"),
+        Parameter("stages", Syntax.INTEGER, "num_stages", default="3"),
+        Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
+        Parameter("loads", Syntax.CHOICE, "how A and B are loaded", choices=_CHOICES, default="pointer"),
+        Parameter("b-layout", Syntax.CHOICE, "B in memory: kn is row-major", choices=("kn", "nk"), default="kn"),
+        Parameter("epilogue", Syntax.CHOICE, "how the result is stored", choices=_CHOICES, default="pointer"),
+        Parameter("triton", Syntax.RELEASE, "Triton release; the newest confirmed one without it"),
+        Parameter("warp-specialized", Syntax.FLAG, "tl.range(…, warp_specialize=True)"),
     ),
-    _explain,
-    _table,
+    _judge,
+    _tables,
     (
         "--target cuda:90 --tile 128x256x64 --dtype fp16 --stages 4",
         "--target cuda:86 --tile 128x256x64 --dtype fp16 --stages 4 --num-warps 8",
         "--target cuda:100 --tile 128x256x64 --dtype fp8e4nv --stages 6 --loads tma --b-layout nk --epilogue tma",
         "--target hip:gfx942 --tile 256x256x64 --dtype bf16 --stages 2 --num-warps 8",
     ),
+    (SOURCE,),
+    (f"Compared with compiles on Triton {', '.join(CONFIRMED)}.",),
 )

@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from triage.legality import tmem
-from triage.legality.explanation import Drawing, Explanation, Fact, Table
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.explanation import Drawing, Fact, Table
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.tcgen05.descriptor import Descriptor, encode
 from triage.legality.tcgen05.instruction import MMA, violations
 from triage.legality.tcgen05.kinds import KINDS, SCALE_TYPES, SHAPES, TRANSPOSE, TYPES, VECTORS, Kind, accumulators, of
 from triage.legality.tcgen05.lowering import SOURCE, Lowered, lowered
-from triage.legality.violation import Violation, spoken
+from triage.legality.violation import spoken
 from triage.model.errors import InputError
-from triage.model.target import Target
 
 TITLE = "tcgen05.mma: kinds, shapes, types, majors, block scales, instruction descriptor"
 _ASKED = ("kind", "a", "b", "d", "m", "n", "k", "cta_group", "a_from", "a_major", "b_major", "scale_vector", "scale")
 _FLAGS = ("sparse", "ws")
 
 
-def _explain(given: Given) -> Explanation:
-    found = _violations(given)
-    instead = []
-    for violation in found:
-        for near in violation.nearest:
-            changed = {**given, violation.parameter: near}
-            if violation.parameter in ("m", "n", "k", "d", "b") and not _violations(changed):
-                instead.append((f"{violation.parameter}={near}", _explained(changed, [], ())))
-    return _explained(given, found, tuple(instead[:2]))
-
-
-def _violations(given: Given) -> list[Violation]:
+def _judge(given: Given) -> Judgement:
     named = {name: given[name] for name in (*_ASKED, *_FLAGS) if name in given}
-    target = given["target"]
-    return violations(**named, target=target if isinstance(target, Target) else str(target))
-
-
-def _explained(given: Given, found: list[Violation], instead: tuple[tuple[str, Explanation], ...]) -> Explanation:
+    found = violations(**named, target=given["target"])
     kind, left, right = _kind(given), str(given["a"]), str(given.get("b", given["a"]))
     facts: list[Fact] = []
     drawings: tuple[Drawing, ...] = ()
@@ -46,30 +28,20 @@ def _explained(given: Given, found: list[Violation], instead: tuple[tuple[str, E
         facts = _facts(given, kind, left, right)
         drawings = _drawing(given)
     if "tile" in given:
-        made = _lowered(given)
-        facts += _of_triton(made)
-        if made.reason:
-            notes.append(f"Triton makes no tcgen05.mma of such a tl.dot: {made.reason}.")
-    group = given["cta_group"]
-    shape = f"M={given['m']} N={given['n']}"
-    what = f"{left} x {right}, {shape}, cta_group::{group}" + "".join(f", {name}" for name in _FLAGS if given.get(name))
-    return Explanation(
-        "tcgen05",
-        TITLE,
-        f"{'illegal' if found else 'legal'}: tcgen05.mma of {what} on {given['target']}",
-        {name: _plain(value) for name, value in given.items()},
-        not found,
-        tuple(found),
-        tuple(facts),
+        lowering = _lowered(given)
+        facts += _of_triton(lowering)
+        if lowering.reason:
+            notes.append(f"Triton makes no tcgen05.mma of such a tl.dot: {lowering.reason}.")
+    what = f"{left} x {right}, M={given['m']} N={given['n']}, cta_group::{given['cta_group']}"
+    what += "".join(f", {name}" for name in _FLAGS if given.get(name))
+    return Judgement(
+        f"tcgen05.mma of {what} on {given['target']}",
+        found,
+        facts,
         drawings=drawings,
-        notes=tuple(notes),
-        sources=(SHAPES, TYPES, MMA, SOURCE) if "tile" in given else (SHAPES, TYPES, MMA),
-        instead=instead,
+        notes=notes,
+        sources=(SOURCE,) if "tile" in given else (),
     )
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value if isinstance(value, int | bool) else str(value)
 
 
 def _kind(given: Given) -> Kind | None:
@@ -148,7 +120,7 @@ def _of_triton(made: Lowered) -> list[Fact]:
     ]
 
 
-def _table(given: Given) -> Explanation:
+def _tables(given: Given) -> list[Table]:
     shapes, types = [], []
     for kind in KINDS.values():
         for group in (1, 2):
@@ -161,22 +133,10 @@ def _table(given: Given) -> Explanation:
         scales = "; ".join(f"{vector}: {'/'.join(listed)}" for vector, listed in kind.vectors) or "none"
         majors = "K or MN" if "mn" in kind.majors else "K"
         types.append((kind.name, " ".join(kind.operands), " ".join(kind.accumulators), majors, scales, _targets(kind)))
-    return Explanation(
-        "tcgen05",
-        TITLE,
-        TITLE,
-        tables=(
-            Table("Shapes", ("kind", "CTAs", "M", "N", "K"), tuple(shapes)),
-            Table("Types", ("kind", "A, B", "D", "majors", "scale vectors", "targets"), tuple(types)),
-        ),
-        notes=(
-            "M and N are in a register, so no assembler checks them.",
-            "The weight-stationary form (.ws) has one CTA, M of 32, 64 or 128, N of 64, 128 or 256 (sparse: to 128), "
-            "and no block scales.",
-            "A in tensor memory is K-major.",
-        ),
-        sources=(SHAPES, TYPES, TRANSPOSE, MMA),
-    )
+    return [
+        Table("Shapes", ("kind", "CTAs", "M", "N", "K"), tuple(shapes)),
+        Table("Types", ("kind", "A, B", "D", "majors", "scale vectors", "targets"), tuple(types), (TRANSPOSE,)),
+    ]
 
 
 def _targets(kind: Kind) -> str:
@@ -187,28 +147,28 @@ RULE = Rule(
     "tcgen05",
     TITLE,
     (
-        Parameter("a", Form.DTYPE, "type of A; tf32 for fp32 with TF32 precision", required=True),
-        Parameter("b", Form.DTYPE, "type of B, unless it is A's"),
-        Parameter("d", Form.DTYPE, "type of the accumulator"),
-        Parameter("m", Form.INTEGER, "rows of the instruction, of both CTAs", default="128"),
-        Parameter("n", Form.INTEGER, "columns of the instruction", default="128"),
-        Parameter("k", Form.INTEGER, "depth of the instruction"),
-        Parameter("kind", Form.CHOICE, "the kind, where the types leave a choice", tuple(KINDS)),
-        Parameter("cta-group", Form.INTEGER, "1 CTA or a pair", default="1"),
-        Parameter("a-from", Form.CHOICE, "where A is", ("shared", "tmem"), "shared"),
-        Parameter("a-major", Form.CHOICE, "major of A", ("k", "mn", "m"), "k"),
-        Parameter("b-major", Form.CHOICE, "major of B", ("k", "mn", "n"), "k"),
-        Parameter("scale-vector", Form.CHOICE, "of a block-scaled kind", VECTORS),
-        Parameter("scale", Form.CHOICE, "type of the scales", SCALE_TYPES),
-        Parameter("sparse", Form.FLAG, "A is 2:4 sparse"),
-        Parameter("ws", Form.FLAG, "the weight-stationary form"),
-        Parameter("tile", Form.SHAPE, "M, N and K of a Triton dot: what it becomes"),
-        Parameter("num-warps", Form.INTEGER, "warps of that kernel", default="4"),
-        Parameter("target", Form.TARGET, "cuda:NN", default="cuda:100"),
-        Parameter("triton", Form.RELEASE, "release of Triton that compiles the dot"),
+        Parameter("a", Syntax.DTYPE, "type of A; tf32 for fp32 with TF32 precision", required=True),
+        Parameter("b", Syntax.DTYPE, "type of B, unless it is A's"),
+        Parameter("d", Syntax.DTYPE, "type of the accumulator"),
+        Parameter("m", Syntax.INTEGER, "rows of the instruction, of both CTAs", default="128"),
+        Parameter("n", Syntax.INTEGER, "columns of the instruction", default="128"),
+        Parameter("k", Syntax.INTEGER, "depth of the instruction"),
+        Parameter("kind", Syntax.CHOICE, "the kind, where the types leave a choice", tuple(KINDS)),
+        Parameter("cta-group", Syntax.INTEGER, "1 CTA or a pair", default="1"),
+        Parameter("a-from", Syntax.CHOICE, "where A is", ("shared", "tmem"), "shared"),
+        Parameter("a-major", Syntax.CHOICE, "major of A", ("k", "mn", "m"), "k"),
+        Parameter("b-major", Syntax.CHOICE, "major of B", ("k", "mn", "n"), "k"),
+        Parameter("scale-vector", Syntax.CHOICE, "of a block-scaled kind", VECTORS),
+        Parameter("scale", Syntax.CHOICE, "type of the scales", SCALE_TYPES),
+        Parameter("sparse", Syntax.FLAG, "A is 2:4 sparse"),
+        Parameter("ws", Syntax.FLAG, "the weight-stationary form"),
+        Parameter("tile", Syntax.SHAPE, "M, N and K of a Triton dot: what it becomes"),
+        Parameter("num-warps", Syntax.INTEGER, "warps of that kernel", default="4"),
+        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:100"),
+        Parameter("triton", Syntax.RELEASE, "release of Triton that compiles the dot"),
     ),
-    _explain,
-    _table,
+    _judge,
+    _tables,
     (
         "--a fp16 --d fp32 --m 128 --n 256",
         "--a e4m3 --m 128 --n 8 --b-major n",
@@ -216,5 +176,12 @@ RULE = Rule(
         "--a int8 --target cuda:103",
         "--a bf16 --tile 256x128x64 --num-warps 8",
         "--a fp16 --m 256 --n 100 --cta-group 2",
+    ),
+    (SHAPES, TYPES, MMA),
+    (
+        "M and N are in a register, so no assembler checks them.",
+        "The weight-stationary form (.ws) has one CTA, M of 32, 64 or 128, N of 64, 128 or 256 (sparse: to 128), "
+        "and no block scales.",
+        "A in tensor memory is K-major.",
     ),
 )

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any
 
-from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.explanation import Drawing, Fact, Table, grid
 from triage.legality.limits import limits
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.tma import descriptor, tensor_map
 from triage.legality.tma.copy import COPY, TENSORS
 from triage.legality.tma.types import ELEMENTS, IM2COL, INTERLEAVES, MAP, SWIZZLES, Element, element
-from triage.legality.violation import Violation
 
 TITLE = "tensor maps and bulk tensor copies (TMA): boxes, swizzles, strides, alignment"
 _PATTERNS = "PTX ISA, tensors: swizzling modes"
@@ -21,58 +18,21 @@ _LINE = 128
 """Bytes of a line of shared memory, over whose number a swizzle runs."""
 
 
-def _explain(given: Given) -> Explanation:
-    found = _violations(given)
-    return _explained(given, found, _instead(given, found))
-
-
-def _violations(given: Given) -> list[Violation]:
+def _judge(given: Given) -> Judgement:
     names = ("dtype", "box", "shape", "strides", "swizzle", "interleave", "base_alignment", "mode", "padded", "target")
-    return tensor_map.violations(**{name: given[name] for name in names if name in given})
-
-
-def _explained(given: Given, found: list[Violation], instead: tuple[tuple[str, Explanation], ...] = ()) -> Explanation:
+    found = tensor_map.violations(**{name: given[name] for name in names if name in given})
     row = element(given["dtype"], given.get("padded", False))
     shape = "x".join(map(str, given["box"]))
     swizzle = "no swizzle" if given["swizzle"] == "none" else f"swizzle {given['swizzle']}"
-    what = f"a box of {shape} {given['dtype']}, {swizzle}, mode {given['mode']} on {given['target']}"
-    facts, notes = (_facts(given, row), _notes(given, row)) if row else ((), ())
-    return Explanation(
-        "tma",
-        TITLE,
-        f"{'illegal' if found else 'legal'}: {what}",
-        {name: _plain(value) for name, value in given.items()},
-        not found,
-        tuple(found),
-        facts,
+    too_wide = any(violation.rule == "tma.swizzle-span" for violation in found)
+    return Judgement(
+        f"a box of {shape} {given['dtype']}, {swizzle}, mode {given['mode']} on {given['target']}",
+        found,
+        _facts(given, row) if row else (),
         drawings=_drawings(given, row) if row and not found else (),
-        notes=notes,
-        sources=(MAP, COPY) if not given["mode"].startswith("im2col") else (IM2COL, COPY),
-        instead=instead,
-    )
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value if isinstance(value, int | bool) else str(value)
-
-
-def _instead(given: Given, found: list[Violation]) -> tuple[tuple[str, Explanation], ...]:
-    """What is legal with one change: the nearest box, or the swizzle that the box fits."""
-    changes = []
-    for violation in found:
-        if violation.parameter in ("box", "strides", "swizzle", "base_alignment"):
-            changes += [(violation.parameter, near) for near in violation.nearest]
-        if violation.rule == "tma.swizzle-span":
-            changes.append(("swizzle", "none"))
-    shown = []
-    for name, value in dict.fromkeys(changes):
-        changed = {**given, name: value}
-        if not _violations(changed):
-            text = "x".join(map(str, value)) if isinstance(value, tuple) else value
-            shown.append((f"{name} {text}", _explained(changed, [])))
-    # One picture of the swizzle is enough.
-    return tuple(
-        (text, replace(one, drawings=() if place else one.drawings)) for place, (text, one) in enumerate(shown[:2])
+        notes=_notes(given, row) if row else (),
+        sources=(IM2COL if given["mode"].startswith("im2col") else MAP,),
+        alternatives=[("swizzle none", {"swizzle": "none"})] if too_wide else (),
     )
 
 
@@ -123,15 +83,10 @@ def _drawings(given: Given, row: Element) -> tuple[Drawing, ...]:
     if not span or given["interleave"] != "none" or units * rows < 2:
         return ()
     # The pattern repeats every eight lines, and no unit leaves them.
-    lies = {swizzled(unit, span): unit for unit in range(min(units * rows, 8 * a_line))}
-    lines = ["line   row.unit of each 16 bytes"]
-    for line in range(min(-(-units * rows // a_line), 8)):
-        cells = []
-        for spot in range(line * a_line, (line + 1) * a_line):
-            unit = lies.get(spot)
-            cells.append(f"{'' if unit is None else f'{unit // units}.{unit % units}':>5}")
-        lines.append(f"{line:>4} {' '.join(cells)}")
-    return (Drawing(f"Swizzle {span}: the box in shared memory, 128 bytes a line", tuple(lines)),)
+    lies = {swizzled(unit, span): f"{unit // units}.{unit % units}" for unit in range(min(units * rows, 8 * a_line))}
+    cells = {divmod(position, a_line): text for position, text in lies.items()}
+    title = f"Swizzle {span}: the box in shared memory, 128 bytes a line, row.unit of each 16 bytes"
+    return (grid(title, cells, "line"),)
 
 
 def swizzled(unit: int, span: int) -> int:
@@ -141,7 +96,7 @@ def swizzled(unit: int, span: int) -> int:
     return unit ^ (line & (span // _UNIT - 1)) if span else unit
 
 
-def _table(given: Given) -> Explanation:
+def _tables(given: Given) -> list[Table]:
     rules = (
         ("axes", "1 to 5; 3 to 5 with an interleave and in im2col; 2 in gather4 and scatter4", MAP),
         ("box", f"1 to {tensor_map.MAX_BOX} an axis", MAP),
@@ -165,17 +120,11 @@ def _table(given: Given) -> Explanation:
         ("im2col_w", "3 to 5", "10.x, 11.0; to .shared::cta all from 10.0", "none"),
         ("im2col_w_128", "3 to 5", "10.x, 11.0", "none"),
     )
-    return Explanation(
-        "tma",
-        TITLE,
-        TITLE,
-        tables=(
-            Table("A tensor map", ("what", "allowed", "source"), rules),
-            Table("Types", ("CU_TENSOR_MAP_DATA_TYPE_", "bits", "elements of a row: multiples of"), types),
-            Table("Copies", ("mode", "axes", "loads", "stores"), modes),
-        ),
-        sources=(MAP, COPY, TENSORS, _PATTERNS),
-    )
+    return [
+        Table("A tensor map", ("what", "allowed", "source"), rules, (MAP,)),
+        Table("Types", ("CU_TENSOR_MAP_DATA_TYPE_", "bits", "elements of a row: multiples of"), types),
+        Table("Copies", ("mode", "axes", "loads", "stores"), modes, (TENSORS, _PATTERNS)),
+    ]
 
 
 def _rows(entry: Element) -> str:
@@ -186,19 +135,19 @@ RULE = Rule(
     "tma",
     TITLE,
     (
-        Parameter("dtype", Form.DTYPE, "type of the elements", required=True),
-        Parameter("box", Form.SHAPE, "elements an axis, the contiguous axis last", required=True),
-        Parameter("shape", Form.SHAPE, "elements of the tensor an axis"),
-        Parameter("strides", Form.SHAPE, "strides of the tensor in elements, the last 1"),
-        Parameter("swizzle", Form.CHOICE, "bytes of the swizzle's span", tuple(SWIZZLES), "none"),
-        Parameter("interleave", Form.CHOICE, "bytes of a channel slice", tuple(INTERLEAVES), "none"),
-        Parameter("mode", Form.CHOICE, "of the copies", tensor_map.MODES, "tile"),
-        Parameter("base-alignment", Form.INTEGER, "bytes to which the tensor's address is aligned", default="16"),
-        Parameter("padded", Form.FLAG, "spread 4-bit elements over bytes in shared memory"),
-        Parameter("target", Form.TARGET, "cuda:NN", default="cuda:90"),
+        Parameter("dtype", Syntax.DTYPE, "type of the elements", required=True),
+        Parameter("box", Syntax.SHAPE, "elements an axis, the contiguous axis last", required=True),
+        Parameter("shape", Syntax.SHAPE, "elements of the tensor an axis"),
+        Parameter("strides", Syntax.SHAPE, "strides of the tensor in elements, the last 1"),
+        Parameter("swizzle", Syntax.CHOICE, "bytes of the swizzle's span", tuple(SWIZZLES), "none"),
+        Parameter("interleave", Syntax.CHOICE, "bytes of a channel slice", tuple(INTERLEAVES), "none"),
+        Parameter("mode", Syntax.CHOICE, "of the copies", tensor_map.MODES, "tile"),
+        Parameter("base-alignment", Syntax.INTEGER, "bytes to which the tensor's address is aligned", default="16"),
+        Parameter("padded", Syntax.FLAG, "spread 4-bit elements over bytes in shared memory"),
+        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:90"),
     ),
-    _explain,
-    _table,
+    _judge,
+    _tables,
     (
         "--dtype bf16 --box 64x64 --swizzle 128",
         "--dtype fp16 --box 128x128 --swizzle 128",
@@ -206,4 +155,5 @@ RULE = Rule(
         "--dtype fp16 --box 1x64 --mode gather4 --target cuda:90",
         "--dtype e2m1 --box 128x128 --padded --swizzle 128 --target cuda:100",
     ),
+    (COPY,),
 )

@@ -3,43 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
+from triage.legality import dtypes
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Drawing, Explanation, Fact
-from triage.legality.rule import Form, Given, Parameter, Rule
+from triage.legality.explanation import Drawing, Fact
+from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation
 from triage.legality.wgmma import descriptor, layouts, lowering, sync, tables, tile
 from triage.legality.wgmma.asked import Asked, read
 from triage.legality.wgmma.instruction import Instruction
 from triage.legality.wgmma.layouts import Layout, Tile
 from triage.legality.wgmma.types import OPERANDS, SHAPES, TYPES, M, Operand
-from triage.model.target import Target
 
 TITLE = "matrix instructions of a warpgroup on Hopper: shapes, majors, shared-memory layouts, descriptors"
 
 
-def explain(given: Given) -> Explanation:
+def judge(given: Given) -> Judgement:
     """A tile, or a single instruction where M, N and K are one's."""
     asked = read(given)
     found = asked.violations()
     if not found:
         return _legal(asked)
-    return Explanation(
-        "wgmma",
-        TITLE,
-        f"illegal: {found[0].message}",
-        asked.plain(),
-        False,
+    return Judgement(
+        found[0].message,
         found,
         notes=_fallback(asked),
-        sources=(SHAPES, TYPES, layouts.SOURCE),
-        instead=_instead(asked, found),
+        resolved=asked.plain(),
+        alternatives=_alternatives(asked, found),
     )
 
 
-def _legal(asked: Asked) -> Explanation:
+def _legal(asked: Asked) -> Judgement:
     lowered = asked.lowered()
     by_triton = lowered.instruction if asked.is_triton_tile and not asked.sparse else None
     chosen = by_triton or Instruction(
@@ -81,16 +76,13 @@ def _legal(asked: Asked) -> Explanation:
         if who == "b":
             facts += [Fact(name, fields[name], label) for name, label in _SHOWN]
         drawn.setdefault((placed.layout, placed.dtype), []).append(who)
-    return Explanation(
-        "wgmma",
-        TITLE,
-        f"legal: {chosen.short} for a {asked.m}x{asked.n}x{asked.k} tile of {asked.a}",
-        asked.plain(),
-        True,
-        facts=tuple(facts),
+    return Judgement(
+        f"{chosen.short} for a {asked.m}x{asked.n}x{asked.k} tile of {asked.a}",
+        facts=facts,
         drawings=tuple(_drawing(layout, dtype, owners) for (layout, dtype), owners in drawn.items()),
         notes=(*_fallback(asked), *_triton_notes(asked)),
-        sources=(SHAPES, TYPES, layouts.SOURCE, layouts.STRIDES, descriptor.SOURCE, lowering.SOURCE),
+        sources=(layouts.STRIDES, descriptor.SOURCE, lowering.SOURCE),
+        resolved=asked.plain(),
     )
 
 
@@ -197,74 +189,56 @@ def _triton_notes(asked: Asked) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _instead(asked: Asked, found: tuple[Violation, ...]) -> tuple[tuple[str, Explanation], ...]:
-    """The nearest tile that is legal, everything wrong mended at once; and the types that allow the major asked for."""
-    mended, changes = asked, []
-    for _ in range(3):  # a swizzle is judged once the rest is right
-        wrong = asked.violations() if mended is asked else mended.violations()
-        for one in wrong:
-            if not one.nearest or not hasattr(mended, one.parameter):
-                continue
-            value: Any = Target.parse(str(one.nearest[0])) if one.parameter == "target" else one.nearest[0]
-            mended = replace(mended, **{one.parameter: value})
-            changes.append(_change(one, value))
-            if one.parameter == "a" and asked.a == asked.b:
-                mended = replace(mended, b=value)
-        if not wrong:
-            break
-    shown = []
-    if not mended.violations():
-        shown.append((", ".join(dict.fromkeys(changes)), _legal(mended)))
-    majors = {one.parameter for one in found} & {"a_major", "b_major"}
-    if majors and len(majors) == len(found) and asked.a_from == "shared":
-        for name in ("f16", "bf16"):
-            other = replace(asked, a=name, b=name, d=None, k=max(asked.k, OPERANDS[name].k), swizzle=None)
-            if not other.violations():
-                shown.append((f"{name} operands, which may be MN-major", _brief(other)))
-    return tuple(shown)
+_K_MAJOR = (
+    ("B K-major: K contiguous, loaded as [N, K] and transposed in the dot", {"b_major": "k"}),
+    ("A K-major: K contiguous, [M, K]", {"a_major": "k"}),
+)
 
 
-def _brief(asked: Asked) -> Explanation:
-    """Headline and the facts that make the difference; the drawing is the first alternative's."""
-    whole = _legal(asked)
-    kept = ("instruction", "instruction_shape", "tiles", "majors_allowed", "a_operand", "b_operand")
-    facts = tuple(fact for fact in whole.facts if fact.name in kept)
-    return replace(whole, facts=facts, drawings=(), notes=())
-
-
-def _change(one: Violation, value: object) -> str:
-    if one.parameter == "b_major":
-        return "B K-major: K contiguous, loaded as [N, K] and transposed in the dot"
-    if one.parameter == "a_major":
-        return "A K-major: K contiguous, [M, K]"
-    return f"{one.parameter.replace('_', '-')} {value}"
+def _alternatives(asked: Asked, found: tuple[Violation, ...]) -> list[tuple[str, dict[str, Any]]]:
+    """The loads that make an operand K-major; the types that may be MN-major, where that is all that is wrong."""
+    if {one.parameter for one in found} - {"a_major", "b_major"} or asked.a_from != "shared":
+        return list(_K_MAJOR)
+    types = (OPERANDS[name] for name in ("f16", "bf16"))
+    return [
+        *_K_MAJOR,
+        *(
+            (
+                f"{row.dtype} operands, which may be MN-major",
+                {"a": row.dtype, "b": row.dtype, "d": dtypes.parse(row.accumulators[0]), "k": max(asked.k, row.k)},
+            )
+            for row in types
+        ),
+    ]
 
 
 RULE = Rule(
     "wgmma",
     TITLE,
     (
-        Parameter("a", Form.DTYPE, "type of A; tf32 for fp32 with TF32 precision", required=True),
-        Parameter("b", Form.DTYPE, "type of B [that of A]"),
-        Parameter("d", Form.DTYPE, "accumulator [f32, or s32]"),
-        Parameter("m", Form.INTEGER, "M of the tile [64]"),
-        Parameter("n", Form.INTEGER, "N of the tile or the instruction [64]"),
-        Parameter("k", Form.INTEGER, "K of the tile [one instruction's]"),
-        Parameter("a-major", Form.CHOICE, "contiguous dimension of A", choices=("k", "mn", "m"), default="k"),
-        Parameter("b-major", Form.CHOICE, "contiguous dimension of B", choices=("k", "mn", "n"), default="k"),
-        Parameter("a-from", Form.CHOICE, "where A is", choices=("shared", "registers"), default="shared"),
-        Parameter("target", Form.TARGET, "cuda:NN", default="cuda:90"),
-        Parameter("num-warps", Form.INTEGER, "warps a block", default="4"),
-        Parameter("sparse", Form.FLAG, "wgmma.mma_async.sp: A is 2:4 sparse, K doubles"),
-        Parameter("swizzle", Form.CHOICE, "bytes [the widest that fits]", choices=("0", "32", "64", "128")),
-        Parameter("triton", Form.RELEASE, "release whose lowering is told [newest]"),
+        Parameter("a", Syntax.DTYPE, "type of A; tf32 for fp32 with TF32 precision", required=True),
+        Parameter("b", Syntax.DTYPE, "type of B [that of A]"),
+        Parameter("d", Syntax.DTYPE, "accumulator [f32, or s32]"),
+        Parameter("m", Syntax.INTEGER, "M of the tile [64]"),
+        Parameter("n", Syntax.INTEGER, "N of the tile or the instruction [64]"),
+        Parameter("k", Syntax.INTEGER, "K of the tile [one instruction's]"),
+        Parameter("a-major", Syntax.CHOICE, "contiguous dimension of A", choices=("k", "mn", "m"), default="k"),
+        Parameter("b-major", Syntax.CHOICE, "contiguous dimension of B", choices=("k", "mn", "n"), default="k"),
+        Parameter("a-from", Syntax.CHOICE, "where A is", choices=("shared", "registers"), default="shared"),
+        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:90"),
+        Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
+        Parameter("sparse", Syntax.FLAG, "wgmma.mma_async.sp: A is 2:4 sparse, K doubles"),
+        Parameter("swizzle", Syntax.CHOICE, "bytes [the widest that fits]", choices=("0", "32", "64", "128")),
+        Parameter("triton", Syntax.RELEASE, "release whose lowering is told [newest]"),
     ),
-    explain,
-    tables.table,
+    judge,
+    tables.tables,
     (
         "--a tf32 --m 128 --n 32 --k 32 --b-major mn",
         "--a f16 --m 128 --n 256 --k 64 --b-major mn --num-warps 8",
         "--a s8 --n 40",
         "--a e4m3 --m 32 --n 64 --k 64 --num-warps 2",
     ),
+    (SHAPES, TYPES, layouts.SOURCE),
+    ("A is read from shared memory or from registers (K-major then), B from shared memory, D is in registers.",),
 )

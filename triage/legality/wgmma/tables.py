@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from triage.legality.explanation import Explanation, Table
+from triage.legality.explanation import Table
 from triage.legality.rule import Given
 from triage.legality.wgmma import descriptor, layouts, lowering, sync
-from triage.legality.wgmma.types import OPERANDS, SHAPES, TYPES, Operand
-
-_TITLE = "wgmma: m64nNkK on sm_90a, N a multiple of 8 up to 256, K x element size = 32 bytes"
+from triage.legality.wgmma.types import OPERANDS, Operand
 
 
-def table(given: Given) -> Explanation:
-    """Everything that holds for all numbers."""
-    return Explanation(
-        "wgmma",
-        _TITLE,
-        _TITLE,
-        tables=(_types(), _layouts(), _offsets(), _descriptor(), _lowering(), _sync()),
-        notes=(
-            "A is read from shared memory or from registers (K-major then), B from shared memory, D is in registers.",
-        ),
-        sources=(SHAPES, TYPES, layouts.SOURCE, layouts.STRIDES, descriptor.SOURCE, sync.SOURCE, lowering.SOURCE),
-    )
+def tables(given: Given) -> list[Table]:
+    """Everything that holds for all parameters."""
+    return [_types(), _layouts(), _offsets(), _descriptor(), _lowering(), _sync()]
 
 
 def _types() -> Table:
@@ -52,7 +41,8 @@ def _layouts() -> Table:
         atom = f"8 x {line}" if layout.major == "k" else f"{line} x 8"
         rows.append((*_named(layout), atom, layout.form(), str(layout.pattern_bytes)))
     columns = ("major", "swizzle", "atom, M/N x K", "shape:stride over (M/N, K)", "align, B")
-    return Table("Shared-memory layouts; T elements are 16 bytes", columns, tuple(rows))
+    title = "Shared-memory layouts; T elements are 16 bytes"
+    return Table(title, columns, tuple(rows), (layouts.SOURCE, layouts.STRIDES))
 
 
 def _offsets() -> Table:
@@ -76,7 +66,7 @@ def _named(layout: layouts.Layout) -> tuple[str, str]:
 
 def _descriptor() -> Table:
     rows = tuple((f"{low}-{low + width - 1}", name, meaning) for name, low, width, meaning in descriptor.FIELDS)
-    return Table("Matrix descriptor, 64 bits", ("bits", "field", "value"), rows)
+    return Table("Matrix descriptor, 64 bits", ("bits", "field", "value"), rows, (descriptor.SOURCE,))
 
 
 def _lowering() -> Table:
@@ -89,9 +79,9 @@ def _lowering() -> Table:
         ("type", "f16 bf16 tf32 e4m3 e5m2 s8", "no wgmma"),
         ("input_precision", "tf32, tf32x3", "ieee: FMA"),
     )
-    return Table("When Triton's tl.dot becomes wgmma", ("condition", "needs", "else"), rows)
+    return Table("When Triton's tl.dot becomes wgmma", ("condition", "needs", "else"), rows, (lowering.SOURCE,))
 
 
 def _sync() -> Table:
     rows = tuple((one.instruction, one.guarantees, one.not_given, one.needed) for one in sync.GUARANTEES)
-    return Table("Synchronisation", ("instruction", "guarantees", "does not give", "needed"), rows)
+    return Table("Synchronisation", ("instruction", "guarantees", "does not give", "needed"), rows, (sync.SOURCE,))
