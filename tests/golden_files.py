@@ -16,6 +16,7 @@ import pytest
 TESTS = Path(__file__).parent
 GOLDEN = TESTS / "golden"
 _HEADER = re.compile(r"^=== (.+) ===\n", re.MULTILINE)
+_PARSER = re.compile(r"\b(not (?:JSON|Python|TOML)|no name of a file|not a file name): .*")
 
 Golden = Callable[..., None]
 
@@ -110,13 +111,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Golden:
     """``golden(text)`` compares a text with this test's section; a second text of the test needs a ``label``.
 
-    The test's temporary folder is written TMP, and the folder of the repository ROOT.
+    The test's temporary folder is written TMP, the folder of the repository ROOT, and what Python's own parsers
+    say, which differs from release to release, REASON.
     """
     files = request.config.stash[_FILES]
 
     def compare(text: str, label: str = "") -> None:
         for folder, name in ((tmp_path, "TMP"), (TESTS.parent, "ROOT")):
             text = text.replace(str(folder), name)
+        text = _PARSER.sub(r"\1: REASON", text)
         files.compare(_path(request.node), f"{request.node.name} / {label}".removesuffix(" / "), text)
 
     return compare

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from commands import Triage
+from golden_files import Golden
 
 from triage.cases.artifacts import generated
 from triage.cases.locate import locate, locate_all
@@ -156,22 +157,23 @@ def test_every_configuration_of_a_users_autotuner(tmp_path: Path) -> None:
 
 
 BAD = {
-    "a device of another sort": ("type='cuda'", "type='xpu'", "made for 'xpu'; triage compiles for cuda and hip"),
-    "no signature": ("'signature': {", "'sig': {", "triton_meta: no signature"),
-    "a type that is none": ("'*fp32'", "'__import__'", "signature.in_ptr0: expected a Triton type"),
-    "no literal": ("'i32', 'XBLOCK'", "open('x'), 'XBLOCK'", "says what is no literal"),
-    "no Python": ("def triton_poi", "def 0", "no kernel of Inductor's or Helion's"),
-    "nothing for Triton": ("@triton_heuristics.", "@other.", "name the kernel as well"),
+    "a device of another sort": ("type='cuda'", "type='xpu'"),
+    "no signature": ("'signature': {", "'sig': {"),
+    "a type that is none": ("'*fp32'", "'__import__'"),
+    "no literal": ("'i32', 'XBLOCK'", "open('x'), 'XBLOCK'"),
+    "no Python": ("def triton_poi", "def 0"),
+    "nothing for Triton": ("@triton_heuristics.", "@other."),
 }
 
 
-@pytest.mark.parametrize(("old", "new", "told"), BAD.values(), ids=BAD.keys())
-def test_a_module_of_another_sort(tmp_path: Path, old: str, new: str, told: str) -> None:
+@pytest.mark.parametrize(("old", "new"), BAD.values(), ids=BAD.keys())
+def test_a_module_of_another_sort(tmp_path: Path, golden: Golden, old: str, new: str) -> None:
     path = copy("pointwise", tmp_path, BEST)
     text = path.read_text().replace(old, new)
     path.write_text(text if "heuristics" in new or "@other" not in new else text.replace("triton_heuristics.", "x."))
-    with pytest.raises(InputError, match=told) as caught:
+    with pytest.raises(InputError) as caught:
         locate(str(path))
+    golden(str(caught.value))
     assert "\n" not in str(caught.value)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from commands import DATA, KERNELS
+from golden_files import Golden
 
 from triage.cases import reproducers
 from triage.cases.locate import locate, parse_constant
@@ -81,26 +82,27 @@ def test_constants(text: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    "text",
     [
-        ("fast", """--const NAME=fast: neither a Python literal nor a Triton dtype; for text write NAME='"fast"'"""),
-        ("true", "did you mean NAME=True?"),
-        ("none", "did you mean NAME=None?"),
-        ("1 +", "neither a Python literal"),
-        ("__import__('os')", "neither a Python literal"),
-        ("(" * 500, "neither a Python literal"),
-        ("{1, 2}", "--const NAME: a set cannot be a constexpr here"),
-        ("{'a': 1}", "--const NAME: a dict cannot be a constexpr here"),
-        ("b'x'", "--const NAME: a bytes cannot be a constexpr here"),
-        ("1j", "--const NAME: a complex cannot be a constexpr here"),
-        ("1e999", "--const NAME: inf is not a number that JSON can hold"),
-        (str(1 << 64), "--const NAME: does not fit into 64 bits"),
+        "fast",
+        "true",
+        "none",
+        "1 +",
+        "__import__('os')",
+        "(" * 500,
+        "{1, 2}",
+        "{'a': 1}",
+        "b'x'",
+        "1j",
+        "1e999",
+        str(1 << 64),
     ],
+    ids=lambda text: text[:40],
 )
-def test_what_is_no_constant_is_told_the_mend(text: str, told: str) -> None:
+def test_errors_of_constants(golden: Golden, text: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_constant("NAME", text)
-    assert told in str(caught.value)
+    golden(str(caught.value))
 
 
 @pytest.mark.parametrize("text", [str(reproducers.folder("wgmma-tf32-mn-major")), "wgmma-tf32-mn-major"])
@@ -168,36 +170,36 @@ def test_the_language_is_the_decorator_s(tmp_path: Path, name: str, language: La
     assert locate(f"{tmp_path}/both.py::{name}").language is language
 
 
-BAD: dict[str, tuple[str, dict[str, Any], str]] = {
-    "unknown": ("wgmma-tf32-mn-majr", {}, "no such case; did you mean the reproducer wgmma-tf32-mn-major?"),
-    "nothing like it": ("zzz", {}, "zzz: no such case; give kernel.py::function, a case folder, its case.json or a"),
-    "empty": ("", {}, "an empty name: no such case"),
-    "too long": ("a" * 300, {}, "no such case"),
-    "a path is no reproducer": ("../reproducers/wgmma-tf32-mn-major", {}, "no such case"),
-    "a source without a kernel": (str(KERNELS), {}, "name the kernel as well: "),
-    "no such source": ("nowhere.py::add", {}, "nowhere.py: no such file"),
-    "no name": (f"{KERNELS}::", {}, "after '::' comes the name of a kernel"),
-    "no such kernel": (f"{KERNELS}::nope", {}, "defines no function 'nope'; it defines add, undefined"),
-    "argument twice": (ADD, {"arg": ("n=i32", "n=i64")}, "--arg n: given twice"),
-    "constant twice": (ADD, {"const": ("B=1", "B=2")}, "--const B: given twice"),
-    "argument and constant": (ADD, {"arg": ("n=i32",), "const": ("n=1",)}, "--const n: also given as --arg"),
-    "no type": (ADD, {"arg": ("n",)}, "--arg 'n': write --arg NAME=TYPE, such as --arg a_ptr=*fp16"),
-    "bad type": (ADD, {"arg": ("n=int",)}, "--arg n: expected a Triton type"),
-    "no name for a constant": (ADD, {"const": ("3=4",)}, "--const '3=4': write --const NAME=VALUE"),
-    "divisor": (ADD, {**ARGUMENTS, "divisible": ("n=8",)}, "--divisible n: expected 16"),
-    "divisor text": (ADD, {**ARGUMENTS, "divisible": ("n=\N{SUPERSCRIPT TWO}",)}, "--divisible n: expected 16"),
-    "divisor of nothing": (ADD, {**ARGUMENTS, "divisible": ("m=16",)}, "--divisible m: not an argument given"),
-    "target": (ADD, {"target": "h100"}, "--target 'h100': write cuda:NN"),
-    "warps": (ADD, {"num_warps": 3}, "--num-warps: must be a power of two"),
-    "stages": (ADD, {"num_stages": -1}, "--num-stages: expected a positive integer, found -1"),
-    "warps twice": (ADD, {"num_warps": 4, "option": ("num_warps=8",)}, "--option num_warps: also given as --num-warps"),
-    "option": (ADD, {"option": ("x",)}, "--option 'x': write --option NAME=VALUE"),
-    "option value": (ADD, {"option": ("x={1: 2}",)}, "--option x: a dict cannot be a constexpr here"),
+BAD: dict[str, tuple[str, dict[str, Any]]] = {
+    "unknown": ("wgmma-tf32-mn-majr", {}),
+    "nothing like it": ("zzz", {}),
+    "empty": ("", {}),
+    "too long": ("a" * 300, {}),
+    "a path is no reproducer": ("../reproducers/wgmma-tf32-mn-major", {}),
+    "a source without a kernel": (str(KERNELS), {}),
+    "no such source": ("nowhere.py::add", {}),
+    "no name": (f"{KERNELS}::", {}),
+    "no such kernel": (f"{KERNELS}::nope", {}),
+    "argument twice": (ADD, {"arg": ("n=i32", "n=i64")}),
+    "constant twice": (ADD, {"const": ("B=1", "B=2")}),
+    "argument and constant": (ADD, {"arg": ("n=i32",), "const": ("n=1",)}),
+    "no type": (ADD, {"arg": ("n",)}),
+    "bad type": (ADD, {"arg": ("n=int",)}),
+    "no name for a constant": (ADD, {"const": ("3=4",)}),
+    "divisor": (ADD, {**ARGUMENTS, "divisible": ("n=8",)}),
+    "divisor text": (ADD, {**ARGUMENTS, "divisible": ("n=\N{SUPERSCRIPT TWO}",)}),
+    "divisor of nothing": (ADD, {**ARGUMENTS, "divisible": ("m=16",)}),
+    "target": (ADD, {"target": "h100"}),
+    "warps": (ADD, {"num_warps": 3}),
+    "stages": (ADD, {"num_stages": -1}),
+    "warps twice": (ADD, {"num_warps": 4, "option": ("num_warps=8",)}),
+    "option": (ADD, {"option": ("x",)}),
+    "option value": (ADD, {"option": ("x={1: 2}",)}),
 }
 
 
-@pytest.mark.parametrize(("text", "options", "told"), BAD.values(), ids=BAD.keys())
-def test_a_mistake_is_told_with_the_mend(text: str, options: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("text", "options"), BAD.values(), ids=BAD.keys())
+def test_errors(golden: Golden, text: str, options: dict[str, Any]) -> None:
     with pytest.raises(InputError) as caught:
         locate(text, options)
-    assert told in str(caught.value)
+    golden(str(caught.value))

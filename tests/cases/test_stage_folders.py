@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from commands import Triage, call_triage
+from golden_files import Golden
 from left import LeftBy
 
 from triage.cases.locate import locate, locate_all
@@ -132,21 +133,22 @@ def test_gluons_source_has_layouts(tmp_path: Path) -> None:
 
 
 BAD = {
-    "no JSON": ("{", "k.json: not JSON"),
-    "another JSON": ("[1]", "k.json: not a JSON object"),
-    "no target": ({**METADATA, "target": 3}, "k.json: target: not what Triton writes"),
-    "an unknown target": ({**METADATA, "target": {"backend": "tpu"}}, "k.json: target 'tpu:None'"),
-    "options of another sort": ({**METADATA, "num_warps": {"a": 1}}, "k.json: options are not what Triton writes"),
-    "warps that cannot be": ({**METADATA, "num_warps": 3}, "num_warps"),
-    "deep": ("[" * 100_000, "k.json: not JSON"),
-    "binary": ("\0", "k.json: is binary"),
+    "no JSON": "{",
+    "another JSON": "[1]",
+    "no target": {**METADATA, "target": 3},
+    "an unknown target": {**METADATA, "target": {"backend": "tpu"}},
+    "options of another sort": {**METADATA, "num_warps": {"a": 1}},
+    "warps that cannot be": {**METADATA, "num_warps": 3},
+    "deep": "[" * 100_000,
+    "binary": "\0",
 }
 
 
-@pytest.mark.parametrize(("metadata", "told"), BAD.values(), ids=BAD.keys())
-def test_metadata_of_another_sort(tmp_path: Path, metadata: Any, told: str) -> None:
-    with pytest.raises(InputError, match=told) as caught:
+@pytest.mark.parametrize("metadata", BAD.values(), ids=BAD.keys())
+def test_metadata_of_another_sort(tmp_path: Path, golden: Golden, metadata: Any) -> None:
+    with pytest.raises(InputError) as caught:
         locate(str(finished(tmp_path, metadata)))
+    golden(str(caught.value))
     assert "\n" not in str(caught.value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from golden_files import Golden
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,24 +50,24 @@ def test_a_range_knows_the_patch_releases_that_it_does_not_take() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text",
     [
-        ("3.9..3.0", "runs backwards; write the older release first, as in 3.0..3.9"),
-        ("3.3.1..3.3.0", "runs backwards"),
-        ("3.0..3.12", "3.12 is no release that triage knows (near it: 3.7.1, 3.8.0, 3.9.0); name one that is newer"),
-        ("3.3.7..3.9", "3.3.7 is no release that triage knows (near it: "),
-        ("2.1..3.0", "Triton 2.x is not supported; 3.0 is the oldest"),
-        ("3.0..x", "'x': not a Triton version"),
-        ("3.0...3.9", "not a Triton version"),
-        ("", "not a Triton version"),
-        ("3.2,,3.3", "not a Triton version"),
-        ("latest", "not a Triton version"),
+        "3.9..3.0",
+        "3.3.1..3.3.0",
+        "3.0..3.12",
+        "3.3.7..3.9",
+        "2.1..3.0",
+        "3.0..x",
+        "3.0...3.9",
+        "",
+        "3.2,,3.3",
+        "latest",
     ],
 )
-def test_bad_texts(text: str, said: str) -> None:
+def test_bad_texts(golden: Golden, text: str) -> None:
     with pytest.raises(InputError) as error:
         select([text], [])
-    assert said in str(error.value)
+    golden(str(error.value))
     assert str(error.value).startswith("--triton ")
 
 

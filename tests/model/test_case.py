@@ -1,4 +1,4 @@
-"""A case on disk: what is read, what is refused and in which words, and what a neighbour of a case is."""
+"""A case on disk: the fields that are read, the errors of those that are refused, and neighbours of a case."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from golden_files import Golden
 
 from triage.model import case as cases
 from triage.model.case import Case, Language
@@ -78,45 +79,48 @@ def test_a_stated_divisor_of_1_takes_the_pointers_default_back(tmp_path: Path) -
     assert cases.load(folder_with(tmp_path, divisible={"x_ptr": 1})).divisibility() == {"x_ptr": 1}
 
 
-BAD_FIELDS: dict[str, tuple[dict[str, Any], str]] = {
-    "schema": ({"schema": "triton-triage/case/9"}, "schema: expected 'triton-triage/case/1'"),
-    "no schema": ({"schema": ABSENT}, "schema: expected 'triton-triage/case/1', found None"),
-    "unknown field": ({"kernels": {}}, "kernels: unknown field; known are constexprs, divisible"),
-    "language": ({"language": "opencl"}, "language: 'opencl' is not one of triton, gluon, cute"),
-    "cute": ({"language": "cute"}, "language: cute kernels cannot be compiled by this release"),
-    "no kernel": ({"kernel": ABSENT}, "kernel: expected an object, found nothing"),
-    "kernel": ({"kernel": "kernel.py"}, "kernel: expected an object, found str"),
-    "no file": ({"kernel": {"name": "add"}}, "kernel.file: expected the name of the kernel's source file"),
-    "name": ({"kernel": {"file": "kernel.py", "name": "a.b"}}, "kernel.name: expected the name of a function"),
-    "missing file": ({"kernel": {"file": "no.py", "name": "add"}}, "kernel.file: 'no.py' does not exist in"),
-    "parent": ({"kernel": {"file": "../k.py", "name": "add"}}, "kernel.file: '../k.py' leaves the case folder"),
-    "absolute": ({"kernel": {"file": "/etc/group", "name": "add"}}, "kernel.file: '/etc/group' leaves the case folder"),
-    "null byte": ({"kernel": {"file": "a\0b", "name": "add"}}, "kernel.file: no name of a file"),
-    "too long": ({"kernel": {"file": "a" * 300, "name": "add"}}, "kernel.file: no name of a file"),
-    "no signature": ({"signature": ABSENT}, "signature: expected an object, found nothing"),
-    "type": ({"signature": {"n": 32}}, "signature.n: expected a Triton type such as '*fp16'"),
-    "type text": ({"signature": {"n": "float*"}}, "signature.n: expected a Triton type such as '*fp16'"),
-    "divisor": ({"divisible": {"n": 8}}, "divisible.n: expected 16 (known divisible by 16) or 1"),
-    "divisor true": ({"divisible": {"n": True}}, "divisible.n: expected 16"),
-    "divisor of nothing": ({"divisible": {"m": 16}}, "divisible.m: not an argument of the signature"),
-    "both": ({"constexprs": {"n": 1}}, "constexprs.n: also in signature; an argument is one or the other"),
-    "object constant": ({"constexprs": {"BLOCK": {}}}, "constexprs.BLOCK: a dict cannot be a constexpr here"),
-    "infinite constant": ({"constexprs": {"BLOCK": float("inf")}}, "constexprs.BLOCK: inf is not a number that JSON"),
-    "huge constant": ({"constexprs": {"BLOCK": [10**30]}}, "constexprs.BLOCK: does not fit into 64 bits"),
-    "no target": ({"target": ABSENT}, "target: expected text such as 'cuda:90', found None"),
-    "target": ({"target": "h100"}, "target 'h100': write cuda:NN"),
-    "warps": ({"options": {"num_warps": 3}}, "options.num_warps: must be a power of two"),
-    "no warps": ({"options": {"num_warps": 0}}, "options.num_warps: expected a positive integer, found 0"),
-    "stages": ({"options": {"num_stages": "3"}}, "options.num_stages: expected a positive integer, found '3'"),
-    "toolchain": ({"toolchain": {"triton": 3.2}}, "toolchain.triton: expected a version such as '3.2.0', found 3.2"),
-    "origin": ({"origin": []}, "origin: expected an object, found list"),
+BAD_FIELDS: dict[str, dict[str, Any]] = {
+    "schema": {"schema": "triton-triage/case/9"},
+    "no schema": {"schema": ABSENT},
+    "unknown field": {"kernels": {}},
+    "language": {"language": "opencl"},
+    "cute": {"language": "cute"},
+    "no kernel": {"kernel": ABSENT},
+    "kernel": {"kernel": "kernel.py"},
+    "no file": {"kernel": {"name": "add"}},
+    "name": {"kernel": {"file": "kernel.py", "name": "a.b"}},
+    "missing file": {"kernel": {"file": "no.py", "name": "add"}},
+    "parent": {"kernel": {"file": "../k.py", "name": "add"}},
+    "absolute": {"kernel": {"file": "/etc/group", "name": "add"}},
+    "null byte": {"kernel": {"file": "a\0b", "name": "add"}},
+    "too long": {"kernel": {"file": "a" * 300, "name": "add"}},
+    "no signature": {"signature": ABSENT},
+    "type": {"signature": {"n": 32}},
+    "type text": {"signature": {"n": "float*"}},
+    "divisor": {"divisible": {"n": 8}},
+    "divisor true": {"divisible": {"n": True}},
+    "divisor of nothing": {"divisible": {"m": 16}},
+    "both": {"constexprs": {"n": 1}},
+    "object constant": {"constexprs": {"BLOCK": {}}},
+    "infinite constant": {"constexprs": {"BLOCK": float("inf")}},
+    "huge constant": {"constexprs": {"BLOCK": [10**30]}},
+    "no target": {"target": ABSENT},
+    "target": {"target": "h100"},
+    "warps": {"options": {"num_warps": 3}},
+    "no warps": {"options": {"num_warps": 0}},
+    "stages": {"options": {"num_stages": "3"}},
+    "toolchain": {"toolchain": {"triton": 3.2}},
+    "origin": {"origin": []},
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("fields", "told"), BAD_FIELDS.values(), ids=BAD_FIELDS.keys())
-def test_a_wrong_field_is_named_with_its_file_and_the_mend(tmp_path: Path, fields: dict[str, Any], told: str) -> None:
-    said = refusal(folder_with(tmp_path, **fields))
-    assert said.startswith(f"{tmp_path / 'case.json'}: {told}")
+@pytest.mark.parametrize("fields", BAD_FIELDS.values(), ids=BAD_FIELDS.keys())
+def test_a_wrong_field_is_named_with_its_file_and_the_fix(
+    tmp_path: Path, golden: Golden, fields: dict[str, Any]
+) -> None:
+    text = refusal(folder_with(tmp_path, **fields))
+    golden(text)
+    assert text.startswith(f"{tmp_path / 'case.json'}: ")
 
 
 def test_a_link_does_not_lead_out_of_the_folder(tmp_path: Path) -> None:
@@ -132,40 +136,40 @@ def test_a_link_does_not_lead_out_of_the_folder(tmp_path: Path) -> None:
     assert "kernel.file: " in refusal(inside)
 
 
-BAD_FILES: dict[str, tuple[bytes | None, str]] = {
-    "missing": (None, "no such file; a case folder holds case.json and the kernel"),
-    "empty": (b"", "not JSON: Expecting value"),
-    "a list": (b"[]", "expected a JSON object with schema 'triton-triage/case/1'"),
-    "a pickle": (b"\x80\x04\x95\x00", "cannot be read as text"),
-    "deep": (b"[" * 100_000, "not JSON: maximum recursion depth exceeded"),
-    "a number of 5000 digits": (b'{"target": 1' + b"0" * 5000 + b"}", "not JSON: Exceeds the limit"),
+BAD_FILES: dict[str, bytes | None] = {
+    "missing": None,
+    "empty": b"",
+    "a list": b"[]",
+    "a pickle": b"\x80\x04\x95\x00",
+    "deep": b"[" * 100_000,
+    "a number of 5000 digits": b'{"target": 1' + b"0" * 5000 + b"}",
 }
 
 
-@pytest.mark.parametrize(("content", "told"), BAD_FILES.values(), ids=BAD_FILES.keys())
-def test_a_file_that_is_no_case(tmp_path: Path, content: bytes | None, told: str) -> None:
+@pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES.keys())
+def test_a_file_that_is_not_a_case(tmp_path: Path, golden: Golden, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / "case.json").write_bytes(content)
-    assert refusal(tmp_path).startswith(f"{tmp_path / 'case.json'}: {told}")
+    golden(refusal(tmp_path))
 
 
 def test_a_device_is_not_read() -> None:
     assert "no such file" in refusal(Path("/dev/zero"))
 
 
-BAD_SOURCES: dict[str, tuple[bytes, str]] = {
-    "no such function": (b"def f(): ...\ndef g(): ...", ": defines no function 'add'; it defines f, g"),
-    "empty": (b"", ": defines no function 'add'; it defines no function at all"),
-    "syntax error": (b"x = 1\ndef add(:", ":2: not Python: invalid syntax"),
-    "binary": (b"\x7fELF\0\0", ": not Python: "),
+BAD_SOURCES = {
+    "no such function": b"def f(): ...\ndef g(): ...",
+    "empty": b"",
+    "syntax error": b"x = 1\ndef add(:",
+    "binary": b"\x7fELF\0\0",
 }
 
 
-@pytest.mark.parametrize(("content", "told"), BAD_SOURCES.values(), ids=BAD_SOURCES.keys())
-def test_a_source_without_the_kernel(tmp_path: Path, content: bytes, told: str) -> None:
+@pytest.mark.parametrize("content", BAD_SOURCES.values(), ids=BAD_SOURCES.keys())
+def test_a_source_without_the_kernel(tmp_path: Path, golden: Golden, content: bytes) -> None:
     folder = folder_with(tmp_path)
     (folder / "kernel.py").write_bytes(content)
-    assert refusal(folder).startswith(f"{folder / 'kernel.py'}{told}")
+    golden(refusal(folder))
 
 
 @pytest.mark.parametrize("name", ["add", "renamed"])

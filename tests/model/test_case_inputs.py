@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from golden_files import Golden
 
 from triage.cases import reproducers
 from triage.model import case as cases
@@ -53,19 +54,19 @@ def test_a_neighbour_keeps_them(tmp_path: Path) -> None:
     assert case.with_changes({"BLOCK": 64, "num_warps": 8, "target": "cuda:80"}).inputs == case.inputs
 
 
-REFUSED: dict[str, tuple[Any, str]] = {
-    "nothing": (None, "inputs: expected an object, found NoneType"),
-    "empty": ({}, "inputs.arguments.x_ptr: missing; '*fp32' needs {\"shape\": [\"M\", \"K\"]}"),
-    "expression": ({**INPUTS, "grid": ["n ** 2"]}, "inputs.grid: 'n ** 2' is not allowed; there are integers, names"),
-    "divisor": ({**INPUTS, "sizes": {"n": 1000}}, "inputs.arguments.n: 1000 is not divisible by 16, as divisible"),
+REFUSED: dict[str, Any] = {
+    "nothing": None,
+    "empty": {},
+    "expression": {**INPUTS, "grid": ["n ** 2"]},
+    "divisor": {**INPUTS, "sizes": {"n": 1000}},
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("value", "told"), REFUSED.values(), ids=REFUSED.keys())
-def test_the_error_names_file_field_and_mend(tmp_path: Path, value: Any, told: str) -> None:
+@pytest.mark.parametrize("value", REFUSED.values(), ids=REFUSED.keys())
+def test_the_error_names_file_field_and_fix(tmp_path: Path, golden: Golden, value: Any) -> None:
     with pytest.raises(InputError) as caught:
         cases.load(stored(tmp_path, inputs=value))
-    assert str(caught.value).startswith(f"{tmp_path / 'case.json'}: {told}")
+    golden(str(caught.value))
 
 
 def _with_inputs() -> list[Case]:

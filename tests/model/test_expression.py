@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from golden_files import Golden
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,46 +50,46 @@ def test_values(text: str, wanted: int) -> None:
     assert value(text) == wanted
 
 
-BAD = {
-    "": "'' is no expression; write for instance 'cdiv(M, BLOCK_M)'",
-    "M +": "'M +' is no expression",
-    "M; N": "'M; N' is no expression",
-    "M\0": "is no expression",
-    "(" * 150 + "M" + ")" * 150 + "(": "is no expression",
-    "M + 1" * 100: "an expression has at most 400 characters, this one has 500",
-    "M / 2": "'/' is no integer operation; write '//' or cdiv(a, b)",
-    "M ** 2": "'M ** 2' is not allowed; there are integers, names, + - * // % and cdiv, max, min, next_power_of_2",
-    "1 << 62": "'1 << 62' is not allowed",
-    "M.bit_length()": "'M.bit_length()' is not allowed",
-    "__import__('os')": "\"__import__('os')\" is not allowed",
-    "[M][0]": "'[M][0]' is not allowed",
-    "M if N else 1": "'M if N else 1' is not allowed",
-    "lambda: M": "'lambda: M' is not allowed",
-    "cdiv(M, b=2)": "'cdiv(M, b=2)' is not allowed",
-    "cdiv(*M)": "cdiv takes 2 arguments, not 1",
-    "min(M, *N)": "'*N' is not allowed",
-    "cdiv(M)": "cdiv takes 2 arguments, not 1",
-    "min(M)": "min takes 2 to 8 arguments, not 1",
-    "next_power_of_2(M, N)": "next_power_of_2 takes 1 argument, not 2",
-    "1.5": "1.5 is no integer",
-    "True": "True is no integer",
-    "'a'": "'a' is no integer",
-    "K": "'K' is unknown",
-    "M // ZERO": "4096 // 0 has no value",
-    "M % ZERO": "4096 % 0 has no value",
-    "cdiv(M, ZERO)": "cdiv(4096, 0): the divisor must be positive",
-    "next_power_of_2(ZERO)": "next_power_of_2(0): the argument must be positive",
-    "9223372036854775807 + 1": "a value does not fit into 64 bits",
-    "9223372036854775808": "a value does not fit into 64 bits",
-    "M * M * M * M * M * M": "a value does not fit into 64 bits",
-}
+BAD = [
+    "",
+    "M +",
+    "M; N",
+    "M\0",
+    "(" * 150 + "M" + ")" * 150 + "(",
+    "M + 1" * 100,
+    "M / 2",
+    "M ** 2",
+    "1 << 62",
+    "M.bit_length()",
+    "__import__('os')",
+    "[M][0]",
+    "M if N else 1",
+    "lambda: M",
+    "cdiv(M, b=2)",
+    "cdiv(*M)",
+    "min(M, *N)",
+    "cdiv(M)",
+    "min(M)",
+    "next_power_of_2(M, N)",
+    "1.5",
+    "True",
+    "'a'",
+    "K",
+    "M // ZERO",
+    "M % ZERO",
+    "cdiv(M, ZERO)",
+    "next_power_of_2(ZERO)",
+    "9223372036854775807 + 1",
+    "9223372036854775808",
+    "M * M * M * M * M * M",
+]
 
 
-@pytest.mark.parametrize(("text", "told"), BAD.items())
-def test_what_is_refused(text: str, told: str) -> None:
+@pytest.mark.parametrize("text", BAD, ids=lambda text: text[:40])
+def test_errors(golden: Golden, text: str) -> None:
     with pytest.raises(BadExpression) as caught:
         value(text)
-    assert told in str(caught.value)
+    golden(str(caught.value))
 
 
 _ATOMS = st.sampled_from(["M", "N", "BLOCK", "1", "3", "17"])

@@ -1,4 +1,4 @@
-"""The field ``inputs``: what is refused and in which words, and the numbers it comes to in a configuration."""
+"""The field ``inputs``: its errors, and its values in a configuration."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from golden_files import Golden
 
 from triage.model import inputs
 from triage.model import launch_plan as plan
@@ -97,71 +98,68 @@ def test_the_tolerance_follows_the_coarsest_type(types: dict[str, str], toleranc
     assert resolve(document, types).tolerance == tolerance
 
 
-REFUSED: dict[str, tuple[str, Any, str]] = {
-    "unknown field": ("shape", [], "inputs.shape: unknown field; known are sizes, arguments, grid, outputs, tolerance"),
-    "sizes": ("sizes", [1], "inputs.sizes: expected an object, found list"),
-    "size": ("sizes.M", "256", "inputs.sizes.M: expected an integer from 0 to 2**40, found '256'"),
-    "size true": ("sizes.M", True, "inputs.sizes.M: expected an integer"),
-    "huge size": ("sizes.M", 1 << 41, "inputs.sizes.M: expected an integer"),
-    "size no name": ("sizes.a b", 1, "inputs.sizes.a b: a size has a name that expressions can use"),
-    "size constexpr": ("sizes.BLOCK", 1, "inputs.sizes.BLOCK: also in constexprs; a name is one or the other"),
-    "no argument": ("arguments.x", 1, "inputs.arguments.x: not an argument of the signature"),
-    "constexpr": ("arguments.BLOCK", 1, "inputs.arguments.BLOCK: a constexpr has its value already"),
-    "missing pointer": ("arguments.a_ptr", GONE, "inputs.arguments.a_ptr: missing; '*fp16' needs {\"shape\""),
-    "missing scalar": ("arguments.scale", GONE, "inputs.arguments.scale: missing; 'fp32' needs a number"),
-    "pointer number": ("arguments.a_ptr", 3, "inputs.arguments.a_ptr: expected an object, found int"),
-    "pointer field": ("arguments.a_ptr.dtype", "fp16", "inputs.arguments.a_ptr.dtype: unknown field; known are shape"),
-    "no shape": ("arguments.a_ptr.shape", GONE, "inputs.arguments.a_ptr.shape: expected a list of 1 to 8 sizes"),
-    "shape": ("arguments.a_ptr.shape", "M", "inputs.arguments.a_ptr.shape: expected a list of 1 to 8 sizes, found 'M'"),
-    "empty shape": ("arguments.a_ptr.shape", [], "inputs.arguments.a_ptr.shape: expected a list of 1 to 8 sizes"),
-    "shape float": ("arguments.a_ptr.shape", [1.5], "inputs.arguments.a_ptr.shape: expected an integer or an expr"),
-    "shape syntax": ("arguments.a_ptr.shape", ["M/2"], "inputs.arguments.a_ptr.shape: '/' is no integer operation"),
-    "shape name": ("arguments.a_ptr.shape", ["Q"], "inputs.arguments.a_ptr.shape: 'Q' is no integer that is known; "
-                   "known are M, N, K, BLOCK"),
-    "shape dtype": ("arguments.a_ptr.shape", ["DTYPE"], "inputs.arguments.a_ptr.shape: 'DTYPE' is no integer"),
-    "shape pointer": ("arguments.a_ptr.shape", ["c_ptr"], "inputs.arguments.a_ptr.shape: 'c_ptr' is no integer"),
-    "zero shape": ("arguments.a_ptr.shape", ["M - M"], "inputs.arguments.a_ptr.shape: M - M is 0; at least 1"),
-    "rank": ("arguments.b.shape", ["N"], "inputs.arguments.b.shape: 1 dimensions, the descriptor's tile has 2"),
-    "too large": ("sizes.M", 1 << 33, "inputs.arguments.M: 8589934592 does not fit into i32"),
-    "too many bytes": ("arguments.a_ptr.shape", ["M", 1 << 26], "inputs.arguments: 34359877648 bytes in all; at most"),
-    "transposed": ("arguments.b.transposed", 1, "inputs.arguments.b.transposed: expected true or false, found 1"),
-    "transposed vector": ("arguments.index", {"shape": [4], "transposed": True},
-                          "inputs.arguments.index.transposed: one dimension has nothing to be exchanged with"),
-    "fill": ("arguments.a_ptr.fill", "gauss", "inputs.arguments.a_ptr.fill: 'gauss' is not one of normal, uniform"),
-    "normal integers": ("arguments.index.fill", "normal", "inputs.arguments.index.fill: 'normal' is for floating"),
-    "bounds": ("arguments.c_ptr.low", 1, "inputs.arguments.c_ptr.low: only uniform and randint have bounds"),
-    "bound text": ("arguments.b.low", "x", "inputs.arguments.b.low: expected a number, found 'x'"),
-    "bounds order": ("arguments.b.low", 1, "inputs.arguments.b.high: 1 is not above low, which is 1"),
-    "bound too large": ("arguments.index.high", 200, "inputs.arguments.index.high: 199 does not fit into i8"),
-    "bound too small": ("arguments.index.low", -129, "inputs.arguments.index.low: -129 does not fit into i8"),
-    "arange": ("arguments.index", {"shape": [129], "fill": "arange"},
-               "inputs.arguments.index.fill: 128 does not fit into i8"),
-    "scalar text": ("arguments.stride", "K +", "inputs.arguments.stride: 'K +' is no expression"),
-    "scalar float": ("arguments.stride", 1.0, "inputs.arguments.stride: expected an integer or an expression"),
-    "scalar true": ("arguments.stride", True, "inputs.arguments.stride: expected an integer or an expression"),
-    "infinite": ("arguments.scale", float("inf"), "inputs.arguments.scale: expected a number or an expression"),
-    "one bit": ("arguments.flag", 2, "inputs.arguments.flag: 2 does not fit into i1"),
-    "divisor": ("arguments.stride", "K + 1", "inputs.arguments.stride: 33 is not divisible by 16, as divisible.stride"),
-    "no end": ("arguments.stride", "stride + 1", "inputs.arguments.stride: stride → stride has no end"),
-    "no grid": ("grid", GONE, "inputs.grid: expected a list of 1 to 3 sizes such as ['cdiv(M, BLOCK_M)']"),
-    "grid": ("grid", [1, 1, 1, 1], "inputs.grid: expected a list of 1 to 3 sizes"),
-    "empty grid": ("grid", ["M // 1000"], "inputs.grid: M // 1000 is 0; at least 1 is needed"),
-    "grid y": ("grid", [1, 65536], "inputs.grid: 65536 blocks along y; at most 65535"),
-    "outputs": ("outputs", "c_ptr", "inputs.outputs: expected a list of arguments, found 'c_ptr'"),
-    "output scalar": ("outputs", ["M"], "inputs.outputs: 'M' is no pointer and no tensor descriptor of the signature"),
-    "output unknown": ("outputs", ["z"], "inputs.outputs: 'z' is no pointer"),
-    "output twice": ("outputs", ["c_ptr", "c_ptr"], "inputs.outputs: an argument is named twice"),
-    "tolerance": ("tolerance", -1, "inputs.tolerance: expected a number that is not negative, found -1"),
-    "flops": ("flops", "M ** 3", "inputs.flops: 'M ** 3' is not allowed"),
-    "no flops": ("flops", 0, "inputs.flops: found 0; at least 1 is needed"),
+REFUSED: dict[str, tuple[str, Any]] = {
+    "unknown field": ("shape", []),
+    "sizes": ("sizes", [1]),
+    "size": ("sizes.M", "256"),
+    "size true": ("sizes.M", True),
+    "huge size": ("sizes.M", 1 << 41),
+    "size no name": ("sizes.a b", 1),
+    "size constexpr": ("sizes.BLOCK", 1),
+    "no argument": ("arguments.x", 1),
+    "constexpr": ("arguments.BLOCK", 1),
+    "missing pointer": ("arguments.a_ptr", GONE),
+    "missing scalar": ("arguments.scale", GONE),
+    "pointer number": ("arguments.a_ptr", 3),
+    "pointer field": ("arguments.a_ptr.dtype", "fp16"),
+    "no shape": ("arguments.a_ptr.shape", GONE),
+    "shape": ("arguments.a_ptr.shape", "M"),
+    "empty shape": ("arguments.a_ptr.shape", []),
+    "shape float": ("arguments.a_ptr.shape", [1.5]),
+    "shape syntax": ("arguments.a_ptr.shape", ["M/2"]),
+    "shape name": ("arguments.a_ptr.shape", ["Q"]),
+    "shape dtype": ("arguments.a_ptr.shape", ["DTYPE"]),
+    "shape pointer": ("arguments.a_ptr.shape", ["c_ptr"]),
+    "zero shape": ("arguments.a_ptr.shape", ["M - M"]),
+    "rank": ("arguments.b.shape", ["N"]),
+    "too large": ("sizes.M", 1 << 33),
+    "too many bytes": ("arguments.a_ptr.shape", ["M", 1 << 26]),
+    "transposed": ("arguments.b.transposed", 1),
+    "transposed vector": ("arguments.index", {"shape": [4], "transposed": True}),
+    "fill": ("arguments.a_ptr.fill", "gauss"),
+    "normal integers": ("arguments.index.fill", "normal"),
+    "bounds": ("arguments.c_ptr.low", 1),
+    "bound text": ("arguments.b.low", "x"),
+    "bounds order": ("arguments.b.low", 1),
+    "bound too large": ("arguments.index.high", 200),
+    "bound too small": ("arguments.index.low", -129),
+    "arange": ("arguments.index", {"shape": [129], "fill": "arange"}),
+    "scalar text": ("arguments.stride", "K +"),
+    "scalar float": ("arguments.stride", 1.0),
+    "scalar true": ("arguments.stride", True),
+    "infinite": ("arguments.scale", float("inf")),
+    "one bit": ("arguments.flag", 2),
+    "divisor": ("arguments.stride", "K + 1"),
+    "no end": ("arguments.stride", "stride + 1"),
+    "no grid": ("grid", GONE),
+    "grid": ("grid", [1, 1, 1, 1]),
+    "empty grid": ("grid", ["M // 1000"]),
+    "grid y": ("grid", [1, 65536]),
+    "outputs": ("outputs", "c_ptr"),
+    "output scalar": ("outputs", ["M"]),
+    "output unknown": ("outputs", ["z"]),
+    "output twice": ("outputs", ["c_ptr", "c_ptr"]),
+    "tolerance": ("tolerance", -1),
+    "flops": ("flops", "M ** 3"),
+    "no flops": ("flops", 0),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "value", "told"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_is_refused(path: str, value: Any, told: str) -> None:
+@pytest.mark.parametrize(("path", "value"), REFUSED.values(), ids=REFUSED.keys())
+def test_errors(golden: Golden, path: str, value: Any) -> None:
     with pytest.raises(InputError) as caught:
         check(changed(path, value))
-    assert str(caught.value).startswith(told)
+    golden(str(caught.value))
     assert "\n" not in str(caught.value)
 
 

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from golden_files import Golden
 from samples import FINISHED, copied
 
 from triage.model.errors import InputError
@@ -81,24 +82,25 @@ def test_a_document_cannot_name_a_file_elsewhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text",
     [
-        ("not json", "not JSON"),
-        ("[]", "schema: expected 'triton-triage/report/1', found 'list'"),
-        ("{}", "schema: expected 'triton-triage/report/1', found None"),
-        ("[" * 100_000, "not JSON"),
-        ('{"schema": "triton-triage/report/1", "n": NaN}', "NaN is no number that JSON can hold"),
-        ('{"schema": "triton-triage/report/1", "n": ' + "[" * 100 + "]" * 100 + "}", "nested deeper than 40"),
-        ('{"schema": "triton-triage/report/1", "diagnosis": 3}', "diagnosis: expected an object, found int"),
-        ('{"schema": "triton-triage/report/1", "artifacts": []}', "artifacts: expected an object, found list"),
+        "not json",
+        "[]",
+        "{}",
+        "[" * 100_000,
+        '{"schema": "triton-triage/report/1", "n": NaN}',
+        '{"schema": "triton-triage/report/1", "n": ' + "[" * 100 + "]" * 100 + "}",
+        '{"schema": "triton-triage/report/1", "diagnosis": 3}',
+        '{"schema": "triton-triage/report/1", "artifacts": []}',
     ],
+    ids=lambda text: text[:60],
 )
-def test_a_document_that_is_none_is_one_line(tmp_path: Path, text: str, said: str) -> None:
+def test_the_error_of_another_document_is_one_line(tmp_path: Path, golden: Golden, text: str) -> None:
     (tmp_path / "report.json").write_text(text)
     with pytest.raises(InputError) as error:
         read(tmp_path)
-    assert "report.json: " in str(error.value)
-    assert said in str(error.value)
+    golden(str(error.value))
+    assert "\n" not in str(error.value)
 
 
 def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
