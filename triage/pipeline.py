@@ -94,6 +94,8 @@ class Session:
     def check_all(self, cases: Iterable[Case]) -> Iterator[Report | TriageError]:
         """Triage several cases that share the workers. All are compiled first, in any order; the reports come in the
         order of the cases, with an error for each case that could not be triaged."""
+        cases = list(cases)
+        self._progress.caveats(case.target for case in cases)
         requests: list[Request | TriageError] = []
         for case in cases:
             try:

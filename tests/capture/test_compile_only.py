@@ -11,7 +11,7 @@ from commands import Run, start_triage
 from running import Bench
 
 from triage.capture.compile_only import CompileOnly
-from triage.capture.parts import described
+from triage.capture.shown_gpu import described
 from triage.legality.limits import limits
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -118,7 +118,8 @@ def test_the_document_has_what_was_reached(bench: Bench) -> None:
         (("--compile-only",), "--compile-only and --target go together"),
         (("--target", "cuda:90"), "--compile-only and --target go together"),
         (("--compile-only", "--target", "sm_90"), "target 'sm_90': write cuda:NN"),
-        (("--compile-only", "--target", "cuda:55"), "--target cuda:55: no part of it is known"),
+        (("--compile-only", "--target", "cuda:55"), "target 'cuda:55': not a GPU architecture that Triton"),
+        (("--compile-only", "--target", "cuda:88"), "--target cuda:88: no product of it is known"),
     ],
 )
 def test_a_target_that_cannot_be_is_said_before_the_program_runs(

@@ -14,7 +14,8 @@ from triage.cases.locate import locate
 from triage.harness.toolchains import RELEASES
 from triage.model.case import Case
 from triage.model.errors import TriageError
-from triage.model.outcome import Status, TensorCore
+from triage.model.gpus import TensorCore
+from triage.model.outcome import Status
 from triage.model.report import Report
 from triage.pipeline import Options, Session
 

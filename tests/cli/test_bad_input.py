@@ -20,6 +20,12 @@ ADD = (f"{KERNELS}::add", "--arg", "x_ptr=*fp32", "--arg", "y_ptr=*fp32", "--arg
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with a few files that are no cases, as the working folder; and a cache that is empty."""
     (tmp_path / "folder").mkdir()
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "k.py").write_text("import triton\n\n\n@triton.jit\ndef k():\n    pass\n")
+    (tmp_path / "odd" / "case.json").write_text(
+        '{"schema": "triton-triage/case/1", "language": "triton", "kernel": {"file": "k.py", "name": "k"},'
+        ' "signature": {}, "target": "hip:gfx943"}'
+    )
     (tmp_path / "empty.json").touch()
     (tmp_path / "empty.py").touch()
     (tmp_path / "binary.json").write_bytes(b"\x7fELF\xff")
@@ -59,6 +65,12 @@ BAD: dict[str, tuple[str, ...]] = {
     "no version": ("check", *ADD, "--triton", "../x"),
     "no interpreter": ("check", *ADD, "--python", "/nowhere"),
     "no Python": ("check", *ADD, "--python", "no-python"),
+    "no architecture": ("check", *ADD, "--target", "cuda:91"),
+    "an old architecture": ("check", *ADD, "--target", "cuda:61"),
+    "no chip": ("check", *ADD, "--target", "hip:gfx9999"),
+    "no architecture among several": ("matrix", *ADD, "--target", "cuda:90,cuda:85"),
+    "no architecture of a rule": ("explain", "launch", "--target", "cuda:91"),
+    "no architecture of a folder": ("check", "odd"),
     "missing log": ("log", "nowhere.log"),
     "folder as log": ("log", "folder"),
 }
@@ -69,6 +81,12 @@ def test_one_line_and_exit_code_2(here: Path, cli: Triage, golden: Golden, argum
     done = cli(*arguments)
     golden(done.err)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+
+
+def test_a_newer_architecture_is_compiled_for_after_a_warning(check: Triage, golden: Golden) -> None:
+    done = check(*ADD, "--target", "cuda:130", "--no-suggest")
+    golden(done.err)
+    assert (done.code, done.err.count("\n")) == (1, 1)
 
 
 @pytest.mark.slow

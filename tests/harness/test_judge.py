@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import NO_LLD, Facts, judge, split_marks
 from triage.harness.limits import Limits
-from triage.model.outcome import Outcome, Stage, Status, TensorCore, Undecided
+from triage.model.gpus import TensorCore
+from triage.model.outcome import Outcome, Stage, Status, Undecided
 
 TOKEN = "0123456789abcdef"
 LIMITS = Limits(10.0, 1 << 30)

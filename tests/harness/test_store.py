@@ -18,7 +18,8 @@ from triage.harness.store import Store, key_of
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Case
 from triage.model.errors import InputError
-from triage.model.outcome import Frame, Outcome, PythonError, Resources, Stage, StageTime, Status, TensorCore
+from triage.model.gpus import TensorCore
+from triage.model.outcome import Frame, Outcome, PythonError, Resources, Stage, StageTime, Status
 
 GIB = 1 << 30
 TOOLCHAIN = Toolchain(Path("/env/bin/python"), "3.9.0", "3.11.7", False, "identity")

@@ -24,7 +24,8 @@ from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model import case as case_module
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
-from triage.model.outcome import Outcome, Stage, Status, TensorCore, Undecided
+from triage.model.gpus import TensorCore
+from triage.model.outcome import Outcome, Stage, Status, Undecided
 
 Compile = Callable[..., "list[Outcome | Undecided]"]
 

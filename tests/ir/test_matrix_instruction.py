@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from triage.ir.matrix_instruction import matrix_instruction
-from triage.model.outcome import TensorCore
+from triage.model.gpus import TensorCore
 from triage.model.target import Target
 
 

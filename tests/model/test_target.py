@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from triage.model.errors import InputError
-from triage.model.target import Target
+from triage.model.progress import Progress
+from triage.model.target import Target, UnknownArchitecture
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,34 @@ def test_spellings(text: str, backend: str, arch: str, warp_size: int) -> None:
 def test_what_is_none_is_told_how_to_write_one(text: str) -> None:
     with pytest.raises(InputError, match=r"write cuda:NN .* or hip:gfxNNN"):
         Target.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        ("cuda:91", "cuda:90 and cuda:100"),
+        ("cuda:61", "cuda:70"),
+        ("cuda:999", "cuda:121"),
+        ("hip:gfx943", "hip:gfx942 and hip:gfx950"),
+        ("hip:gfx803", "hip:gfx900"),
+        ("hip:gfx9999", "hip:gfx1251"),
+    ],
+)
+def test_an_architecture_that_cannot_exist_is_refused(text: str, near: str) -> None:
+    with pytest.raises(UnknownArchitecture) as raised:
+        Target.parse(text)
+    assert str(raised.value).endswith(f"next to it: {near}")
+
+
+@pytest.mark.parametrize("text", ["cuda:122", "cuda:130", "cuda:169", "hip:gfx1252", "hip:gfx1300", "hip:gfx16ff"])
+def test_a_newer_architecture_is_accepted_with_a_caveat(text: str) -> None:
+    target = Target.parse(text)
+    caveat = target.caveat
+    assert caveat is not None and caveat.startswith(f"{target} is newer than ")
+    assert (target.gpu, target.warp_size) == (None, 32)
+    lines: list[str] = []
+    Progress(warn=lines.append).caveats([target, Target.parse("cuda:90"), target])
+    assert lines == [caveat]
 
 
 def test_compute_capability() -> None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.model.outcome import Resources, TensorCore
+from triage.model.gpus import TensorCore
+from triage.model.outcome import Resources
 from triage.model.report import Suggestion, SuggestionKind
 from triage.model.target import Target
 from triage.performance.cost import change_penalty, note, order

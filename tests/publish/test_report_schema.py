@@ -19,7 +19,8 @@ from triage.cases.locate import locate
 from triage.harness.toolchains import Toolchains
 from triage.model.case import load
 from triage.model.diagnosis import Kind
-from triage.model.outcome import Stage, Status, TensorCore
+from triage.model.gpus import TensorCore
+from triage.model.outcome import Stage, Status
 from triage.model.report import SuggestionKind
 from triage.pipeline import Options, Session
 from triage.publish.finished import read

@@ -15,7 +15,8 @@ from rich.console import Console
 
 from triage.model.case import Case, frozen
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
-from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status, TensorCore
+from triage.model.gpus import TensorCore
+from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status
 from triage.model.report import Match, Report, Suggestion, SuggestionKind, Tried
 from triage.publish.formats.terminal import report as render
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from triage.model.case import Case, frozen
-from triage.model.outcome import Resources, TensorCore
+from triage.model.gpus import TensorCore
+from triage.model.outcome import Resources
 from triage.model.target import Target
 from triage.suggest.hazards import caution
 

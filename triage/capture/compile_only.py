@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.capture.captured import Capture
-from triage.capture.parts import described
+from triage.capture.shown_gpu import described
 from triage.model.target import Target
 
 _REACHED, _LEFT, _INDUCTOR = "reached", "left", ".inductor"
@@ -69,7 +69,7 @@ class CompileOnly:
 
     @classmethod
     def parse(cls, target: str, folder: Path) -> CompileOnly:
-        """Raises InputError for a target whose GPU model is unknown."""
+        """Raises InputError for a target without a known product."""
         settings = cls(Target.parse(target), folder)
         settings.variables()
         for name in (_REACHED, _LEFT):

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from triage.legality.limits import limits
 from triage.model.target import Target
 
-_PROCESSORS = {"80": 108, "86": 84, "89": 128, "90": 132, "100": 148, "120": 170, "gfx90a": 104, "gfx942": 304}
-"""Multiprocessors (compute units) of each architecture's usual board; modules use it for persistent grids."""
+# Of a target that is not in the table: the least that any GPU has, and an even number of multiprocessors.
+_SHARED_BYTES, _MULTIPROCESSORS = 65536, 64
 
 
 def driver_properties(target: Target) -> dict[str, int]:
     """Under the names of ``get_device_properties`` in triton/backends/*/driver.c."""
-    known = limits(target)
+    gpu = target.gpu
     return {
-        "max_shared_mem": known.shared_bytes if known else 65536,
+        "max_shared_mem": gpu.block.shared_bytes if gpu and gpu.block else _SHARED_BYTES,
         "max_num_regs": 65536,
-        "multiprocessor_count": _PROCESSORS.get(target.arch, 64),
+        # Modules use it for persistent grids.
+        "multiprocessor_count": gpu.product.multiprocessors if gpu and gpu.product else _MULTIPROCESSORS,
         "sm_clock_rate": 1_500_000,
         "mem_clock_rate": 1_500_000,
         "mem_bus_width": 5120,

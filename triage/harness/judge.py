@@ -14,7 +14,8 @@ from triage.harness.limits import Limits
 from triage.harness.worker.recorder import MARK
 from triage.legality.limits import over_limit
 from triage.model.case import Case
-from triage.model.outcome import Frame, Outcome, PythonError, Resources, Stage, StageTime, Status, TensorCore, Undecided
+from triage.model.gpus import TensorCore
+from triage.model.outcome import Frame, Outcome, PythonError, Resources, Stage, StageTime, Status, Undecided
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 from triage.model.errors import InputError
-from triage.model.target import Target
+from triage.model.target import Target, UnknownArchitecture
 
 _HEAD, _TAIL = 1 << 20, 1 << 18
 """Characters of the beginning and the end that are searched for declarations."""
@@ -54,7 +54,8 @@ class Declared:
 
 
 def declared(text: str, pipeline: bool = False) -> Declared:
-    """Read what a text declares. ``pipeline``: it is an MLIR module with a pipeline, whose options count as well."""
+    """Read what a text declares. ``pipeline``: it is an MLIR module with a pipeline, whose options count as well.
+    Raises UnknownArchitecture."""
     ends = f"{text[:_HEAD]}\n{text[-_TAIL:] if len(text) > _HEAD else ''}"
     target = _target(ends)
     options = {name: int(next(filter(None, hit.groups()))) for name, p in _NUMBERS.items() if (hit := p.search(ends))}
@@ -72,7 +73,7 @@ def _target(text: str) -> Target | None:
     if hit := _TARGET.search(text):
         return _parsed(hit[1] or hit[2])
     if hit := _SM.search(text) or _CAPABILITY.search(text):
-        return Target("cuda", hit[1])
+        return _parsed(f"cuda:{hit[1]}")
     if hit := _AMD.search(text) or _GFX.search(text):
         return _parsed(f"hip:{next(filter(None, hit.groups()))}")
     return None
@@ -81,6 +82,8 @@ def _target(text: str) -> Target | None:
 def _parsed(text: str) -> Target | None:
     try:
         return Target.parse(text)
+    except UnknownArchitecture:
+        raise
     except InputError:
         return None
 

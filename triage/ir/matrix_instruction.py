@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from triage.model.outcome import TensorCore
+from triage.model.gpus import TensorCore
 from triage.model.target import Target
 
 _CHOSEN: tuple[tuple[str, TensorCore], ...] = (
@@ -42,26 +42,17 @@ def _of_dot(dot: re.Match[str], target: Target) -> TensorCore:
     operand = _OPERAND.search(dot["rest"])
     element = operand[1] if operand else ""
     if target.backend == "hip":
-        return _amd(target.arch)
+        return target.gpu.matrix if target.gpu is not None else TensorCore.NONE
     # Without TF32, a product of fp32 is plain FMA on every NVIDIA target.
     if element == "f32" and not dot["scaled"] and "tf32" not in dot["rest"].lower():
         return TensorCore.NONE
-    return _nvidia(target.capability or 0, rows, columns, element)
+    return _nvidia(target, rows, columns, element)
 
 
-def _amd(arch: str) -> TensorCore:
-    if arch.startswith(("gfx11", "gfx12")):
-        return TensorCore.WMMA
-    return TensorCore.MFMA if arch in ("gfx908", "gfx90a", "gfx940", "gfx941", "gfx942", "gfx950") else TensorCore.NONE
-
-
-def _nvidia(capability: int, rows: int, columns: int, element: str) -> TensorCore:
-    # wgmma and tcgen05 work on 64 rows and multiples of 8 columns (PTX ISA), and know no double precision.
-    warpgroup = rows % 64 == 0 and columns % 8 == 0 and element != "f64"
-    if warpgroup and 100 <= capability < 120:
-        return TensorCore.TCGEN05
-    if warpgroup and capability == 90:
-        return TensorCore.WGMMA
-    if element == "f64" and capability < 80:
-        return TensorCore.NONE
-    return TensorCore.MMA_SYNC if capability >= 70 else TensorCore.NONE
+def _nvidia(target: Target, rows: int, columns: int, element: str) -> TensorCore:
+    best = target.gpu.matrix if target.gpu is not None else TensorCore.MMA_SYNC
+    # wgmma and tcgen05 take 64 rows and multiples of 8 columns, and no double precision (PTX ISA).
+    if best is not TensorCore.MMA_SYNC and rows % 64 == 0 and columns % 8 == 0 and element != "f64":
+        return best
+    # mma.sync takes double precision from 8.0 on (PTX ISA).
+    return TensorCore.NONE if element == "f64" and (target.capability or 0) < 80 else TensorCore.MMA_SYNC

@@ -25,6 +25,7 @@ from triage.legality.language import MAX_NUMEL
 from triage.legality.release import NEWEST, Series, series
 from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Value, Violation, nearest, spoken
+from triage.model.gpus import MAX_THREADS
 from triage.model.target import Target
 
 SOURCE = "triton/language/semantic.py: dot; triton/backends/{nvidia,amd}/compiler.py: min_dot_size"
@@ -119,7 +120,7 @@ def violations(
             Violation("dot.input-precision", "input_precision", input_precision, allowed, close, _OPTIONS, message)
         )
     if num_warps < 1 or num_warps & (num_warps - 1):
-        powers = _powers(1, 1024 // target.warp_size)
+        powers = _powers(1, MAX_THREADS // target.warp_size)
         message = f"num_warps={num_warps} is no power of two"
         found.append(
             Violation("dot.num-warps", "num_warps", num_warps, powers, nearest(num_warps, powers), _WARPS, message)

@@ -12,7 +12,6 @@ from triage.model.target import Target
 SOURCE = "triton/backends/{nvidia,amd}/compiler.py: supported_fp8_dtypes; triton/language/core.py: dtype.to_ir"
 NAMES = ("e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e4m3b15")
 """Triton's fp8e4nv, fp8e5, fp8e4b8, fp8e5b16 and fp8e4b15, as dtypes.py calls them."""
-_CDNA3 = ("gfx940", "gfx941", "gfx942")
 
 
 def supported(target: Target, release: Series) -> frozenset[str]:
@@ -20,14 +19,19 @@ def supported(target: Target, release: Series) -> frozenset[str]:
     if release < (3, 2):
         return frozenset(NAMES)
     if target.capability is not None:
-        return frozenset({"e5m2", "e4m3b15"} | ({"e4m3"} if target.capability >= 89 else set()))
+        return frozenset({"e5m2", "e4m3b15", *_native(target)})
     if release >= (3, 5):
         return frozenset({"e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"})
-    found = {"e5m2"}
-    if target.arch in _CDNA3:
-        found |= {"e4m3fnuz", "e5m2fnuz"}
+    names = {"e5m2"}
+    if "e4m3fnuz" in _native(target):
+        names |= {"e4m3fnuz", "e5m2fnuz"}
         if release >= (3, 3):
-            found.add("e4m3")
-    elif (release >= (3, 3) and target.arch == "gfx950") or (release >= (3, 4) and "gfx12" in target.arch):
-        found.add("e4m3")
-    return frozenset(found)
+            names.add("e4m3")
+    elif "e4m3" in _native(target) and release >= ((3, 3) if target.arch == "gfx950" else (3, 4)):
+        names.add("e4m3")
+    return frozenset(names)
+
+
+def _native(target: Target) -> tuple[str, ...]:
+    """The fp8 types of the hardware; of a target that the table does not have, those of all newer ones."""
+    return target.gpu.fp8 if target.gpu is not None else ("e4m3", "e5m2")

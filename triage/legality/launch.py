@@ -10,6 +10,7 @@ from triage.legality.explanation import Fact, Table
 from triage.legality.limits import limits, tabulated
 from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation, nearest, spoken
+from triage.model.gpus import MAX_THREADS
 from triage.model.target import Target
 
 _TRITON = "triton/backends/*/compiler.py: num_warps must be a power of 2"
@@ -22,7 +23,7 @@ def violations(target: Target, num_warps: int = 4, num_ctas: int = 1) -> list[Vi
     found = []
     row = limits(target)
     width = target.warp_size
-    most = row.threads // width if row else 1024 // width
+    most = (row.threads if row else MAX_THREADS) // width
     warps = tuple(1 << exponent for exponent in range(most.bit_length()))
     if num_warps not in warps:
         power = num_warps > 0 and num_warps & (num_warps - 1) == 0

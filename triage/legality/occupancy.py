@@ -15,10 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from triage.legality.explanation import Fact, Table
-from triage.legality.limits import Multiprocessor, limits, multiprocessor, multiprocessors
+from triage.legality.limits import limits, multiprocessor, multiprocessors
 from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation, nearest
 from triage.model.errors import InputError
+from triage.model.gpus import Multiprocessor
 from triage.model.target import Target
 
 TITLE = "blocks and warps on a multiprocessor, and what limits them"

@@ -132,13 +132,11 @@ def accumulator(tile: tuple[int, int], *, num_warps: int, target: Target, tensor
     """Registers a thread that a 32-bit accumulator of BLOCK_M x BLOCK_N takes, rounded up; 0 in tensor memory, where
     tcgen05 (capability 10.x, BLOCK_M of 64 and more) keeps it. ``tensor_memory`` overrides that choice."""
     if tensor_memory is None:
-        tensor_memory = target.capability in _TENSOR_MEMORY and tile[0] >= 64
+        block = limits(target)
+        tensor_memory = block is not None and block.tensor_memory_columns > 0 and tile[0] >= 64
     if tensor_memory:
         return 0
     return -(-tile[0] * tile[1] // (num_warps * target.warp_size))
-
-
-_TENSOR_MEMORY = (100, 101, 103, 110)
 
 
 def _judge(given: Given) -> Judgement:

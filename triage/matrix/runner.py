@@ -52,6 +52,7 @@ class Runner:
         self._use_cache = use_cache
         self._keep = keep
         self._progress = progress or Progress()
+        self._progress.caveats(case.target for case in cases.values())
         self._resolved: dict[Row, Toolchain] = {}
         self._cells: dict[tuple[str, str], Cell] = {}
         self._asked = 0

@@ -161,6 +161,7 @@ def minimize(case: Case, options: Options, progress: Progress | None = None) -> 
     """Reduce a case. An interrupt (KeyboardInterrupt) ends the search and keeps the best. Raises InputError when the
     case does not fail, EnvironmentFault when it cannot be told whether it does."""
     progress = progress or Progress()
+    progress.caveats([case.target])
     toolchains = Toolchains(progress=progress.note)
     triton = options.triton or (None if options.python else case.triton)
     toolchain = toolchains.resolve(triton, options.python)

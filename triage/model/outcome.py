@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
 
 from triage.model.document import Amount, Count, Doc, Documented, Internal, encode_fields
+from triage.model.gpus import TensorCore
 
 
 class Status(str, Enum):
@@ -36,17 +37,6 @@ class Stage(str, Enum):
     HSACO = "hsaco"
     LOAD = "load"
     LAUNCH = "launch"
-
-
-class TensorCore(str, Enum):
-    """The matrix instruction class found in the emitted assembly, fastest first within a vendor."""
-
-    TCGEN05 = "tcgen05"
-    WGMMA = "wgmma"
-    MMA_SYNC = "mma.sync"
-    MFMA = "mfma"
-    WMMA = "wmma"
-    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,27 @@
-"""Who is told what is going on while a triage works."""
+"""Callbacks for reporting progress."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+
+from triage.model.target import Target
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``note`` gets a line before anything that takes long and is worth keeping; ``step`` what is being done right
-    now; ``tried`` how many neighbours were compiled and how many of them work; ``timing`` how many were timed, and of
-    how many. Each may be left out."""
+    """``warn`` gets a line that stays on the screen; ``note`` one before anything that takes long; ``step`` what is
+    being done right now; ``tried`` how many neighbours were compiled and how many of them work; ``timing`` how many
+    were timed, and of how many. Each may be left out."""
 
+    warn: Callable[[str], None] = lambda line: None
     note: Callable[[str], None] = lambda line: None
     step: Callable[[str], None] = lambda line: None
     tried: Callable[[int, int], None] = lambda tried, found: None
     timing: Callable[[int, int], None] = lambda done, of: None
+
+    def caveats(self, targets: Iterable[Target]) -> None:
+        """Warn, once each, of the targets that are newer than the table of architectures."""
+        for line in dict.fromkeys(target.caveat for target in targets):
+            if line is not None:
+                self.warn(line)

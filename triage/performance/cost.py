@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from math import log2
 
 from triage.legality import occupancy
-from triage.model.outcome import Resources, TensorCore
+from triage.model.gpus import TensorCore
+from triage.model.outcome import Resources
 from triage.model.report import Suggestion, SuggestionKind
 from triage.model.target import Target
 from triage.performance.fast_path import FastPath

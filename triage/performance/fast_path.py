@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from triage.ir.matrix_instruction import matrix_instruction
-from triage.model.outcome import TensorCore
+from triage.model.gpus import TensorCore
 from triage.model.target import Target
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
+from triage.model.gpus import MAX_THREADS
 from triage.source import parameters as kernel_source
 from triage.source.parameters import KernelSource
 from triage.suggest import evidence as evidence_module
@@ -51,5 +52,5 @@ class Scene:
 
     @property
     def max_warps(self) -> int:
-        """Warps of a block of 1024 threads, the most that any target takes."""
-        return 1024 // self.case.target.warp_size
+        """Warps of the largest block."""
+        return MAX_THREADS // self.case.target.warp_size

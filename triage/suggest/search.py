@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile, Request
-from triage.model.outcome import Outcome, Status, TensorCore
+from triage.model.gpus import TensorCore
+from triage.model.outcome import Outcome, Status
 from triage.model.report import Suggestion, SuggestionKind, Tried
 from triage.performance import cost
 from triage.performance.fast_path import FastPath

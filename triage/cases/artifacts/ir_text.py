@@ -10,7 +10,7 @@ from triage.cases.artifacts import reading
 from triage.ir.declared import Declared, declared
 from triage.model.case import Case, Language, frozen
 from triage.model.errors import InputError
-from triage.model.target import Target
+from triage.model.target import Target, UnknownArchitecture
 
 _NEEDED = {
     ".source": ("target", "num_warps", "num_stages"),
@@ -29,8 +29,11 @@ _FIXED = ("num_warps", "num_ctas")
 
 
 def declared_in(path: Path) -> Declared:
-    """What the text in a file declares. Raises InputError where it declares no kernel."""
-    found = declared(reading.text(path), pipeline=path.suffix == ".mlir")
+    """What the text in a file declares. Raises InputError where it declares no kernel, or an impossible target."""
+    try:
+        found = declared(reading.text(path), pipeline=path.suffix == ".mlir")
+    except UnknownArchitecture as error:
+        raise InputError(f"{path}: {error}") from None
     if not found.name:
         raise InputError(f"{path}: holds no kernel: no function of {path.suffix.removeprefix('.')} in it")
     return found

@@ -1,33 +1,25 @@
-"""AMD's chips by name: which are known, and which family of matrix instructions each has.
-
-Names are LLVM's processors ("User Guide for AMDGPU Backend", processors).
-"""
+"""Which matrix instructions an AMD chip has, for the rules and messages of MFMA and WMMA."""
 
 from __future__ import annotations
 
+from triage.model.gpus import TensorCore
 from triage.model.target import Target
-
-# The numbers of the chips behind "gfx".
-_WITHOUT = frozenset(
-    f"gfx{number}" for number in ("900", "902", "904", "906", "909", "90c", *range(1010, 1014), *range(1030, 1037))
-)
-_MFMA = frozenset({"gfx908", "gfx90a", "gfx940", "gfx941", "gfx942", "gfx950"})
-_WMMA = frozenset(
-    f"gfx{number}" for number in (*range(1100, 1104), *range(1150, 1155), *range(1170, 1173), 1200, 1201, 1250, 1251)
-)
 
 
 def known(target: Target) -> bool:
-    """Whether anything is known of a target's matrix instructions: all of NVIDIA's have none of AMD's."""
-    return target.backend == "cuda" or target.arch in _WITHOUT | _MFMA | _WMMA
+    """Whether the matrix instructions of a target are known: NVIDIA's are none of AMD's."""
+    return target.backend == "cuda" or target.gpu is not None
+
+
+def version(target: Target, family: TensorCore) -> int:
+    """The version of a target's MFMA or WMMA instructions, 0 where it has none of them."""
+    gpu = target.gpu
+    return gpu.matrix_version if gpu is not None and gpu.matrix is family else 0
 
 
 def has_instead(target: Target) -> str:
-    """For a message: the matrix instructions that a target has, or nothing to say."""
+    """For a message: the matrix instructions that a target has."""
     if target.backend == "cuda":
         return ": NVIDIA's are mma.sync, wgmma and tcgen05"
-    if target.arch in _MFMA:
-        return ": it has MFMA"
-    if target.arch in _WMMA:
-        return ": it has WMMA"
-    return " and no other matrix instructions"
+    matrix = target.gpu.matrix if target.gpu is not None else TensorCore.NONE
+    return " and no other matrix instructions" if matrix is TensorCore.NONE else f": it has {matrix.name}"

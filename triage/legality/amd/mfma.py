@@ -27,6 +27,7 @@ from triage.legality.dtypes import DType
 from triage.legality.explanation import Table
 from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation
+from triage.model.gpus import TensorCore
 from triage.model.target import Target
 
 SOURCE = "AMD Instinct CDNA ISA guides, matrix fused multiply-add; llvm/lib/Target/AMDGPU/VOP3PInstructions.td"
@@ -35,8 +36,6 @@ LANES = 64
 """MFMA spreads every operand over a wave of 64 lanes."""
 
 _CDNA1, _CDNA2, _CDNA3, _CDNA4 = range(1, 5)
-_GENERATION = {"gfx908": _CDNA1, "gfx90a": _CDNA2, "gfx940": _CDNA3, "gfx941": _CDNA3, "gfx942": _CDNA3}
-_GENERATION["gfx950"] = _CDNA4
 
 _ALL = (_CDNA1, _CDNA2, _CDNA3, _CDNA4)
 _FP16 = "32x32x4/2 16x16x4/4 4x4x4/16 32x32x8 16x16x16"
@@ -72,7 +71,7 @@ _SPELLED = {"s8": "i8", "s32": "i32", "tf32": "xf32"}
 
 def generation(target: Target) -> int | None:
     """1 to 4 for CDNA 1 to 4, else None."""
-    return _GENERATION.get(target.arch) if target.backend == "hip" else None
+    return chips.version(target, TensorCore.MFMA) or None
 
 
 @cache

@@ -28,6 +28,7 @@ from triage.legality.dtypes import DType
 from triage.legality.explanation import Table
 from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
 from triage.legality.violation import Violation
+from triage.model.gpus import TensorCore
 from triage.model.target import Target
 
 SOURCE = "AMD RDNA ISA guides, wave matrix multiply accumulate; llvm/lib/Target/AMDGPU/VOP3PInstructions.td"
@@ -69,16 +70,14 @@ _GFX1250_SPARSE: _Rows = (
 _GFX1251: _Rows = (*_GFX1250, ("f64", "f64", "16x16x4"))
 
 
-def _generation(arch: str) -> tuple[_Rows, _Rows]:
-    match arch:
-        case "gfx1250":
-            return _GFX1250, _GFX1250_SPARSE
-        case "gfx1251":
-            return _GFX1251, _GFX1250_SPARSE
-        case "gfx1170" | "gfx1171" | "gfx1172" | "gfx1200" | "gfx1201":
-            return _RDNA4, _RDNA4_SPARSE
-        case _ if arch[:6] in ("gfx110", "gfx115"):
+def _generation(target: Target) -> tuple[_Rows, _Rows]:
+    match chips.version(target, TensorCore.WMMA):
+        case 1:
             return _RDNA3, ()
+        case 2:
+            return _RDNA4, _RDNA4_SPARSE
+        case 3:
+            return _GFX1251 if target.arch == "gfx1251" else _GFX1250, _GFX1250_SPARSE
     return (), ()
 
 
@@ -87,7 +86,7 @@ def instructions(target: Target) -> tuple[Instruction, ...]:
     """Every WMMA of a target, dense first; empty where there are none."""
     if target.backend != "hip" or not chips.known(target):
         return ()
-    dense, sparse = _generation(target.arch)
+    dense, sparse = _generation(target)
     return (*_rows(dense, sparse=False), *_rows(sparse, sparse=True))
 
 
@@ -138,7 +137,7 @@ def violations(
 def registers(row: Instruction, target: Target) -> tuple[int, int, int]:
     """32-bit vector registers a lane that A, B and D take; on gfx11 A and B are held twice, and each element of D has
     a register of its own."""
-    copies = 2 if _generation(target.arch)[0] is _RDNA3 else 1
+    copies = 2 if _generation(target)[0] is _RDNA3 else 1
     stored = row.k // 2 if row.sparse else row.k
     a = copies * row.m * stored * dtype(row.a).bits
     b = copies * row.n * row.k * dtype(row.b).bits

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from math import prod
 from typing import Any
 
+from triage.model.gpus import TensorCore
 from triage.suggest.candidate import Move, Proposal
 from triage.suggest.configuration import Configuration
 from triage.suggest.layout_fit import fit, refit, swizzle, tensor_memory_of, tensor_memory_register
@@ -181,18 +182,12 @@ def _amd(scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
         for index, other in enumerate(shapes):
             prior = 1.0 + 0.12 * index - (1.2 if str(other) in scene.evidence.offered else 0)
             yield prior, layout.with_fields(instr_shape=other), f"{name} by {other} instructions"
-    version = _amd_version(scene.case.target.arch, layout.kind)
-    if version is not None:
-        yield 0.8, layout.with_fields(version=version), f"{name} in the version that the target has"
+    family = TensorCore.MFMA if layout.kind == "AMDMFMALayout" else TensorCore.WMMA
+    gpu = scene.case.target.gpu
+    if gpu is not None and gpu.matrix is family:
+        yield 0.8, layout.with_fields(version=gpu.matrix_version), f"{name} in the version that the target has"
     if isinstance(layout.get("transposed"), bool):
         yield 2.0, layout.with_fields(transposed=not layout.get("transposed")), f"{name} transposed"
-
-
-def _amd_version(arch: str, kind: str) -> int | None:
-    """Versions of the matrix instructions, as Triton numbers them."""
-    if kind == "AMDMFMALayout":
-        return {"gfx908": 1, "gfx90a": 2, "gfx942": 3, "gfx950": 4}.get(arch)
-    return 1 if arch.startswith("gfx11") else 3 if arch == "gfx1250" else 2 if arch.startswith("gfx12") else None
 
 
 def _operand(scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:

@@ -8,32 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triage.legality.limits import limits
+from triage.model import gpus
 from triage.model.target import Target
 from triage.suggest.candidate import Move, Proposal
 from triage.suggest.configuration import Configuration
 from triage.suggest.layout_fit import refit
 from triage.suggest.scene import Scene
 
-_CLASSES = {
-    "cuda": ("75", "80", "89", "90", "100", "120"),
-    "hip": ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"),
-}
-"""One architecture a class, oldest first."""
-
 
 def targets(scene: Scene) -> Iterator[Proposal]:
     """Each other class once, nearest first."""
     now = scene.case.target
-    classes = _CLASSES[now.backend]
+    classes = [row.name for row in gpus.ARCHITECTURES if row.backend == now.backend and row.typical]
     named = [arch for arch in scene.evidence.architectures if arch.startswith("gfx") == (now.backend == "hip")]
-    position = _position(now)
+    position = _position(now, classes)
     by_distance = sorted(
         classes, key=lambda arch: (abs(classes.index(arch) - position), classes.index(arch) < position)
     )
     ordered = [Target(now.backend, arch) for arch in dict.fromkeys([*named, *by_distance])]
     roomier = scene.evidence.over_shared
-    for index, target in enumerate(target for target in ordered if target != now and limits(target) is not None):
+    for index, target in enumerate(target for target in ordered if target != now and _shared(target)):
         changes = {"target": str(target)}
         followed = refit(dict(changes), scene.configuration, Configuration.of(scene.case, scene.source, changes))
         prior = 3.0 + 0.2 * index - (1.0 if target.arch in named else 0)
@@ -42,16 +36,15 @@ def targets(scene: Scene) -> Iterator[Proposal]:
         yield Proposal(followed, Move.TARGET, prior, 6, f"compiles for {target}: another machine")
 
 
-def _position(target: Target) -> float:
-    """Where a target stands among the classes; between two when it is none of them."""
-    classes = _CLASSES[target.backend]
+def _position(target: Target, classes: list[str]) -> float:
+    """The index of a target among the classes, oldest first; between two of them when it is not one itself."""
     if target.arch in classes:
         return float(classes.index(target.arch))
-    number = int(target.arch.removeprefix("gfx"), 16) if target.backend == "hip" else int(target.arch)
-    ranks = [int(arch.removeprefix("gfx"), 16) if target.backend == "hip" else int(arch) for arch in classes]
-    return sum(rank < number for rank in ranks) - 0.5
+    number = gpus.number(target.backend, target.arch)
+    return sum(gpus.number(target.backend, arch) < number for arch in classes) - 0.5
 
 
 def _shared(target: Target) -> int:
-    row = limits(target)
-    return row.shared_bytes if row else 0
+    """Bytes of shared memory a block, 0 where they are not known."""
+    gpu = target.gpu
+    return gpu.block.shared_bytes if gpu is not None and gpu.block is not None else 0

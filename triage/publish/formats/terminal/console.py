@@ -27,8 +27,12 @@ def output(stderr: bool = False) -> Console:
 def progress() -> Iterator[Progress]:
     """A live line on a terminal; elsewhere one line for each thing that takes long."""
     console = output(stderr=True)
+
+    def warn(line: str) -> None:
+        console.print(line, markup=False, soft_wrap=True)
+
     if not console.is_terminal:
-        yield Progress(note=lambda line: console.print(line, markup=False))
+        yield Progress(warn=warn, note=lambda line: console.print(line, markup=False))
         return
     with console.status("compiling") as status:
 
@@ -41,4 +45,4 @@ def progress() -> Iterator[Progress]:
         def timing(done: int, of: int) -> None:
             status.update(f"timing on the GPU: {done} of {of} done")
 
-        yield Progress(note=step, step=step, tried=tried, timing=timing)
+        yield Progress(warn=warn, note=step, step=step, tried=tried, timing=timing)
