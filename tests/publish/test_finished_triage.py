@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,17 @@ from samples import FINISHED, copied
 
 from triage.model.errors import InputError
 from triage.publish.finished import is_finished, read
+from triage.publish.obtain import nameless
 
 
 def test_all_parts_beneath_a_folder_are_one(tmp_path: Path) -> None:
     found = read(FINISHED)
     assert found.signature == 'v2|assertion|NVGPUToLLVMPass.cpp|supported && "WGMMA type or shape is not supported"'
     assert set(found.texts) == {"log", "ttgir", "python_stack"}
-    assert found.minimized is not None
-    assert found.minimized.script_name == "reproducer.py"
-    assert found.matrix["schema"] == "triton-triage/matrix/1"
+    assert found.reduction is not None
+    assert found.reduction.script_name == "reproducer.py"
+    assert found.matrix is not None
+    assert found.matrix.targets == ("cuda:90",)
     assert found.left_out == ()
 
 
@@ -29,7 +32,7 @@ def test_a_part_alone_is_one_too(tmp_path: Path, part: str) -> None:
     folder = shutil.copytree(FINISHED / part, tmp_path / part)
     assert is_finished(folder)
     assert bool(read(folder).report) == (part == "check")
-    assert bool(read(folder).minimized) == (part == "minimized")
+    assert bool(read(folder).reduction) == (part == "minimized")
     assert bool(read(folder).matrix) == (part == "matrix")
 
 
@@ -49,9 +52,9 @@ def _changed(path: Path, **changes: object) -> None:
 def test_what_is_of_another_failure_is_left_out_and_said(tmp_path: Path) -> None:
     folder = copied(tmp_path)
     _changed(folder / "minimized" / "minimized.json", signature="v2|another")
-    _changed(folder / "matrix" / "matrix.json", failures=[])
+    _changed(folder / "matrix" / "matrix.json", failures=[], cells=[])
     found = read(folder)
-    assert (found.minimized, found.matrix) == (None, {})
+    assert (found.reduction, found.matrix) == (None, None)
     assert [Path(path).name for path in found.left_out] == ["minimized.json", "matrix.json"]
 
 
@@ -77,8 +80,8 @@ def test_a_document_cannot_name_a_file_elsewhere(tmp_path: Path) -> None:
     document = json.loads(minimized.read_text())
     document["ir"]["file"] = "../../../id_rsa"
     minimized.write_text(json.dumps(document))
-    assert read(folder).minimized is not None
-    assert read(folder).minimized.ir is None  # type: ignore[union-attr]
+    assert read(folder).reduction is not None
+    assert read(folder).reduction.ir is None  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -108,3 +111,17 @@ def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "in" / "loop").symlink_to(tmp_path / "in")
     (tmp_path / "in" / "out").symlink_to(FINISHED)
     assert not is_finished(tmp_path / "in")
+
+
+def test_an_anonymous_table_has_nothing_of_other_failures() -> None:
+    report, table = read(FINISHED / "check").report, read(FINISHED / "matrix").matrix
+    assert report is not None and report.diagnosis is not None and table is not None
+    signature = report.diagnosis.signature
+    assert set(nameless(table, report).failures()) == {signature}
+    other = replace(report, diagnosis=replace(report.diagnosis, signature="v2|another"))
+    hidden = nameless(table, other)
+    assert [(one.signature, one.headline) for one in hidden.failures().values()] == [
+        ("not shown (A)", "another failure")
+    ]
+    assert signature not in json.dumps(hidden.to_json())
+    assert {cell.reason for cell in hidden.cells.values()} == {None}

@@ -93,7 +93,9 @@ def test_a_cut_falls_into_no_word(tmp_path: Path) -> None:
     assert (len(head), len(tail)) == (20_000 - 4_096, 20_000 - 4_096)
 
 
-_KEPT = {"schema", "name", "file", "target", "verdict", "row", "kind", "status", "stage", "language", "signature"}
+_KEPT = {"schema", "name", "file", "target", "verdict", "row", "signature"}
+_CLOSED = {"kind", "status", "stage", "stages_completed", "tensor_core", "language"}
+"""Fields with values of a closed set: a document with any other is refused when it is read."""
 
 
 def _hostile(value: Any, text: str) -> Any:
@@ -102,7 +104,7 @@ def _hostile(value: Any, text: str) -> Any:
         case str():
             return text
         case dict():
-            return {name: one if name in _KEPT else _hostile(one, text) for name, one in value.items()}
+            return {name: one if name in _KEPT | _CLOSED else _hostile(one, text) for name, one in value.items()}
         case list():
             return [_hostile(one, text) for one in value]
     return value

@@ -151,7 +151,7 @@ def test_a_front_end_error_points_at_the_place() -> None:
         matmul for cuda:90, Triton 3.2.0: BLOCK_M=128 BLOCK_N=32 BLOCK_K=32 num_warps=4
 
         What failed
-          Python exception at stage source
+          the compile ended in a Python exception at stage source
           frontend-error
           NameError: nowhere is not defined
           kernel.py:15:31
@@ -172,8 +172,8 @@ def test_the_caret_of_a_real_error_is_under_the_name(check: Triage) -> None:
 ENDINGS = [
     (Outcome(Status.CRASH, Stage.LLIR, exit_code=1), "the compiler called exit(1) at stage llir"),
     (Outcome(Status.CRASH, Stage.PTX, signal="SIGSEGV"), "the compiler died of SIGSEGV at stage ptx"),
-    (Outcome(Status.TIMEOUT, Stage.SOURCE, limit_s=2.5), "no end within 2.5 s at stage source"),
-    (Outcome(Status.OUT_OF_MEMORY, Stage.TTGIR), "out of memory at stage ttgir"),
+    (Outcome(Status.TIMEOUT, Stage.SOURCE, limit_s=2.5), "the compile did not end within 2.5 s at stage source"),
+    (Outcome(Status.OUT_OF_MEMORY, Stage.TTGIR), "the compile ran out of memory at stage ttgir"),
     (Outcome(Status.SUSPECT, Stage.PTX), "the compile returned normally, but an error was printed"),
 ]
 

@@ -91,7 +91,7 @@ def _made(place: str, title: str | None, anonymize: bool, given: dict[str, Any])
         _note(f"{path}: left out; it is of another failure, or one of several")
     scrubber = scrubber_for(found)
     document = compose(found, scrubber)
-    if not found.signature and not found.report.get("diagnosis"):
+    if not found.signature and not (found.report and found.report.diagnosis):
         raise InputError(f"{place}: compiles; there is no failure to attach")
     named = visible_line(scrubber.text(title)) if title is not None else document.title
     if not named:

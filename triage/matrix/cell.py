@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from triage.knowledge.observed import missing_api
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
+from triage.model.document import Doc, Documented, Internal, encode_fields
 from triage.model.outcome import Outcome, Status, Undecided
 
 _CALLED = re.compile(r"(?P<function>[\w.]+)\(\) got an unexpected keyword argument")
@@ -35,7 +37,7 @@ class Verdict(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Documented):
     """``triton``: the version that ran. ``signature``, ``headline``, ``kind``, ``status`` and ``stage`` describe a
     failure, ``reason`` why it is not applicable or could not be told; ``input_error``: because the case does not fit
     the kernel, or the release does not exist. ``cached``: it was remembered."""
@@ -43,30 +45,19 @@ class Cell:
     verdict: Verdict
     triton: str | None = None
     signature: str | None = None
-    headline: str | None = None
+    headline: Internal[str | None] = None
     kind: str | None = None
     status: str | None = None
     stage: str | None = None
     reason: str | None = None
-    input_error: bool = False
-    duration_s: float | None = None
+    input_error: Internal[bool] = False
+    duration_s: Annotated[float | None, Doc(digits=3)] = None
     cached: bool = False
-    artifacts: dict[str, Path] = field(default_factory=dict)
+    artifacts: Mapping[str, Path] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, without what does not apply."""
-        values: dict[str, Any] = {
-            "verdict": self.verdict.value,
-            "triton": self.triton,
-            "status": self.status,
-            "stage": self.stage,
-            "kind": self.kind,
-            "signature": self.signature,
-            "reason": self.reason,
-            "duration_s": None if self.duration_s is None else round(self.duration_s, 3),
-            "artifacts": {name: str(path) for name, path in self.artifacts.items()} or None,
-        }
-        return {**{name: value for name, value in values.items() if value is not None}, "cached": self.cached}
+        """The cell's part of the matrix document, without what does not apply."""
+        return {name: value for name, value in encode_fields(self).items() if value not in (None, {})}
 
 
 def judge(

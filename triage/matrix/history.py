@@ -9,28 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import Any
 
 from triage.matrix.cell import Cell, Verdict
 from triage.matrix.releases import between
+from triage.model.document import Documented
 from triage.model.releases import RELEASES
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Releases that follow each other in the table and say the same."""
+class Run(Documented):
+    """Releases that follow each other in the table with the same result. First and last were observed; of those
+    between them, ``releases`` has the ones that were compiled."""
 
     verdict: Verdict
     signature: str | None
     releases: tuple[str, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """First and last are what was observed; between them, ``releases`` are those that were compiled."""
-        return {"verdict": self.verdict.value, "signature": self.signature, "releases": list(self.releases)}
-
 
 @dataclass(frozen=True, slots=True)
-class History:
+class History(Documented):
     """``first_bad``: the oldest release that failed. ``last_good``: the newest one before it that compiled.
     ``last_bad``: the newest one that failed. ``fixed_in``: the oldest one after it that compiled.
     Each is None where there is none among those that were tried. ``notes`` say what they rest on."""
@@ -42,18 +39,6 @@ class History:
     last_bad: str | None
     fixed_in: str | None
     notes: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "target": self.target,
-            "first_bad": self.first_bad,
-            "last_good": self.last_good,
-            "last_bad": self.last_bad,
-            "fixed_in": self.fixed_in,
-            "runs": [run.to_json() for run in self.runs],
-            "notes": list(self.notes),
-        }
 
 
 def history(target: str, releases: Sequence[str], cells: Mapping[str, Cell], asked: Sequence[str] = ()) -> History:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from triage.model.document import Doc, Documented, Internal
 from triage.model.errors import InputError
 from triage.model.releases import RELEASES, nearest, parse, sort_key
 
@@ -15,12 +17,17 @@ _LABEL = re.compile(r"[A-Za-z0-9][\w.+-]{0,39}\Z", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One row: a release, or somebody's own build (``python`` is its interpreter). ``name`` is what it is called."""
+class Row(Documented):
+    """One row: a release, or the user's own build (``python`` is its interpreter)."""
 
     name: str
-    triton: str | None = None
+    triton: Internal[str | None] = None
     python: str | None = None
+
+    @property
+    def kind(self) -> Annotated[str, Doc()]:
+        """``release`` or ``build``."""
+        return "build" if self.python else "release"
 
 
 @dataclass(frozen=True, slots=True)

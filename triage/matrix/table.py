@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from triage.matrix.cell import Cell
 from triage.matrix.history import History
 from triage.matrix.releases import Row
 from triage.model.case import Case
+from triage.model.document import Documented, decode
 
 SCHEMA = "triton-triage/matrix/1"
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Documented):
     """One bug of the table, under a letter. ``signature`` is what it has in all its cells."""
 
     label: str
@@ -24,7 +25,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Bisected:
+class Bisected(Documented):
     """What a bisection was allowed and used: ``compiles`` by target, answers from the cache among them."""
 
     releases: int
@@ -68,31 +69,51 @@ class Table:
         the runs of equal cells and the notes on what was not tried.
         """
         letters = self.failures()
-        cells = []
-        for row in self.rows:
-            for target in self.targets:
-                if (cell := self.cells.get((row.name, target))) is not None:
-                    label = letters[cell.signature or ""].label if cell.verdict.bad else None
-                    cells.append({"row": row.name, "target": target, "label": label, **cell.to_json()})
-        bisected = self.bisected and {
-            "releases": self.bisected.releases,
-            "budget": self.bisected.budget,
-            "compiles": dict(self.bisected.compiles),
-        }
-        return {
-            "schema": SCHEMA,
-            "case": self.case.to_json(),
-            "rows": [
-                {"name": row.name, "kind": "build" if row.python else "release", "python": row.python}
-                for row in self.rows
-            ],
-            "cells": cells,
-            "failures": [
-                {"label": one.label, "signature": one.signature, "headline": one.headline} for one in letters.values()
-            ],
-            "targets": [one.to_json() for one in self.histories],
-            "bisected": bisected,
-        }
+        cells = [
+            {"row": row.name, "target": target, "label": label, **cell.to_json()}
+            for row in self.rows
+            for target in self.targets
+            if (cell := self.cells.get((row.name, target))) is not None
+            for label in [letters[cell.signature or ""].label if cell.verdict.bad else None]
+        ]
+        return _Document(
+            self.case, self.rows, tuple(cells), tuple(letters.values()), self.histories, self.bisected
+        ).to_json()
+
+    @classmethod
+    def from_json(cls, document: Any, where: str = "document") -> Table:
+        """The table of a parsed document; ``where`` names it in errors. Raises InputError."""
+        whole = _Document.from_json(document, where)
+        headlines = {failure.signature: failure.headline for failure in whole.failures}
+        cells = {}
+        for number, item in enumerate(whole.cells):
+            position = decode(_Position, item, f"{where}: cells[{number}]")
+            cell = Cell.from_json(item, f"{where}: cells[{number}]")
+            cells[position.row, position.target] = replace(cell, headline=headlines.get(cell.signature or ""))
+        targets = tuple(history.target for history in whole.targets)
+        return cls(whole.case, whole.rows, targets, cells, whole.targets, whole.bisected)
+
+
+@dataclass(frozen=True, slots=True)
+class _Document(Documented):
+    """A table as its document has it: cells in a list, each with its row, target and letter."""
+
+    schema_name: ClassVar[str] = SCHEMA
+
+    case: Case
+    rows: tuple[Row, ...]
+    cells: tuple[Mapping[str, Any], ...]
+    failures: tuple[Failure, ...]
+    targets: tuple[History, ...]
+    bisected: Bisected | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """Where a cell is."""
+
+    row: str
+    target: str
 
 
 def _letters(number: int) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
@@ -27,6 +27,7 @@ from triage.minimize.search import Search
 from triage.minimize.source.names import undefined
 from triage.minimize.specimen import Specimen, body_lines, tokens
 from triage.model.case import Case
+from triage.model.document import Doc, Documented, Internal
 from triage.model.errors import EnvironmentFault, InputError
 from triage.model.progress import Progress
 from triage.source.module import Module
@@ -64,11 +65,11 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class Size(Documented):
     """Tokens of the file, lines of the kernel's body."""
 
     tokens: int
-    lines: int
+    lines: Annotated[int, Doc(name="body_lines")]
 
     @classmethod
     def of(cls, specimen: Specimen) -> Size:
@@ -81,7 +82,15 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class Minimized:
+class OtherFailure(Documented):
+    """A failure that was met on the way."""
+
+    signature: str
+    headline: str
+
+
+@dataclass(frozen=True, slots=True)
+class Minimized(Documented):
     """What came out. ``reproduced``: exit codes of two runs of ``reproducer.py``; ``confirmed``: the case on disk,
     compiled anew, has the signature. ``ended``: ``complete``, ``budget``, ``interrupted`` or what broke.
     ``anonymous``: None where that was not asked. ``findings``: other failures met on the way, by signature.
@@ -89,6 +98,8 @@ class Minimized:
     could not launch here, as ``not_launched`` says. ``script`` is what ``reproduced`` is of: a failure that needs a
     launch has that file alone. ``ir``: the failing pass and the module before it; None where there is none, as
     ``no_ir`` says."""
+
+    schema_name: ClassVar[str] = SCHEMA
 
     case: Case
     folder: Path
@@ -99,13 +110,13 @@ class Minimized:
     before: Size
     after: Size
     compiles: int
-    seconds: float
+    seconds: Annotated[float, Doc(digits=1)]
     ended: str
     confirmed: bool
     reproduced: tuple[int, int]
     anonymous: bool | None
-    findings: dict[str, str]
-    script: Path
+    findings: Internal[dict[str, str]]
+    script: Annotated[Path, Doc(name="reproducer")]
     launched: tuple[int, int] | None = None
     not_launched: str | None = None
     ir: ReducedIR | None = None
@@ -118,31 +129,14 @@ class Minimized:
         shown = self.reproduced == (1, 1) and self.launched in (None, (1, 1))
         return self.confirmed and shown and not self.ended.startswith(STOPPED)
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "schema": SCHEMA,
-            "case": self.case.to_json(),
-            "folder": str(self.folder),
-            "reproducer": str(self.script),
-            "signature": self.signature,
-            "headline": self.headline,
-            "rate": self.rate,
-            "repeat": self.repeat,
-            "before": {"tokens": self.before.tokens, "body_lines": self.before.lines},
-            "after": {"tokens": self.after.tokens, "body_lines": self.after.lines},
-            "compiles": self.compiles,
-            "seconds": round(self.seconds, 1),
-            "ended": self.ended,
-            "confirmed": self.confirmed,
-            "reproduced": list(self.reproduced),
-            "launched": None if self.launched is None else list(self.launched),
-            "not_launched": self.not_launched,
-            "ir": self.ir.to_json() if self.ir else None,
-            "no_ir": self.no_ir,
-            "anonymous": self.anonymous,
-            "findings": [{"signature": key, "headline": text} for key, text in self.findings.items()],
-        }
+    @property
+    def other_failures(self) -> Annotated[tuple[OtherFailure, ...], Doc(name="findings")]:
+        """``findings`` as documents have them."""
+        return tuple(OtherFailure(signature, headline) for signature, headline in self.findings.items())
+
+    def restored(self, derived: Mapping[str, Any]) -> Minimized:
+        """With ``findings``."""
+        return replace(self, findings={one.signature: one.headline for one in derived["other_failures"]})
 
     def stored(self) -> dict[str, Any]:
         """The same for the folder itself: paths are relative to it, and of an anonymous result nothing is the

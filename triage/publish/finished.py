@@ -1,25 +1,30 @@
-"""A finished triage: what ``check``, ``minimize``, ``matrix`` and ``run`` left in folders, as plain values.
+"""A finished triage: what ``check``, ``minimize``, ``matrix`` and ``run`` left in folders, as values.
 
-Documents may come from elsewhere: a file that they name is read only where it lies beside them.
+Documents may come from elsewhere: a file that they name is read only if it is in their own folder.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from triage.matrix import table as matrices
+from triage.matrix.table import Table
 from triage.minimize import run as minimizing
+from triage.minimize.run import Minimized
 from triage.model import case as cases
 from triage.model import report as reports
 from triage.model.case import Case
+from triage.model.document import encode
 from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.report import POISONED, Report
-from triage.publish.fields import Fields, load
+from triage.model.target import Target
 from triage.publish.visible import read_bounded
 from triage.source.siblings import imported
 
@@ -27,8 +32,12 @@ REPORT, MINIMIZED, MATRIX = "report.json", minimizing.DOCUMENT, "matrix.json"
 CASE = "case"
 """The folder below a report with the case that it is of."""
 _MOST_DEPTH, _MOST_FOLDERS = 4, 2_000
-"""A folder of ``triage run`` has reports at the second level; deeper, or in more folders, nobody meant them."""
+"""A folder of ``triage run`` has reports at the second level; no command leaves them deeper, or in more folders."""
+_MOST_BYTES, _MOST_NESTING = 8 << 20, 40
+"""A document with 150 neighbours tried has 300 kB, and is eight levels deep."""
 _SCRIPTS = ("reproducer.py", "reproducer_launch.py")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +50,14 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class Minimized:
-    """What ``triage minimize`` left. ``document`` is empty where it was ended before it wrote one: then nothing says
-    what became of ``script`` when it was run."""
+class Reduction:
+    """The result of ``triage minimize``, with the texts of its files."""
 
     folder: Path
-    case: Mapping[str, Any]
+    result: Minimized
     kernel: Excerpt
     script: Excerpt
     script_name: str
-    document: Mapping[str, Any] = field(default_factory=dict)
     ir: Excerpt | None = None
     ir_name: str = ""
     rerun: Excerpt | None = None
@@ -58,125 +65,162 @@ class Minimized:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The parts that there are. ``report`` and ``matrix`` are documents, ``texts`` the artifacts by name, ``kernel`` is
-    the case's own source, ``beside`` the user's own files that it imports, by name. ``again`` is the command that
-    repeats the check, where it is known. ``left_out``: what was found beside it and is of another failure."""
+    """The parts that there are. ``texts`` are the artifacts by name, ``kernel`` is the case's own source, ``beside``
+    the user's own files that it imports, by name. ``again`` is the command that repeats the check, where it is known.
+    ``left_out``: documents of other failures in the same folder."""
 
-    report: Mapping[str, Any] = field(default_factory=dict)
+    report: Report | None = None
     texts: Mapping[str, Excerpt] = field(default_factory=dict)
     kernel: Excerpt | None = None
     beside: Mapping[str, Excerpt] = field(default_factory=dict)
-    minimized: Minimized | None = None
-    matrix: Mapping[str, Any] = field(default_factory=dict)
+    reduction: Reduction | None = None
+    matrix: Table | None = None
     again: str | None = None
     folders: tuple[Path, ...] = ()
     left_out: tuple[str, ...] = ()
 
     @property
-    def signature(self) -> str | None:
-        """That of the failure; None where nothing failed."""
-        for document in (Fields(self.report, REPORT).inside("diagnosis"), Fields(self._minimized, MINIMIZED)):
-            if document and (found := document.maybe("signature")):
-                return found
-        failures = Fields(self.matrix, MATRIX).each("failures")
-        return failures[0].maybe("signature") if failures else None
+    def case(self) -> Case | None:
+        """The case that was checked, or compiled with other releases."""
+        return self.report.case if self.report else self.matrix.case if self.matrix else None
 
     @property
-    def _minimized(self) -> Mapping[str, Any]:
-        return self.minimized.document if self.minimized else {}
+    def signature(self) -> str | None:
+        """That of the failure; None where nothing failed."""
+        return next((signature for signature, _ in self._failures() if signature), None)
+
+    @property
+    def headline(self) -> str | None:
+        """That of the failure; None where nothing failed."""
+        return next((headline for _, headline in self._failures() if headline), None)
+
+    def _failures(self) -> Iterator[tuple[str, str]]:
+        if self.report and self.report.diagnosis:
+            yield self.report.diagnosis.signature, self.report.diagnosis.headline
+        if self.reduction:
+            yield self.reduction.result.signature, self.reduction.result.headline
+        if self.matrix:
+            yield from ((failure.signature, failure.headline) for failure in self.matrix.failures().values())
 
 
 def is_finished(folder: Path) -> bool:
     """Whether anything in or beneath a folder is a finished triage."""
-    return folder.is_dir() and next(_found(folder), None) is not None
+    return folder.is_dir() and next(_documents(folder), None) is not None
 
 
 def read(folder: Path) -> Finished:
     """The triage in or beneath a folder. Raises InputError where there is none, where there are several that failed in
-    different ways, and where a document is not what it says."""
+    different ways, and where a document is not of its schema."""
     by_name: dict[str, list[Path]] = {REPORT: [], MINIMIZED: [], MATRIX: []}
-    for path in _found(folder):
+    for path in _documents(folder):
         by_name[path.name].append(path)
-    found = _report(by_name[REPORT], folder)
-    signature = found.signature
+    finished = _report(by_name[REPORT], folder)
+    signature = finished.signature
     for path in by_name[MINIMIZED]:
-        minimized = _minimized(path)
-        theirs = Fields(minimized.document, str(path)).maybe("signature") if minimized.document else signature
-        if found.minimized is not None or (signature and theirs != signature):
-            found = _without(found, path)
+        reduction = _reduction(path)
+        theirs = reduction.result.signature
+        if finished.reduction is not None or (signature and theirs != signature):
+            finished = _without(finished, path)
             continue
-        found, signature = replace(found, minimized=minimized, folders=(*found.folders, path.parent)), theirs
+        signature = theirs
+        finished = replace(finished, reduction=reduction, folders=(*finished.folders, path.parent))
     for path in by_name[MATRIX]:
-        document = load(path, matrices.SCHEMA)
-        theirs_all = {one.maybe("signature") for one in Fields(document, str(path)).each("failures")}
-        if found.matrix or (signature and signature not in theirs_all):
-            found = _without(found, path)
+        table = _value(Table.from_json, matrices.SCHEMA, path)
+        if finished.matrix or (signature and signature not in table.failures()):
+            finished = _without(finished, path)
             continue
-        found = replace(found, matrix=document, folders=(*found.folders, path.parent))
-    if not (found.report or found.minimized or found.matrix):
+        finished = replace(finished, matrix=table, folders=(*finished.folders, path.parent))
+    if not (finished.report or finished.reduction or finished.matrix):
         raise InputError(f"{folder}: holds no finished triage; triage check, minimize or matrix with -o leave one")
-    return found
+    return finished
 
 
 def of_report(report: Report, again: str | None = None) -> Finished:
-    """What ``check`` has just found, its artifacts where it put them. Raises EnvironmentFault."""
+    """A report as ``check`` has just made it, with its artifacts where they are. Raises EnvironmentFault."""
     paths = {name: path for name, path in report.artifacts.items() if name != POISONED and path.is_file()}
     folders = dict.fromkeys([report.case.folder, *(path.parent for path in paths.values())])
     texts = {name: _excerpt(path) for name, path in paths.items()}
     kernel, beside = _source(report.case)
-    return Finished(report.to_json(), texts, kernel, beside, again=again, folders=tuple(folders))
+    return Finished(report, texts, kernel, beside, again=again, folders=tuple(folders))
 
 
-def _found(folder: Path) -> Iterator[Path]:
+def case_of(folder: Path) -> Case | None:
+    """The reduced case beneath a folder that has no report, which is to be checked; None where there is none."""
+    return next((cases.load(path.parent) for path in _documents(folder) if path.name == MINIMIZED), None)
+
+
+def mapped(finished: Finished, text: Callable[[str], str], plain: Callable[[Any], Any]) -> Finished:
+    """The same with each of its texts and paths put through ``text``, and its lists of texts and mappings, which have
+    any shape, through ``plain`` as JSON values. Values of closed sets stay."""
+
+    def each(value: Any) -> Any:
+        match value:
+            case Enum() | Target():
+                return value
+            case str():
+                return text(value)
+            case Path():
+                return Path(text(str(value)))
+            case Mapping() if any(is_dataclass(item) or isinstance(item, Path) for item in value.values()):
+                return {each(name): each(item) for name, item in value.items()}
+            case Mapping():
+                return plain(encode(value))
+            case tuple() if value and all(isinstance(item, str) and not isinstance(item, Enum) for item in value):
+                return tuple(plain(list(value)))
+            case tuple():
+                return tuple(each(item) for item in value)
+        if is_dataclass(value) and not isinstance(value, type):
+            return replace(value, **{own.name: each(getattr(value, own.name)) for own in fields(value)})
+        return value
+
+    parts = ("report", "texts", "kernel", "beside", "reduction", "matrix", "again")
+    return replace(finished, **{name: each(getattr(finished, name)) for name in parts})
+
+
+def _documents(folder: Path) -> Iterator[Path]:
     """Documents beneath a folder, the nearest first, then by name."""
     level, seen = [folder], 0
     for _ in range(_MOST_DEPTH):
         below: list[Path] = []
-        for one in level:
+        for parent in level:
             seen += 1
             if seen > _MOST_FOLDERS:
                 return
             try:
-                entries = sorted(os.scandir(one), key=lambda entry: entry.name)
+                entries = sorted(os.scandir(parent), key=lambda entry: entry.name)
             except OSError:
                 continue
             names = {entry.name for entry in entries if entry.is_file()}
-            yield from (one / name for name in (REPORT, MINIMIZED, MATRIX) if name in names)
+            yield from (parent / name for name in (REPORT, MINIMIZED, MATRIX) if name in names)
             below += [Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)]
         level = below
 
 
 def _report(paths: list[Path], folder: Path) -> Finished:
-    """The one failure of which there are reports; several of the same are taken for one."""
+    """The one failure of which there are reports; several of the same count as one."""
     by_signature: dict[str, Finished] = {}
-    places: dict[str, Path] = {}
     for path in paths:
-        document = load(path, reports.SCHEMA)
-        artifacts = Fields(document, str(path)).inside("artifacts").plain()
-        texts = {
-            str(name): _excerpt(place)
-            for name, stored in artifacts.items()
-            if name != POISONED and isinstance(stored, str) and (place := path.parent / Path(stored).name).is_file()
-        }
+        report = _value(Report.from_json, reports.SCHEMA, path)
+        files = {name: path.parent / stored.name for name, stored in report.artifacts.items() if name != POISONED}
+        texts = {name: _excerpt(file) for name, file in files.items() if file.is_file()}
         case = _case_beside(path.parent)
         kernel, beside = _source(case) if case else (None, {})
         again = f"triage check {case.folder}" if case else None
-        one = Finished(document, texts, kernel, beside, again=again, folders=(path.parent,))
-        places.setdefault(one.signature or "", path)
-        by_signature.setdefault(one.signature or "", one)
-    failed = [key for key in by_signature if key]
+        finished = Finished(report, texts, kernel, beside, again=again, folders=(path.parent,))
+        by_signature.setdefault(finished.signature or "", finished)
+    failed = [finished for signature, finished in by_signature.items() if signature]
     if len(failed) > 1:
-        where = ", ".join(str(places[key].parent) for key in failed[:4])
+        where = ", ".join(str(finished.folders[0]) for finished in failed[:4])
         raise InputError(f"{folder}: holds {len(failed)} different failures; give one of them: {where}")
-    return by_signature[failed[0]] if failed else next(iter(by_signature.values()), Finished())
+    return failed[0] if failed else next(iter(by_signature.values()), Finished())
 
 
 def _case_beside(folder: Path) -> Case | None:
     """The case that a report is of: ``check -o`` puts it below the report, ``run -o`` has the report below it."""
-    for place in (folder / CASE, folder.parent):
+    for parent in (folder / CASE, folder.parent):
         with suppress(TriageError):
-            if (place / "case.json").is_file():
-                return cases.load(place)
+            if (parent / "case.json").is_file():
+                return cases.load(parent)
     return None
 
 
@@ -188,66 +232,29 @@ def _source(case: Case) -> tuple[Excerpt | None, dict[str, Excerpt]]:
     return _excerpt(case.path), {path.name: _excerpt(path) for path in others}
 
 
-def _minimized(path: Path) -> Minimized:
+def _reduction(path: Path) -> Reduction:
     folder = path.parent
-    document = load(path, minimizing.SCHEMA)
-    case = cases.load(folder)
+    result = _value(Minimized.from_json, minimizing.SCHEMA, path)
+    kernel = cases.load(folder).path
     script = next((folder / name for name in _SCRIPTS if (folder / name).is_file()), None)
     if script is None:
         raise InputError(f"{folder}: holds no {_SCRIPTS[0]}; run triage minimize again")
-    fields = Fields(document, str(path))
-    ir = folder / "ir" / Path(fields.inside("ir").text("file")).name if fields.inside("ir") else None
+    ir = folder / "ir" / result.ir.file.name if result.ir else None
     rerun = folder / "ir" / "rerun.py"
-    return Minimized(
+    return Reduction(
         folder=folder,
-        case=case.to_json(),
-        kernel=_excerpt(case.path),
+        result=result,
+        kernel=_excerpt(kernel),
         script=_excerpt(script),
         script_name=script.name,
-        document=document,
         ir=_excerpt(ir) if ir is not None and ir.is_file() else None,
         ir_name=ir.name if ir is not None else "",
         rerun=_excerpt(rerun) if rerun.is_file() else None,
     )
 
 
-def case_of(folder: Path) -> Case | None:
-    """The reduced case beneath a folder that has no report, which is to be checked; None where there is none."""
-    return next((cases.load(path.parent) for path in _found(folder) if path.name == MINIMIZED), None)
-
-
-def mapped(found: Finished, text: Callable[[str], str], document: Callable[[Any], Any]) -> Finished:
-    """The same with every text and document put through a function."""
-
-    def excerpt(one: Excerpt | None) -> Excerpt | None:
-        return one and replace(one, head=text(one.head), tail=text(one.tail))
-
-    def surely(one: Excerpt) -> Excerpt:
-        return replace(one, head=text(one.head), tail=text(one.tail))
-
-    minimized = found.minimized and replace(
-        found.minimized,
-        case=document(found.minimized.case),
-        kernel=surely(found.minimized.kernel),
-        script=surely(found.minimized.script),
-        document=document(found.minimized.document),
-        ir=excerpt(found.minimized.ir),
-        rerun=excerpt(found.minimized.rerun),
-    )
-    return replace(
-        found,
-        report=document(found.report),
-        texts={name: surely(one) for name, one in found.texts.items()},
-        kernel=excerpt(found.kernel),
-        beside={name: surely(one) for name, one in found.beside.items()},
-        minimized=minimized,
-        matrix=document(found.matrix),
-        again=text(found.again) if found.again else None,
-    )
-
-
-def _without(found: Finished, path: Path) -> Finished:
-    return replace(found, left_out=(*found.left_out, str(path)))
+def _without(finished: Finished, path: Path) -> Finished:
+    return replace(finished, left_out=(*finished.left_out, str(path)))
 
 
 def _excerpt(path: Path) -> Excerpt:
@@ -256,3 +263,41 @@ def _excerpt(path: Path) -> Excerpt:
         return Excerpt(head, tail, path.stat().st_size)
     except OSError as error:
         raise EnvironmentFault(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _value(from_json: Callable[[Any, str], T], schema: str, path: Path) -> T:
+    """The value of the document in a file. Raises InputError where it is not of that schema."""
+    document = _load(path, schema)
+    try:
+        return from_json(document, str(path))
+    except InputError as error:
+        raise InputError(f"{error}; make the triage anew") from None
+
+
+def _load(path: Path, schema: str) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise InputError(f"{path}: over {_MOST_BYTES >> 20} MiB; not a document of triage")
+        document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_not_finite)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON: {error}; make the triage anew") from None
+    if not isinstance(document, dict) or document.get("schema") != schema:
+        found = document.get("schema") if isinstance(document, dict) else type(document).__name__
+        raise InputError(f"{path}: schema: expected {schema!r}, found {found!r}")
+    if _is_deep(document):
+        raise InputError(f"{path}: nested deeper than {_MOST_NESTING}; not a document of triage")
+    return document
+
+
+def _not_finite(name: str) -> None:
+    raise ValueError(f"{name} is not a number that JSON can hold")
+
+
+def _is_deep(document: Any) -> bool:
+    level = [document]
+    for _ in range(_MOST_NESTING):
+        containers = [value for value in level if isinstance(value, dict | list)]
+        level = [item for value in containers for item in (value.values() if isinstance(value, dict) else value)]
+    return bool(level)

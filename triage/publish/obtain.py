@@ -1,21 +1,21 @@
-"""A finished triage for whatever was named: read from a folder, or made now."""
+"""A finished triage of a folder or a case: read, or made now."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
+from triage.matrix.cell import Cell
+from triage.matrix.history import History
+from triage.matrix.table import Table
 from triage.minimize import run as minimizing
 from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.model.progress import Progress
+from triage.model.report import Report
 from triage.pipeline import Options, Session
-from triage.publish import finished
-from triage.publish.fields import Fields
-from triage.publish.finished import Finished
+from triage.publish.finished import Finished, case_of, of_report, read
 
 
 def obtain(
@@ -25,11 +25,13 @@ def obtain(
     that repeats the check of a case. Raises what ``read`` and a session raise."""
     if isinstance(place, Case):
         return _checked(place, options, progress, again)
-    found = finished.read(place)
-    reduced = finished.case_of(place)
-    if found.report or found.matrix or reduced is None:
-        return found
-    return _with_check(found, reduced, options, progress)
+    stored = read(place)
+    reduced = case_of(place)
+    if stored.report or stored.matrix or reduced is None:
+        return stored
+    # The reduced kernel is shown as such.
+    checked = _checked(reduced, options, progress, None)
+    return replace(stored, report=checked.report, texts=checked.texts, folders=(*stored.folders, *checked.folders))
 
 
 def anonymous(place: Path | Case, options: Options, progress: Progress | None = None) -> Finished:
@@ -48,44 +50,53 @@ def anonymous(place: Path | Case, options: Options, progress: Progress | None = 
             )
             minimizing.minimize(place, wanted, progress)
             return anonymous(folder, options, progress)
-    found = finished.read(place)
-    reduced = finished.case_of(place)
-    if found.minimized is None or reduced is None:
+    stored = read(place)
+    reduced = case_of(place)
+    if stored.reduction is None or reduced is None:
         raise InputError(f"{place}: holds no reduction; triage minimize CASE --anonymize -o DIR makes one")
-    if found.minimized.document.get("anonymous") is not True:
+    folder = stored.reduction.folder
+    if stored.reduction.result.anonymous is not True:
         raise InputError(
-            f"{found.minimized.folder}: is not anonymous; triage minimize CASE --anonymize -o DIR with a new folder "
+            f"{folder}: is not anonymous; triage minimize CASE --anonymize -o DIR with a new folder "
             "renames, where the failure does not need the names"
         )
-    bare = Finished(minimized=found.minimized, folders=(found.minimized.folder,))
-    whole = _with_check(bare, reduced, options, progress)
-    return replace(whole, matrix=_nameless(found.matrix, whole), again=None)
+    checked = _checked(reduced, options, progress, None)
+    report, table = checked.report, stored.matrix
+    return Finished(
+        report=report,
+        texts=checked.texts,
+        reduction=stored.reduction,
+        matrix=nameless(table, report) if table and report else None,
+        folders=(folder, *checked.folders),
+    )
 
 
 def _checked(case: Case, options: Options, progress: Progress | None, again: str | None) -> Finished:
     with Session(options, progress) as session:
-        return finished.of_report(session.check(case), again)
+        return of_report(session.check(case), again)
 
 
-def _with_check(found: Finished, case: Case, options: Options, progress: Progress | None) -> Finished:
-    checked = _checked(case, options, progress, None)
-    # The reduced kernel is shown as such.
+def nameless(table: Table, report: Report) -> Table:
+    """The table without what the original's texts may have put into it: its case, reasons, and all other failures."""
+    mine = report.diagnosis.signature if report.diagnosis else None
+    others = {
+        failure.signature: f"not shown ({failure.label})"
+        for failure in table.failures().values()
+        if failure.signature != mine
+    }
+
+    def cell(one: Cell) -> Cell:
+        headline = report.diagnosis.headline if report.diagnosis and one.signature == mine else "another failure"
+        signature = others.get(one.signature or "", one.signature)
+        return replace(one, reason=None, headline=headline, signature=signature)
+
+    def history(one: History) -> History:
+        runs = (replace(run, signature=others.get(run.signature or "", run.signature)) for run in one.runs)
+        return replace(one, runs=tuple(runs))
+
     return replace(
-        found, report=checked.report, texts=checked.texts, folders=(*found.folders, *checked.folders), again=None
+        table,
+        case=report.case,
+        cells={place: cell(one) for place, one in table.cells.items()},
+        histories=tuple(history(one) for one in table.histories),
     )
-
-
-def _nameless(matrix: Mapping[str, Any], whole: Finished) -> dict[str, Any]:
-    """The table without what the original's texts may have put into it: the case, and headlines but this failure's."""
-    if not matrix:
-        return {}
-    diagnosis = Fields(whole.report, finished.REPORT).inside("diagnosis")
-    headline = diagnosis.maybe("headline") if diagnosis else None
-    failures = [
-        {**one, "headline": headline if one.get("signature") == whole.signature else "another failure"}
-        if one.get("signature") == whole.signature
-        else {**one, "headline": "another failure", "signature": "not shown"}
-        for one in matrix.get("failures", ())
-    ]
-    cells = [{**one, "reason": None} for one in matrix.get("cells", ())]
-    return {**matrix, "case": whole.report.get("case", {}), "failures": failures, "cells": cells}

@@ -58,27 +58,28 @@ _ADDED = {
 """What ``report --format json`` adds to the report document."""
 
 
-def render(found: Finished, format_: Format, scrubber: Scrubber | None) -> str:
-    """The report. ``scrubber`` None: for the user alone. Raises InputError where a document is not what it says."""
+def render(finished: Finished, format_: Format, scrubber: Scrubber | None) -> str:
+    """The report. ``scrubber`` None: for the user alone."""
     match format_:
         case Format.MARKDOWN:
-            return markdown.render(compose(found, scrubber))
+            return markdown.render(compose(finished, scrubber))
         case Format.HTML:
-            return html.render(compose(found, scrubber))
+            return html.render(compose(finished, scrubber))
         case Format.TEXT:
-            return text.render(compose(found, scrubber))
+            return text.render(compose(finished, scrubber))
         case Format.JSON:
-            return json.dumps(document(found, scrubber), indent=2) + "\n"
+            return json.dumps(document(finished, scrubber), indent=2) + "\n"
 
 
-def document(found: Finished, scrubber: Scrubber | None) -> dict[str, Any]:
+def document(finished: Finished, scrubber: Scrubber | None) -> dict[str, Any]:
     """The contract's report document, with those of the reduction and the matrix in it where there are any."""
-    found = cleaned(found, scrubber)
-    whole = shared(found.report) if scrubber else dict(found.report)
-    if found.minimized is not None and found.minimized.document:
-        whole["minimized"] = dict(found.minimized.document)
-    if found.matrix:
-        whole["matrix"] = dict(found.matrix)
+    finished = cleaned(finished, scrubber)
+    report = finished.report and (shared(finished.report) if scrubber else finished.report)
+    whole = report.to_json() if report else {}
+    if finished.reduction is not None:
+        whole["minimized"] = finished.reduction.result.to_json()
+    if finished.matrix is not None:
+        whole["matrix"] = finished.matrix.to_json()
     return whole
 
 

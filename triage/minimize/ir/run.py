@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 from triage.files import replace_file
 from triage.harness import ir_tasks
@@ -22,6 +22,7 @@ from triage.minimize.ir.place import NoIR, Place, find
 from triage.minimize.ir.search import Search, Size
 from triage.minimize.oracle import BudgetUsed, Failure
 from triage.model.diagnosis import Kind
+from triage.model.document import Doc, Documented
 from triage.model.errors import EnvironmentFault
 
 SECONDS = 60.0
@@ -34,7 +35,7 @@ _NAMES = {".mlir": "before.mlir", ".ll": "module.ll", ".ptx": "module.ptx", ".s"
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Documented):
     """Operations (instructions below MLIR) and bytes."""
 
     operations: int
@@ -42,7 +43,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(Documented):
     """``file`` is what ``stage`` was given, or its pass ``pass_name`` (as mlir-opt spells the pipeline); ``command``
     shows the failure with the compiler's own tools, ``script`` with Triton alone. ``reproduced``: exit codes of two
     runs of the script. ``ended``: ``complete``, ``budget``, ``interrupted``, or what went wrong."""
@@ -50,7 +51,7 @@ class Result:
     file: Path
     script: Path
     stage: str
-    pass_name: str | None
+    pass_name: Annotated[str | None, Doc(name="pass")]
     adder: str | None
     command: str
     before: Measure
@@ -63,22 +64,6 @@ class Result:
     def holds(self) -> bool:
         """Whether the script was seen to show the failure, twice."""
         return self.reproduced == (1, 1)
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "file": str(self.file),
-            "script": str(self.script),
-            "stage": self.stage,
-            "pass": self.pass_name,
-            "adder": self.adder,
-            "command": self.command,
-            "before": {"operations": self.before.operations, "bytes": self.before.bytes},
-            "after": {"operations": self.after.operations, "bytes": self.after.bytes},
-            "reproduced": list(self.reproduced),
-            "runs": self.runs,
-            "ended": self.ended,
-        }
 
 
 def reduce_ir(

@@ -2,117 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from triage.publish.compose.words import kernel_name, settings
+from triage.matrix import cell as matrix_cell
+from triage.matrix import table as matrix
+from triage.matrix.cell import Verdict
+from triage.matrix.table import Failure
+from triage.model.outcome import Stage
+from triage.model.report import Report
 from triage.publish.document import Block, Bullets, Cell, Code, Line, Paragraph, Section, Table, Tone
-from triage.publish.fields import Fields
-from triage.publish.finished import MATRIX, REPORT, Finished
+from triage.publish.finished import Finished
 from triage.publish.visible import clipped
+from triage.publish.words import settings
 
 _MOST_REASON = 300
-_NOT_TRIED = "not tried"
-_TONES: Mapping[str, tuple[Tone, str]] = {
-    "compiles": (Tone.GOOD, "\u2713 compiles"),
-    "fails": (Tone.BAD, "\u2717 fails"),
-    "suspect": (Tone.BAD, "\u2717 suspect"),
-    "timeout": (Tone.BAD, "\u2717 timeout"),
-    "not applicable": (Tone.ABSENT, "\u2013 not applicable"),
-    "could not tell": (Tone.UNSURE, "? could not tell"),
+_TONES: Mapping[Verdict, tuple[Tone, str]] = {
+    Verdict.COMPILES: (Tone.GOOD, "\u2713"),
+    Verdict.FAILS: (Tone.BAD, "\u2717"),
+    Verdict.SUSPECT: (Tone.BAD, "\u2717"),
+    Verdict.TIMEOUT: (Tone.BAD, "\u2717"),
+    Verdict.NOT_APPLICABLE: (Tone.ABSENT, "\u2013"),
+    Verdict.UNDECIDED: (Tone.UNSURE, "?"),
 }
-"""The verdicts, with a sign each: colour alone tells nobody anything."""
+"""The verdicts, with a sign each: colour alone is not enough."""
 
 
-def environment(found: Finished) -> Section | None:
+def environment(finished: Finished) -> Section | None:
     """Configuration and environment, in a table."""
-    report = Fields(found.report, REPORT)
-    case = report.inside("case") or Fields(found.matrix, MATRIX).inside("case")
-    if not case:
+    report, case = finished.report, finished.case
+    if case is None:
         return None
-    known = report.inside("environment").plain()
     names = {"triton": "Triton", "python": "Python", "ptxas": "ptxas", "platform": "Platform", "triage": "triage"}
-    rows: list[tuple[str, str]] = [
-        (names.get(name, name), str(value)) for name, value in known.items() if name != "target"
-    ]
-    rows.insert(1, ("Target", case.text("target")))
+    known = report.environment if report else {}
+    rows = [(names.get(name, name), value) for name, value in known.items() if name != "target"]
+    rows.insert(1, ("Target", str(case.target)))
     if report:
         rows.insert(2, ("GPU", _gpu(report)))
     rows += [
-        ("Kernel", f"{kernel_name(case)} ({case.maybe('language') or 'triton'})"),
-        ("Arguments", ", ".join(f"{name}: {type_}" for name, type_ in case.inside("signature").plain().items())),
-        ("Divisible by 16", ", ".join(name for name, value in case.inside("divisible").plain().items() if value == 16)),
-        ("Constexprs", settings(case.inside("constexprs").plain())),
-        ("Options", settings(case.inside("options").plain())),
+        ("Kernel", f"{case.name} ({case.language.value})"),
+        ("Arguments", ", ".join(f"{name}: {type_}" for name, type_ in case.signature.items())),
+        ("Divisible by 16", ", ".join(name for name, value in case.divisible.items() if value == 16)),
+        ("Constexprs", settings(case.constexprs)),
+        ("Options", settings(case.options)),
     ]
     cells = tuple((Cell((name,)), Cell((value if name == "GPU" else Code(value),))) for name, value in rows if value)
     blocks: list[Block] = [Table("Configuration and environment", ("", ""), cells)]
-    if found.minimized is not None:
-        said = "Kernel, arguments, constexprs and options are those it was met with; the reduced kernel's are in "
-        blocks.append(Paragraph((said, Code(found.minimized.script_name), ".")))
+    if finished.reduction is not None:
+        note = "Kernel, arguments, constexprs and options are those it was met with; the reduced kernel's are in "
+        blocks.append(Paragraph((note, Code(finished.reduction.script_name), ".")))
     return Section("environment", "Environment details", tuple(blocks))
 
 
-def _gpu(report: Fields) -> str:
-    devices = {one.inside("measured").maybe("device") for one in report.each("suggestions")} - {None}
-    if devices:
-        return ", ".join(sorted(str(one) for one in devices))
-    launched = report.inside("outcome").maybe("stage") == "launch"
+def _gpu(report: Report) -> str:
+    if devices := {suggestion.measured.device for suggestion in report.suggestions if suggestion.measured}:
+        return ", ".join(sorted(devices))
+    launched = report.outcome.stage is Stage.LAUNCH
     return "used for the launch that failed" if launched else "none is needed: it was compiled, not launched"
 
 
-def releases(found: Finished) -> Section | None:
-    """The matrix of releases and targets, what its letters stand for, and where it began and ended."""
-    table = Fields(found.matrix, MATRIX)
-    if not table:
+def releases(finished: Finished) -> Section | None:
+    """The matrix of releases and targets, what its letters stand for, and where the failure began and ended."""
+    table = finished.matrix
+    if table is None:
         return None
-    targets = [one.text("target") for one in table.each("targets")]
-    cells = {(cell.text("row"), cell.text("target")): cell for cell in table.each("cells")}
+    failures = table.failures()
     rows = []
-    for row in table.each("rows"):
-        name = row.text("name")
-        shown = [_cell(cells.get((name, target))) for target in targets]
-        version = next((cell.maybe("triton") for target in targets if (cell := cells.get((name, target)))), None)
-        build = row.maybe("kind") == "build" and version
-        rows.append((Cell((f"{name} ({version})" if build else name,)), *shown))
-    blocks: list[Block] = [Table("Triton release and target", ("Triton", *targets), tuple(rows))]
-    blocks.append(Bullets(tuple(_histories(table)) + tuple(_letters(table, found.signature)) + tuple(_reasons(table))))
-    effort = table.inside("bisected")
-    if effort:
-        said = f"A bisection of {effort.whole('releases')} releases: what lies between two that agree was not compiled."
-        blocks.append(Paragraph((said,)))
+    for row in table.rows:
+        cells = [table.cells.get((row.name, target)) for target in table.targets]
+        version = next((cell.triton for cell in cells if cell), None)
+        name = f"{row.name} ({version})" if row.python and version else row.name
+        rows.append((Cell((name,)), *(_cell(cell, failures) for cell in cells)))
+    lines = (*_histories(table), *_letters(failures.values(), finished.signature), *_reasons(table))
+    blocks: list[Block] = [
+        Table("Triton release and target", ("Triton", *table.targets), tuple(rows)),
+        Bullets(lines),
+    ]
+    if table.bisected:
+        count = table.bisected.releases
+        note = f"A bisection of {count} releases: what lies between two that agree was not compiled."
+        blocks.append(Paragraph((note,)))
     return Section("releases", "Triton releases and targets", tuple(blocks))
 
 
-def _cell(cell: Fields | None) -> Cell:
+def _cell(cell: matrix_cell.Cell | None, failures: Mapping[str, Failure]) -> Cell:
     if cell is None:
-        return Cell((f"\u00b7 {_NOT_TRIED}",), Tone.ABSENT)
-    verdict, label = cell.text("verdict"), cell.maybe("label")
-    tone, words = _TONES.get(verdict, (Tone.UNSURE, f"? {verdict}"))
-    return Cell((f"{words} {label}" if label else words,), tone)
+        return Cell(("\u00b7 not tried",), Tone.ABSENT)
+    tone, sign = _TONES[cell.verdict]
+    label = f" {failures[cell.signature or ''].label}" if cell.verdict.bad else ""
+    return Cell((f"{sign} {cell.verdict.value}{label}",), tone)
 
 
-def _histories(table: Fields) -> Iterator[Line]:
-    for one in table.each("targets"):
-        first, good, fixed = one.maybe("first_bad"), one.maybe("last_good") or "none", one.maybe("fixed_in") or "none"
-        said = "no release that was tried fails"
-        if first is not None:
-            said = f"first bad {first}; last good before it: {good}; fixed in: {fixed}"
-        yield (Code(one.text("target")), f": {'; '.join([said, *one.texts('notes')])}")
+def _histories(table: matrix.Table) -> Iterator[Line]:
+    for one in table.histories:
+        edges = "no release that was tried fails"
+        if one.first_bad is not None:
+            good, fixed = one.last_good or "none", one.fixed_in or "none"
+            edges = f"first bad {one.first_bad}; last good before it: {good}; fixed in: {fixed}"
+        yield (Code(one.target), f": {'; '.join([edges, *one.notes])}")
 
 
-def _letters(table: Fields, signature: str | None) -> Iterator[Line]:
-    for one in table.each("failures"):
-        headline, theirs = clipped(one.maybe("headline") or "", _MOST_REASON), one.text("signature")
-        this = ", the failure of this report" if theirs == signature else ""
-        yield (f"{one.text('label')}{this}: ", Code(headline), "; signature ", Code(theirs))
+def _letters(failures: Iterable[Failure], signature: str | None) -> Iterator[Line]:
+    for failure in failures:
+        headline = clipped(failure.headline, _MOST_REASON)
+        this = ", the failure of this report" if failure.signature == signature else ""
+        yield (f"{failure.label}{this}: ", Code(headline), "; signature ", Code(failure.signature))
 
 
-def _reasons(table: Fields) -> Iterator[Line]:
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for cell in table.each("cells"):
-        if (reason := cell.maybe("reason")) is not None:
-            rows = reasons.setdefault((cell.text("verdict"), reason), [])
-            if cell.text("row") not in rows:
-                rows.append(cell.text("row"))
-    for (verdict, reason), rows in reasons.items():
-        yield (f"{verdict} on {', '.join(rows)}: ", Code(clipped(reason, _MOST_REASON)))
+def _reasons(table: matrix.Table) -> Iterator[Line]:
+    rows: dict[tuple[Verdict, str], dict[str, None]] = {}
+    for (row, _), cell in table.cells.items():
+        if cell.reason is not None:
+            rows.setdefault((cell.verdict, cell.reason), {})[row] = None
+    for (verdict, reason), names in rows.items():
+        yield (f"{verdict.value} on {', '.join(names)}: ", Code(clipped(reason, _MOST_REASON)))

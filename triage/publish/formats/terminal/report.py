@@ -9,9 +9,10 @@ from rich.text import Text
 
 from triage.knowledge.advice import next_steps
 from triage.model.diagnosis import Diagnosis
-from triage.model.outcome import Outcome, Resources, Status
-from triage.model.report import POISONED, Match, Report, Suggestion, SuggestionKind
+from triage.model.outcome import Outcome, Resources
+from triage.model.report import POISONED, Match, Report, Suggestion
 from triage.publish.formats.terminal.text import clipped, safe
+from triage.publish.words import change, ending, location
 
 _INDENT = 2
 _MOST_SUGGESTIONS = 5
@@ -58,10 +59,8 @@ def _configuration(report: Report) -> str:
 
 
 def _what_failed(console: Console, outcome: Outcome, diagnosis: Diagnosis) -> None:
-    _line(console, f"{_ending(outcome)}{_where(outcome, diagnosis)}")
-    place = diagnosis.file and f"{diagnosis.file}:{diagnosis.line}" if diagnosis.line else diagnosis.file
-    named = ", ".join(part for part in (diagnosis.function, place) if part)
-    _line(console, f"{diagnosis.kind.value}{f' in {named}' if named else ''}")
+    _line(console, f"{ending(outcome)}{_where(outcome, diagnosis)}")
+    _line(console, _named(diagnosis))
     lines = [line for line in safe(diagnosis.message).splitlines() if line.strip()]
     for line in lines[:_MOST_MESSAGE_LINES]:
         _line(console, clipped(line, 400), style="red")
@@ -73,27 +72,16 @@ def _what_failed(console: Console, outcome: Outcome, diagnosis: Diagnosis) -> No
         _line(console, safe(note))
 
 
-def _ending(outcome: Outcome) -> str:
-    match outcome.status:
-        case Status.CRASH if outcome.signal:
-            return f"the compiler died of {outcome.signal}"
-        case Status.CRASH:
-            return f"the compiler called exit({outcome.exit_code})"
-        case Status.SUSPECT:
-            return "the compile returned normally, but an error was printed (do not trust its binary)"
-        case Status.TIMEOUT:
-            return f"no end within {outcome.limit_s:g} s"
-        case Status.OUT_OF_MEMORY:
-            return "out of memory"
-        case _:
-            return "Python exception" if outcome.errors else "error"
-
-
 def _where(outcome: Outcome, diagnosis: Diagnosis) -> str:
     stage = f" at stage {outcome.stage.value}" if outcome.stage else ""
     inside = f", in pass {diagnosis.pass_name}" if diagnosis.pass_name else ""
     done = ", ".join(time.stage.value for time in outcome.stages)
     return f"{stage}{inside}{f' (completed: {done})' if done else ''}"
+
+
+def _named(diagnosis: Diagnosis) -> str:
+    named = ", ".join(part for part in (diagnosis.function, location(diagnosis)) if part)
+    return f"{diagnosis.kind.value}{f' in {named}' if named else ''}"
 
 
 def _source(console: Console, diagnosis: Diagnosis) -> None:
@@ -142,8 +130,8 @@ def _suggestions(console: Console, report: Report) -> None:
 
 def _suggestion(console: Console, number: int, suggestion: Suggestion) -> None:
     style = "bold green" if suggestion.verified else "bold yellow"
-    change = _change(suggestion) if suggestion.verified else f"{_change(suggestion)} (not verified)"
-    _line(console, f"{number}. {safe(change)}", style=style, hanging=3)
+    unsure = "" if suggestion.verified else " (not verified)"
+    _line(console, f"{number}. {safe(change(suggestion))}{unsure}", style=style, hanging=3)
     for text in (suggestion.why, suggestion.cost):
         if text:
             _line(console, safe(text), indent=_INDENT + 3)
@@ -177,16 +165,6 @@ def _kept(console: Console, report: Report) -> None:
         _line(console, safe("  ".join(names)))
 
 
-def _change(suggestion: Suggestion) -> str:
-    match suggestion.kind:
-        case SuggestionKind.SOURCE:
-            others = [f"{name}={value}" for name, value in suggestion.changes.items() if name != "source"]
-            return "; ".join([str(suggestion.changes["source"]), *others])
-        case SuggestionKind.TOOLCHAIN:
-            return f"Triton {suggestion.changes['triton']}"
-    return " ".join(f"{name}={value}" for name, value in suggestion.changes.items())
-
-
 def _resources(resources: Resources) -> str:
     parts = [f"tensor cores: {resources.tensor_core.value}"]
     if resources.registers is not None:
@@ -218,10 +196,7 @@ def diagnosis(console: Console, found: Diagnosis | None, matches: Iterable[Match
         return
     _line(console, safe(found.headline), style="bold red", indent=0)
     _section(console, "What failed")
-    place = found.file and f"{found.file}:{found.line}" if found.line else found.file
-    named = ", ".join(part for part in (found.function, place) if part)
-    inside = f", in pass {found.pass_name}" if found.pass_name else ""
-    _line(console, f"{found.kind.value}{f' in {named}' if named else ''}{inside}")
+    _line(console, f"{_named(found)}{f', in pass {found.pass_name}' if found.pass_name else ''}")
     for line in [line for line in safe(found.message).splitlines() if line.strip()][:_MOST_MESSAGE_LINES]:
         _line(console, clipped(line, 400), style="red")
     if found.source is not None:

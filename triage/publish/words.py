@@ -1,0 +1,53 @@
+"""Facts of a report in words, the same in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from triage.model.diagnosis import Diagnosis
+from triage.model.outcome import Outcome, Status
+from triage.model.report import Suggestion, SuggestionKind
+
+
+def ending(outcome: Outcome) -> str:
+    """How the compile ended, as a clause."""
+    match outcome.status:
+        case Status.OK:
+            return "it compiles"
+        case Status.CRASH if outcome.signal:
+            return f"the compiler died of {outcome.signal}"
+        case Status.CRASH:
+            return f"the compiler called exit({outcome.exit_code})"
+        case Status.SUSPECT:
+            return "the compile returned normally, but an error was printed (do not trust its binary)"
+        case Status.TIMEOUT:
+            within = f"within {outcome.limit_s:g} s" if outcome.limit_s else "within its time"
+            return f"the compile did not end {within}"
+        case Status.OUT_OF_MEMORY:
+            return "the compile ran out of memory"
+        case Status.ERROR:
+            return f"the compile ended in {'a Python exception' if outcome.errors else 'an error'}"
+
+
+def location(diagnosis: Diagnosis) -> str | None:
+    """The compiler's own file and line."""
+    return f"{diagnosis.file}:{diagnosis.line}" if diagnosis.file and diagnosis.line else diagnosis.file
+
+
+def change(suggestion: Suggestion) -> str:
+    """What a suggestion changes."""
+    changes = suggestion.changes
+    match suggestion.kind:
+        case SuggestionKind.SOURCE:
+            others = settings({name: value for name, value in changes.items() if name != "source"})
+            return "; ".join(part for part in (str(changes.get("source", "")), others) if part)
+        case SuggestionKind.TOOLCHAIN:
+            return f"Triton {changes.get('triton')}"
+        case SuggestionKind.CONFIG:
+            return settings(changes)
+
+
+def settings(values: Mapping[str, Any]) -> str:
+    """``NAME=VALUE …``."""
+    return " ".join(f"{name}={value}" for name, value in values.items())
