@@ -271,7 +271,7 @@ def _value(from_json: Callable[[Any, str], T], schema: str, path: Path) -> T:
     try:
         return from_json(document, str(path))
     except InputError as error:
-        raise InputError(f"{error}; make the triage anew") from None
+        raise InputError(f"{error}; run the triage again") from None
 
 
 def _load(path: Path, schema: str) -> dict[str, Any]:
@@ -282,7 +282,7 @@ def _load(path: Path, schema: str) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON: {error}; make the triage anew") from None
+        raise InputError(f"{path}: not JSON: {error}; run the triage again") from None
     if not isinstance(document, dict) or document.get("schema") != schema:
         found = document.get("schema") if isinstance(document, dict) else type(document).__name__
         raise InputError(f"{path}: schema: expected {schema!r}, found {found!r}")
