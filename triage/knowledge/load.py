@@ -14,9 +14,9 @@ from typing import Any
 from triage.data import data_folder
 from triage.knowledge.entry import PLACEHOLDER, Advice, Entry, Symptoms
 from triage.knowledge.matching import is_range
-from triage.knowledge.recipes import SUMMARIES
 from triage.model.diagnosis import Kind
 from triage.model.errors import InputError
+from triage.suggest.rewrites.catalogue import CATALOGUE
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -139,8 +139,8 @@ class _File:
     def _rewrites(self, data: Mapping[str, Any]) -> tuple[str, ...]:
         names = self._texts(data, "rewrites")
         for name in names:
-            if name not in SUMMARIES:
-                raise self._error("rewrites", f"{name!r} is not a recipe; known are {', '.join(SUMMARIES)}")
+            if name not in CATALOGUE:
+                raise self._error("rewrites", f"{name!r} is not a recipe; known are {', '.join(sorted(CATALOGUE))}")
         return names
 
     def _symptoms(self, data: Any) -> Symptoms:

@@ -7,7 +7,7 @@ from typing import Any
 
 from triage.legality.rule import Rule
 
-_WHERE = {
+_MODULES = {
     "launch": "triage.legality.launch",
     "smem": "triage.legality.smem",
     "registers": "triage.legality.registers",
@@ -32,12 +32,12 @@ _WHERE = {
 
 def names() -> tuple[str, ...]:
     """All rules."""
-    return tuple(_WHERE)
+    return tuple(_MODULES)
 
 
 def rule(name: str) -> Rule:
     """A rule by name. Raises KeyError."""
-    module: Any = importlib.import_module(_WHERE[name])
+    module: Any = importlib.import_module(_MODULES[name])
     found = module.RULE
     assert isinstance(found, Rule)
     return found

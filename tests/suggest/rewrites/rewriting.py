@@ -22,7 +22,8 @@ from triage.model.target import Target
 from triage.source.module import Module
 from triage.source.package_copy import rewritten_case
 from triage.suggest.rewrites.recipe import Rewritten, Subject
-from triage.suggest.rewrites.registry import RECIPES, rewrites
+from triage.suggest.rewrites.registry import recipe as recipe_of
+from triage.suggest.rewrites.registry import rewrites
 from triage.suggest.scene import Scene
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
@@ -54,7 +55,7 @@ def proposed(recipe: str, case: Case, message: str = "", at: str | None = None, 
     scene = Scene.of(case, source, diagnosis, "")
     module = Module.parse(source)
     assert module is not None
-    return list(RECIPES[recipe](Subject(module, module.functions(case.name)[0], scene)))
+    return list(recipe_of(recipe)(Subject(module, module.functions(case.name)[0], scene)))
 
 
 def changed(case: Case, rewritten: Rewritten) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.case import Case
 from triage.model.outcome import Outcome, Status
 from triage.source.module import diff
-from triage.suggest.rewrites.registry import RECIPES
+from triage.suggest.rewrites.catalogue import CATALOGUE
 
 NAMES = tuple(REPRODUCERS.values())
 
@@ -58,7 +58,7 @@ def test_the_diff_applies_and_gives_the_text(name: str, tried: dict[str, list[Tr
 
 
 def test_every_recipe_has_its_kernel() -> None:
-    assert set(REPRODUCERS) | {"static-range-rolled"} == set(RECIPES)
+    assert set(REPRODUCERS) | {"static-range-rolled"} == set(CATALOGUE)
 
 
 @pytest.mark.slow

@@ -8,17 +8,17 @@ from rewriting import write
 
 from triage import knowledge
 from triage.data import data_folder
-from triage.knowledge.recipes import SUMMARIES
 from triage.model.case import load
 from triage.model.diagnosis import Diagnosis, Kind
-from triage.suggest.rewrites.registry import RECIPES, rewrites
+from triage.suggest.rewrites.catalogue import CATALOGUE
+from triage.suggest.rewrites.registry import recipe, rewrites
 from triage.suggest.scene import Scene
 
 
 def test_names_agree() -> None:
     named = {name for entry in knowledge.load_all() for name in entry.rewrites}
-    assert list(RECIPES) == list(SUMMARIES) == sorted(SUMMARIES)
-    assert named == set(RECIPES)
+    assert named == set(CATALOGUE)
+    assert all(callable(recipe(name)) for name in CATALOGUE)
 
 
 def made(folder: Path, text: str, *named: str) -> int:
@@ -42,5 +42,5 @@ def test_nothing_raises_on_the_sources_of_the_reproducers() -> None:
         lines = range(5, text.count("\n") + 1, 3)
         log = "\n".join(f'"{path.name}":{line}:5' for line in lines)
         scene = Scene.of(load(path.parent), text, Diagnosis(Kind.MLIR_DIAGNOSTIC, "", "", stage="ttgir"), log)
-        for rewritten in rewrites(scene.case, scene, RECIPES):
+        for rewritten in rewrites(scene.case, scene, CATALOGUE):
             compile(rewritten.text, str(path), "exec")

@@ -1,69 +1,22 @@
-"""Every recipe by name, and what each does to one failing kernel."""
+"""The rewrites of one failing kernel: the recipes that knowledge-base entries or the failure's text ask for."""
 
 from __future__ import annotations
 
+import importlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from typing import cast
 
 from triage.model.case import Case
-from triage.suggest.rewrites.block_pointers import block_pointers_as_descriptors
-from triage.suggest.rewrites.carried import loop_carried_type
-from triage.suggest.rewrites.casts import argument_in_fp32, loads_in_fp32
-from triage.suggest.rewrites.declarations import global_constexpr, jit_helper
-from triage.suggest.rewrites.dots import dot_operand_turned, dot_operands_one_type
-from triage.suggest.rewrites.memory import buffer_as_pointer, descriptor_as_it_lies
-from triage.suggest.rewrites.operand_transposed import operand_transposed
-from triage.suggest.rewrites.operators import (
-    bitwise_atomic_as_integer,
-    condition_as_boolean,
-    floor_division,
-    fma_as_multiply_add,
-)
-from triage.suggest.rewrites.options import dot_precision_offered, loop_option_left_out, static_range_rolled
+from triage.suggest.rewrites.catalogue import CATALOGUE
 from triage.suggest.rewrites.recipe import Recipe, Rewritten, Subject
 from triage.suggest.scene import Scene
 
-RECIPES: Mapping[str, Recipe] = {
-    "argument-in-fp32": argument_in_fp32,
-    "bitwise-atomic-as-integer": bitwise_atomic_as_integer,
-    "block-pointers-as-descriptors": block_pointers_as_descriptors,
-    "buffer-as-pointer": buffer_as_pointer,
-    "condition-as-boolean": condition_as_boolean,
-    "descriptor-as-it-lies": descriptor_as_it_lies,
-    "dot-operand-turned": dot_operand_turned,
-    "dot-operands-one-type": dot_operands_one_type,
-    "dot-precision-offered": dot_precision_offered,
-    "floor-division": floor_division,
-    "fma-as-multiply-add": fma_as_multiply_add,
-    "global-constexpr": global_constexpr,
-    "jit-helper": jit_helper,
-    "loads-in-fp32": loads_in_fp32,
-    "loop-carried-type": loop_carried_type,
-    "loop-option-left-out": loop_option_left_out,
-    "operand-transposed": operand_transposed,
-    "static-range-rolled": static_range_rolled,
-}
-"""By the name that an entry of the knowledge base calls them."""
 
-
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE)
-
-
-_RELEVANT: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("operand-transposed", _pattern(r"WGMMA|transpose|K-?major|wgmma instruction")),
-    ("argument-in-fp32", _pattern(r"Expected dtype \['fp32'|unexpected type fp8|input arg type does not match")),
-    ("loads-in-fp32", _pattern(r"unexpected type fp8|but got 'i8'|\bf8E\w+|\bfp8\w*\b.*not supported")),
-    ("dot-operands-one-type", _pattern(r"must be same dtype|must have the same dtype|must be same type")),
-    ("loop-carried-type", _pattern(r"Loop-carried variable|block redefines it as")),
-    ("dot-precision-offered", _pattern(r"input_precision")),
-    ("loop-option-left-out", _pattern(r"warp[ _-]?speciali|\bWS[A-Z]|NVWS|pipelin|num_stages|partition")),
-    ("static-range-rolled", _pattern(r"did not end within|out of memory|ran out of registers|memory limit")),
-    ("jit-helper", _pattern(r"function referenced|add @triton\.jit|not a Triton function itself|<function \w+ at")),
-    ("global-constexpr", _pattern(r"Cannot access global variable")),
-    ("floor-division", _pattern(r"must all be ints|invalid operands of type pointer<\w+> and triton\.language\.float")),
-)
-"""What in a failure's text speaks for a recipe, where no entry of the knowledge base names one."""
+def recipe(name: str) -> Recipe:
+    """The code of a recipe. Raises KeyError."""
+    module, _, function = CATALOGUE[name].function.rpartition(".")
+    return cast(Recipe, getattr(importlib.import_module(f"triage.suggest.rewrites.{module}"), function))
 
 
 def rewrites(case: Case, scene: Scene, named: Iterable[str]) -> Iterator[Rewritten]:
@@ -76,10 +29,14 @@ def rewrites(case: Case, scene: Scene, named: Iterable[str]) -> Iterator[Rewritt
     subject = Subject.of(scene, text)
     if subject is None:
         return
-    likely = [name for name, pattern in _RELEVANT if pattern.search(scene.evidence.text)]
+    text_matches = (
+        name
+        for name, entry in CATALOGUE.items()
+        if entry.failures and re.search(entry.failures, scene.evidence.text, re.IGNORECASE)
+    )
     seen = {text}
-    for name in dict.fromkeys([*named, *likely]):
-        for rewritten in RECIPES[name](subject):
+    for name in dict.fromkeys([*named, *text_matches]):
+        for rewritten in recipe(name)(subject):
             if rewritten.text not in seen:
                 seen.add(rewritten.text)
                 yield rewritten
