@@ -1,12 +1,18 @@
-"""One line or two for each kind of failure, in each spelling that is met."""
+"""Each kind of failure in every spelling that its recogniser lists, and what the recognisers make of whole texts."""
 
 from __future__ import annotations
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 import pytest
 
-from triage.logs import diagnose_text, findings, printed_error
-from triage.logs.recognisers import RECOGNISERS
+from triage.logs import diagnose_text, findings, printed_error, recognisers
+from triage.logs.clean import Cleaner
+from triage.logs.recognisers import ORDER, RECOGNISERS, Recogniser
 from triage.model.diagnosis import Diagnosis, Kind
+
+MODULES = list(iter_modules(recognisers.__path__))
 
 
 def diagnosed(text: str) -> Diagnosis:
@@ -15,80 +21,25 @@ def diagnosed(text: str) -> Diagnosis:
     return diagnosis
 
 
-KINDS = [
-    # glibc, libstdc++, libc++, BSD, MSVC
-    ('python: /b/Dialect.cpp:12: int A::f(int) const: Assertion `x >= 1 && "why"\' failed.', Kind.ASSERTION),
-    ("/usr/include/c++/13/bits/stl_vector.h:1130: int &v::f(): Assertion '__n < this->size()' failed.", Kind.ASSERTION),
-    ("/usr/include/c++/v1/vector:1393: assertion __n < size() failed: vector[] index out of bounds", Kind.ASSERTION),
-    ("Assertion failed: (x >= 1), function f, file Dialect.cpp, line 12.", Kind.ASSERTION),
-    ("Assertion failed: x >= 1, file D:\\b\\Dialect.cpp, line 12", Kind.ASSERTION),
-    ("Assertion failed: x >= 1 (/b/Dialect.cpp: f: 12)", Kind.ASSERTION),
-    ("/c++/v1/vector:1393: libc++ Hardening assertion __n < size() failed: out of bounds", Kind.ASSERTION),
-    ("F0728 05:37:45.123456 4242 Dialect.cpp:12] Check failed: x >= 1 (0 vs. 1) why", Kind.ASSERTION),
-    ("Assertion `getTotalOutDimSize() ==\n  product(dims)' failed.", Kind.ASSERTION),
-    ("unsupported layout\nUNREACHABLE executed at /b/Dialect.cpp:12!", Kind.UNREACHABLE),
-    ("UNREACHABLE executed: Unsupported conversion from f16 to f16", Kind.UNREACHABLE),
-    ("LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.shfl.sync.bfly.i32", Kind.LLVM_FATAL),
-    ("fatal error: error in backend: Cannot select: t12: f32 = fadd", Kind.LLVM_FATAL),
-    ("LLVM ERROR: out of memory", Kind.OUT_OF_MEMORY),
-    ("terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc", Kind.OUT_OF_MEMORY),
-    ("MemoryError", Kind.OUT_OF_MEMORY),
-    ("terminate called after throwing an instance of 'std::out_of_range'\n  what():  map::at", Kind.ABORT),
-    ("free(): invalid pointer", Kind.ABORT),
-    ("error: couldn't allocate output register for constraint 'x'", Kind.LLVM_DIAGNOSTIC),
-    ("<unknown>:0: error: ran out of registers during register allocation", Kind.LLVM_DIAGNOSTIC),
-    ("error: <inline asm>:1:2: invalid instruction", Kind.LLVM_DIAGNOSTIC),
-    ("loc(\"k.py\":3:4): error: 'tt.dot' op bad", Kind.MLIR_DIAGNOSTIC),
-    ("k.py:3:4: error: 'tt.dot' op bad", Kind.MLIR_DIAGNOSTIC),
-    ("loc(unknown): error: 'tt.dot' op bad", Kind.MLIR_DIAGNOSTIC),
-    ("'tt.dot' op bad", Kind.MLIR_DIAGNOSTIC),
-    ("&#39;tt.dot&#39; op bad", Kind.MLIR_DIAGNOSTIC),
-    ("error: 'cute.copy' op src ptr alignment (64 bits) does not meet requirement (128 bits)", Kind.MLIR_DIAGNOSTIC),
-    ("error: Maximum allowed number of elements is 1048576, but %6 has more than that", Kind.MLIR_DIAGNOSTIC),
-    ("error: fp8e4nv data type is not supported on CUDA arch < 89", Kind.FRONTEND_ERROR),
-    ("RuntimeError: PassManager::run failed", Kind.MLIR_DIAGNOSTIC),
-    ("triton.compiler.errors.CompilationError: at 1:0:\ndef k():\n^\nbad", Kind.FRONTEND_ERROR),
-    ("triton.compiler.errors.CompileTimeAssertionFailure: at 1:0:\ndef k():\n^\nbad", Kind.FRONTEND_ERROR),
-    ("torch._inductor.exc.InductorError: CompilationError: at 1:0:", Kind.FRONTEND_ERROR),
-    ("ValueError: bad", Kind.PYTHON_EXCEPTION),
-    ("ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'", Kind.PTXAS),
-    ("ptxas /tmp/x.ptx, line 12; error   : Feature '.bf16' requires .target sm_80 or higher", Kind.PTXAS),
-    ("RuntimeError: `ptxas` failed with error code -11", Kind.PTXAS),
-    ("CalledProcessError: Command '['ptxas', 'x.ptx']' returned non-zero exit status 255.", Kind.PTXAS),
-    ("triton-amdgpu-assembler:83:13: error: invalid instruction", Kind.ASSEMBLER),
-    ("error: invalid instruction\n    bfe.s32 s3, v3, 0, 4;\n    ^", Kind.ASSEMBLER),
-    ("ld.lld: error: undefined hidden symbol: f", Kind.ASSEMBLER),
-    ("out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing", Kind.OUT_OF_RESOURCES),
-    ("OutOfResources: shared memory, Required: 65792, Hardware limit: 65536", Kind.OUT_OF_RESOURCES),
-    ("ub overflow, requires 2097152 bits while 1572864 bits available", Kind.OUT_OF_RESOURCES),
-    (
-        "RuntimeError: No valid triton configs. OutOfResources: out of resource: triton_flex_attention "
-        "Required: 262144 Hardware limit:232448 Reducing block sizes or `num_stages` may help.",
-        Kind.OUT_OF_RESOURCES,
-    ),
-    ("RuntimeError: Triton Error [HIP]:  Code: 1, Messsage: invalid argument", Kind.LAUNCH_ERROR),
-    ("RuntimeError: Triton Error [CUDA]: device kernel image is invalid", Kind.LAUNCH_ERROR),
-    ("Segmentation fault (core dumped)", Kind.SEGFAULT),
-    ("Fatal Python error: Segmentation fault", Kind.SEGFAULT),
-    ("Aborted (core dumped)", Kind.ABORT),
-    ("SIGFPE, Arithmetic exception.", Kind.ABORT),
-    ("Killed", Kind.KILLED),
-    ("[1]+  Killed                  python train.py", Kind.KILLED),
-    ("zsh: killed     python train.py", Kind.KILLED),
-    ("bash: line 1:  4242 Aborted                 (core dumped) python train.py", Kind.ABORT),
-    ("/run.sh: line 3:  4242 Segmentation fault      python train.py", Kind.SEGFAULT),
-    ("##[error]Process completed with exit code 134.", Kind.ABORT),
-    ("Process finished with exit code 139 (interrupted by signal 11: SIGSEGV)", Kind.SEGFAULT),
-    ("  exitcode  : -6 (pid: 12)", Kind.ABORT),
-    ("Reason: OOMKilled, exit code 137", Kind.OUT_OF_MEMORY),
-    ("kernel: Out of memory: Killed process 4242 (python)", Kind.OUT_OF_MEMORY),
-    ("#0 0x00007f01 llvm::sys::PrintStackTrace(int)\n#1 0x00007f02 mlir::A::f(int) A.cpp:1:2", Kind.SEGFAULT),
+EXAMPLES = [
+    pytest.param(recogniser, text, kind, id=f"{name}-{number}")
+    for name, recogniser in zip(ORDER, RECOGNISERS, strict=True)
+    for number, (text, kind) in enumerate(recogniser.examples.items())
 ]
 
 
-@pytest.mark.parametrize(("text", "kind"), KINDS)
-def test_kind(text: str, kind: Kind) -> None:
+@pytest.mark.parametrize(("recogniser", "text", "kind"), EXAMPLES)
+def test_every_example_is_recognised(recogniser: Recogniser, text: str, kind: Kind) -> None:
     assert diagnosed(text).kind is kind
+    assert any(recogniser.wants(Cleaner()(line.encode())) for line in text.split("\n"))
+
+
+def test_every_module_is_in_the_order_and_has_examples_and_documentation() -> None:
+    modules = {module.name: import_module(f"{recognisers.__name__}.{module.name}") for module in MODULES}
+    del modules["base"]
+    assert sorted(modules) == sorted(ORDER)
+    assert all(module.__doc__ and module.RECOGNISER.examples for module in modules.values())
+    assert all(recogniser.anchors and all(recogniser.anchors) for recogniser in RECOGNISERS)
 
 
 NO_FAILURE = [
@@ -204,11 +155,6 @@ PRINTED = [
 @pytest.mark.parametrize(("log", "is_error"), PRINTED)
 def test_printed_error(log: str, is_error: bool) -> None:
     assert (printed_error(log) is not None) is is_error
-
-
-def test_every_recogniser_has_a_name_of_its_own_and_anchors() -> None:
-    assert len({recogniser.name for recogniser in RECOGNISERS}) == len(RECOGNISERS)
-    assert all(recogniser.anchors and all(recogniser.anchors) for recogniser in RECOGNISERS)
 
 
 PARTS = [

@@ -1,10 +1,10 @@
-"""Text or outcome -> :class:`~triage.model.diagnosis.Diagnosis`: one small recogniser per kind of failure, one pass.
+"""From text or outcome to :class:`~triage.model.diagnosis.Diagnosis`: one small recogniser per kind of failure.
 
-Order of things: `reading` makes blocks of whole lines of any source, `sieve` finds those with an anchor,
-`excerpts` gives them with their neighbours, `clean` takes wrappings off lines, `window` shows each with what stands
-around it, `recognisers` read them, `chains` joins Python's exceptions, `context` adds pass and stage, `dump` the
-operation that was being lowered, `episodes` tells causes from consequences; `scan` is that one pass. `outcomes` adds
-what the harness knows; `signature` names the bug.
+`scan` is one pass over a log. In its order: `reading` splits any source into blocks of whole lines, `sieve` finds those
+with an anchor, `excerpts` yields them with their neighbours, `clean` removes wrappings, `window` bounds the view, the
+`recognisers` parse each line, `chains` joins Python's exceptions, `context` adds pass and stage, `dump` the operation
+that was being lowered, `episodes` ranks causes and consequences. `outcomes` adds the harness's facts; `signature`
+identifies the bug.
 """
 
 from triage.logs.finding import Finding, Specificity

@@ -1,8 +1,8 @@
 """From a line as it was captured to the line that a compiler wrote.
 
 Logs reach us through terminals, CI runners, log collectors and pytest, each of which adds something of its own
-to a line. Most additions are prefixes, told by :data:`PREFIXES`; a new one is one more entry there. Indentation
-is part of a line: of the space after a prefix only one blank is taken. Everything costs time in proportion to
+to a line. Most additions are prefixes, listed in :data:`PREFIXES`; a new one is one more entry there. Indentation
+is part of a line: of the space after a prefix only one blank is removed. Everything takes time in proportion to
 the line.
 """
 
@@ -13,7 +13,7 @@ import re
 
 from triage.logs.reading import CONTROL
 
-#: Longer lines are cut: no failure is told in more, and one line of dumped IR may have megabytes.
+#: Longer lines are cut: no failure needs more, and one line of dumped IR may have megabytes.
 MAX_LINE = 16_384
 #: Wrappings in wrappings: a container's, a collector's, a runner's, a worker's, a logger's.
 _MAX_NESTING = 8
@@ -23,7 +23,7 @@ _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _SOURCE = r"[\w./-]{1,120}:\d{1,6}"
 
-#: Who writes it, and what it looks like.
+#: The program that adds the prefix, and the prefix.
 PREFIXES: tuple[tuple[str, str], ...] = (
     ("`gh run view --log`: job, step", r"[^\t]{1,120}\t[^\t]{1,120}\t\ufeff?(?=\d{4}-\d\d-\d\dT)"),
     (
@@ -47,7 +47,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("mpirun", r"\[\d{1,5},\d{1,6}\]<std(?:err|out)>: ?"),
     ("pytest-xdist", r"\[gw\d{1,3}\] "),
     (
-        "glog, torch; not what is fatal: its place is the failure's",
+        "glog, torch; not those of fatal lines, which have the failure's file and line",
         rf"\[?[IWE]\d{{0,4}} ?{_CLOCK} {{1,4}}(?:\d{{1,9}} )?{_SOURCE}\] ?",
     ),
     ("torch: frame, artifact", r"\[\d{1,4}/\d{1,4}(?:_\d{1,4})?\] |\[__\w{1,40}\] "),
@@ -67,12 +67,12 @@ _PYTEST_FAILURE = re.compile(r"E {3,64}(?=\S)")
 
 
 def strip_control(line: str) -> str:
-    """Take away terminal control sequences."""
+    """Remove terminal control sequences."""
     return _CONTROL.sub("", line) if "\x1b" in line else line
 
 
 def strip_prefixes(line: str) -> str:
-    """Take away what collectors and loggers put before a line."""
+    """Remove the prefixes that collectors and loggers add to a line."""
     start = 0
     for _ in range(_MAX_NESTING):
         match = _PREFIX.match(line, start)
@@ -83,7 +83,7 @@ def strip_prefixes(line: str) -> str:
 
 
 def strip_html(line: str) -> str:
-    """Turn entities into what they stand for and drop the tags that text is laid out with."""
+    """Replace entities by their characters and drop the tags of layout."""
     if "&" in line:
         line = _ENTITY.sub(lambda match: html.unescape(match.group()), line)
     return _TAG.sub("", line) if "</" in line or "<pre" in line or "<code" in line or "<br" in line else line
@@ -99,11 +99,11 @@ def strip_markdown(line: str) -> str:
 
 
 class Cleaner:
-    """Takes the wrappings off one line after another; pytest's are the only ones that need the line before."""
+    """Removes the wrappings of one line after another; only pytest's depend on the line before."""
 
     def __init__(self) -> None:
         self._width = 0
-        #: True when the last line was one of pytest's failure report.
+        #: True when the last line belonged to pytest's report of a failure.
         self.stripped_marker = False
 
     def forget(self) -> None:
@@ -114,7 +114,7 @@ class Cleaner:
     def __call__(self, raw: bytes) -> str:
         """The line without wrappings."""
         line = raw.decode("utf-8", "replace")[:MAX_LINE].rstrip("\r")
-        # A bare carriage return redraws a line (progress bars): what was written last stands.
+        # A bare carriage return redraws a line (progress bars): the last version counts.
         line = strip_html(strip_control(line.rpartition("\r")[2]))
         line = strip_prefixes(line)
         line = self._without_marker(line)
@@ -123,9 +123,9 @@ class Cleaner:
         return strip_markdown(line) if line[:1] in ("|", "`") else line
 
     def _without_marker(self, line: str) -> str:
-        """Take away pytest's ``E   ``.
+        """Remove pytest's ``E   ``.
 
-        A block's first line says how far pytest has indented it; deeper indentation within is the text's own.
+        The first line of a block shows how far pytest has indented it; further indentation is the text's own.
         """
         match = _PYTEST_FAILURE.match(line) if line.startswith("E") else None
         self.stripped_marker = match is not None or line.rstrip() == "E"

@@ -1,6 +1,4 @@
-"""What a log tells besides the failures: which pass ran, which stage, whose traceback, met on the way through the
-lines.
-"""
+"""Context of the failures in a log: the pass and the stage that ran, and whose traceback it is."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ _LAUNCH = re.compile(r"\w\[[^\]]{1,200}\]\(")
 #: pytest's line above each failing test.
 _TEST = re.compile(r"_{5,} .{1,200} _{5,}$")
 
-#: What a line must hold for :meth:`Context.see` to take anything from it.
+#: A line must contain one of these to be relevant for :meth:`Context.see`.
 ANCHORS = (
     passes.ANCHOR,
     "Pipeline failed while executing ",
@@ -46,21 +44,21 @@ _header = lru_cache(maxsize=512)(passes.header)  # a dump's few hundred headers 
 
 @dataclass(slots=True)
 class Context:
-    """Collects while the lines go by; asked once they have all gone, but for ``is_foreign``."""
+    """Collected line by line; complete after the last one, except for ``is_foreign``, which is asked on the way."""
 
     dumped: str | None = None
     stage: str | None = None
     #: (position, name) of every `Pipeline failed` line.
     failed: list[tuple[int, str]] = field(default_factory=list)
-    #: Where pytest begins to tell of another test.
+    #: Where pytest's report of another test begins.
     tests: list[int] = field(default_factory=list)
     _arguments: dict[str, str] = field(default_factory=dict)
-    # Of the traceback that is being read: whether there is one, and whether Triton is in it.
+    # Whether the lines are those of a traceback, and whether it has a frame of Triton.
     _in_traceback: bool = False
     _of_triton: bool = False
 
     def see(self, position: int, line: str) -> None:
-        """Take from a line what it tells."""
+        """Collect the facts of a line."""
         if passes.ANCHOR in line:
             self._see_dump(line)
         elif "Pipeline failed while executing " in line:
@@ -96,10 +94,7 @@ class Context:
             self.stage = "source"
 
     def is_foreign(self, before: Sequence[str]) -> bool:
-        """True at the end of a traceback that Triton has no part in; ``before`` are the lines above.
-
-        The next traceback begins then.
-        """
+        """True at the end of a traceback without Triton; ``before`` are the lines above. This ends the traceback."""
         foreign = self._in_traceback and not self._of_triton and not any(map(_LAUNCH.search, before))
         self._in_traceback = self._of_triton = False
         return foreign
@@ -112,5 +107,5 @@ class Context:
         return self.dumped
 
     def argument_of(self, name: str) -> str:
-        """The pass's name on a command line, where the log tells it: `convert-triton-gpu-to-llvm`."""
+        """The pass as ``mlir-opt`` spells it, where the log shows that: ``convert-triton-gpu-to-llvm``."""
         return self._arguments.get(name, name)

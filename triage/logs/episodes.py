@@ -1,8 +1,8 @@
-"""Which of a log's failures is the cause, which others are causes of their own, and what merely follows.
+"""Ranks the failures of a log: causes, and what merely follows from them.
 
-A log may hold several failures, one after the other: configurations that were tried, tests, workers. Each is an
-*episode*: it begins with what went wrong and ends with how that ended, a Python exception or a process's end.
-Within an episode the most specific finding is the cause, and of equals the first; episodes come in their order.
+A log may have several failures, one after the other: configurations that were tried, tests, workers. Each is an
+*episode*: it begins with the failure and ends with a Python exception or the end of a process.
+Within an episode the most specific finding is the cause, and of equals the first; episodes keep their order.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 from triage.logs.finding import Finding, Specificity
 from triage.model.diagnosis import Trait
 
-#: What says enough to begin an episode after an end.
+#: The least specificity of a finding that begins an episode after such an end.
 _CAUSE = Specificity.SYMPTOM
 
 
@@ -24,21 +24,21 @@ def _ends(finding: Finding) -> bool:
 
 
 def _begins(finding: Finding, episode: Sequence[Finding], boundaries: Sequence[int]) -> bool:
-    """True when the finding is not of the episode before it but of a new one."""
+    """True when the finding begins a new episode."""
     if any(episode[-1].position < boundary <= finding.position for boundary in boundaries):
         return True
     has_cause = any(before.specificity >= _CAUSE for before in episode)
     return finding.specificity >= _CAUSE and has_cause and any(_ends(before) for before in episode)
 
 
-def episodes(found: Iterable[Finding], boundaries: Sequence[int] = ()) -> list[list[Finding]]:
-    """The findings, those of one failure together. ``boundaries`` are lines where something new begins."""
-    told: list[list[Finding]] = []
-    for finding in found:
-        if not told or _begins(finding, told[-1], boundaries):
-            told.append([])
-        told[-1].append(finding)
-    return told
+def episodes(findings: Iterable[Finding], boundaries: Sequence[int] = ()) -> list[list[Finding]]:
+    """The findings, grouped by failure. ``boundaries`` are lines where an independent part of the log begins."""
+    groups: list[list[Finding]] = []
+    for finding in findings:
+        if not groups or _begins(finding, groups[-1], boundaries):
+            groups.append([])
+        groups[-1].append(finding)
+    return groups
 
 
 def _cause(episode: Sequence[Finding]) -> Finding:
@@ -46,26 +46,26 @@ def _cause(episode: Sequence[Finding]) -> Finding:
 
 
 def _is_consequence(finding: Finding, cause: Finding) -> bool:
-    """True for what can only be said because the cause has happened."""
+    """True for a finding that the cause explains."""
     if finding.specificity <= Specificity.EXCEPTION:
         return True
-    # What the compiler printed on the way to giving up is told with the cause.
+    # What the compiler printed just before it gave up is a note of the cause.
     if any(note in finding.diagnosis.message for note in cause.diagnosis.notes):
         return True
     return finding.specificity is Specificity.SYMPTOM and finding.position > cause.position
 
 
-def ranked(found: Sequence[Finding], boundaries: Sequence[int] = ()) -> list[Finding]:
-    """The findings in their order, each with its rank and what it follows from.
+def ranked(findings: Sequence[Finding], boundaries: Sequence[int] = ()) -> list[Finding]:
+    """The findings in their order, each with its rank and the finding that it follows from.
 
-    Exceptions that are none of Triton's stay only where they follow from something that is.
+    Exceptions without relation to Triton are dropped unless they follow from a failure that has one.
     """
-    told = [episode for episode in episodes(found, boundaries) if not _cause(episode).foreign]
-    # An exception that nothing explains says less than any failure of the compiler, though it came first.
-    told.sort(key=lambda episode: _cause(episode).specificity <= Specificity.EXCEPTION)
+    groups = [episode for episode in episodes(findings, boundaries) if not _cause(episode).foreign]
+    # An unexplained exception is less informative than any failure of the compiler, even if it came first.
+    groups.sort(key=lambda episode: _cause(episode).specificity <= Specificity.EXCEPTION)
     order: list[tuple[Finding, int | None]] = []
     causes: dict[str, int] = {}
-    for episode in told:
+    for episode in groups:
         cause = _cause(episode)
         rank = len(order) + 1
         order.append((cause, causes.get(cause.diagnosis.signature)))

@@ -1,8 +1,8 @@
-"""The lines of a log that are worth reading: those that may tell of a failure, with what stands around them.
+"""The relevant lines of a log: those that may be part of a failure, with their neighbours.
 
-Everything else is skipped unread, at the speed of the sieve. What is found is the same as if every line were
-read: a line without an anchor is no recogniser's, and one with an anchor is given with all the lines before and
-after it that a recogniser may look at.
+All others are skipped at the speed of the sieve. The findings are the same as if every line were read: no recogniser
+accepts a line without an anchor, and one with an anchor comes with all the lines before and after it that a recogniser
+may look at.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from triage.logs.window import LINES_AFTER, LINES_BEFORE, Line
 
 #: Such lines are many: they are recognised by their beginning and not cleaned.
 DUMP_HEADER = passes.HEADER.encode()
-#: Bytes of a log that is no log but something quoted from one.
+#: Up to so many bytes a text may be a quotation from a log.
 _FEW = 8192
 #: A character may have four bytes.
 _MAX_BYTES = 4 * MAX_LINE
 
 
 class Interest(Enum):
-    """What a line is good for."""
+    """How a line is to be read."""
 
     NONE = auto()
-    #: Tells what is going on; its neighbours do not matter.
+    #: Context of failures; its neighbours do not matter.
     ALONE = auto()
-    #: May tell of a failure: to be read with its neighbours.
+    #: May be part of a failure: read with its neighbours.
     SURROUNDED = auto()
 
 
 def _tail(data: bytes, end: int) -> bytes:
-    """The lines before ``end``, as many as one may look back."""
+    """The last lines before ``end``, as many as a window shows."""
     begin = end
     for _ in range(LINES_BEFORE):
         if begin == 0:
@@ -49,13 +49,13 @@ def _tail(data: bytes, end: int) -> bytes:
 
 
 def _above(data: bytes, begin: int) -> tuple[str, ...]:
-    """The cleaned lines before the one that begins there."""
+    """The cleaned lines before the one that begins at ``begin``."""
     clean = Cleaner()
     return tuple(clean(line[:_MAX_BYTES]) for line in _tail(data, begin).split(b"\n")[:-1])
 
 
 def _few(block: bytes) -> list[str]:
-    """The block's lines, cleaned and without the empty ones, if it is small."""
+    """The block's lines that are not empty, cleaned, if it is small."""
     if len(block) > _FEW:
         return []
     clean = Cleaner()
@@ -73,11 +73,11 @@ class Excerpts:
         #: The number of the next line, and how many lines from it on are part of an excerpt.
         self._position = 0
         self._owed = 0
-        #: All lines, where there are few.
+        #: All lines of a short log.
         self.whole: list[str] = []
 
     def lines(self, log: Log) -> Iterator[Line]:
-        """The lines worth reading, in order."""
+        """The relevant lines, in order."""
         tail = b""
         for block in blocks(log):
             data = tail + block
@@ -91,7 +91,7 @@ class Excerpts:
             self._dump.add(data, at)
         for hit in hits:
             if hit + offset < at:
-                continue  # in a line that was given
+                continue  # in a line that was yielded
             begin = max(data.rfind(b"\n", at, hit + offset) + 1, at)
             while self._owed and at < begin:
                 line, at = self._next(data, at)
@@ -99,16 +99,16 @@ class Excerpts:
             if at < begin:
                 self._position += data.count(b"\n", at, begin)
                 self._clean.forget()
-            found, at = self._hit(data, begin)
-            if found is not None:
-                yield found
+            hit_line, at = self._hit(data, begin)
+            if hit_line is not None:
+                yield hit_line
         while self._owed and at < len(data):
             line, at = self._next(data, at)
             yield line
         self._position += data.count(b"\n", at)
 
     def _next(self, data: bytes, at: int) -> tuple[Line, int]:
-        """The line at an offset, which belongs to the excerpt before it."""
+        """The line at an offset, which continues the current excerpt."""
         end = _end(data, at)
         text = self._clean(data[at : min(end, at + _MAX_BYTES)])
         line = Line(self._position, text, None, self._dump)
@@ -117,7 +117,7 @@ class Excerpts:
         return line, end + 1
 
     def _hit(self, data: bytes, at: int) -> tuple[Line | None, int]:
-        """The line at an offset, if it is what its anchor promised."""
+        """The line at an offset, if it is relevant."""
         end = _end(data, at)
         raw = data[at : min(end, at + _MAX_BYTES)]
         header = raw.startswith(DUMP_HEADER)
@@ -128,7 +128,7 @@ class Excerpts:
             text = self._clean(raw)
             interest = self._interest(text)
         if interest is Interest.NONE and self._clean.stripped_marker:
-            # How far pytest indents a block stands in its first line: all of it is read.
+            # The first line of a block shows how far pytest indents it: the whole block is read.
             interest = Interest.SURROUNDED
         line: Line | None = None
         if self._owed:

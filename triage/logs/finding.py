@@ -1,4 +1,4 @@
-"""One failure found in a text, and how much it says about the cause."""
+"""One failure in a text, and how specific it is about the cause."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class Specificity(IntEnum):
 
     #: Says only that something failed: `PassManager::run failed`, `Aborted (core dumped)`.
     TAIL = 1
-    #: A Python exception that is none of Triton's own: it may be a consequence of what the compiler printed.
+    #: A Python exception that is not Triton's own: it may be a consequence of what the compiler printed.
     EXCEPTION = 2
     #: A consequence that names at least the operation: `failed to legalize operation 'tt.load'`.
     SYMPTOM = 3
-    #: A message written for the user about this very program.
+    #: A message for the user about this program.
     DIAGNOSTIC = 4
-    #: The compiler gave up on itself here; what it printed before was on the way to this point.
+    #: The compiler stopped itself here; what it printed before led to this point.
     FATAL = 5
 
 
@@ -28,12 +28,12 @@ class Specificity(IntEnum):
 class Finding:
     """A diagnosis read at ``position`` (0-based line number), with its specificity.
 
-    ``locations`` are all locations that belong to it, innermost first: the diagnosis names the one that looks
-    like the user's, which can be judged better once the kernel's file is known.
-    ``extent`` is how many lines after ``position`` are part of it and are read as nothing else.
-    ``foreign`` is true for an exception whose traceback and text have nothing of Triton.
-    ``rank`` is 1 for the root cause, 2 for the next best, and so on; 0 until all have been found.
-    ``follows`` is the rank of the finding that this one merely follows from, or repeats; None for a cause.
+    ``locations`` are all its locations, innermost first: the diagnosis has the one that is probably the user's, which
+    can be judged better once the kernel's file is known.
+    ``extent`` is how many lines after ``position`` are part of it; no recogniser reads them again.
+    ``foreign`` is true for an exception without any relation to Triton in its traceback or text.
+    ``rank`` is 1 for the root cause, 2 for the next best, and so on; 0 before ranking.
+    ``follows`` is the rank of the finding that this one follows from, or repeats; None for a cause.
     """
 
     diagnosis: Diagnosis
@@ -46,7 +46,7 @@ class Finding:
     follows: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The diagnosis with its place in the log and among the other findings."""
+        """The diagnosis with its line in the log and its rank among the findings."""
         return {
             **self.diagnosis.to_json(),
             "log_line": self.position + 1,

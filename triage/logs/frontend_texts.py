@@ -1,6 +1,4 @@
-"""Telling Triton's own words from anybody else's: an exception in a plain Python traceback is Triton's when its
-text is, wherever the frames are.
-"""
+"""Recognises texts of Triton's own exceptions: an exception is Triton's when its text is, wherever the frames are."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 _FILE = Path(__file__).with_suffix(".txt")
-# Words of the trade, for texts that no released wheel has: forks', newer releases', C++ exceptions' texts.
+# Technical terms, for texts that no released wheel has: those of forks, of newer releases and of C++ exceptions.
 _VOCABULARY = re.compile(
     r"\btriton|\btl\.[a-z]|constexpr|\bfp8|num_(?:warps|stages|ctas)|\bptxas\b|\btt(?:ir|gir)\b|\bMLIR\b"
     r"|PassManager|\bLLVM\b|tensor descriptor|'to_ir'|map::at|vector::_M_|Function argument index|active drivers"
@@ -30,5 +28,5 @@ def is_frontends(text: str) -> bool:
 
 
 def is_tritons(text: str) -> bool:
-    """True for a text that only Triton, or what compiles with it, would write."""
+    """True for a text that only Triton, or a program that compiles with it, would print."""
     return _VOCABULARY.search(text) is not None or is_frontends(text)

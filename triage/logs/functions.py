@@ -1,4 +1,4 @@
-"""The name of a C++ function out of what compilers make of it in ``__PRETTY_FUNCTION__``.
+"""The name of a C++ function, extracted from a compiler's ``__PRETTY_FUNCTION__``.
 
 The same function is spelled differently by gcc (``{anonymous}::``, ``[with T = int]``), clang
 (``(anonymous namespace)::``, ``[T = int]``) and a symboliser; return types and arguments change over the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-# Both spellings of "what the template parameters stand for", always last.
+# Both spellings of the bindings of template parameters, always last.
 _BINDINGS = re.compile(r" \[(?:with )?[\w ]{1,80}(?::\d{1,3})? = ")
 _LAMBDA = re.compile(r"::(?:<lambda|\(lambda|\{lambda|'lambda|\(anonymous class\)|\$_\d|<unnamed class>)")
 _ANONYMOUS = re.compile(r"\(anonymous namespace\)::|\{anonymous\}::|`anonymous[- ]namespace'::|<unnamed>::")
@@ -31,7 +31,7 @@ _SYMBOLS = {stand_in: symbol for symbol, stand_in in _STAND_INS.items()}
 
 def _without_brackets(text: str, opening: str, closing: str) -> str:
     """The text without anything between balanced brackets."""
-    kept: list[str] = []
+    outside: list[str] = []
     depth = 0
     for character in text:
         if character == opening:
@@ -39,12 +39,12 @@ def _without_brackets(text: str, opening: str, closing: str) -> str:
         elif character == closing and depth:
             depth -= 1
         elif not depth:
-            kept.append(character)
-    return "".join(kept)
+            outside.append(character)
+    return "".join(outside)
 
 
 def template_bindings(pretty: str) -> dict[str, str]:
-    """What the template parameters stand for: ``[with To = A; From = B]`` -> ``{"To": "A", "From": "B"}``."""
+    """The bindings of the template parameters: ``[with To = A; From = B]`` -> ``{"To": "A", "From": "B"}``."""
     match = _BINDINGS.search(pretty)
     if match is None:
         return {}
@@ -58,7 +58,7 @@ def template_bindings(pretty: str) -> dict[str, str]:
 
 
 def function_name(pretty: str) -> str | None:
-    """``Class::method`` or ``function``; a lambda is named by the function it stands in; None for no name."""
+    """``Class::method`` or ``function``; a lambda has the name of its enclosing function; None without a name."""
     text = pretty.strip()
     if bindings := _BINDINGS.search(text):
         text = text[: bindings.start()]

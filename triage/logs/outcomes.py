@@ -1,6 +1,6 @@
-"""From an outcome to a diagnosis: the same pass over the text, then what only the harness can know.
+"""From an outcome to a diagnosis: the same pass over the text, then the facts that only the harness has.
 
-The exceptions of an outcome are put behind its log in Python's own layout, so that one set of recognisers
+The exceptions of an outcome are appended to its log in Python's own layout, so that one set of recognisers
 reads both and an exception never counts more than what the compiler printed.
 """
 
@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from triage.ir.locations import users_location
-from triage.logs import text
+from triage.logs import diagnostic_lines, text
 from triage.logs.chains import CAUSE
 from triage.logs.episodes import ranked
 from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers import mlir_diagnostic, process_end
+from triage.logs.recognisers import process_end
 from triage.logs.recognisers.out_of_resources import out_of_resources
 from triage.logs.scan import read, root_cause
 from triage.logs.signature import signature_of
@@ -25,7 +25,7 @@ from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
 from triage.model.outcome import Outcome, PythonError, Stage, Status
 
 _OVER_LIMIT = re.compile(r"^(?P<resource>[\w ]{1,80}): (?P<required>\d{1,15}) > (?P<limit>\d{1,15})")
-#: Stages after MLIR: an error without a place there is LLVM's.
+#: Stages after MLIR: an error without a location there is LLVM's.
 _CODE_GENERATION = frozenset({Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
 
 
@@ -38,8 +38,8 @@ def _printed_chain(errors: tuple[PythonError, ...]) -> Iterator[str]:
 
 
 def printed_error(log: str) -> Diagnosis | None:
-    """The first error that a compiler printed in ``log`` although it went on; None for warnings and less."""
-    for finding in ranked(read(log).found):
+    """The first error that a compiler printed in ``log`` although it went on; None for warnings and remarks."""
+    for finding in ranked(read(log).findings):
         if finding.diagnosis.kind in (Kind.LLVM_DIAGNOSTIC, Kind.MLIR_DIAGNOSTIC, Kind.ASSEMBLER):
             return finding.diagnosis
     return None
@@ -48,14 +48,14 @@ def printed_error(log: str) -> Diagnosis | None:
 def _timeout(outcome: Outcome) -> Diagnosis:
     limit = f" within {outcome.limit_s:g} s" if outcome.limit_s else ""
     stage = f" (stage {outcome.stage.value})" if outcome.stage else ""
-    said = f"The compile did not end{limit}{stage}"
-    return Diagnosis(kind=Kind.TIMEOUT, headline=said, message=said)
+    headline = f"The compile did not end{limit}{stage}"
+    return Diagnosis(kind=Kind.TIMEOUT, headline=headline, message=headline)
 
 
 def _out_of_memory(outcome: Outcome) -> Diagnosis:
     limit = f" of {outcome.limit_bytes / 2**30:.3g} GiB" if outcome.limit_bytes else ""
-    said = f"The compile needed more memory than its limit{limit}"
-    return Diagnosis(kind=Kind.OUT_OF_MEMORY, headline=said, message=said)
+    headline = f"The compile needed more memory than its limit{limit}"
+    return Diagnosis(kind=Kind.OUT_OF_MEMORY, headline=headline, message=headline)
 
 
 def _over_limit(stated: str) -> Diagnosis:
@@ -64,19 +64,19 @@ def _over_limit(stated: str) -> Diagnosis:
         return Diagnosis(kind=Kind.OUT_OF_RESOURCES, headline=text.headline(stated), message=text.message(stated))
     resource, required, limit = match["resource"], int(match["required"]), int(match["limit"])
     # Triton's own wording, which is what people search for.
-    said = f"out of resource: {resource}, Required: {required}, Hardware limit: {limit}"
-    return out_of_resources(resource, required, limit, said)
+    message = f"out of resource: {resource}, Required: {required}, Hardware limit: {limit}"
+    return out_of_resources(resource, required, limit, message)
 
 
 def _bare_end(outcome: Outcome) -> Diagnosis:
-    """Nothing was printed that names a failure: only the way it ended is left."""
+    """The diagnosis when nothing printed names a failure: only how the process ended is known."""
     if outcome.signal:
         return process_end.ended_by(outcome.signal, f"ended by {outcome.signal}")
     if outcome.errors:
         first = outcome.errors[0]
-        said = f"{first.type}: {first.message}".rstrip(": \n")
+        error = f"{first.type}: {first.message}".rstrip(": \n")
         return Diagnosis(
-            kind=Kind.PYTHON_EXCEPTION, headline=text.headline(said), message=text.message(said), exception=first.type
+            kind=Kind.PYTHON_EXCEPTION, headline=text.headline(error), message=text.message(error), exception=first.type
         )
     code = f" with exit code {outcome.exit_code}" if outcome.exit_code is not None else ""
     return Diagnosis(
@@ -95,14 +95,14 @@ def _lines(outcome: Outcome) -> Iterator[str]:
 def _from_text(outcome: Outcome) -> tuple[Finding | None, str | None]:
     """The root cause that the outcome's texts show, and the pass that was dumped last."""
     reading = read(_lines(outcome))
-    # A compile is all that ran: no exception in its log is somebody else's.
-    found = [replace(finding, foreign=False) for finding in reading.found]
+    # Nothing but the compile ran: no exception in its log is another program's.
+    findings = [replace(finding, foreign=False) for finding in reading.findings]
     if outcome.status is Status.CRASH:
-        # A process that was ended from below raised nothing: an exception in its log was dealt with.
-        found = [finding for finding in found if finding.specificity is not Specificity.EXCEPTION]
-    root = root_cause(ranked(found))
+        # A process that a signal or exit() ended raised nothing: an exception in its log was handled.
+        findings = [finding for finding in findings if finding.specificity is not Specificity.EXCEPTION]
+    root = root_cause(ranked(findings))
     if root and outcome.signal and _is_process_end(root):
-        root = None  # the harness knows the signal better than a shell's line does
+        root = None  # the harness's own signal is more certain than a shell's line
     return root, reading.context.dumped
 
 
@@ -112,10 +112,10 @@ def _is_process_end(finding: Finding) -> bool:
 
 
 def _decided(outcome: Outcome) -> Diagnosis | None:
-    """The diagnosis where the harness's facts decide, whatever was printed."""
+    """The diagnosis where the harness's facts decide, regardless of what was printed."""
     if outcome.killed_from_outside:
-        said = f"Killed from outside{f' by {outcome.signal}' if outcome.signal else ''}"
-        return Diagnosis(kind=Kind.KILLED, headline=said, message=said)
+        headline = f"Killed from outside{f' by {outcome.signal}' if outcome.signal else ''}"
+        return Diagnosis(kind=Kind.KILLED, headline=headline, message=headline)
     if outcome.status is Status.TIMEOUT:
         return _timeout(outcome)
     if outcome.status is Status.OUT_OF_MEMORY:
@@ -124,7 +124,7 @@ def _decided(outcome: Outcome) -> Diagnosis | None:
 
 
 def _failure(outcome: Outcome) -> tuple[Diagnosis, tuple[SourceLocation, ...]]:
-    """The diagnosis before the outcome's facts are filled in, and all locations it names."""
+    """The diagnosis before the outcome's facts are filled in, and all its locations."""
     decided = _decided(outcome)
     if decided and decided.kind is Kind.OUT_OF_RESOURCES:
         return decided, ()
@@ -135,20 +135,20 @@ def _failure(outcome: Outcome) -> tuple[Diagnosis, tuple[SourceLocation, ...]]:
 
 
 def _of_code_generator(diagnosis: Diagnosis, outcome: Outcome) -> Diagnosis:
-    """An error without a place, printed after MLIR was done, is LLVM's whatever it says."""
+    """Attribute an error without a location, printed after MLIR's passes, to LLVM."""
     if (
         diagnosis.kind is Kind.MLIR_DIAGNOSTIC
         and diagnosis.source is None
         and outcome.stage in _CODE_GENERATION
         and not outcome.pipeline
-        and (located := mlir_diagnostic.split(diagnosis.message.partition("\n")[0]))
+        and (error := diagnostic_lines.parse(diagnosis.message.partition("\n")[0]))
     ):
-        return replace(diagnosis, kind=Kind.LLVM_DIAGNOSTIC, headline=text.headline(f"LLVM: {located.text}"))
+        return replace(diagnosis, kind=Kind.LLVM_DIAGNOSTIC, headline=text.headline(f"LLVM: {error.text}"))
     return diagnosis
 
 
-def _kernel_place(errors: tuple[PythonError, ...], kernel: Path | None) -> SourceLocation | None:
-    """Where the front-end was: the innermost place in the user's file, else the innermost there is."""
+def _kernel_location(errors: tuple[PythonError, ...], kernel: Path | None) -> SourceLocation | None:
+    """Where the front-end stopped: the innermost location in the user's file, else the innermost of all."""
     locations = [
         SourceLocation(
             error.kernel_line.file or "<kernel>",
@@ -160,20 +160,20 @@ def _kernel_place(errors: tuple[PythonError, ...], kernel: Path | None) -> Sourc
         if error.kernel_line
     ]
     if kernel is not None:
-        for place in locations:
-            if text.last_component(place.file) == kernel.name:
-                return place
+        for location in locations:
+            if text.last_component(location.file) == kernel.name:
+                return location
     return users_location(locations)
 
 
 def diagnose_outcome(outcome: Outcome, kernel: Path | None = None) -> Diagnosis | None:
-    """What an outcome's failure is; None when it did not fail. ``kernel`` is the user's file, if it is at hand."""
+    """The diagnosis of an outcome; None when it did not fail. ``kernel`` is the user's file, if available."""
     if outcome.status is Status.OK:
         return None
     diagnosis, locations = _failure(outcome)
     diagnosis = _of_code_generator(diagnosis, outcome)
     stage = outcome.stage.value if outcome.stage else diagnosis.stage
-    source = _kernel_place(outcome.errors, kernel) if diagnosis.kind is Kind.FRONTEND_ERROR else None
+    source = _kernel_location(outcome.errors, kernel) if diagnosis.kind is Kind.FRONTEND_ERROR else None
     notes = diagnosis.notes
     if outcome.status is Status.CRASH and outcome.signal and outcome.signal != "SIGABRT":
         notes = (*notes, f"the process was then ended by {outcome.signal}") if outcome.log else notes

@@ -1,7 +1,7 @@
 """From a text, a pipe or a file of any size to blocks of whole lines: UTF-8, plain, bounded.
 
-Nothing is held but one block. What is taken away here is what is cheaper to take from many lines at once than
-from each: another encoding, a terminal's control sequences, a JSON writer's escapes.
+Only one block is in memory. Wrappings that are cheaper to remove from many lines at once are removed here: another
+encoding, a terminal's control sequences, a JSON writer's escapes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import BinaryIO, TypeAlias, cast
 #: A text, its lines, or a stream of bytes (a file, standard input).
 Log: TypeAlias = "str | Iterable[str] | BinaryIO"
 
-#: Stays in a core's own cache with everything that is done to it.
+#: Small enough that a block and its copies stay in the cache of one core.
 BLOCK = 1 << 18
 
 #: A terminal's control sequences.

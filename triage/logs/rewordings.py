@@ -1,7 +1,7 @@
-"""The same check in other words: texts that Triton's authors rewrote from one release to the next.
+"""Messages of the same check that Triton's authors reworded from one release to the next.
 
-Each entry is a normalised text as some release has it, and the one it counts as. Only checks that are the same,
-at the same place, belong here; where a release fails in another check, it is another bug. Found by comparing
+Each entry is a normalised text of some release, and the text that it counts as. Only the same check in the same
+function belongs here; where a release fails in another check, it is another bug. Collected by comparing
 the messages of ``raise`` and ``assert`` in the same functions of neighbouring released wheels.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-#: (the text as a regular expression, what it counts as); above each its place and the first release that
-#: has the newer words.
+#: (the text as a regular expression, what it counts as); above each the function and the first release with the
+#: newer wording.
 REWORDINGS: tuple[tuple[str, str], ...] = (
     # semantic.py, dot: 3.2.
     (r"First input \(T\) and second input \(T\) must have the same dtype", "Both operands must be same dtype"),
@@ -79,7 +79,7 @@ _COMPILED = tuple((re.compile(older), newest) for older, newest in REWORDINGS)
 
 
 def reworded(text: str) -> str:
-    """The text in the words that it counts as."""
+    """The text in the wording that it counts as."""
     for older, newest in _COMPILED:
         if match := older.match(text):
             return match.expand(newest) + text[match.end() :]

@@ -1,6 +1,4 @@
-"""The one pass over a log: every line worth reading is offered to the recognisers, in order, and never looked at
-again.
-"""
+"""The one pass over a log: the recognisers get each relevant line, in order, once."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from itertools import pairwise
 from triage.ir import passes
 from triage.logs import context as context_module
 from triage.logs import episodes, signature
-from triage.logs.chains import LINKS, Link, frontend_headline, join_chains, link_at
+from triage.logs.chains import LINKS, ChainLink, frontend_headline, join_chains, link_at
 from triage.logs.context import Context
 from triage.logs.dump import lowered_operation, with_lowered_operation
 from triage.logs.excerpts import Excerpts, Interest
@@ -25,13 +23,13 @@ from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.window import Window, windows
 from triage.model.diagnosis import Diagnosis, Kind, Trait
 
-#: A text that repeats its failure for ever (a loop over configurations) is known after so many.
+#: A text may repeat its failure endlessly (a loop over configurations); further findings are skipped.
 MAX_FINDINGS = 500
 
-#: Lines of Python that quote what they would say.
+#: How lines of Python begin that contain a message as a string.
 _QUOTING = ("raise ", "assert ", "return ", "print(")
 
-#: A line with none of these tells nothing.
+#: A line with none of these is irrelevant.
 ANCHORS = tuple(
     dict.fromkeys(
         [anchor for recogniser in RECOGNISERS for anchor in recogniser.anchors] + [*context_module.ANCHORS, *LINKS]
@@ -40,12 +38,12 @@ ANCHORS = tuple(
 
 
 def interest(line: str) -> Interest:
-    """What a line is good for, by the strings that it holds."""
+    """How a line is to be read, by the strings that it contains."""
     for recogniser in RECOGNISERS:
         if recogniser.wants(line):
             return Interest.SURROUNDED
-    told = any(anchor in line for anchor in context_module.ANCHORS) or link_at(0, line) is not None
-    return Interest.ALONE if told else Interest.NONE
+    alone = any(anchor in line for anchor in context_module.ANCHORS) or link_at(0, line) is not None
+    return Interest.ALONE if alone else Interest.NONE
 
 
 @cache
@@ -56,14 +54,14 @@ def _sieve() -> Sieve:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All failures in a log, in its order, not yet ranked; and what else it tells."""
+    """All failures in a log, in its order, not yet ranked, with their context."""
 
-    found: list[Finding]
+    findings: list[Finding]
     context: Context
 
 
 def _is_quoted_source(window: Window) -> bool:
-    """True for a line of Python: it may quote any message, and means none."""
+    """True for a line of Python source: any message in it is a string."""
     if window.line.lstrip().startswith(_QUOTING):
         return True
     return window.line.startswith("    ") and bool(window.before) and window.before[-1].startswith("  File ")
@@ -78,8 +76,8 @@ def _recognise(window: Window) -> Finding | None:
     return None
 
 
-def _in_its_surroundings(finding: Finding, window: Window, context: Context) -> Finding:
-    """The finding with what only the place in the log tells."""
+def _with_context(finding: Finding, window: Window, context: Context) -> Finding:
+    """The finding with the facts that only its position in the log shows."""
     diagnosis = finding.diagnosis
     if diagnosis.exception is not None:
         foreign = context.is_foreign(window.before)
@@ -106,10 +104,10 @@ def _completed(finding: Finding, context: Context) -> Finding:
 
 
 def read(log: Log, sieve: Sieve | None = None) -> Reading:
-    """Read a log once, from its beginning to its end. Any sieve that misses no anchor gives the same."""
+    """Read a log once, from beginning to end. Any sieve that misses no anchor gives the same result."""
     context = Context()
-    found: list[Finding] = []
-    links: list[Link] = []
+    findings: list[Finding] = []
+    links: list[ChainLink] = []
     highest = Specificity.TAIL
     last = -1  # the last line that is part of a finding
     excerpts = Excerpts(sieve or _sieve(), interest)
@@ -121,23 +119,23 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
             window.position > last
             and (finding := _recognise(window))
             and (
-                # A flood must not hide what is worse than all of it.
-                len(found) < MAX_FINDINGS or finding.specificity > highest
+                # Many findings must not hide a more specific one.
+                len(findings) < MAX_FINDINGS or finding.specificity > highest
             )
         ):
-            found.append(_in_its_surroundings(finding, window, context))
+            findings.append(_with_context(finding, window, context))
             last = finding.position + finding.extent
             highest = max(highest, finding.specificity)
-    if not found and (said := quoted(excerpts.whole)):
-        found.append(said)
-    joined = _with_stacks(join_chains(found, links))
+    if not findings and (quotation := quoted(excerpts.whole)):
+        findings.append(quotation)
+    joined = _with_stacks(join_chains(findings, links))
     return Reading([_completed(finding, context) for finding in joined], context)
 
 
-def _with_stacks(found: list[Finding]) -> list[Finding]:
-    """The findings, each failure that names no function with the one that the native stack below it names."""
-    told = found[:]
-    for index, (finding, stack) in enumerate(pairwise(found)):
+def _with_stacks(findings: list[Finding]) -> list[Finding]:
+    """The findings; a failure without a function gets the one that the native stack below it names."""
+    result = findings[:]
+    for index, (finding, stack) in enumerate(pairwise(findings)):
         diagnosis = finding.diagnosis
         if (
             finding.specificity is Specificity.FATAL
@@ -145,22 +143,22 @@ def _with_stacks(found: list[Finding]) -> list[Finding]:
             and diagnosis.kind is not Kind.OUT_OF_MEMORY
             and stack_trace.is_stack(stack.diagnosis)
         ):
-            told[index] = replace(finding, diagnosis=replace(diagnosis, function=stack.diagnosis.function))
-    return told
+            result[index] = replace(finding, diagnosis=replace(diagnosis, function=stack.diagnosis.function))
+    return result
 
 
 def findings(log: Log) -> list[Finding]:
     """All failures found in a log, in its order, each with its rank; rank 1 is the root cause."""
     reading = read(log)
-    return episodes.ranked(reading.found, reading.context.tests)
+    return episodes.ranked(reading.findings, reading.context.tests)
 
 
-def root_cause(found: Iterable[Finding]) -> Finding | None:
+def root_cause(ranked: Iterable[Finding]) -> Finding | None:
     """The finding with rank 1."""
-    return next((finding for finding in found if finding.rank == 1), None)
+    return next((finding for finding in ranked if finding.rank == 1), None)
 
 
 def diagnose_text(log: Log) -> Diagnosis | None:
-    """The root cause of what a log shows; None when it holds no failure."""
+    """The root cause of the failures in a log; None when it has none."""
     root = root_cause(findings(log))
     return root.diagnosis if root else None

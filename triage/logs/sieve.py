@@ -1,8 +1,8 @@
-"""Which lines of a block are worth a look: those that hold one of a few dozen fixed strings.
+"""Finds the relevant lines of a block: those that contain one of a few dozen fixed strings.
 
-A gigabyte of dumped IR has some ten million lines and no more than some thousand of these, so this is where the
-time goes. ahocorasick-rs looks for up to :data:`_GROUP` strings at once with vector instructions, faster than
-the file is read; where there is no wheel for it, ``bytes.find`` does the same, a string at a time.
+A gigabyte of dumped IR has some ten million lines and at most a few thousand of these, so most of the time is spent
+here. ahocorasick-rs searches for up to :data:`_GROUP` strings at once with vector instructions, faster than the file is
+read; where there is no wheel for it, ``bytes.find`` does the same, a string at a time.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ else:
 #: Offsets of hits in a block, ascending.
 Sieve = Callable[[bytes], list[int]]
 
-#: With more strings, or shorter ones, the library no longer uses vector instructions (measured: 6 GB/s with 32,
+#: With more strings, or shorter ones, the library does not use vector instructions (measured: 6 GB/s with 32,
 #: 2.7 with 53, 0.4 with one of two bytes).
 _GROUP = 32
 _SHORTEST = 3
-# What a wrapping may write in another way: quotation marks, brackets that are HTML, the spaces around them.
+# Characters that a wrapping may escape: quotation marks, and brackets in HTML.
 _FRAGILE = re.compile(r"[<>&'\"`]+")
 
 
@@ -37,13 +37,13 @@ def robust(anchor: str) -> str:
 
 
 def needles(anchors: Iterable[str]) -> list[bytes]:
-    """The strings to look for: each anchor's robust part, without those that hold another."""
+    """The strings to search for: each anchor's robust part, without those that contain another."""
     parts = sorted({robust(anchor) for anchor in anchors}, key=lambda part: (len(part), part))
-    kept: list[str] = []
+    shortest: list[str] = []
     for part in parts:
-        if not any(shorter in part for shorter in kept):
-            kept.append(part)
-    return [part.encode() for part in kept]
+        if not any(shorter in part for shorter in shortest):
+            shortest.append(part)
+    return [part.encode() for part in shortest]
 
 
 def _vectorised(wanted: list[bytes]) -> Sieve:
@@ -66,18 +66,18 @@ def one_at_a_time(wanted: list[bytes]) -> Sieve:
     """The same with the standard library alone."""
 
     def hits(block: bytes) -> list[int]:
-        found: list[int] = []
+        offsets: list[int] = []
         for needle in wanted:
             at = block.find(needle)
             while at >= 0:
-                found.append(at)
+                offsets.append(at)
                 at = block.find(needle, at + len(needle))
-        return sorted(found)
+        return sorted(offsets)
 
     return hits
 
 
 def sieve_for(anchors: Iterable[str]) -> Sieve:
-    """The fastest sieve there is for lines that hold one of the anchors."""
+    """The fastest available sieve for lines that contain one of the anchors."""
     wanted = needles(anchors)
     return _vectorised(wanted) if HAS_VECTORS else one_at_a_time(wanted)

@@ -1,9 +1,9 @@
 """One bug, one signature: a versioned, readable text that survives releases, machines and configurations.
 
 ``v2|assertion|NVGPUToLLVMPass.cpp|false && "WGMMA type or shape is not supported"``: version, kind, then the
-fields of :mod:`triage.logs.subject`, each put through the rules below, in their order. A rule takes away one
-thing that differs between two sights of the same bug; :func:`explain` says which rules fired. Changing what
-the rules give for any text means raising ``VERSION``.
+fields of :mod:`triage.logs.subject`, each normalised by the rules below, in their order. A rule removes one
+difference between two occurrences of the same bug; :func:`explain` lists the rules that fired. Any change of the
+results of the rules means raising ``VERSION``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from triage.logs.text import shorten_paths
 from triage.model.diagnosis import Diagnosis, Kind
 
 VERSION = "v2"
-#: A longer field is cut: what comes so late in a message no longer tells bugs apart.
+#: Longer fields are cut: text so late in a message does not distinguish bugs.
 MAX_FIELD = 240
 
 Rule = tuple[str, Callable[[str], str]]
@@ -81,7 +81,7 @@ _TRAILING = re.compile(r"[\s.!:;,]{1,64}$")
 
 def without_layout_bodies(text: str) -> str:
     """``#ttg.blocked<{sizePerThread = [1]}>`` -> ``#ttg.blocked``, nested ones with their outermost."""
-    kept: list[str] = []
+    outside: list[str] = []
     depth = 0
     for index, character in enumerate(text):
         if depth:
@@ -89,8 +89,8 @@ def without_layout_bodies(text: str) -> str:
         elif character == "<" and _LAYOUT_NAME.search(text[max(0, index - 80) : index]):
             depth = 1
         else:
-            kept.append(character)
-    return "".join(kept)
+            outside.append(character)
+    return "".join(outside)
 
 
 def _collapse(text: str) -> str:
@@ -102,10 +102,10 @@ def _shapes(text: str) -> str:
 
 
 def _data_types(text: str) -> str:
-    """A function that takes floating-point numbers alone is not one that takes integers alone."""
+    """One name for all types; but a function of floating-point numbers differs from one of integers."""
 
-    def expected(found: re.Match[str]) -> str:
-        return "[float]" if "fp" in found[0] and "int" not in found[0] else "[int]"
+    def expected(types: re.Match[str]) -> str:
+        return "[float]" if "fp" in types[0] and "int" not in types[0] else "[int]"
 
     text = _EXPECTED_TYPES.sub(expected, text)
     return _LIST_OF_TYPES.sub("[T]", _DTYPE.sub("T", text))
@@ -141,7 +141,7 @@ COMMON: tuple[Rule, ...] = (
     ("terminal-control", strip_control),
     ("white-space", _collapse),
 )
-#: For messages: the constants and names inside an assertion's expression are the bug itself and stay.
+#: For messages; constants and names in an assertion's expression identify the bug and are not normalised.
 MESSAGE: tuple[Rule, ...] = (
     ("printed-operation", _operations),
     ("first-sentence", _substituting(_SENTENCES, "")),
@@ -171,7 +171,7 @@ CODE_GENERATOR: tuple[Rule, ...] = (("graph-node", _substituting(_DAG_NODE, "t")
 
 
 def rules_for(kind: Kind, field: Field) -> tuple[Rule, ...]:
-    """The rules that a field goes through."""
+    """The rules that apply to a field."""
     if field.verbatim:
         return COMMON
     code_generator = CODE_GENERATOR if kind in (Kind.LLVM_FATAL, Kind.LLVM_DIAGNOSTIC) else ()

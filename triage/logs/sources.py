@@ -1,4 +1,4 @@
-"""The user's own line: which of the locations a failure names is in the kernel's file, and what stands there."""
+"""The user's own line: the location of a failure that is in the kernel's file, with the text of the line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from triage.logs.recognisers.frontend import UNKNOWN_FILE
 from triage.logs.text import last_component
 from triage.model.diagnosis import SourceLocation
 
-#: A kernel's file is a program somebody wrote; what is larger is not read.
+#: A kernel's file is written by a person; larger files are not read.
 MAX_KERNEL_BYTES = 16 * 2**20
 
 
@@ -23,28 +23,28 @@ def _lines(kernel: Path) -> list[str]:
         return []
 
 
-def _in_function(place: SourceLocation, kernel: Path) -> SourceLocation:
-    """Turn a place counted from its function's ``def`` into one in the file, when only one line there fits."""
-    if not place.text:
-        return place
-    wanted = place.text.strip()
-    fitting = [number for number, line in enumerate(_lines(kernel), start=1) if line.strip() == wanted]
-    fitting = [number for number in fitting if number >= place.line]
-    return replace(place, file=kernel.name, line=fitting[0]) if len(fitting) == 1 else place
+def _in_file(location: SourceLocation, kernel: Path) -> SourceLocation:
+    """Turn a line counted from its function's ``def`` into one of the file, when only one line there has its text."""
+    if not location.text:
+        return location
+    text = location.text.strip()
+    numbers = [number for number, line in enumerate(_lines(kernel), start=1) if line.strip() == text]
+    numbers = [number for number in numbers if number >= location.line]
+    return replace(location, file=kernel.name, line=numbers[0]) if len(numbers) == 1 else location
 
 
 def in_kernel(
     chosen: SourceLocation | None, locations: Sequence[SourceLocation], kernel: Path | None
 ) -> SourceLocation | None:
-    """The place in the user's file if there is one among all, with its text; else the one chosen."""
+    """The first location in the user's file, with the text of its line; ``chosen`` if none is."""
     if kernel is None:
         return chosen
     candidates: list[SourceLocation] = [*([chosen] if chosen else []), *locations]
-    for place in candidates:
-        if place.file == UNKNOWN_FILE and (found := _in_function(place, kernel)).file == kernel.name:
-            return found
-        if last_component(place.file) == kernel.name:
+    for location in candidates:
+        if location.file == UNKNOWN_FILE and (in_file := _in_file(location, kernel)).file == kernel.name:
+            return in_file
+        if last_component(location.file) == kernel.name:
             lines = _lines(kernel)
-            known = lines[place.line - 1].rstrip() if 0 < place.line <= len(lines) else None
-            return replace(place, file=kernel.name, text=known or place.text)
+            text = lines[location.line - 1].rstrip() if 0 < location.line <= len(lines) else None
+            return replace(location, file=kernel.name, text=text or location.text)
     return chosen

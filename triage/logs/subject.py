@@ -1,7 +1,7 @@
-"""What of a diagnosis its signature is made of: the fields that name the bug, before any normalisation.
+"""The fields of a diagnosis that identify the bug: the parts of its signature, before any normalisation.
 
-An assertion is named by its expression and file; a failure with a message by the message; one without by the
-pass, or failing that the stage, it happened in.
+An assertion is identified by its expression and file; a failure with a message by the message; one without by the
+pass, or else the stage, that it happened in.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from triage.logs import diagnostic_lines
 from triage.logs.recognisers import (
     assembler,
     assertion,
-    launch,
+    launch_error,
     llvm_diagnostic,
     llvm_fatal,
-    mlir_diagnostic,
     ptxas,
     silent_pass,
     unreachable,
@@ -23,7 +23,7 @@ from triage.logs.recognisers import (
 from triage.logs.recognisers.frontend import FRONTEND_ERRORS
 from triage.model.diagnosis import Diagnosis, Kind
 
-#: Headers whose assertions any caller can trip: there the expression alone does not name a bug.
+#: Headers whose assertions any caller can violate: there the expression alone does not identify a bug.
 SHARED_HEADERS = frozenset(
     {
         "ArrayRef.h", "SmallVector.h", "Casting.h", "StorageUniquerSupport.h", "Optional.h", "APInt.h", "DenseMap.h",
@@ -32,13 +32,13 @@ SHARED_HEADERS = frozenset(
     }
 )  # fmt: skip
 
-#: What MLIR asserts of every attribute and type it makes; the verifier's message stands before it.
+#: What MLIR asserts of every attribute and type it creates; the verifier's message precedes it.
 _VERIFIED = "verifyInvariants("
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field. A ``verbatim`` one is no message but names the bug as it stands: file, function, expression."""
+    """One field. A ``verbatim`` one is not a message and is not normalised: a file, a function, an expression."""
 
     text: str
     verbatim: bool = False
@@ -58,46 +58,51 @@ def _first_line(text: str) -> str:
 
 def _assertion(diagnosis: Diagnosis) -> list[Field]:
     line = diagnosis.message
-    found = assertion.parse(line)
-    expression = found.expression if found else line
-    named = [_verbatim(diagnosis.file or "?"), _verbatim(expression)]
+    parsed = assertion.parse(line)
+    expression = parsed.expression if parsed else line
+    parts = [_verbatim(diagnosis.file or "?"), _verbatim(expression)]
     if _VERIFIED in expression and diagnosis.notes:
-        return [*named, Field(diagnosis.notes[0])]
+        return [*parts, Field(diagnosis.notes[0])]
     if diagnosis.file in SHARED_HEADERS:
-        # `cast<Ty>() argument of incompatible type`: the type wanted is what the bug is about.
-        wanted = assertion.bound_type(line, "To")
-        named += [_verbatim(f"To={wanted}")] if wanted else []
-        named += [_verbatim(diagnosis.stage)] if diagnosis.stage else []
-    elif found and found.reason is None and expression.strip("() ") in ("false", "0", "!true"):
-        named.append(_verbatim(diagnosis.function or "?"))
-    return named
+        # `cast<Ty>() argument of incompatible type`: the bug is about the type that is cast to.
+        target_type = assertion.bound_type(line, "To")
+        parts += [_verbatim(f"To={target_type}")] if target_type else []
+        parts += [_verbatim(diagnosis.stage)] if diagnosis.stage else []
+    elif parsed and parsed.reason is None and expression.strip("() ") in ("false", "0", "!true"):
+        parts.append(_verbatim(diagnosis.function or "?"))
+    return parts
 
 
 def _fatal(diagnosis: Diagnosis) -> list[Field]:
-    said = llvm_fatal.subject(_first_line(diagnosis.message)) or _first_line(diagnosis.message)
-    if said.endswith(":") and diagnosis.notes:
-        said = f"{said} {diagnosis.notes[0]}"
-    return [Field(said)]
+    line = _first_line(diagnosis.message)
+    error = llvm_fatal.error_text(line) or line
+    if error.endswith(":") and diagnosis.notes:
+        error = f"{error} {diagnosis.notes[0]}"
+    return [Field(error)]
 
 
 def _mlir(diagnosis: Diagnosis) -> list[Field]:
     line = _first_line(diagnosis.message)
-    if silent_pass.RECOGNISER.wants(line) and not silent_pass.words(line):
+    if silent_pass.RECOGNISER.wants(line) and not silent_pass.error_text(line):
         return [_verbatim("pass failed without a message"), _verbatim(_where(diagnosis))]
-    located = mlir_diagnostic.split(line)
-    said = silent_pass.words(line) or (located.text if located else line)
-    if said.startswith(mlir_diagnostic.TAILS):
+    error = silent_pass.error_text(line) or _diagnostic_text(line)
+    if error.startswith(diagnostic_lines.TAILS):
         return [_verbatim("pass failed without a message"), _verbatim(_where(diagnosis))]
-    return [Field(said)]
+    return [Field(error)]
+
+
+def _diagnostic_text(line: str) -> str:
+    diagnostic = diagnostic_lines.parse(line)
+    return diagnostic.text if diagnostic else line
 
 
 def _frontend(diagnosis: Diagnosis) -> list[Field]:
-    """The text without its exception's type, which a quoted error often lacks; the type where that is all."""
+    """The text without its exception's type, which a quoted error often lacks; the type where there is no text."""
     line = _first_line(diagnosis.message)
     if any(error in line for error in FRONTEND_ERRORS):
-        return [_verbatim(diagnosis.exception or "?")]  # it has no words: where it happened is the user's code
-    name, separator, said = line.partition(": ")
-    return [Field(said if separator and name.isidentifier() and len(said.split()) > 1 else line)]
+        return [_verbatim(diagnosis.exception or "?")]  # without a text of its own; its location is the user's code
+    name, separator, reason = line.partition(": ")
+    return [Field(reason if separator and name.isidentifier() and len(reason.split()) > 1 else line)]
 
 
 def _unreachable(diagnosis: Diagnosis) -> list[Field]:
@@ -105,36 +110,35 @@ def _unreachable(diagnosis: Diagnosis) -> list[Field]:
 
 
 def _bare(diagnosis: Diagnosis) -> list[Field]:
-    """A crash that said nothing is told apart by where it was."""
+    """A crash without a message is identified by where it happened."""
     if diagnosis.function:
         return [_verbatim(diagnosis.function)]
     return [_verbatim(_where(diagnosis))]
 
 
 def _abort(diagnosis: Diagnosis) -> list[Field]:
-    said = diagnosis.headline.partition(": ")[2]
-    return [Field(said), *_bare(diagnosis)] if said else _bare(diagnosis)
+    reason = diagnosis.headline.partition(": ")[2]
+    return [Field(reason), *_bare(diagnosis)] if reason else _bare(diagnosis)
 
 
 def _launch(diagnosis: Diagnosis) -> list[Field]:
     line = _first_line(diagnosis.message)
-    return [Field(launch.stated(line) or line)]
+    return [Field(launch_error.error_text(line) or line)]
 
 
 def _ptxas(diagnosis: Diagnosis) -> list[Field]:
-    return [Field(ptxas.stated(_first_line(diagnosis.message)) or diagnosis.headline.removeprefix("ptxas: "))]
+    return [Field(ptxas.error_text(_first_line(diagnosis.message)) or diagnosis.headline.removeprefix("ptxas: "))]
 
 
 def _assembler(diagnosis: Diagnosis) -> list[Field]:
     """Without the instruction: its registers are the configuration's, and old releases do not print it."""
     line = _first_line(diagnosis.message)
-    return [Field(assembler.stated(line) or line)]
+    return [Field(assembler.error_text(line) or line)]
 
 
 def _llvm_diagnostic(diagnosis: Diagnosis) -> list[Field]:
     line = _first_line(diagnosis.message)
-    located = mlir_diagnostic.split(line)
-    return [Field(llvm_diagnostic.words(line) or (located.text if located else line))]
+    return [Field(llvm_diagnostic.error_text(line) or _diagnostic_text(line))]
 
 
 def _message(diagnosis: Diagnosis) -> list[Field]:
@@ -142,8 +146,8 @@ def _message(diagnosis: Diagnosis) -> list[Field]:
 
 
 def _exception(diagnosis: Diagnosis) -> list[Field]:
-    name, separator, said = _first_line(diagnosis.message).partition(": ")
-    return [_verbatim(name), *([Field(said)] if separator else [])]
+    name, separator, reason = _first_line(diagnosis.message).partition(": ")
+    return [_verbatim(name), *([Field(reason)] if separator else [])]
 
 
 _FIELDS: dict[Kind, Callable[[Diagnosis], list[Field]]] = {
@@ -162,7 +166,7 @@ _FIELDS: dict[Kind, Callable[[Diagnosis], list[Field]]] = {
     Kind.OUT_OF_MEMORY: _bare,
     Kind.SEGFAULT: _bare,
     Kind.ABORT: _abort,
-    # Who killed it, and when, is chance.
+    # Who killed the process, and when, is not part of a bug.
     Kind.KILLED: lambda _: [],
 }
 

@@ -1,4 +1,4 @@
-"""Small helpers for showing text to people: bounded, on one line, without this or that machine's paths."""
+"""Small helpers for showing text to people: bounded, on one line, without a machine's paths."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ def message(lines: str) -> str:
 
 
 def notes(texts: list[str]) -> tuple[str, ...]:
-    """What stood beside the failure: the first of them, each bounded."""
+    """The first few notes of a failure, each bounded."""
     return tuple(bounded(text, MAX_NOTE) for text in texts[:MAX_NOTES])

@@ -1,6 +1,6 @@
-"""A line with what stands around it: all that a recogniser may look at.
+"""A line with its neighbours: all that a recogniser may look at.
 
-Bounding the view is what keeps the whole pass linear and lets a log of any size stream through.
+The bound on the view keeps the whole pass linear and lets a log of any size stream through.
 """
 
 from __future__ import annotations

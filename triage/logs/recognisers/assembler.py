@@ -1,4 +1,4 @@
-"""AMD's assembler or linker refused what the code generator wrote.
+"""AMD's assembler or linker rejects what the code generator wrote.
 
 ``triton-amdgpu-assembler:83:13: error: invalid instruction`` (3.9), ``<stdin>:83:2: error: …``, or on older
 releases just ``error: invalid instruction``; ``ld.lld: error: undefined hidden symbol: …``.
@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from triage.logs import text
+from triage.logs.diagnostic_lines import is_caret
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
-from triage.logs.recognisers.mlir_diagnostic import is_caret
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
@@ -20,7 +20,7 @@ _STATED = re.compile(
     r": error: (?P<text>\S.{0,2000})"
 )
 _LINKER = re.compile(r"^(?:[\w./-]{0,400})?(?:ld\.lld|lld|ld64\.lld): error: (?P<text>\S.{0,2000})")
-# The assembler's vocabulary, for the releases that name no file.
+# The assembler's vocabulary, for the releases that print no file.
 _BARE = re.compile(
     r"^(?:<unknown>:0: )?error: (?P<text>(?:invalid instruction|invalid operand for instruction|not a valid operand"
     r"|instruction not supported on this GPU|operands are not valid for this GPU|too few operands|too many operands"
@@ -30,22 +30,22 @@ _BARE = re.compile(
 _REFUSED = re.compile(r"(?P<text>AMD assembler rejected .{1,200}|AMDGPU assembl\w{1,8} failed.{0,200})")
 
 
-def stated(line: str) -> str | None:
-    """The assembler's or linker's words in the line."""
+def error_text(line: str) -> str | None:
+    """The text of the assembler's or linker's error in the line."""
     match = _STATED.match(line) or _LINKER.match(line) or _BARE.match(line)
     return match["text"].strip() if match else None
 
 
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
-    said = stated(line)
+    error = error_text(line)
     specificity = Specificity.DIAGNOSTIC
-    if said is None:
+    if error is None:
         if (refused := _REFUSED.search(line)) is None or line.startswith(("raise ", "File ")):
             return None
-        said, specificity = refused["text"], Specificity.TAIL
+        error, specificity = refused["text"], Specificity.TAIL
     excerpt = [window.after[0]] if len(window.after) > 1 and is_caret(window.after[1]) else []
-    shown = f"{said}: {excerpt[0].strip()}" if excerpt else said
+    shown = f"{error}: {excerpt[0].strip()}" if excerpt else error
     diagnosis = Diagnosis(
         kind=Kind.ASSEMBLER,
         headline=text.headline(f"The assembler refused the code: {shown}"),
@@ -55,4 +55,12 @@ def _read(window: Window) -> Finding | None:
     return Finding(diagnosis, specificity, window.position)
 
 
-RECOGNISER = Recogniser("assembler", ("error: ", "AMD assembler", "AMDGPU assembl"), _read)
+RECOGNISER = Recogniser(
+    anchors=("error: ", "AMD assembler", "AMDGPU assembl"),
+    read=_read,
+    examples={
+        "triton-amdgpu-assembler:83:13: error: invalid instruction": Kind.ASSEMBLER,
+        "error: invalid instruction\n    bfe.s32 s3, v3, 0, 4;\n    ^": Kind.ASSEMBLER,
+        "ld.lld: error: undefined hidden symbol: f": Kind.ASSEMBLER,
+    },
+)

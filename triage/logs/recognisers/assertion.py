@@ -1,6 +1,6 @@
-"""A C or C++ assertion that did not hold, as glibc, libc++, BSD and MSVC print it.
+"""A failed C or C++ assertion, as glibc, libc++, BSD, MSVC, musl and abseil print it.
 
-A line that was cut off in the expression still tells file and function.
+A line that is cut off in the expression still has the file and the function.
 
 glibc:  ``python: /b/Dialect.cpp:2404: int A::f(int) const: Assertion `k >= 1 && "why"' failed.``
 libc++: ``/usr/include/c++/v1/vector:1393: assertion __n < size() failed: vector[] index out of bounds``
@@ -17,14 +17,14 @@ from dataclasses import dataclass
 
 from triage.ir.locations import users_location
 from triage.logs import text
+from triage.logs.diagnostic_lines import error_before
 from triage.logs.finding import Finding, Specificity
 from triage.logs.functions import function_name, template_bindings
 from triage.logs.recognisers.base import Recogniser
-from triage.logs.recognisers.mlir_diagnostic import error_before
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
-_PLACE = re.compile(r":(\d{1,7}): ")
+_LINE = re.compile(r":(\d{1,7}): ")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.){1,2000})"')
 _MUSL = re.compile(
     r"Assertion failed: (?P<expression>.{1,4000}) "
@@ -49,7 +49,7 @@ class Assertion:
 
     @property
     def reason(self) -> str | None:
-        """The text in the expression, which its author meant for people: the strings joined, as C joins them."""
+        """The author's explanation in the expression: its strings, joined as C joins them."""
         return "".join(_QUOTED.findall(self.expression)).strip() or None
 
 
@@ -57,13 +57,13 @@ def _glibc(line: str, quote: str) -> Assertion | None:
     head, _, rest = line.partition(f"Assertion {quote}")
     end = rest.rfind("' failed")
     expression = " ".join(rest[: end if end >= 0 else None].split())
-    place = _PLACE.search(head)
-    if place is None:
-        # Without place or end it is somebody's prose, not a program's output.
+    line_number = _LINE.search(head)
+    if line_number is None:
+        # Without a file or an end it is prose, not a program's output.
         return Assertion(expression) if end >= 0 else None
-    file = head[: place.start()].rpartition(" ")[2]
-    pretty = head[place.end() :].strip().removesuffix(":") or None
-    return Assertion(expression, pretty, text.last_component(file) or None, int(place.group(1)))
+    file = head[: line_number.start()].rpartition(" ")[2]
+    pretty = head[line_number.end() :].strip().removesuffix(":") or None
+    return Assertion(expression, pretty, text.last_component(file) or None, int(line_number.group(1)))
 
 
 def _libcxx(line: str) -> Assertion | None:
@@ -100,7 +100,7 @@ def _stated(line: str) -> Assertion | None:
 
 
 def parse(line: str) -> Assertion | None:
-    """The assertion that a line tells of, if any."""
+    """The assertion in a line, if there is one."""
     if "Assertion `" in line:
         return _glibc(line, "`")
     if "Assertion '" in line:
@@ -128,31 +128,31 @@ def _unwrapped(window: Window) -> str:
 
 def _read(window: Window) -> Finding | None:
     line = _unwrapped(window).strip()
-    found = parse(line)
-    if found is None:
+    assertion = parse(line)
+    if assertion is None:
         return None
-    function = function_name(found.pretty) if found.pretty else None
+    function = function_name(assertion.pretty) if assertion.pretty else None
     earlier = error_before(window)
-    reason = found.reason or (earlier[0] if earlier else None) or found.expression
-    where = f" in {function}" if function else f" in {found.file}" if found.file else ""
+    reason = assertion.reason or (earlier.text if earlier else None) or assertion.expression
+    where = f" in {function}" if function else f" in {assertion.file}" if assertion.file else ""
     diagnosis = Diagnosis(
         kind=Kind.ASSERTION,
         headline=text.headline(f"Assertion failed{where}: {reason}"),
         message=text.message(line),
         function=function,
-        file=found.file,
-        line=found.line,
-        source=users_location(earlier[1]) if earlier else None,
-        # A verifier prints what is wrong and then the assertion that it may not be.
-        notes=text.notes([earlier[0]] if earlier else []),
+        file=assertion.file,
+        line=assertion.line,
+        source=users_location(earlier.locations) if earlier else None,
+        # A verifier prints what is wrong, and then the assertion that the verification succeeds fails.
+        notes=text.notes([earlier.text] if earlier else []),
     )
-    return Finding(diagnosis, Specificity.FATAL, window.position, earlier[1] if earlier else ())
+    return Finding(diagnosis, Specificity.FATAL, window.position, earlier.locations if earlier else ())
 
 
 def bound_type(line: str, parameter: str) -> str | None:
     """The class that a template parameter of the asserting function stands for, without its namespaces."""
-    found = parse(line)
-    bound = template_bindings(found.pretty).get(parameter) if found and found.pretty else None
+    assertion = parse(line)
+    bound = template_bindings(assertion.pretty).get(parameter) if assertion and assertion.pretty else None
     if bound is None:
         return None
     innermost = bound.rstrip("> ").rpartition("<")[2]
@@ -160,7 +160,27 @@ def bound_type(line: str, parameter: str) -> str | None:
 
 
 RECOGNISER = Recogniser(
-    "assertion",
-    ("Assertion `", "Assertion '", "Assertion failed: ", ": assertion ", "ardening assertion ", "] Check failed: "),
-    _read,
+    anchors=(
+        "Assertion `",
+        "Assertion '",
+        "Assertion failed: ",
+        ": assertion ",
+        "ardening assertion ",
+        "] Check failed: ",
+    ),
+    read=_read,
+    examples=dict.fromkeys(
+        (
+            'python: /b/Dialect.cpp:12: int A::f(int) const: Assertion `x >= 1 && "why"\' failed.',
+            "/usr/include/c++/13/bits/stl_vector.h:1130: int &v::f(): Assertion '__n < this->size()' failed.",
+            "/usr/include/c++/v1/vector:1393: assertion __n < size() failed: vector[] index out of bounds",
+            "Assertion failed: (x >= 1), function f, file Dialect.cpp, line 12.",
+            "Assertion failed: x >= 1, file D:\\b\\Dialect.cpp, line 12",
+            "Assertion failed: x >= 1 (/b/Dialect.cpp: f: 12)",
+            "/c++/v1/vector:1393: libc++ Hardening assertion __n < size() failed: out of bounds",
+            "F0728 05:37:45.123456 4242 Dialect.cpp:12] Check failed: x >= 1 (0 vs. 1) why",
+            "Assertion `getTotalOutDimSize() ==\n  product(dims)' failed.",
+        ),
+        Kind.ASSERTION,
+    ),
 )

@@ -1,4 +1,4 @@
-"""Triton's front-end refused the kernel: ``CompilationError`` and its subclasses.
+"""Triton's front-end rejects the kernel: ``CompilationError`` and its subclasses.
 
 ::
 
@@ -8,7 +8,7 @@
             ^
     atomic_or does not support int8     missing where the cause is an exception of its own
 
-Some releases give the cause as ``repr``: ``ValueError('…')``.
+Some releases print the cause as ``repr``: ``ValueError('…')``.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import re
 from collections.abc import Sequence
 
 from triage.logs import text
+from triage.logs.diagnostic_lines import is_caret
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
-from triage.logs.recognisers.mlir_diagnostic import is_caret
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 
 #: Triton's front-end exceptions, in every release.
 FRONTEND_ERRORS = ("CompilationError", "UnsupportedLanguageConstruct", "CompileTimeAssertionFailure")
-#: The file's name where the excerpt does not tell it.
+#: The file's name where the excerpt does not show it.
 UNKNOWN_FILE = "<kernel>"
 
 #: Functions of triton/language/standard.py and random.py, in any release from 3.0 to 3.9. An error inside one is
@@ -57,13 +57,13 @@ _EMPTY_REPR = re.compile(r"^(?P<type>[A-Z]\w{2,80})\(\)$")
 _MAX_CAUSE_LINES = 12
 
 
-def unrepr(said: str) -> str:
-    """``ValueError('x')`` -> ``ValueError: x``; anything else as it is."""
-    if match := _REPR.match(said):
+def unrepr(exception: str) -> str:
+    """``ValueError('x')`` -> ``ValueError: x``; any other text unchanged."""
+    if match := _REPR.match(exception):
         return f"{match['type']}: {match['text']}"
-    if match := _EMPTY_REPR.match(said):
+    if match := _EMPTY_REPR.match(exception):
         return match["type"]
-    return said
+    return exception
 
 
 def _ends_block(line: str) -> bool:
@@ -73,7 +73,7 @@ def _ends_block(line: str) -> bool:
 
 
 def _in_library(first_line: str, after: Sequence[str], count: int, excerpt: str | None) -> bool:
-    """True when the excerpt is of one of Triton's own functions: it has its ``def``, or calls a private one."""
+    """True when the excerpt is from one of Triton's own functions: it has its ``def``, or calls a private one."""
     for line in (first_line, *(after[index] for index in range(count))):
         if match := _DEF.match(line):
             return match.group(1) in _LIBRARY_FUNCTIONS
@@ -82,9 +82,9 @@ def _in_library(first_line: str, after: Sequence[str], count: int, excerpt: str 
 
 
 def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) -> tuple[str | None, list[str], int]:
-    """The excerpt's last line, the cause's lines, and how many lines were read."""
+    """The excerpt's last line, the cause's lines, and the number of lines consumed."""
     caret = next((index for index, line in enumerate(after) if is_caret(line)), None)
-    # Before the caret stand at most twelve lines, and never more than the function has up to the error.
+    # At most twelve lines precede the caret, and never more than the function has up to the error.
     if caret is None or caret > 16:
         cause = []
         for line in list(after)[:_MAX_CAUSE_LINES] if not first_line else []:
@@ -109,28 +109,36 @@ def _read(window: Window) -> Finding | None:
         return None
     name = stated["name"]
     source: SourceLocation | None = None
-    read: list[str] = []
+    block: list[str] = []
     if stated["line"] is not None:
         first = stated["rest"].rstrip()
         excerpt, cause, count = _excerpt_and_cause(window.after, first, int(stated["line"]))
         file = LIBRARY_FILE if _in_library(first, window.after, count, excerpt) else UNKNOWN_FILE
         source = SourceLocation(file, int(stated["line"]), int(stated["column"]) + 1, excerpt)
-        read = [window.after[index] for index in range(count)]
-        said = "\n".join(cause).strip()
+        block = [window.after[index] for index in range(count)]
+        reason = "\n".join(cause).strip()
     else:
-        said = (stated["text"] or "").strip()
-    said = unrepr(said)
-    shown = said.partition("\n")[0] or (f"{name} at {source.text.strip()}" if source and source.text else name)
+        reason = (stated["text"] or "").strip()
+    reason = unrepr(reason)
+    shown = reason.partition("\n")[0] or (f"{name} at {source.text.strip()}" if source and source.text else name)
     diagnosis = Diagnosis(
         kind=Kind.FRONTEND_ERROR,
         headline=text.headline(shown),
-        message=text.message(said or "\n".join([line, *read])),
+        message=text.message(reason or "\n".join([line, *block])),
         exception=name,
         source=source,
         stage="source",
     )
     locations = (source,) if source else ()
-    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position, locations, extent=len(read))
+    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position, locations, extent=len(block))
 
 
-RECOGNISER = Recogniser("frontend", FRONTEND_ERRORS, _read)
+RECOGNISER = Recogniser(
+    anchors=FRONTEND_ERRORS,
+    read=_read,
+    examples={
+        "triton.compiler.errors.CompilationError: at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
+        "triton.compiler.errors.CompileTimeAssertionFailure: at 1:0:\ndef k():\n^\nbad": Kind.FRONTEND_ERROR,
+        "torch._inductor.exc.InductorError: CompilationError: at 1:0:": Kind.FRONTEND_ERROR,
+    },
+)

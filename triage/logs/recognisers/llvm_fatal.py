@@ -1,56 +1,63 @@
 """``report_fatal_error``: ``LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.setmaxnreg…``, then abort.
 
-A text that ends in a colon goes on with the next line. What a pass printed just before often says more than
-the fatal line does, so it is kept as a note.
+A text that ends in a colon continues on the next line. The error that a pass printed just before is often more precise
+than the fatal line and becomes a note.
 """
 
 from __future__ import annotations
 
 from triage.ir.locations import users_location
 from triage.logs import text
+from triage.logs.diagnostic_lines import error_before
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser
-from triage.logs.recognisers.mlir_diagnostic import error_before
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
 _ANCHORS = ("LLVM ERROR: ", "fatal error: error in backend: ")
-#: What old releases say at the end of any failure of the last conversion.
+#: What old releases print at the end of any failure of the last conversion.
 _GENERIC = ("Failed to translate TritonGPU to LLVM IR", "Translate to LLVM IR failed")
 
 
-def subject(line: str) -> str | None:
+def error_text(line: str) -> str | None:
     """The text after the anchor, if the line has one."""
     for anchor in _ANCHORS:
-        before, found, rest = line.partition(anchor)
-        # After a quotation mark it is somebody's prose about such an error.
-        if found and not before.endswith(("`", '"', "'", "(")):
-            return rest.strip()
+        before, separator, error = line.partition(anchor)
+        # After a quotation mark it is prose about such an error.
+        if separator and not before.endswith(("`", '"', "'", "(")):
+            return error.strip()
     return None
 
 
 def _read(window: Window) -> Finding | None:
-    stated = subject(window.line)
-    if not stated:
+    error = error_text(window.line)
+    if not error:
         return None
     lines = [window.line.strip()]
-    shown = stated
-    if stated.endswith(":") and window.after:
+    shown = error
+    if error.endswith(":") and window.after:
         lines.append(window.after[0].strip())
-        shown = f"{stated} {lines[-1]}"
+        shown = f"{error} {lines[-1]}"
     earlier = error_before(window)
-    if stated.endswith(":") and earlier:
-        shown = f"{stated} {earlier[0]}"
-    locations = earlier[1] if earlier else ()
+    if error.endswith(":") and earlier:
+        shown = f"{error} {earlier.text}"
+    locations = earlier.locations if earlier else ()
     diagnosis = Diagnosis(
         kind=Kind.LLVM_FATAL,
         headline=text.headline(f"LLVM gave up: {shown}"),
         message=text.message("\n".join(lines)),
         source=users_location(locations),
-        notes=text.notes([earlier[0]] if earlier else []),
+        notes=text.notes([earlier.text] if earlier else []),
     )
-    generic = stated.startswith(_GENERIC)
-    return Finding(diagnosis, Specificity.TAIL if generic else Specificity.FATAL, window.position, locations)
+    specificity = Specificity.TAIL if error.startswith(_GENERIC) else Specificity.FATAL
+    return Finding(diagnosis, specificity, window.position, locations)
 
 
-RECOGNISER = Recogniser("llvm-fatal", _ANCHORS, _read)
+RECOGNISER = Recogniser(
+    anchors=_ANCHORS,
+    read=_read,
+    examples={
+        "LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.shfl.sync.bfly.i32": Kind.LLVM_FATAL,
+        "fatal error: error in backend: Cannot select: t12: f32 = fadd": Kind.LLVM_FATAL,
+    },
+)

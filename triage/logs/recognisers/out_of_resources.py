@@ -1,7 +1,7 @@
-"""A kernel that needs more of something than a block may have; found only when it is loaded.
+"""A kernel needs more of a resource than a block can have, which only loading it detects.
 
 ``out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing block sizes…``; inductor
-writes the kernel's name in the place of the resource and no commas.
+writes the kernel's name instead of the resource, and no commas.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _STATED = re.compile(
     r"(?:out of resources?|OutOfResources): (?P<resource>[^,:]{1,200}?),? Required: ?(?P<required>\d{1,15}),? "
     r"Hardware limit: ?(?P<limit>\d{1,15})"
 )
-# Ascend's compiler: its unified buffer takes shared memory's place.
+# Ascend's compiler: its unified buffer is what shared memory is elsewhere.
 _OVERFLOW = re.compile(
     r"(?P<resource>\w{1,20}) overflow, requires (?P<required>\d{1,15}) bits while (?P<limit>\d{1,15}) bits available"
 )
-#: What Triton counts; anything else in the resource's place is a kernel's name, and shared memory is meant.
+#: What Triton counts; any other text there is a kernel's name, and the resource is shared memory.
 RESOURCES = ("shared memory", "tensor memory", "threads", "registers")
 
 
 def out_of_resources(resource: str, required: int, limit: int, message: str) -> Diagnosis:
-    """The diagnosis for a resource of which ``required`` is wanted and ``limit`` is there."""
+    """The diagnosis for a resource of which ``required`` is needed and ``limit`` available."""
     return Diagnosis(
         kind=Kind.OUT_OF_RESOURCES,
         headline=text.headline(f"Out of {resource}: {required} required, the hardware's limit is {limit}"),
@@ -56,4 +56,17 @@ def _read(window: Window) -> Finding | None:
     return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
 
 
-RECOGNISER = Recogniser("out-of-resources", ("out of resource", "OutOfResources: ", " overflow, requires "), _read)
+RECOGNISER = Recogniser(
+    anchors=("out of resource", "OutOfResources: ", " overflow, requires "),
+    read=_read,
+    examples=dict.fromkeys(
+        (
+            "out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing",
+            "OutOfResources: shared memory, Required: 65792, Hardware limit: 65536",
+            "ub overflow, requires 2097152 bits while 1572864 bits available",
+            "RuntimeError: No valid triton configs. OutOfResources: out of resource: triton_flex_attention "
+            "Required: 262144 Hardware limit:232448 Reducing block sizes or `num_stages` may help.",
+        ),
+        Kind.OUT_OF_RESOURCES,
+    ),
+)

@@ -1,4 +1,7 @@
-"""How a process ended, as a shell, Python's faulthandler or LLVM's signal handler report it: the last resort."""
+"""The end of a process, as a shell, a CI runner, Python's faulthandler or LLVM's signal handler report it.
+
+It is the last resort: any other failure in the log is more specific.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
-#: What a signal means here, and what to call it. SIGFPE and the like are aborts that the processor asked for.
+#: The kind and the headline of each signal. SIGFPE and the like are aborts that the processor raised.
 SIGNALS: dict[str, tuple[Kind, str]] = {
     "SIGSEGV": (Kind.SEGFAULT, "The compiler crashed with a segmentation fault (SIGSEGV)"),
     "SIGBUS": (Kind.SEGFAULT, "The compiler crashed with a bus error (SIGBUS)"),
@@ -23,10 +26,10 @@ SIGNALS: dict[str, tuple[Kind, str]] = {
     "SIGINT": (Kind.KILLED, "The process was interrupted (SIGINT)"),
     "SIGXCPU": (Kind.TIMEOUT, "The process used up its processor time (SIGXCPU)"),
 }
-#: Texts that stand for a signal.
-# A shell's words stand at the end of what it says: `bash: line 1: 4242 Aborted   (core dumped) python x.py`.
+# A shell prints its own prefix first: `bash: line 1: 4242 Aborted   (core dumped) python x.py`.
 _SHELL = r"^(?:.{0,200}[:\s])?"
 _CODE = r"\b(?:exit(?:ed with|ed)?|returned) ?(?:code|status|value)?[ :=]{1,4}\(?"
+#: Texts that report a signal; the pattern's group where that is None.
 _TEXTS = (
     (
         re.compile(
@@ -57,7 +60,7 @@ _TEXTS = (
 
 
 def ended_by(signal: str, message: str) -> Diagnosis:
-    """The diagnosis of a process of which only the signal is known."""
+    """The diagnosis of a process when only the signal is known."""
     kind, shown = SIGNALS.get(signal, (Kind.UNKNOWN, f"The process was ended by {signal}"))
     return Diagnosis(kind=kind, headline=text.headline(shown), message=text.message(message))
 
@@ -66,14 +69,12 @@ def _read(window: Window) -> Finding | None:
     line = window.line.strip()
     for pattern, signal in _TEXTS:
         if match := pattern.search(line):
-            named = signal or match.group(1)
-            return Finding(ended_by(named, line), Specificity.TAIL, window.position)
+            return Finding(ended_by(signal or match.group(1), line), Specificity.TAIL, window.position)
     return None
 
 
 RECOGNISER = Recogniser(
-    "process-end",
-    (
+    anchors=(
         "SIG",
         "Bus error",
         "Aborted",
@@ -88,5 +89,19 @@ RECOGNISER = Recogniser(
         "exited with",
         "returned -",
     ),
-    _read,
+    read=_read,
+    examples={
+        "Segmentation fault (core dumped)": Kind.SEGFAULT,
+        "Fatal Python error: Segmentation fault": Kind.SEGFAULT,
+        "Aborted (core dumped)": Kind.ABORT,
+        "SIGFPE, Arithmetic exception.": Kind.ABORT,
+        "Killed": Kind.KILLED,
+        "[1]+  Killed                  python train.py": Kind.KILLED,
+        "zsh: killed     python train.py": Kind.KILLED,
+        "bash: line 1:  4242 Aborted                 (core dumped) python train.py": Kind.ABORT,
+        "/run.sh: line 3:  4242 Segmentation fault      python train.py": Kind.SEGFAULT,
+        "##[error]Process completed with exit code 134.": Kind.ABORT,
+        "Process finished with exit code 139 (interrupted by signal 11: SIGSEGV)": Kind.SEGFAULT,
+        "  exitcode  : -6 (pid: 12)": Kind.ABORT,
+    },
 )

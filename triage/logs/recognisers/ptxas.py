@@ -1,4 +1,4 @@
-"""ptxas refused the PTX, or died over it.
+"""ptxas rejects the PTX, or crashes on it.
 
 Its first ``error`` line is the cause; ``Ptx assembly aborted due to errors`` and Triton's own
 ```ptxas` failed with error code 255`` only follow from it.
@@ -24,13 +24,13 @@ _CALLED = re.compile(
     r"(?:returned non-zero exit status (?P<code>-?\d{1,12})|died with <?(?:Signals\.)?(?P<signal>SIG\w{1,16}))"
 )
 _FEATURE = re.compile(r"^Feature '[^']{1,200}' requires (?:\.target|PTX ISA)")
-#: Triton before 3.2, around anything that ptxas says.
+#: Triton before 3.2, around any output of ptxas.
 _CODEGEN = "Internal Triton PTX codegen error"
 _GENERIC = ("Ptx asse",)
 
 
-def stated(line: str) -> str | None:
-    """ptxas's own words in the line."""
+def error_text(line: str) -> str | None:
+    """The text of ptxas's error in the line."""
     match = _STATED.match(line.strip())
     return match["text"].strip() if match else None
 
@@ -43,16 +43,16 @@ def _diagnosis(shown: str, message: str) -> Diagnosis:
 
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
-    if words := stated(line):
-        specificity = Specificity.TAIL if words.startswith(_GENERIC) else Specificity.DIAGNOSTIC
-        return Finding(_diagnosis(words, line), specificity, window.position)
+    if error := error_text(line):
+        specificity = Specificity.TAIL if error.startswith(_GENERIC) else Specificity.DIAGNOSTIC
+        return Finding(_diagnosis(error, line), specificity, window.position)
     if _FEATURE.match(line):
         return Finding(_diagnosis(line, line), Specificity.DIAGNOSTIC, window.position)
     return _consequence(window, line)
 
 
 def _consequence(window: Window, line: str) -> Finding | None:
-    """What Triton or Python says about ptxas's end; a negative code is the signal that ended it."""
+    """Triton's or Python's report of how ptxas ended; a negative code is the signal that ended it."""
     called = _CALLED.search(line) if "Command '" in line and "ptxas" in line else None
     failed = _FAILED.search(line) or called
     if failed is None:
@@ -62,9 +62,18 @@ def _consequence(window: Window, line: str) -> Finding | None:
     code = failed["code"] or ""
     signal = called["signal"] if called and called["signal"] else code[1:] if code.startswith("-") else None
     if signal:
-        # It died without a word of its own: this is all there will be.
+        # It printed nothing itself: no other line is more specific.
         return Finding(_diagnosis(f"ended by signal {signal}", line), Specificity.SYMPTOM, window.position)
     return Finding(_diagnosis(f"failed with exit code {code}", line), Specificity.TAIL, window.position)
 
 
-RECOGNISER = Recogniser("ptxas", ("ptxas", "error   : ", "fatal   : ", "Feature '", _CODEGEN), _read)
+RECOGNISER = Recogniser(
+    anchors=("ptxas", "error   : ", "fatal   : ", "Feature '", _CODEGEN),
+    read=_read,
+    examples={
+        "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'": Kind.PTXAS,
+        "ptxas /tmp/x.ptx, line 12; error   : Feature '.bf16' requires .target sm_80 or higher": Kind.PTXAS,
+        "RuntimeError: `ptxas` failed with error code -11": Kind.PTXAS,
+        "CalledProcessError: Command '['ptxas', 'x.ptx']' returned non-zero exit status 255.": Kind.PTXAS,
+    },
+)

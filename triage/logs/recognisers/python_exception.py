@@ -17,7 +17,7 @@ _STATED = re.compile(
     r"(?:: ?(?P<text>.{0,8000}))?$"
 )
 _REPR = re.compile(r"^[A-Z]\w{2,80}(?:Error|Exception)\([\"'].{0,3900}[\"'],?\)$")
-#: Say only that something failed, or that the compiler has printed why.
+#: Texts that say only that something failed, or that the compiler has printed why.
 TAILS = (
     "error encountered during parsing",
     "Parse MLIR file failed",
@@ -41,7 +41,8 @@ def _read(window: Window) -> Finding | None:
     stated = _STATED.match(line)
     if stated is None or stated["name"].endswith("Warning"):
         return None
-    said = (stated["text"] or "").strip()
+    reason = (stated["text"] or "").strip()
+    shown = f"{stated['name']}: {reason}" if reason else stated["name"]
     lines = [line]
     for index in range(min(_MAX_LINES, len(window.after))):
         following = window.after[index]
@@ -50,16 +51,18 @@ def _read(window: Window) -> Finding | None:
         if is_exception_line(following):
             break
         lines.append(following)
-    tail = said.startswith(TAILS) or stated["name"] in _WRAPPERS
+    tail = reason.startswith(TAILS) or stated["name"] in _WRAPPERS
     diagnosis = Diagnosis(
         kind=Kind.PYTHON_EXCEPTION,
-        headline=text.headline(f"{stated['name']}: {said}" if said else stated["name"]),
-        message=text.message("\n".join([f"{stated['name']}: {said}" if said else stated["name"], *lines[1:]])),
+        headline=text.headline(shown),
+        message=text.message("\n".join([shown, *lines[1:]])),
         exception=stated["name"],
     )
     return Finding(diagnosis, Specificity.TAIL if tail else Specificity.EXCEPTION, window.position)
 
 
 RECOGNISER = Recogniser(
-    "python-exception", ("Error", "Exception", "Interrupt", "Exit", "Failure", "NotFound", "Failed"), _read
+    anchors=("Error", "Exception", "Interrupt", "Exit", "Failure", "NotFound", "Failed"),
+    read=_read,
+    examples={"ValueError: bad": Kind.PYTHON_EXCEPTION},
 )

@@ -1,4 +1,4 @@
-"""A pass that failed without a word: all there is is ``PassManager::run failed``, or which pass it was.
+"""A pass that failed without a message: there is only ``PassManager::run failed``, or the name of the pass.
 
 ``note: Pipeline failed while executing [`A` on 'builtin.module' operation, `B` on …]: reproducer…``: the
 brackets go from the outermost pass manager in, so the last name is the pass that failed.
@@ -16,7 +16,7 @@ from triage.model.diagnosis import Diagnosis, Kind
 
 _PIPELINE = "Pipeline failed while executing "
 _RUN = "PassManager::run failed"
-# Not where prose quotes it.
+# Not a quotation in prose.
 _RAISED = re.compile(r"(?:^|: |\()['\"]?PassManager::run failed(?!`)")
 _NAME = re.compile(r"`(\w{1,200})` on ")
 _STATED = re.compile(r"Pipeline failed while executing (?P<name>\w{1,200}): (?P<text>\S.{0,2000})")
@@ -34,12 +34,12 @@ def failed_pass(line: str) -> str | None:
 
 
 def headline(name: str | None) -> str:
-    """All there is to say about a pass that failed without a word."""
+    """The headline of a pass that failed without a message."""
     return text.headline(f"The pass {name} failed without a message" if name else "A pass failed without a message")
 
 
-def words(line: str) -> str | None:
-    """What a ``Pipeline failed`` line says besides the pass, as some wrappers write it."""
+def error_text(line: str) -> str | None:
+    """The reason that some wrappers write into a ``Pipeline failed`` line, behind the pass."""
     stated = _STATED.search(line)
     return stated["text"] if stated else None
 
@@ -67,4 +67,8 @@ def _read(window: Window) -> Finding | None:
     return Finding(diagnosis, Specificity.TAIL, window.position)
 
 
-RECOGNISER = Recogniser("silent-pass", (_PIPELINE, _RUN), _read)
+RECOGNISER = Recogniser(
+    anchors=(_PIPELINE, _RUN),
+    read=_read,
+    examples={"RuntimeError: PassManager::run failed": Kind.MLIR_DIAGNOSTIC},
+)

@@ -1,6 +1,6 @@
-"""The native stack of a crash, as LLVM's signal handler or gdb print it: it names the function that crashed.
+"""The native stack of a crash, as LLVM's signal handler or gdb print it, names the function that crashed.
 
-Of the frames the first that is neither the handler's nor LLVM's own is named.
+That is the first frame that is neither the handler's nor LLVM's own.
 
 LLVM: ``#7 0x00007f92 mlir::triton::gpu::toLinearLayout(mlir::RankedTensorType) LinearLayoutConversions.cpp:1271:10``
 gdb:  ``#5  0x00007f92 in mlir::triton::gpu::toLinearLayout (type=...) at /b/LinearLayoutConversions.cpp:1271``
@@ -19,12 +19,12 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
 _FRAME = re.compile(r"^\s{0,8}#\d{1,3}\s{1,4}0x[0-9a-f]{4,16} (?:in )?(?P<rest>\S.{0,4000})$")
-# `(/lib/x86_64-linux-gnu/libc.so.6+0x42520)`: only where it is in a binary.
+# `(/lib/x86_64-linux-gnu/libc.so.6+0x42520)`: only an offset in a binary.
 _UNNAMED = re.compile(r"\((?!anonymous )[^()]{1,1000}\)?$")
-_PLACE = re.compile(r"(?P<file>[^\s:()]{1,1000}\.\w{1,8}):(?P<line>\d{1,7})(?::\d{1,7})?$")
-#: Frames of the handler and of the C library's way into it: above the crash, not the crash.
+_FILE = re.compile(r"(?P<file>[^\s:()]{1,1000}\.\w{1,8}):(?P<line>\d{1,7})(?::\d{1,7})?$")
+#: Frames of the signal handler and of the C library's path to it, which lie above the crash.
 _MACHINERY = ("llvm::sys::", "PrintStackTrace", "SignalHandler", "raise", "__GI_", "gsignal", "__pthread_kill")
-# LLVM's and MLIR's own, which Triton calls: what failed is nearer to the first frame that is none of these.
+# Frames of LLVM and MLIR, which Triton calls: the first other frame is closer to what failed.
 _OF_LLVM = re.compile(
     r"(?:[\w:<>*& ]{1,200} )?(?:llvm::|std::|__gnu_cxx::|void std::"
     r"|mlir::(?:detail|impl|dataflow|arith|scf|cf|func|LLVM|memref|vector|Operation|Op[A-Z<]|Value|Type|Attribute|Region|Block"
@@ -53,22 +53,22 @@ def _frame(line: str) -> _Frame | None:
     rest = match["rest"].rstrip()
     if _UNNAMED.match(rest):
         return _Frame(rest, None, None, None)
-    place = _PLACE.search(rest)
-    pretty = rest[: place.start()].removesuffix(" at ").rstrip() if place else rest.partition(" from ")[0]
+    source = _FILE.search(rest)
+    pretty = rest[: source.start()].removesuffix(" at ").rstrip() if source else rest.partition(" from ")[0]
     name = function_name(pretty.partition(" (")[0] if " (" in pretty and "::" in pretty else pretty)
-    file = text.last_component(place["file"]) if place else None
-    return _Frame(rest, name, file, int(place["line"]) if place else None)
+    file = text.last_component(source["file"]) if source else None
+    return _Frame(rest, name, file, int(source["line"]) if source else None)
 
 
 def is_stack(diagnosis: Diagnosis) -> bool:
-    """True for a diagnosis that rests on a native stack."""
+    """True for a diagnosis that this recogniser made."""
     return diagnosis.message.startswith(_TITLE)
 
 
 def _read(window: Window) -> Finding | None:
     first = _frame(window.line)
     if first is None or (window.before and _FRAME.match(window.before[-1])):
-        return None  # no frame, or one of a stack already read
+        return None  # not a frame, or not the first of its stack
     if window.before and _OF_DIAGNOSTIC in window.before[-1]:
         return None
     frames = [first]
@@ -95,4 +95,8 @@ def _read(window: Window) -> Finding | None:
     return Finding(diagnosis, Specificity.SYMPTOM, window.position)
 
 
-RECOGNISER = Recogniser("stack-trace", (" 0x0000",), _read)
+RECOGNISER = Recogniser(
+    anchors=(" 0x0000",),
+    read=_read,
+    examples={"#0 0x00007f01 llvm::sys::PrintStackTrace(int)\n#1 0x00007f02 mlir::A::f(int) A.cpp:1:2": Kind.SEGFAULT},
+)

@@ -1,4 +1,4 @@
-"""A C++ exception that nobody caught, or a heap that glibc found broken: an abort that says why.
+"""An uncaught C++ exception, or a heap that glibc found corrupted: an abort that states its reason.
 
 ::
 
@@ -31,10 +31,10 @@ def _read(window: Window) -> Finding | None:
     elif line.startswith(_TERMINATE):
         instance = _INSTANCE.search(line)
         what = window.after[0].strip() if window.after else ""
-        said = what.removeprefix("what():").strip() if what.startswith("what():") else ""
-        parts = [part for part in (instance.group(1) if instance else "", said) if part]
+        reason = what.removeprefix("what():").strip() if what.startswith("what():") else ""
+        parts = [part for part in (instance.group(1) if instance else "", reason) if part]
         shown = "Uncaught C++ exception" + (f" {': '.join(parts)}" if parts else "")
-        message = f"{line}\n{what}" if said else line
+        message = f"{line}\n{what}" if reason else line
     else:
         return None
     diagnosis = Diagnosis(kind=Kind.ABORT, headline=text.headline(shown), message=text.message(message))
@@ -42,7 +42,10 @@ def _read(window: Window) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    "terminate",
-    (_TERMINATE, "double free", "corrupted ", "free(): ", "alloc(): ", "_chunk(): ", "stack smashing"),
-    _read,
+    anchors=(_TERMINATE, "double free", "corrupted ", "free(): ", "alloc(): ", "_chunk(): ", "stack smashing"),
+    read=_read,
+    examples={
+        "terminate called after throwing an instance of 'std::out_of_range'\n  what():  map::at": Kind.ABORT,
+        "free(): invalid pointer": Kind.ABORT,
+    },
 )

@@ -1,4 +1,4 @@
-"""``llvm_unreachable``: LLVM prints the message on the line before the place, and no function.
+"""``llvm_unreachable``: LLVM prints the message on the line above the file and line, and no function.
 
 ::
 
@@ -17,11 +17,11 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
 _ANCHOR = "UNREACHABLE executed"
-_PLACE = re.compile(r"UNREACHABLE executed at (?P<file>[^!]{1,400}?):(?P<line>\d{1,7})!?")
+_FILE = re.compile(r"UNREACHABLE executed at (?P<file>[^!]{1,400}?):(?P<line>\d{1,7})!?")
 _STATED = re.compile(r"UNREACHABLE executed: ?(?P<reason>\S.{0,1000})")
 # `cantFail` prints this, then the error's own text, then the unreachable.
 _CANT_FAIL = "Failure value returned from cantFail wrapped call"
-# Lines that are something of their own and never the message: IR, diagnostics, Python's own output.
+# Lines that are never the message: IR, diagnostics, Python's own output.
 _NOT_A_MESSAGE = re.compile(
     r"[\s#%^}{\"'/)(\]\[]|loc\(|module\b|Traceback |// "
     r"|.{0,1000}?(?::\d{1,7}: |[Ww]arning\b|\b(?:error|note|remark): )|.{0,400}Error: "
@@ -33,7 +33,7 @@ def _is_message(line: str) -> bool:
 
 
 def reason_before(window: Window) -> list[str]:
-    """The message's lines, as printed before the place."""
+    """The lines of the message, which precede the file and line."""
     before = window.before
     for distance in range(2, min(6, len(before)) + 1):
         if before[-distance].strip() == _CANT_FAIL:
@@ -43,8 +43,8 @@ def reason_before(window: Window) -> list[str]:
 
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
-    if place := _PLACE.search(line):
-        file, number = text.last_component(place["file"]), int(place["line"])
+    if source := _FILE.search(line):
+        file, number = text.last_component(source["file"]), int(source["line"])
     elif _STATED.search(line) or line.rstrip("!. ").endswith(_ANCHOR):
         file, number = None, None
     else:
@@ -64,11 +64,18 @@ def _read(window: Window) -> Finding | None:
 
 
 def reason(message: str) -> str | None:
-    """The author's words in a message made by this recogniser: its last line but the place."""
-    *reasons, place = message.split("\n")
-    if stated := _STATED.search(place):
+    """The author's explanation in a message of this recogniser: the line above the last."""
+    *reasons, last = message.split("\n")
+    if stated := _STATED.search(last):
         return stated["reason"]
     return reasons[-1] if reasons else None
 
 
-RECOGNISER = Recogniser("unreachable", (_ANCHOR,), _read)
+RECOGNISER = Recogniser(
+    anchors=(_ANCHOR,),
+    read=_read,
+    examples={
+        "unsupported layout\nUNREACHABLE executed at /b/Dialect.cpp:12!": Kind.UNREACHABLE,
+        "UNREACHABLE executed: Unsupported conversion from f16 to f16": Kind.UNREACHABLE,
+    },
+)

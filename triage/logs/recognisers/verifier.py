@@ -1,4 +1,4 @@
-"""A verifier's complaint quoted without its ``error:``, as issues and wrappers show it: ``'tt.dot' op …``."""
+"""A verifier's error quoted without its ``error:``, as issues and wrappers show it: ``'tt.dot' op …``."""
 
 from __future__ import annotations
 
@@ -24,4 +24,8 @@ def _read(window: Window) -> Finding | None:
     return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
 
 
-RECOGNISER = Recogniser("verifier", ("' op ", "does not dominate", "before its operands"), _read)
+RECOGNISER = Recogniser(
+    anchors=("' op ", "does not dominate", "before its operands"),
+    read=_read,
+    examples={"'tt.dot' op bad": Kind.MLIR_DIAGNOSTIC, "&#39;tt.dot&#39; op bad": Kind.MLIR_DIAGNOSTIC},
+)

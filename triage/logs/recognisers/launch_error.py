@@ -1,4 +1,4 @@
-"""The driver refused to load or run a kernel, or the kernel went wrong on the device."""
+"""The driver could not load or run a kernel, or the kernel failed on the device."""
 
 from __future__ import annotations
 
@@ -19,28 +19,35 @@ _RUNTIME = re.compile(
     r"|misaligned address|unspecified launch failure|device kernel image is invalid|no kernel image is available"
     r"|invalid device function|too many resources requested).{0,200})"
 )
-#: Found while loading the binary; everything else while launching or running it.
+#: Errors of loading the binary; all others are of launching or running it.
 _LOADING = ("device kernel image is invalid", "no kernel image", "invalid device function")
 
 
-def stated(line: str) -> str | None:
-    """The driver's words in the line."""
+def error_text(line: str) -> str | None:
+    """The text of the driver's error in the line."""
     match = _TRITON.search(line) or _RUNTIME.search(line)
     return match["text"].strip() if match else None
 
 
 def _read(window: Window) -> Finding | None:
-    words = stated(window.line)
-    if words is None:
+    error = error_text(window.line)
+    if error is None:
         return None
-    loading = words.startswith(_LOADING)
+    loading = error.startswith(_LOADING)
     diagnosis = Diagnosis(
         kind=Kind.LAUNCH_ERROR,
-        headline=text.headline(f"The driver could not {'load' if loading else 'run'} the kernel: {words}"),
+        headline=text.headline(f"The driver could not {'load' if loading else 'run'} the kernel: {error}"),
         message=text.message(window.line.strip()),
         stage="load" if loading else "launch",
     )
     return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
 
 
-RECOGNISER = Recogniser("launch-error", ("Triton Error [", "rror: "), _read)
+RECOGNISER = Recogniser(
+    anchors=("Triton Error [", "rror: "),
+    read=_read,
+    examples={
+        "RuntimeError: Triton Error [HIP]:  Code: 1, Messsage: invalid argument": Kind.LAUNCH_ERROR,
+        "RuntimeError: Triton Error [CUDA]: device kernel image is invalid": Kind.LAUNCH_ERROR,
+    },
+)

@@ -1,4 +1,4 @@
-"""The compiler, or Python around it, could get no more memory and said so itself."""
+"""The compiler, or Python around it, could not allocate memory and printed that itself."""
 
 from __future__ import annotations
 
@@ -29,7 +29,16 @@ def _read(window: Window) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    "out-of-memory",
-    ("out of memory", "Out of memory", "std::bad_alloc", "MemoryError", "oom-kill", "OOMKilled"),
-    _read,
+    anchors=("out of memory", "Out of memory", "std::bad_alloc", "MemoryError", "oom-kill", "OOMKilled"),
+    read=_read,
+    examples=dict.fromkeys(
+        (
+            "LLVM ERROR: out of memory",
+            "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc",
+            "MemoryError",
+            "Reason: OOMKilled, exit code 137",
+            "kernel: Out of memory: Killed process 4242 (python)",
+        ),
+        Kind.OUT_OF_MEMORY,
+    ),
 )

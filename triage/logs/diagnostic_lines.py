@@ -1,0 +1,95 @@
+"""Lines of diagnostics as MLIR and LLVM print them: location, severity, text.
+
+Releases up to 3.2 print ``loc("kernel.py":3:4): error: text``, later ones ``kernel.py:3:4: error: text`` with
+the line and a caret below; notes follow. A call chain is ``loc(callsite("standard.py":256:15 at
+"kernel.py":20:24))`` in the first spelling and ``kernel.py:20:18: note: called from`` in the second.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from triage.ir.locations import printed_locations
+from triage.logs.window import Window
+from triage.model.diagnosis import SourceLocation
+
+_SEVERITY = re.compile(r"(?:^|(?<=: ))(error|warning|note|remark): ")
+_PLAIN = re.compile(
+    r"(?P<file>[^\s:\"](?:[^:\"]{0,999}[^\s:\"])?|[A-Za-z]:[\\/][^:\"]{1,1000})"
+    r":(?P<line>\d{1,7})(?::(?P<column>\d{1,7}))?:? ?$"
+)
+_UNKNOWN_LOCATION = re.compile(r"(?:<unknown>:0(?::0)?:|loc\(unknown\):|loc\(.{1,4000}\):) ?$")
+# CuTe DSL prints the operation's name as a location after the severity.
+_LOCATION_AFTER = re.compile(r'"[^"]{0,200}"\("([^"]{1,1000})":(\d{1,7}):(\d{1,7})\): ')
+_CARET = re.compile(r"^\s{0,4096}\^~{0,4096}\s*$")
+
+#: Errors that say only that something failed.
+TAILS = (
+    "Failures have been detected while processing an MLIR pass pipeline",
+    "A failure has been detected while processing the MLIR module",
+)
+#: Errors that name a consequence and the operation, not the cause.
+SYMPTOMS = (
+    "failed to legalize operation",
+    "failed to legalize unresolved materialization",
+    "LLVM Translation failed for operation",
+    "missing `llvm.emit_c_interface`",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosticLine:
+    """The parts of a diagnostic's line; ``locations`` are innermost first."""
+
+    severity: str
+    text: str
+    locations: tuple[SourceLocation, ...] = ()
+
+
+def _locations(head: str) -> tuple[SourceLocation, ...] | None:
+    """The locations before the severity, innermost first; None when that text is not a location."""
+    if not head:
+        return ()
+    if head.startswith(("loc(", '"')):
+        return printed_locations(head) or (() if _UNKNOWN_LOCATION.match(head) else None)
+    if _UNKNOWN_LOCATION.match(head):
+        return ()
+    if plain := _PLAIN.match(head):
+        column = int(plain["column"]) if plain["column"] else None
+        return (SourceLocation(plain["file"], int(plain["line"]), column),)
+    return None
+
+
+def parse(line: str) -> DiagnosticLine | None:
+    """The parts of a line; None when it is not a diagnostic."""
+    severity = _SEVERITY.search(line)
+    if severity is None:
+        return None
+    locations = _locations(line[: severity.start()].lstrip())
+    if locations is None:
+        return None
+    text = line[severity.end() :].strip()
+    if after := _LOCATION_AFTER.match(text):
+        locations = (*locations, SourceLocation(after.group(1), int(after.group(2)), int(after.group(3))))
+        text = text[after.end() :]
+    return DiagnosticLine(severity.group(1), text, locations)
+
+
+def is_caret(line: str) -> bool:
+    """True for a line that only points at the one above it."""
+    return _CARET.match(line) is not None
+
+
+def error_before(window: Window) -> DiagnosticLine | None:
+    """The nearest error that is printed before a line and names a cause, with the locations of its calls."""
+    calls: tuple[SourceLocation, ...] = ()
+    for distance in range(1, len(window.before) + 1):
+        diagnostic = parse(window.before[-distance])
+        if diagnostic is None:
+            continue
+        if diagnostic.severity == "error" and not diagnostic.text.startswith((*TAILS, *SYMPTOMS)):
+            return DiagnosticLine("error", diagnostic.text, diagnostic.locations + calls)
+        if diagnostic.text.startswith("called from"):
+            calls = diagnostic.locations + calls
+    return None
