@@ -16,7 +16,6 @@ from triage.model.errors import InputError
 from triage.publish.compose.whole import compose, files, scrubber_for
 from triage.publish.document import Document
 from triage.publish.formats import markdown
-from triage.publish.formats.terminal.text import one_line
 from triage.publish.github import token
 from triage.publish.github.address import GitHubServer, Repository
 from triage.publish.github.client import Client
@@ -25,7 +24,7 @@ from triage.publish.github.message import MOST_TITLE, Message
 from triage.publish.github.plan import plan
 from triage.publish.github.post import Attachment, People, PostRequest
 from triage.publish.github.prefilled import prefilled
-from triage.publish.visible import one_line as visible_line
+from triage.publish.visible import one_line
 
 
 @click.command("attach")
@@ -93,7 +92,7 @@ def _made(place: str, title: str | None, anonymize: bool, given: dict[str, Any])
     document = compose(found, scrubber)
     if not found.signature and not (found.report and found.report.diagnosis):
         raise InputError(f"{place}: compiles; there is no failure to attach")
-    named = visible_line(scrubber.text(title)) if title is not None else document.title
+    named = one_line(scrubber.text(title)) if title is not None else document.title
     if not named:
         raise InputError("--title: is empty; leave it out for the headline")
     message = Message(

@@ -20,7 +20,7 @@ from triage.model.report import Report
 from triage.pipeline import Options, Session
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import report as render
-from triage.publish.formats.terminal.text import one_line
+from triage.publish.visible import one_line
 from triage.suggest.budget import Budget
 
 _ENDED_NOW = "did not end then, and compiles now: it was killed from outside, had other options, or is still under way"

@@ -15,7 +15,7 @@ import click
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import TriageError
 from triage.model.report import Match, Report
-from triage.publish.formats.terminal.text import one_line
+from triage.publish.visible import one_line
 
 if TYPE_CHECKING:
     from triage.publish.ci.record import CiRecord

@@ -26,8 +26,8 @@ from triage.pipeline import Options
 from triage.publish import finished, render
 from triage.publish.compose.whole import scrubber_for
 from triage.publish.formats.terminal import console
-from triage.publish.formats.terminal.text import one_line
 from triage.publish.keep import keep
+from triage.publish.visible import one_line
 
 _REDUCTION_S = 300.0
 """Kernels of forty lines take one to two minutes; the best so far is as good a report's."""

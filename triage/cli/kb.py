@@ -25,7 +25,7 @@ from triage.model.report import Match
 from triage.pipeline import Options, Session
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import knowledge as render_kb
-from triage.publish.formats.terminal.text import one_line
+from triage.publish.visible import one_line
 
 _FOLDERS = click.option(
     "--kb", "folders", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Use your own entries too."

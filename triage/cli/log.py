@@ -17,7 +17,7 @@ from triage.model.diagnosis import Diagnosis
 from triage.model.report import Match
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import logs as render_log
-from triage.publish.formats.terminal.text import one_line
+from triage.publish.visible import one_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import click
 
 from triage._version import __version__
 from triage.model.errors import TriageError
-from triage.publish.formats.terminal.text import one_line
+from triage.publish.visible import one_line
 
 _COMMANDS = {
     "attach": ("triage.cli.attach", "Post the report to GitHub: comment on an issue, or open one."),

@@ -20,7 +20,7 @@ from triage.minimize.launch import FILE
 from triage.minimize.run import MOST_COMPILES, MOST_SECONDS, Minimized, Options, minimize
 from triage.model.errors import InputError
 from triage.publish.formats.terminal import console
-from triage.publish.formats.terminal.text import safe
+from triage.publish.visible import visible
 
 _MOST_FINDINGS = 5
 
@@ -126,7 +126,7 @@ def _print(done: Minimized) -> None:
     if done.findings:
         lines.append(f"other failures met on the way ({len(done.findings)}), none of them taken for this one:")
         lines += [f"  {text}" for text in list(done.findings.values())[:_MOST_FINDINGS]]
-    click.echo("\n".join(safe(part) for line in lines for part in line.split("\n")))
+    click.echo("\n".join(visible(part) for line in lines for part in line.split("\n")))
 
 
 def _said(done: Minimized) -> str:

@@ -17,8 +17,8 @@ from triage.publish import render
 from triage.publish.compose.whole import scrubber_for
 from triage.publish.finished import Finished, is_finished
 from triage.publish.formats.terminal import console
-from triage.publish.formats.terminal.text import one_line
 from triage.publish.obtain import anonymous, obtain
+from triage.publish.visible import one_line
 from triage.suggest.budget import Budget
 
 

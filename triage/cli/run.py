@@ -13,7 +13,7 @@ from triage.capture.run import ProgramRun, run
 from triage.capture.service.settings import DEFAULT_TIMEOUT_S, Settings
 from triage.cli.options import machine_options, timeout_option
 from triage.model.errors import EnvironmentFault, InputError, TriageError
-from triage.publish.formats.terminal.text import one_line
+from triage.publish.visible import one_line
 from triage.suggest.budget import Budget
 
 if TYPE_CHECKING:

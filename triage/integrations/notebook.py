@@ -14,7 +14,7 @@ from typing import Any
 from triage.capture import live, refusals
 from triage.capture.awaited import AwaitedCompiler
 from triage.capture.service.settings import Settings
-from triage.publish.formats.terminal.text import safe
+from triage.publish.visible import visible
 
 _loaded: dict[int, _Cells] = {}
 """By shell."""
@@ -38,7 +38,7 @@ class CellReport:
     autotuner does."""
 
     def __init__(self, text: str, failed: bool) -> None:
-        self._lines, self._failed = safe(text).splitlines(), failed
+        self._lines, self._failed = visible(text).splitlines(), failed
 
     def __repr__(self) -> str:
         return "\n".join([self._head(), *self._lines])

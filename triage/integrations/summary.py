@@ -12,7 +12,7 @@ import pytest
 
 from triage.capture.captured import Capture, Captured, CaptureState, RunFolder
 from triage.capture.refusals import check
-from triage.publish.formats.terminal.text import clipped, one_line
+from triage.publish.visible import one_line, shortened
 
 _WIDTH = 160
 _MOST = 20
@@ -71,7 +71,7 @@ class Summary:
         for headline, failure in list(self._failures.items())[:_MOST]:
             first, *rest = failure.tests
             more = f" and {len(rest)} more" if rest else ""
-            lines += [clipped(one_line(headline), _WIDTH), f"  {first}{more}"]
+            lines += [shortened(headline, _WIDTH), f"  {first}{more}"]
             lines += [f"  {check(self._shown(Path(failure.path)))}"] if failure.path else []
         if len(self._failures) > _MOST:
             lines.append(f"and {len(self._failures) - _MOST} other failures")

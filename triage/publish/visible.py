@@ -1,17 +1,15 @@
-"""Foreign text as what a reader may be shown: nothing in it moves a cursor, turns a line round or cannot be seen.
+"""Foreign text made safe to show: without escape sequences, control characters and invisible characters.
 
-Logs, kernels and IR come from anywhere. Whatever format a report is made in, their text passes here first, so that a
-renderer has its own syntax alone to mind.
+Logs, kernels, IR and paths come from anywhere. Their text passes here first in every format and on the terminal, so
+that a renderer only has to escape its own syntax.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
-from triage.logs.reading import CONTROL
-
-_ESCAPES = re.compile(CONTROL)
 _BREAKS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff"
@@ -30,13 +28,29 @@ _SEAM = 4_096
 
 def visible(text: str) -> str:
     """The text without escape sequences, invisible and control characters; every line break is a newline."""
-    text = _BREAKS.sub("\n", _ESCAPES.sub("", text)) if "\x1b" in text or "\x9b" in text else _BREAKS.sub("\n", text)
-    return _CONTROL.sub("\ufffd", _INVISIBLE.sub("", text.replace("\x00", ""))).expandtabs(4)
+    if "\x1b" in text or "\x9b" in text:
+        text = _escapes().sub("", text)
+    text = _BREAKS.sub("\n", text).replace("\x00", "")
+    return _CONTROL.sub("\ufffd", _INVISIBLE.sub("", text)).expandtabs(4)
 
 
 def one_line(text: str) -> str:
     """The text as one line."""
     return " ".join(visible(text).split())
+
+
+def shortened(text: str, width: int) -> str:
+    """The text as one line of at most ``width`` characters."""
+    line = one_line(text)
+    return line if len(line) <= width else line[: max(width - 1, 0)] + "\u2026"
+
+
+@cache
+def _escapes() -> re.Pattern[str]:
+    # Escape sequences are rare, and the package costs as much to import as all of the command line.
+    from triage.logs.reading import CONTROL
+
+    return re.compile(CONTROL)
 
 
 def read_bounded(path: Path, most: int = _MOST_BYTES) -> tuple[str, str]:
@@ -58,7 +72,7 @@ def read_bounded(path: Path, most: int = _MOST_BYTES) -> tuple[str, str]:
 
 
 def clipped(text: str, most: int = _MOST_LINE) -> str:
-    """The text with the end of very long lines left out, and said to be."""
+    """The text with the end of very long lines replaced by the number of characters left out."""
     if len(text) <= most:
         return text
     lines = (

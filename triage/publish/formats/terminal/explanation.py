@@ -12,7 +12,7 @@ from rich.text import Text
 from triage.legality.explanation import Explanation, Table
 from triage.legality.rule import Rule
 from triage.legality.violation import Violation, spoken
-from triage.publish.formats.terminal.text import safe
+from triage.publish.visible import visible
 
 
 def rules(console: Console, found: Iterable[Rule]) -> None:
@@ -42,7 +42,7 @@ def explanation(console: Console, found: Explanation) -> None:
 def _body(console: Console, found: Explanation, headline: bool = True, sources: bool = True) -> None:
     if headline:
         style = {True: "bold green", False: "bold red", None: "bold"}[found.legal]
-        for line in textwrap.wrap(safe(found.headline), console.width):
+        for line in textwrap.wrap(visible(found.headline), console.width):
             _line(console, line, style)
     for violation in found.violations:
         _violation(console, violation)
@@ -78,7 +78,7 @@ def _table(console: Console, table: Table) -> None:
     for column in table.columns:
         grid.add_column(Text(column), overflow="fold")
     for row in table.rows:
-        grid.add_row(*(Text(safe(cell)) for cell in row))
+        grid.add_row(*(Text(visible(cell)) for cell in row))
     console.print(grid)
 
 
@@ -87,7 +87,7 @@ def _wrapped(
 ) -> None:
     later = " " * hang if hang is not None else indent
     lines = textwrap.wrap(
-        safe(text),
+        visible(text),
         max(console.width, 40),
         initial_indent=indent if first is None else first,
         subsequent_indent=later,
@@ -98,4 +98,4 @@ def _wrapped(
 
 
 def _line(console: Console, text: str, style: str = "") -> None:
-    console.print(Text(safe(text), style=style), soft_wrap=True)
+    console.print(Text(visible(text), style=style), soft_wrap=True)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from triage.knowledge.entry import Entry
 from triage.knowledge.observed import Behaviour, Deviation, Observation, Table
-from triage.publish.formats.terminal.text import safe
+from triage.publish.visible import visible
 
 _STYLE = {Behaviour.FAILS: "red", Behaviour.COMPILES: "green", Behaviour.NOT_APPLICABLE: "dim"}
 Tables = Mapping[str, Mapping[str, Table]]
@@ -24,12 +24,12 @@ def listing(console: Console, entries: Iterable[Entry]) -> None:
     width = max((len(entry.id) for entry in rows), default=0)
     for entry in rows:
         proof = f"{len(entry.reproducers)} run" if entry.evidence == "run" else "log"
-        console.print(Text(safe(f"{entry.id:<{width}}  {proof:<6} {entry.title}")), soft_wrap=True)
+        console.print(Text(visible(f"{entry.id:<{width}}  {proof:<6} {entry.title}")), soft_wrap=True)
 
 
 def entry(console: Console, entry: Entry, tables: Tables) -> None:
     """One entry with all its fields, and what was observed of its reproducers."""
-    console.print(Text(safe(entry.title), style="bold"))
+    console.print(Text(visible(entry.title), style="bold"))
     _paragraph(console, entry.cause)
     _paragraph(console, f"Rule: {entry.rule}")
     if entry.fixed_in:
@@ -38,7 +38,7 @@ def entry(console: Console, entry: Entry, tables: Tables) -> None:
         for tried in advice:
             _paragraph(console, f"{title}: {tried.change}: {tried.observed} ({tried.ran})")
     for link in entry.upstream:
-        console.print(Text(f"  {safe(link)}"), soft_wrap=True)
+        console.print(Text(f"  {visible(link)}"), soft_wrap=True)
     for name, variants in tables.items():
         for variant, table in variants.items():
             name_of_table = Text(f"  {name}{'' if variant == 'case' else f' ({variant})'}: ")
@@ -64,7 +64,7 @@ def checked(
             console.print(Text(f"  recorded: {_words(deviation.recorded)}", style="red"), soft_wrap=True)
         console.print(Text(f"  observed: {_words(deviation.observed)}", style="green"), soft_wrap=True)
     for line in undecided:
-        console.print(Text(f"could not tell: {safe(line)}", style="yellow"), soft_wrap=True)
+        console.print(Text(f"could not tell: {visible(line)}", style="yellow"), soft_wrap=True)
     wrong = sum(deviation.recorded is not None for deviation in deviations)
     ran = f"{reproducers} reproducer{'' if reproducers == 1 else 's'}"
     if updated:
@@ -99,10 +99,10 @@ def _without_proxies(entry: Entry) -> Entry:
 def _words(observation: Observation) -> str:
     parts = (observation.status, observation.stage, observation.kind, observation.signature)
     details = ", ".join(part for part in parts if part)
-    return safe(f"{observation.behaviour.value}: {details}" if details else observation.behaviour.value)
+    return visible(f"{observation.behaviour.value}: {details}" if details else observation.behaviour.value)
 
 
 def _paragraph(console: Console, text: str) -> None:
-    for line in Text(safe(text)).wrap(console, max(console.width - 2, 20)):
+    for line in Text(visible(text)).wrap(console, max(console.width - 2, 20)):
         line.rstrip()
         console.print(Text("  ") + line, soft_wrap=True)

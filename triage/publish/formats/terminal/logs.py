@@ -11,7 +11,7 @@ from triage.logs import Finding
 from triage.model.diagnosis import Diagnosis
 from triage.model.report import Match
 from triage.publish.formats.terminal import report as render
-from triage.publish.formats.terminal.text import safe
+from triage.publish.visible import one_line, visible
 
 #: Of what stands beside the root cause, and of the files that show one bug, so many are named.
 _MOST_OTHERS = 8
@@ -57,7 +57,9 @@ def groups(console: Console, read: Iterable[tuple[str, Diagnosis | None, Sequenc
     for group in sorted(bugs.values(), key=len, reverse=True):
         _, found, matches = group[0]
         console.print()
-        console.print(Text(f"{len(group)}x ", style="bold") + Text(safe(found.headline), style="red"), soft_wrap=True)
+        console.print(
+            Text(f"{len(group)}x ", style="bold") + Text(visible(found.headline), style="red"), soft_wrap=True
+        )
         _item(console, found.signature, style="dim")
         for match in matches[:1]:
             _item(console, f"{match.title} ({match.id}, {match.confidence:.0%})")
@@ -77,7 +79,7 @@ def _title(console: Console, title: str) -> None:
 
 def _item(console: Console, text: str, style: str = "") -> None:
     """A paragraph, indented; wrapped here, because rich would pad every line to the full width."""
-    for line in Text(safe(" ".join(text.split())), style=style).wrap(console, max(console.width - 2, 20)):
+    for line in Text(one_line(text), style=style).wrap(console, max(console.width - 2, 20)):
         line.rstrip()
         console.print(Text("  ") + line, soft_wrap=True)
 

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from triage.harness.machine.facts import Machine
-from triage.publish.formats.terminal.text import safe
+from triage.publish.visible import visible
 
 _GIB = 1 << 30
 
@@ -29,7 +29,7 @@ def machine(console: Console, facts: Machine) -> None:
         _line(console, "no ld.lld: AMD kernels compile up to amdgcn there; install lld or set TRITON_HIP_LLD_PATH")
     _section(console, "GPUs")
     for gpu in facts.gpus:
-        _line(console, safe(str(gpu.name)))
+        _line(console, visible(str(gpu.name)))
     if not facts.gpus:
         _line(console, "none; compiling needs none")
     _section(console, "Limits")
@@ -46,7 +46,7 @@ def machine(console: Console, facts: Machine) -> None:
     if facts.environment:
         _section(console, "Variables that change compiles")
         for name, value in facts.environment.items():
-            _line(console, safe(f"{name}={value}"))
+            _line(console, visible(f"{name}={value}"))
 
 
 def _gib(size: int | float | None) -> str:

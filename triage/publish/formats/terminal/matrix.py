@@ -11,7 +11,8 @@ from triage.matrix.cell import Cell, Verdict
 from triage.matrix.history import History, Run
 from triage.matrix.releases import Row
 from triage.matrix.table import Failure, Table
-from triage.publish.formats.terminal.text import clipped, safe
+from triage.publish.formats.markdown import code, escaped
+from triage.publish.visible import one_line, shortened, visible
 
 _STYLE = {
     Verdict.COMPILES: "green",
@@ -44,10 +45,10 @@ def table(console: Console, found: Table, again: str) -> None:
         console.print(line, soft_wrap=True)
     console.print()
     for failure in letters.values():
-        _line(console, f"{failure.label}  {safe(clipped(failure.headline, _MOST_HEADLINE))}", hanging=3, style="red")
+        _line(console, f"{failure.label}  {shortened(failure.headline, _MOST_HEADLINE)}", hanging=3, style="red")
         if len(letters) > 1:
             # Two bugs may read alike.
-            _line(console, safe(failure.signature), indent=3, hanging=2, style="dim")
+            _line(console, visible(failure.signature), indent=3, hanging=2, style="dim")
     for where, reason in _reasons(found):
         _line(console, f"{where}: {reason}", hanging=2, style="dim")
     for one in found.histories:
@@ -58,14 +59,14 @@ def table(console: Console, found: Table, again: str) -> None:
     if found.bisected is not None:
         _line(console, _effort(found), style="dim")
     console.print()
-    console.print(Text(f"Again: {safe(again)}", style="dim"), soft_wrap=True)
+    console.print(Text(f"Again: {visible(again)}", style="dim"), soft_wrap=True)
 
 
 def markdown(found: Table, again: str) -> str:
     """The table as GitHub's Markdown, ready to paste: what comes from a kernel, a log or an installer stands in code
     spans, so nothing of it becomes a link, a mention or HTML."""
     letters = found.failures()
-    lines = [_code(_title(found)), ""]
+    lines = [code(_title(found)), ""]
     lines.append(_cells("Triton", *found.targets))
     lines.append(_cells(*["---"] * (len(found.targets) + 1)))
     for row in found.rows:
@@ -73,29 +74,29 @@ def markdown(found: Table, again: str) -> str:
         lines.append(_cells(_name(row, found), *words))
     lines.append("")
     for failure in letters.values():
-        lines.append(f"- {failure.label}: {_code(clipped(failure.headline, _MOST_HEADLINE))}")
-        lines.append(f"  - signature {_code(failure.signature)}")
-    lines += [f"- {_escaped(where)}: {_code(reason)}" for where, reason in _reasons(found)]
+        lines.append(f"- {failure.label}: {code(shortened(failure.headline, _MOST_HEADLINE))}")
+        lines.append(f"  - signature {code(one_line(failure.signature))}")
+    lines += [f"- {escaped(where)}: {code(reason)}" for where, reason in _reasons(found)]
     for one in found.histories:
         lines += ["", f"{one.target}:", ""]
-        lines += [f"- {_escaped(text)}" for text in _history(one, letters)]
+        lines += [f"- {escaped(text)}" for text in _history(one, letters)]
     if found.bisected is not None:
         lines += ["", _effort(found)]
-    return "\n".join([*lines, "", f"Made with {_code(again)}", ""])
+    return "\n".join([*lines, "", f"Made with {code(one_line(again))}", ""])
 
 
 def _title(found: Table) -> str:
     settings = found.case.settings()
-    return safe(f"{found.case.name}: {settings}" if settings else found.case.name)
+    return visible(f"{found.case.name}: {settings}" if settings else found.case.name)
 
 
 def _name(row: Row, found: Table) -> str:
     """A build with the version that it turned out to be."""
     if row.python is None:
-        return safe(row.name)
+        return visible(row.name)
     cells = [found.cells.get((row.name, target)) for target in found.targets]
     version = next((cell.triton for cell in cells if cell and cell.triton), None)
-    return safe(f"{row.name} ({version})" if version else row.name)
+    return visible(f"{row.name} ({version})" if version else row.name)
 
 
 def _column(found: Table, target: str, letters: Mapping[str, Failure]) -> list[str]:
@@ -121,19 +122,19 @@ def _reasons(found: Table) -> Iterator[tuple[str, str]]:
     if any((row.name, target) not in found.cells for row in found.rows for target in found.targets):
         yield _NOT_TRIED, "not tried"
     for (verdict, reason), rows in reasons.items():
-        yield safe(f"{verdict} on {', '.join(rows)}"), safe(clipped(reason, _MOST_HEADLINE))
+        yield visible(f"{verdict} on {', '.join(rows)}"), shortened(reason, _MOST_HEADLINE)
 
 
 def _history(one: History, letters: Mapping[str, Failure]) -> Iterator[str]:
     if not one.runs:
         yield "no release could be told"
         return
-    yield safe("; ".join(_run(run, letters) for run in one.runs))
+    yield visible("; ".join(_run(run, letters) for run in one.runs))
     if one.first_bad is not None:
         good = one.last_good or "none"
-        yield safe(f"first bad: {one.first_bad}; last good before it: {good}; fixed in: {one.fixed_in or 'none'}")
+        yield visible(f"first bad: {one.first_bad}; last good before it: {good}; fixed in: {one.fixed_in or 'none'}")
     for note in one.notes:
-        yield safe(note)
+        yield visible(note)
 
 
 def _run(run: Run, letters: Mapping[str, Failure]) -> str:
@@ -149,23 +150,7 @@ def _effort(found: Table) -> str:
 
 
 def _cells(*texts: str) -> str:
-    return f"| {' | '.join(_escaped(text) for text in texts)} |"
-
-
-def _escaped(text: str) -> str:
-    """Plain text in Markdown: no emphasis, link, HTML or table cell can begin in it."""
-    one_line = " ".join(safe(text).split())
-    return "".join(f"\\{one}" if one in "\\`*_[]<>|~#" else one for one in one_line)
-
-
-def _code(text: str) -> str:
-    """A code span that its text cannot end."""
-    one_line = " ".join(safe(text).split())
-    fence = "`"
-    while fence in one_line:
-        fence += "`"
-    pad = " " if one_line.startswith("`") or one_line.endswith("`") else ""
-    return f"{fence}{pad}{one_line}{pad}{fence}"
+    return f"| {' | '.join(escaped(text) for text in texts)} |"
 
 
 def _line(console: Console, text: str, style: str = "", indent: int = 0, hanging: int = 0) -> None:

@@ -11,7 +11,7 @@ from triage.knowledge.advice import next_steps
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Resources
 from triage.model.report import POISONED, Match, Report, Suggestion
-from triage.publish.formats.terminal.text import clipped, safe
+from triage.publish.visible import shortened, visible
 from triage.publish.words import change, ending, location
 
 _INDENT = 2
@@ -25,7 +25,7 @@ def report(console: Console, report: Report, asked: str) -> None:
         _compiles(console, report)
         return
     diagnosis = report.diagnosis
-    _line(console, safe(diagnosis.headline), style="bold red", indent=0)
+    _line(console, visible(diagnosis.headline), style="bold red", indent=0)
     _line(console, _configuration(report), style="dim", indent=0)
     _section(console, "What failed")
     _what_failed(console, report.outcome, diagnosis)
@@ -40,7 +40,7 @@ def report(console: Console, report: Report, asked: str) -> None:
     if report.artifacts:
         _kept(console, report)
     console.print()
-    console.print(Text(f"Again: {safe(asked)}", style="dim"), soft_wrap=True)
+    console.print(Text(f"Again: {visible(asked)}", style="dim"), soft_wrap=True)
 
 
 def _compiles(console: Console, report: Report) -> None:
@@ -50,26 +50,26 @@ def _compiles(console: Console, report: Report) -> None:
     if outcome.resources is not None:
         _line(console, _resources(outcome.resources))
     for note in outcome.notes:
-        _line(console, safe(note))
+        _line(console, visible(note))
 
 
 def _configuration(report: Report) -> str:
     case = report.case
-    return safe(f"{case.name} for {case.target}, Triton {report.environment['triton']}: {case.settings()}")
+    return visible(f"{case.name} for {case.target}, Triton {report.environment['triton']}: {case.settings()}")
 
 
 def _what_failed(console: Console, outcome: Outcome, diagnosis: Diagnosis) -> None:
     _line(console, f"{ending(outcome)}{_where(outcome, diagnosis)}")
     _line(console, _named(diagnosis))
-    lines = [line for line in safe(diagnosis.message).splitlines() if line.strip()]
+    lines = [line for line in visible(diagnosis.message).splitlines() if line.strip()]
     for line in lines[:_MOST_MESSAGE_LINES]:
-        _line(console, clipped(line, 400), style="red")
+        _line(console, shortened(line, 400), style="red")
     if len(lines) > _MOST_MESSAGE_LINES:
         _line(console, f"… {len(lines) - _MOST_MESSAGE_LINES} more lines in the log", style="dim")
     if diagnosis.source is not None:
         _source(console, diagnosis)
     for note in (*diagnosis.notes, *outcome.notes):
-        _line(console, safe(note))
+        _line(console, visible(note))
 
 
 def _where(outcome: Outcome, diagnosis: Diagnosis) -> str:
@@ -88,9 +88,9 @@ def _source(console: Console, diagnosis: Diagnosis) -> None:
     source = diagnosis.source
     assert source is not None
     column = f":{source.column}" if source.column else ""
-    _line(console, safe(f"{source.file}:{source.line}{column}"), style="cyan")
+    _line(console, visible(f"{source.file}:{source.line}{column}"), style="cyan")
     if source.text:
-        text = safe(source.text)
+        text = visible(source.text)
         stripped = text.strip()
         console.print(Text(" " * 2 * _INDENT + stripped), soft_wrap=True)
         caret = (source.column or 0) - 1 - (len(text) - len(text.lstrip()))
@@ -116,9 +116,9 @@ def _suggestions(console: Console, report: Report) -> None:
     if rest > 0:
         _line(console, f"… and {rest} more (--json)", style="dim")
     for line in report.learnt:
-        _line(console, safe(line), style="dim", hanging=_INDENT)
+        _line(console, visible(line), style="dim", hanging=_INDENT)
     for line in report.unmeasured:
-        _line(console, safe(line), style="dim", hanging=_INDENT)
+        _line(console, visible(line), style="dim", hanging=_INDENT)
     verified = sum(suggestion.verified for suggestion in report.suggestions)
     if verified:
         each = "each" if verified == len(report.suggestions) else "each verified one"
@@ -131,22 +131,22 @@ def _suggestions(console: Console, report: Report) -> None:
 def _suggestion(console: Console, number: int, suggestion: Suggestion) -> None:
     style = "bold green" if suggestion.verified else "bold yellow"
     unsure = "" if suggestion.verified else " (not verified)"
-    _line(console, f"{number}. {safe(change(suggestion))}{unsure}", style=style, hanging=3)
+    _line(console, f"{number}. {visible(change(suggestion))}{unsure}", style=style, hanging=3)
     for text in (suggestion.why, suggestion.cost):
         if text:
-            _line(console, safe(text), indent=_INDENT + 3)
+            _line(console, visible(text), indent=_INDENT + 3)
     if suggestion.measured:
         style = "red" if suggestion.measured.agrees is False else "bold"
-        _line(console, safe(f"measured: {suggestion.measured.words()}"), style=style, indent=_INDENT + 3)
+        _line(console, visible(f"measured: {suggestion.measured.words()}"), style=style, indent=_INDENT + 3)
     if suggestion.results:
-        _line(console, safe(f"results may differ: {suggestion.results}"), style="yellow", indent=_INDENT + 3)
+        _line(console, visible(f"results may differ: {suggestion.results}"), style="yellow", indent=_INDENT + 3)
     if suggestion.caution:
-        _line(console, safe(f"caution: {suggestion.caution}"), style="yellow", indent=_INDENT + 3)
+        _line(console, visible(f"caution: {suggestion.caution}"), style="yellow", indent=_INDENT + 3)
     if suggestion.caller:
-        _line(console, safe(f"the caller: {suggestion.caller}"), indent=_INDENT + 3)
+        _line(console, visible(f"the caller: {suggestion.caller}"), indent=_INDENT + 3)
     for line in (suggestion.diff or "").splitlines()[2:]:
         style = {"+": "green", "-": "red"}.get(line[:1], "dim")
-        console.print(Text(" " * (_INDENT + 3) + safe(line), style=style), soft_wrap=True)
+        console.print(Text(" " * (_INDENT + 3) + visible(line), style=style), soft_wrap=True)
 
 
 def _kept(console: Console, report: Report) -> None:
@@ -161,8 +161,8 @@ def _kept(console: Console, report: Report) -> None:
     for folder, names in folders.items():
         console.print()
         # Never wrapped: a path is there to be copied.
-        console.print(Text("Kept in ", style="bold") + Text(safe(folder), style="not bold"), soft_wrap=True)
-        _line(console, safe("  ".join(names)))
+        console.print(Text("Kept in ", style="bold") + Text(visible(folder), style="not bold"), soft_wrap=True)
+        _line(console, visible("  ".join(names)))
 
 
 def _resources(resources: Resources) -> str:
@@ -194,11 +194,11 @@ def diagnosis(console: Console, found: Diagnosis | None, matches: Iterable[Match
     if found is None:
         console.print(Text("no failure found", style="bold green"))
         return
-    _line(console, safe(found.headline), style="bold red", indent=0)
+    _line(console, visible(found.headline), style="bold red", indent=0)
     _section(console, "What failed")
     _line(console, f"{_named(found)}{f', in pass {found.pass_name}' if found.pass_name else ''}")
-    for line in [line for line in safe(found.message).splitlines() if line.strip()][:_MOST_MESSAGE_LINES]:
-        _line(console, clipped(line, 400), style="red")
+    for line in [line for line in visible(found.message).splitlines() if line.strip()][:_MOST_MESSAGE_LINES]:
+        _line(console, shortened(line, 400), style="red")
     if found.source is not None:
         _source(console, found)
     listed = list(matches)
@@ -214,4 +214,4 @@ def _unknown(console: Console, found: Diagnosis, have_case: bool) -> None:
     if steps:
         _section(console, "Not in the knowledge base; what says more")
     for step in steps:
-        _line(console, safe(step))
+        _line(console, visible(step))

@@ -11,7 +11,7 @@ from triage.capture.captured import Capture, Captured, CaptureState
 from triage.capture.findings import CaptureGroup, Findings
 from triage.capture.run import ProgramRun
 from triage.publish.formats.terminal import report as render
-from triage.publish.formats.terminal.text import clipped, one_line
+from triage.publish.visible import one_line, shortened
 
 _WIDTH = 300
 _ENDED = {
@@ -60,7 +60,7 @@ def summary(console: Console, ran: ProgramRun, found: Findings) -> None:
         _say(
             console,
             f"triage: the autotuner passed over {_many(len(passed_over), 'configuration')} of {kernels}, first "
-            f"{clipped(first.error, 120)}: {first.folder}",
+            f"{shortened(first.error, 120)}: {first.folder}",
         )
     if ran.capture.helion:
         reports = _many(len(ran.capture.helion), "configuration")
@@ -77,7 +77,7 @@ def _guarded(console: Console, capture: Capture) -> None:
         _say(console, f"triage: the guard kept {_many(len(refused), 'configuration')} from ending the program{again}")
     for one in refused:
         text = one.error.partition("triage: ")[2].partition("\n  case:")[0]
-        _say(console, f"  {clipped(one_line(text), _WIDTH)}: {_again(one)}")
+        _say(console, f"  {shortened(text, _WIDTH)}: {_again(one)}")
     if capture.unguarded:
         _say(console, f"triage: {_many(capture.unguarded, 'compile')} could not be tried in isolation")
 
@@ -106,7 +106,7 @@ def _how(one: Captured) -> str:
     """How it ended in the program: its own error, in its words."""
     if one.state is CaptureState.RAISED:
         place = {"load": "loading it", "launch": "launching it"}.get(one.where, "compiling it")
-        return f"{place} gave the program {clipped(one.error, _WIDTH)}"
+        return f"{place} gave the program {shortened(one.error, _WIDTH)}"
     return _ENDED[one.state]
 
 
