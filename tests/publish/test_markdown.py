@@ -16,16 +16,16 @@ from samples import document
 
 from triage.publish.document import (
     Bullets,
-    Cell,
     Code,
     Document,
     Heading,
-    Link,
     Listing,
     Paragraph,
+    ReportCell,
+    ReportTable,
     Section,
     Strong,
-    Table,
+    WebLink,
     Weight,
 )
 from triage.publish.formats import markdown
@@ -53,14 +53,14 @@ def holding(text: str) -> Document:
     """A document with the text in each place that a foreign text may have."""
     shown = visible(text)
     line = (shown, Code(shown), Strong(shown))
-    cell = Cell(line)
+    cell = ReportCell(line)
     blocks = (
         Paragraph(line),
         Bullets((line, (shown,))),
         Heading((shown,)),
         Listing(" ".join(shown.split()), shown, folded=False, marked=frozenset({0}), why=shown),
         Listing(" ".join(shown.split()), shown, "python"),
-        Table(shown, ("a", shown), ((cell, cell),)),
+        ReportTable(shown, ("a", shown), ((cell, cell),)),
     )
     return Document("title", " ".join(shown.split()), None, (Section("x", "Section", blocks),), "made", {shown: 1})
 
@@ -133,7 +133,7 @@ def test_words_read_as_they_were(text: str) -> None:
 def test_a_link_is_only_what_was_made_one() -> None:
     links = [
         token.attrGet("href")
-        for token in tokens(markdown.line((Link("https://a.example/x?y=1", "o/r#1"), " [b](c)")))
+        for token in tokens(markdown.line((WebLink("https://a.example/x?y=1", "o/r#1"), " [b](c)")))
         if token.type == "link_open"
     ]
     assert links == ["https://a.example/x?y=1"]

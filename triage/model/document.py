@@ -158,7 +158,7 @@ _WORDS = {bool: "true or false", int: "an integer", float: "a number", str: "a t
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class DocumentField:
     """A field of a document, below the objects that ``path`` names. ``derived``: it is a property."""
 
     attribute: str
@@ -169,7 +169,7 @@ class Field:
 
 
 @cache
-def document_fields(cls: Any, exact: bool = False) -> tuple[Field, ...]:
+def document_fields(cls: Any, exact: bool = False) -> tuple[DocumentField, ...]:
     """The fields that documents of a dataclass have; with ``exact`` the dataclass's own."""
     hints = get_type_hints(cls, include_extras=True)
     found = []
@@ -178,12 +178,12 @@ def document_fields(cls: Any, exact: bool = False) -> tuple[Field, ...]:
         path = (own.name,) if exact else tuple((shape.doc.name or own.name).split("."))
         has_default = own.default is not MISSING or own.default_factory is not MISSING
         if exact or not shape.doc.hidden:
-            found.append(Field(own.name, path, shape, has_default))
+            found.append(DocumentField(own.name, path, shape, has_default))
     for name, member in () if exact else vars(cls).items():
         returned = get_type_hints(member.fget, include_extras=True)["return"] if isinstance(member, property) else None
         if get_origin(returned) is Annotated:
             shape = Shape.of(returned)
-            found.append(Field(name, (shape.doc.name or name,), shape, True, derived=True))
+            found.append(DocumentField(name, (shape.doc.name or name,), shape, True, derived=True))
     return tuple(found)
 
 
@@ -241,7 +241,7 @@ class _Decoder:
             raise self._wrong(_join(path, "schema"), f"expected {name!r}, found {document.get('schema')!r:.80}")
         values: dict[str, Any] = {}
         derived: dict[str, Any] = {}
-        missing: list[Field] = []
+        missing: list[DocumentField] = []
         for field in document_fields(cls, self.exact):
             item: Any = document
             below = path

@@ -45,7 +45,7 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class WebLink:
     """An address on the web, which is https."""
 
     url: str
@@ -59,7 +59,7 @@ class Strong:
     text: str
 
 
-Span: TypeAlias = "str | Code | Link | Strong"
+Span: TypeAlias = "str | Code | WebLink | Strong"
 Line: TypeAlias = tuple[Span, ...]
 
 
@@ -94,7 +94,7 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ReportCell:
     """One cell of a table."""
 
     line: Line
@@ -102,12 +102,12 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """``head`` names the columns; the first cell of a row names the row."""
 
     caption: str
     head: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[ReportCell, ...], ...]
     weight: Weight = Weight.ESSENTIAL
 
 
@@ -140,7 +140,7 @@ class Heading:
     weight: Weight = Weight.ESSENTIAL
 
 
-Block: TypeAlias = Paragraph | Bullets | Listing | Table | Comparison | Heading
+Block: TypeAlias = Paragraph | Bullets | Listing | ReportTable | Comparison | Heading
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from triage.publish.document import (
     Comparison,
     Heading,
     Line,
-    Link,
     Listing,
     Paragraph,
     Section,
     Strong,
     Usage,
+    WebLink,
     Weight,
 )
 from triage.publish.finished import Finished
@@ -58,15 +58,15 @@ def _match(match: Match) -> Iterator[Block]:
         yield Bullets(tuple(lines), Weight.EVIDENCE)
 
 
-def _separated(spans: list[Code] | list[Code | Link]) -> Line:
+def _separated(spans: list[Code] | list[Code | WebLink]) -> Line:
     return tuple(part for place, span in enumerate(spans) for part in ((", ", span) if place else (span,)))
 
 
-def _link(url: str) -> Code | Link:
+def _link(url: str) -> Code | WebLink:
     if not _WEB.fullmatch(url):
         return Code(url)
     issue = _ISSUE.fullmatch(url)
-    return Link(url, f"{issue['repository']}#{issue['number']}" if issue else url)
+    return WebLink(url, f"{issue['repository']}#{issue['number']}" if issue else url)
 
 
 def instead(finished: Finished) -> Section | None:

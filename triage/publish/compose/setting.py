@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from triage.matrix import cell as matrix_cell
-from triage.matrix import table as matrix
-from triage.matrix.cell import Verdict
-from triage.matrix.table import Failure
+from triage.matrix.cell import Cell, Verdict
+from triage.matrix.table import Failure, Table
 from triage.model.outcome import Stage
 from triage.model.report import Report
-from triage.publish.document import Block, Bullets, Cell, Code, Line, Paragraph, Section, Table, Tone
+from triage.publish.document import Block, Bullets, Code, Line, Paragraph, ReportCell, ReportTable, Section, Tone
 from triage.publish.finished import Finished
 from triage.publish.visible import clipped
 from triage.publish.words import settings
@@ -45,8 +43,10 @@ def environment(finished: Finished) -> Section | None:
         ("Constexprs", settings(case.constexprs)),
         ("Options", settings(case.options)),
     ]
-    cells = tuple((Cell((name,)), Cell((value if name == "GPU" else Code(value),))) for name, value in rows if value)
-    blocks: list[Block] = [Table("Configuration and environment", ("", ""), cells)]
+    cells = tuple(
+        (ReportCell((name,)), ReportCell((value if name == "GPU" else Code(value),))) for name, value in rows if value
+    )
+    blocks: list[Block] = [ReportTable("Configuration and environment", ("", ""), cells)]
     if finished.reduction is not None:
         note = "Kernel, arguments, constexprs and options are those it was met with; the reduced kernel's are in "
         blocks.append(Paragraph((note, Code(finished.reduction.script_name), ".")))
@@ -71,10 +71,10 @@ def releases(finished: Finished) -> Section | None:
         cells = [table.cells.get((row.name, target)) for target in table.targets]
         version = next((cell.triton for cell in cells if cell), None)
         name = f"{row.name} ({version})" if row.python and version else row.name
-        rows.append((Cell((name,)), *(_cell(cell, failures) for cell in cells)))
+        rows.append((ReportCell((name,)), *(_cell(cell, failures) for cell in cells)))
     lines = (*_histories(table), *_letters(failures.values(), finished.signature), *_reasons(table))
     blocks: list[Block] = [
-        Table("Triton release and target", ("Triton", *table.targets), tuple(rows)),
+        ReportTable("Triton release and target", ("Triton", *table.targets), tuple(rows)),
         Bullets(lines),
     ]
     if table.bisected:
@@ -84,15 +84,15 @@ def releases(finished: Finished) -> Section | None:
     return Section("releases", "Triton releases and targets", tuple(blocks))
 
 
-def _cell(cell: matrix_cell.Cell | None, failures: Mapping[str, Failure]) -> Cell:
+def _cell(cell: Cell | None, failures: Mapping[str, Failure]) -> ReportCell:
     if cell is None:
-        return Cell(("\u00b7 not tried",), Tone.ABSENT)
+        return ReportCell(("\u00b7 not tried",), Tone.ABSENT)
     tone, sign = _TONES[cell.verdict]
     label = f" {failures[cell.signature or ''].label}" if cell.verdict.bad else ""
-    return Cell((f"{sign} {cell.verdict.value}{label}",), tone)
+    return ReportCell((f"{sign} {cell.verdict.value}{label}",), tone)
 
 
-def _histories(table: matrix.Table) -> Iterator[Line]:
+def _histories(table: Table) -> Iterator[Line]:
     for one in table.histories:
         edges = "no release that was tried fails"
         if one.first_bad is not None:
@@ -108,7 +108,7 @@ def _letters(failures: Iterable[Failure], signature: str | None) -> Iterator[Lin
         yield (f"{failure.label}{this}: ", Code(headline), "; signature ", Code(failure.signature))
 
 
-def _reasons(table: matrix.Table) -> Iterator[Line]:
+def _reasons(table: Table) -> Iterator[Line]:
     rows: dict[tuple[Verdict, str], dict[str, None]] = {}
     for (row, _), cell in table.cells.items():
         if cell.reason is not None:

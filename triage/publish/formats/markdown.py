@@ -20,13 +20,13 @@ from triage.publish.document import (
     Document,
     Heading,
     Line,
-    Link,
     Listing,
     Paragraph,
+    ReportTable,
     Section,
     Span,
     Strong,
-    Table,
+    WebLink,
     Weight,
 )
 
@@ -93,7 +93,9 @@ class _Room:
 
     def _forced(self, excess: int) -> bool:
         """The essential listings, cut in the middle: a report of a kernel of a thousand lines."""
-        listed = [one for one in self._document.blocks() if isinstance(one, Listing | Bullets | Paragraph | Table)]
+        listed = [
+            one for one in self._document.blocks() if isinstance(one, Listing | Bullets | Paragraph | ReportTable)
+        ]
         block = max(listed, key=lambda one: len(self._block(one)))
         if len(self._block(block)) < _LEAST_LISTING // 4:
             return False
@@ -148,7 +150,7 @@ def _title(block: Block) -> str:
             return block.title
         case Heading():
             return "".join(_plain(span) for span in block.line)
-        case Table() | Comparison():
+        case ReportTable() | Comparison():
             return block.caption
     return ""
 
@@ -174,7 +176,7 @@ def _block(block: Block) -> str:
             return f"#### {line(block.line)}"
         case Listing():
             return _listing(block)
-        case Table():
+        case ReportTable():
             return _table(block)
         case Comparison():
             return _comparison(block)
@@ -198,7 +200,7 @@ def _marked(block: Listing) -> str:
     return f"\n\n{escaped(f'The failing operation ({block.why}):')}\n\n{fenced(shown)}"
 
 
-def _table(block: Table) -> str:
+def _table(block: ReportTable) -> str:
     head = block.head if any(block.head) else tuple("" for _ in block.head)
     rows = [_row(escaped(name) for name in head), _row("---" for _ in head)]
     rows += [_row(line(cell.line, table=True) for cell in row) for row in block.rows]
@@ -240,7 +242,7 @@ def _span(span: Span, make: Callable[[str], str]) -> str:
     match span:
         case Code(text):
             return make(text)
-        case Link(url, text):
+        case WebLink(url, text):
             return f"[{escaped(text)}](<{url}>)"
         case Strong(text):
             return f"**{escaped(text)}**" if text.strip() else ""

@@ -13,10 +13,10 @@ from triage.publish.document import (
     Document,
     Heading,
     Line,
-    Link,
     Listing,
     Paragraph,
-    Table,
+    ReportTable,
+    WebLink,
     Weight,
 )
 
@@ -53,7 +53,7 @@ def _block(block: Block) -> str:
             return "\n".join(_wrapped(_line(one), indent=2, bullet="- ") for one in block.lines)
         case Listing():
             return _listing(block)
-        case Table():
+        case ReportTable():
             return _table([block.head, *(tuple(_line(cell.line) for cell in row) for row in block.rows)])
         case Comparison():
             return _comparison(block)
@@ -103,7 +103,7 @@ def _line(spans: Line) -> str:
 
 def _span(span: object) -> str:
     match span:
-        case Link(url, text):
+        case WebLink(url, text):
             return url if url == text else f"{text} <{url}>"
         case Code(text):
             return text

@@ -13,13 +13,13 @@ from triage.publish.document import (
     Document,
     Heading,
     Line,
-    Link,
     Listing,
     Paragraph,
+    ReportTable,
     Span,
     Strong,
-    Table,
     Tone,
+    WebLink,
 )
 from triage.publish.formats.html.chart import comparison
 from triage.publish.formats.html.elements import Element, append, element, written
@@ -99,7 +99,7 @@ def _block(block: Block, names: _Names) -> Element:
             return element("h3", *_spans(block.line))
         case Listing():
             return _listing(block, names)
-        case Table():
+        case ReportTable():
             return _table(block)
         case Comparison():
             return comparison(block)
@@ -113,7 +113,7 @@ def _span(span: Span) -> Element | str:
     match span:
         case Code(text):
             return element("code", text)
-        case Link(url, text):
+        case WebLink(url, text):
             return element("a", text, href=url, rel="noreferrer noopener")
         case Strong(text):
             return element("strong", text)
@@ -160,7 +160,7 @@ def _lines(block: Listing, first: str | None) -> Iterator[Element | str]:
     yield "".join(plain)
 
 
-def _table(block: Table) -> Element:
+def _table(block: ReportTable) -> Element:
     table = element("table", element("caption", block.caption))
     if any(block.head):
         append(table, element("thead", element("tr", *(element("th", name, scope="col") for name in block.head))))
