@@ -150,7 +150,7 @@ class Session:
 
     def _with_suggestions(self, report: Report, toolchain: Toolchain, diagnosis: Diagnosis) -> Report:
         from triage.suggest.learnt import learnt
-        from triage.suggest.plan import Plan, advice
+        from triage.suggest.plan import NeighbourPlan, advice
         from triage.suggest.search import Search
         from triage.suggest.timed import timed
 
@@ -165,7 +165,7 @@ class Session:
             progress=self._progress.tried,
         )
         with TemporaryDirectory(prefix="triage-rewrites-") as folder:
-            plan = Plan(case, toolchain, outcome, diagnosis, matches, Path(folder))
+            plan = NeighbourPlan(case, toolchain, outcome, diagnosis, matches, Path(folder))
             releases = partial(self._other_releases, toolchain, matches)
             suggestions = search.run(plan.neighbours(releases), outcome.duration_s)
             unmeasured: list[str] = []

@@ -12,7 +12,7 @@ import amd_assembler
 import pytest
 
 from triage.legality.amd import mfma, wmma
-from triage.legality.amd.instruction import Instruction, dtype
+from triage.legality.amd.instruction import AmdInstruction, dtype
 from triage.model.target import Target
 
 GFX = (
@@ -56,21 +56,21 @@ class Written(NamedTuple):
     formats: tuple[str, str] | None
 
 
-def rows(arch: str) -> tuple[Instruction, ...]:
+def rows(arch: str) -> tuple[AmdInstruction, ...]:
     target = Target("hip", arch)
     return mfma.instructions(target) + wmma.instructions(target)
 
 
-def registers(row: Instruction, arch: str) -> tuple[int, int, int]:
+def registers(row: AmdInstruction, arch: str) -> tuple[int, int, int]:
     return mfma.registers(row) if arch in MFMA else wmma.registers(row, Target("hip", arch))
 
 
-def shape(row: Instruction) -> Shape:
+def shape(row: AmdInstruction) -> Shape:
     kind = (row.m, row.n, row.k, row.blocks, row.sparse, row.scaled)
     return Shape(row.a, row.b, row.c, row.d, *kind)
 
 
-def written(row: Instruction, arch: str) -> Written:
+def written(row: AmdInstruction, arch: str) -> Written:
     mixed = "f8f6f4" in row.mnemonic
     return Written(row.mnemonic, registers(row, arch), (row.a, row.b) if mixed else None)
 

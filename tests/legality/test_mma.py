@@ -13,7 +13,7 @@ from ptx_assembler import errors
 
 from triage.legality import dtypes, mma
 from triage.legality.mma import fragment, triton
-from triage.legality.mma.check import Instruction, legal
+from triage.legality.mma.check import MmaInstruction, legal
 from triage.legality.mma.forms import KINDS
 from triage.legality.violation import Violation
 from triage.model.target import Target
@@ -73,7 +73,7 @@ class Asked:
         """What ``violations`` asks first: an enumeration of a hundred thousand needs no messages."""
         (m, n, k), (a_layout, b_layout) = self.shape, self.layouts
         names = (self.sparse, self.a, self.b, self.kind or "none", self.scale or "none", self.scale_vec or 0)
-        asked = Instruction(*names, m, n, k, self.d, self.c, a_layout, b_layout, self.op or "none")
+        asked = MmaInstruction(*names, m, n, k, self.d, self.c, a_layout, b_layout, self.op or "none")
         return legal(asked, capability)
 
     def ptx(self, sparse: str = "sp::ordered_metadata") -> str:

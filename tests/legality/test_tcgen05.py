@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from triage.harness.toolchains import Toolchain
 from triage.legality import tcgen05
-from triage.legality.tcgen05.descriptor import Descriptor, decode, encode
+from triage.legality.tcgen05.descriptor import InstructionDescriptor, decode, encode
 from triage.legality.tcgen05.instruction import COLLECTORS, WS_COLLECTORS
 from triage.legality.tcgen05.kinds import KINDS, VECTORS, accumulators
 
@@ -225,7 +225,7 @@ def test_descriptors_read_back(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(list(KINDS.values())))
     a, b = (data.draw(st.sampled_from(kind.operands)) for _ in range(2))
     scaled = kind.block_scaled
-    value = Descriptor(
+    value = InstructionDescriptor(
         kind.name,
         a,
         b,
@@ -249,7 +249,7 @@ def test_descriptors_read_back(data: st.DataObject) -> None:
 
 
 def test_reserved_bits_and_unknown_types_are_refused() -> None:
-    plain = encode(Descriptor("f16", "f16", "f16", "f32", 128, 64))
+    plain = encode(InstructionDescriptor("f16", "f16", "f16", "f32", 128, 64))
     for bit in (6, 23, 29):
         with pytest.raises(ValueError, match="reserved"):
             decode(plain | 1 << bit, "f16")
@@ -258,4 +258,4 @@ def test_reserved_bits_and_unknown_types_are_refused() -> None:
     with pytest.raises(ValueError, match="none of"):
         decode(plain, "f64")
     with pytest.raises(ValueError, match="M=100"):
-        encode(Descriptor("f16", "f16", "f16", "f32", 100, 64))
+        encode(InstructionDescriptor("f16", "f16", "f16", "f32", 100, 64))

@@ -12,7 +12,7 @@ from blackwell_compiles import compiled
 
 from triage.harness.toolchains import Toolchain
 from triage.legality import dtypes, tcgen05
-from triage.legality.tcgen05.descriptor import Descriptor, decode
+from triage.legality.tcgen05.descriptor import InstructionDescriptor, decode
 from triage.legality.tcgen05.lowering import lowered
 from triage.model.target import Target
 
@@ -35,7 +35,7 @@ def dot(
     }
 
 
-def read(answer: dict[str, Any]) -> list[Descriptor]:
+def read(answer: dict[str, Any]) -> list[InstructionDescriptor]:
     """The descriptors that Triton put into a kernel."""
     return [decode(bits, mnemonic.split("kind::")[1].split(".")[0]) for mnemonic, _, bits in answer["tcgen05"]]
 

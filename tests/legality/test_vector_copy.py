@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ptx_assembler import errors
 
 from triage.legality import dtypes, vector_copy
-from triage.legality.vector_copy import Tile
+from triage.legality.vector_copy import CopySide
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -49,12 +49,12 @@ def test_widths_of_loads_and_stores(capability: int) -> None:
         assert legal == (place not in refused), (instruction, space, vector, word, refused.get(place))
 
 
-def row_major(divisible: int = 16, stride: int | None = 64) -> Tile:
-    return Tile((64, 64), (stride, 1), divisible)
+def row_major(divisible: int = 16, stride: int | None = 64) -> CopySide:
+    return CopySide((64, 64), (stride, 1), divisible)
 
 
-def column_major(divisible: int = 16) -> Tile:
-    return Tile((64, 64), (1, 64), divisible)
+def column_major(divisible: int = 16) -> CopySide:
+    return CopySide((64, 64), (1, 64), divisible)
 
 
 @pytest.mark.parametrize(
@@ -71,13 +71,13 @@ def column_major(divisible: int = 16) -> Tile:
         ("bf16", row_major(stride=100), row_major(), 64, 64),
         ("bf16", row_major(stride=None), row_major(), 16, 0),
         ("f32", row_major(stride=None), row_major(), 32, 32),
-        ("bf16", Tile((64, 12), (12, 1), 16), Tile((64, 12), (16, 1), 16), 64, 64),
-        ("bf16", Tile((32, 2), (2, 1), 16), Tile((32, 2), (2, 1), 16), 128, 128),
-        ("bf16", Tile((32, 2), (2, 1), 16), Tile((32, 2), (8, 1), 16), 32, 32),
-        ("bf16", Tile((64,), (1,), 16), Tile((64,), (2,), 16), 16, 0),
+        ("bf16", CopySide((64, 12), (12, 1), 16), CopySide((64, 12), (16, 1), 16), 64, 64),
+        ("bf16", CopySide((32, 2), (2, 1), 16), CopySide((32, 2), (2, 1), 16), 128, 128),
+        ("bf16", CopySide((32, 2), (2, 1), 16), CopySide((32, 2), (8, 1), 16), 32, 32),
+        ("bf16", CopySide((64,), (1,), 16), CopySide((64,), (2,), 16), 16, 0),
     ],
 )
-def test_the_widest_copy(name: str, source: Tile, destination: Tile, registers: int, asynchronous: int) -> None:
+def test_the_widest_copy(name: str, source: CopySide, destination: CopySide, registers: int, asynchronous: int) -> None:
     dtype = dtypes.parse(name)
     for wanted, is_async in ((registers, False), (asynchronous, True)):
         args = {"dtype": dtype, "source": source, "destination": destination, "asynchronous": is_async, "target": A100}
@@ -114,7 +114,7 @@ def test_wide_copies_are_for_registers_on_blackwell() -> None:
 def test_tiles_must_fit() -> None:
     with pytest.raises(InputError, match="differ in shape"):
         vector_copy.widest(
-            dtype=dtypes.parse("f32"), source=Tile((4,), (1,)), destination=Tile((8,), (1,)), target=A100
+            dtype=dtypes.parse("f32"), source=CopySide((4,), (1,)), destination=CopySide((8,), (1,)), target=A100
         )
 
 
@@ -142,7 +142,7 @@ def test_a_legal_vector_is_whole_and_aligned_in_both(
         strides = [0, 0]
         strides[order[0]] = 1
         strides[order[1]] = shape[order[0]] + pad
-        tiles.append(Tile(shape, tuple(strides), by))
+        tiles.append(CopySide(shape, tuple(strides), by))
     widest = vector_copy.widest(dtype=dtype, source=tiles[0], destination=tiles[1], target=A100)
     bits = widest if widest else dtype.bits
     for tile, other in (tiles, tiles[::-1]):
@@ -212,7 +212,7 @@ def check_copies(cases: list[tuple[str, int, int, bool, int]]) -> None:
     for (name, divisible, size, masked, capability), answer in zip(cases, answers, strict=True):
         dtype = dtypes.parse(name)
         # A pointer is a multiple of its element's size at least.
-        tile = Tile((size,), (1,), max(divisible, dtype.bits // 8))
+        tile = CopySide((size,), (1,), max(divisible, dtype.bits // 8))
         # Triton 3.9.0 stays at 128 bits on every target.
         expected = vector_copy.widest(
             dtype=dtype,
@@ -271,11 +271,11 @@ def check_matmul(cases: list[tuple[str, bool, int]]) -> None:
         dtype = dtypes.parse(name)
         # The shared tile keeps runs of ``vec`` elements together (swizzling permutes whole runs).
         runs = {int(vec) for vec in re.findall(r"swizzled_shared<\{vec = (\d+)", answer["ttgir"])}
-        source = Tile((64, 64), (None if stride == 1 else stride, 1))
+        source = CopySide((64, 64), (None if stride == 1 else stride, 1))
         expected = set()
         for vec in runs:
-            in_global = Tile((64 // vec, vec), (vec, 1), vector_copy.alignment_bits(source, (1,), dtype) // 8)
-            in_shared = Tile((64 // vec, vec), (4096, 1), 16)
+            in_global = CopySide((64 // vec, vec), (vec, 1), vector_copy.alignment_bits(source, (1,), dtype) // 8)
+            in_shared = CopySide((64 // vec, vec), (4096, 1), 16)
             args = {"dtype": dtype, "source": in_global, "destination": in_shared, "target": A100}
             expected.add(vector_copy.widest(asynchronous=True, **args))
         found = {8 * int(size, 16) for size in re.findall(r"cp\.async\.c[ag]\S* .*?\], (0x\w+)", answer["ptx"])}

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from triage.legality import rules
-from triage.legality.rule import Parameter, Rule, Syntax
+from triage.legality.rule import LegalityRule, Parameter, Syntax
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import explanation as render_explain
 
@@ -60,7 +60,7 @@ def command(context: click.Context, as_json: bool) -> int | None:
     return 0
 
 
-def _command(rule: Rule) -> click.Command:
+def _command(rule: LegalityRule) -> click.Command:
     @click.pass_context
     def run(context: click.Context, /, as_json: bool, **texts: Any) -> int:
         explanation = rule.answer(texts)
@@ -93,7 +93,7 @@ def _option(parameter: Parameter) -> click.Option:
     return click.Option([f"--{parameter.name}", parameter.key], metavar=metavar, help=text)
 
 
-def _described(rule: Rule) -> dict[str, Any]:
+def _described(rule: LegalityRule) -> dict[str, Any]:
     return {
         "name": rule.name,
         "title": rule.title,

@@ -7,8 +7,8 @@ is what the document asks.
 
 from __future__ import annotations
 
-from triage.legality.explanation import Fact, Table
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.explanation import Fact, RuleTable
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, nearest, spoken
 from triage.model.target import Target
 
@@ -103,16 +103,16 @@ _NOTES = (
 )
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     rows = tuple(
         (f".{name}", ", ".join(map(str, sizes)), "0 … size", "size", f"cuda:{_SINCE} on")
         for name, sizes in SIZES.items()
     )
     columns = ("cache", "bytes", "bytes to read", "alignment of both addresses", "targets")
-    return [Table(TITLE, columns, rows)]
+    return [RuleTable(TITLE, columns, rows)]
 
 
-RULE = Rule(
+RULE = LegalityRule(
     "cp-async",
     TITLE,
     (

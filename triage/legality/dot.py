@@ -20,10 +20,10 @@ from __future__ import annotations
 from triage.legality import dtypes, fp8
 from triage.legality.amd import chips, tile
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Fact, Table
+from triage.legality.explanation import Fact, RuleTable
 from triage.legality.language import MAX_NUMEL
 from triage.legality.release import NEWEST, Series, series
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Value, Violation, nearest, spoken
 from triage.model.gpus import MAX_THREADS
 from triage.model.target import Target
@@ -241,10 +241,10 @@ def _judge(given: Given) -> Judgement:
 def _instruction(given: Given) -> list[Fact]:
     """What the newest Triton makes of the tile on AMD."""
     target, a = given["target"], given["a"]
-    wished = dtypes.parse("tf32") if a.name == "f32" and given.get("input_precision") == "tf32" else a
+    multiplied = dtypes.parse("tf32") if a.name == "f32" and given.get("input_precision") == "tf32" else a
     if given.get("b", a) != a or not chips.known(target):
         return []
-    row = tile.chosen(m=given["m"], n=given["n"], k=given["k"], a=wished, target=target)
+    row = tile.chosen(m=given["m"], n=given["n"], k=given["k"], a=multiplied, target=target)
     name = row.mnemonic if row else None
     return [Fact("matrix_instruction", name, "instruction", name or "none: scalar multiply-adds")]
 
@@ -252,7 +252,7 @@ def _instruction(given: Given) -> list[Fact]:
 _ASKED = ("m", "n", "k", "a", "b", "acc", "num_warps", "input_precision", "batch")
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     rows = []
     for at, first in enumerate(_ERAS):
         last = (_ERAS[at + 1][0], _ERAS[at + 1][1] - 1) if at + 1 < len(_ERAS) else NEWEST
@@ -268,8 +268,8 @@ def _tables(given: Given) -> list[Table]:
     target = given["target"]
     named = tuple((name, spoken(accumulators(_of(name)))) for name in operands(target))
     return [
-        Table("smallest M x N x K", ("Triton", "target", "f16, bf16", "f32", "f64", "s8"), tuple(rows)),
-        Table(f"operands on {target}, newest Triton", ("type", "accumulator"), named),
+        RuleTable("smallest M x N x K", ("Triton", "target", "f16, bf16", "f32", "f64", "s8"), tuple(rows)),
+        RuleTable(f"operands on {target}, newest Triton", ("type", "accumulator"), named),
     ]
 
 
@@ -277,7 +277,7 @@ def _of(name: str) -> DType:
     return DType(name, 8, "") if name in fp8.NAMES else _known(name)
 
 
-RULE = Rule(
+RULE = LegalityRule(
     "dot",
     TITLE,
     (

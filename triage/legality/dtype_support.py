@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from triage.legality import dot, fp8
 from triage.legality.dtypes import DType, parse
-from triage.legality.explanation import Fact, Table
+from triage.legality.explanation import Fact, RuleTable
 from triage.legality.release import Series, series
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, spoken
 from triage.model.target import Target
 
@@ -207,17 +207,17 @@ def _judge(given: Given) -> Judgement:
     )
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     target = given["target"]
     number = series(given.get("triton"))
     rows = tuple((name, *("yes" if _takes(name, target, use, number) else "" for use in _SHOWN)) for name in TYPES)
     columns = ("type", *(use.removeprefix("atomic_") for use in _SHOWN))
-    return [Table(f"{target}, Triton {'.'.join(map(str, number))} (and, or, xor alike)", columns, rows)]
+    return [RuleTable(f"{target}, Triton {'.'.join(map(str, number))} (and, or, xor alike)", columns, rows)]
 
 
 _SHOWN = tuple(use for use in USES if use not in ("atomic_min", "atomic_or", "atomic_xor"))
 
-RULE = Rule(
+RULE = LegalityRule(
     "dtype",
     TITLE,
     (

@@ -24,7 +24,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RuleTable:
     """A table of the rule. Cells are text; every row has as many as ``columns``. ``sources``: of its rows."""
 
     title: str
@@ -70,7 +70,7 @@ class Explanation:
     legal: bool | None = None
     violations: tuple[Violation, ...] = ()
     facts: tuple[Fact, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[RuleTable, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     notes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()

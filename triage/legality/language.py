@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from math import prod
 
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Fact, Table
+from triage.legality.explanation import Fact, RuleTable
 from triage.legality.release import Series, series
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Value, Violation, nearest
 from triage.model.errors import InputError
 
@@ -32,7 +32,7 @@ _STANDARD = "triton/language/standard.py"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OperationArguments:
     """An operation's arguments: the shape of its tensor, a second shape (``to``), an axis, an element type."""
 
     shape: tuple[int, ...]
@@ -67,7 +67,7 @@ def violations(
     known = OPERATIONS.get(op)
     if known is None:
         raise InputError(f"operation {op!r}: known are {', '.join(OPERATIONS)}")
-    return known.check(Asked(shape, to, axis, dtype, series(release)))
+    return known.check(OperationArguments(shape, to, axis, dtype, series(release)))
 
 
 def block(shape: tuple[int, ...], parameter: str = "shape") -> list[Violation]:
@@ -87,7 +87,7 @@ def block(shape: tuple[int, ...], parameter: str = "shape") -> list[Violation]:
     return found
 
 
-def _arange(asked: Asked) -> list[Violation]:
+def _arange(asked: OperationArguments) -> list[Violation]:
     if len(asked.shape) != 2:
         raise InputError("--shape of arange is START x END: two numbers")
     start, end = asked.shape
@@ -108,7 +108,7 @@ def _arange(asked: Asked) -> list[Violation]:
     return block((length,))
 
 
-def _reshape(asked: Asked) -> list[Violation]:
+def _reshape(asked: OperationArguments) -> list[Violation]:
     found = block(asked.shape) or block(asked.other, "to")
     have, want = prod(asked.shape), prod(asked.other)
     if found or have == want:
@@ -117,7 +117,7 @@ def _reshape(asked: Asked) -> list[Violation]:
     return [_violation("reshape", "to", want, (have,), "reshape", message)]
 
 
-def _broadcast(asked: Asked) -> list[Violation]:
+def _broadcast(asked: OperationArguments) -> list[Violation]:
     shape, to = asked.shape, asked.other
     if found := block(shape) or block(to, "to"):
         return found
@@ -131,7 +131,7 @@ def _broadcast(asked: Asked) -> list[Violation]:
     return []
 
 
-def _together(asked: Asked) -> list[Violation]:
+def _together(asked: OperationArguments) -> list[Violation]:
     """Two tensors in one operation: missing dimensions in front and ones stretch."""
     one, other = asked.shape, asked.other
     if found := block(one) or block(other, "to"):
@@ -149,7 +149,7 @@ def _stretched(padded: list[tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(max(pair) for pair in zip(*padded, strict=True))
 
 
-def _join(asked: Asked) -> list[Violation]:
+def _join(asked: OperationArguments) -> list[Violation]:
     if found := _together(asked):
         return found
     rank = max(len(asked.shape), len(asked.other))
@@ -157,7 +157,7 @@ def _join(asked: Asked) -> list[Violation]:
     return block((*_stretched(padded), 2))
 
 
-def _cat(asked: Asked) -> list[Violation]:
+def _cat(asked: OperationArguments) -> list[Violation]:
     if found := block(asked.shape) or block(asked.other, "to"):
         return found
     for parameter, shape in (("shape", asked.shape), ("to", asked.other)):
@@ -167,7 +167,7 @@ def _cat(asked: Asked) -> list[Violation]:
     return block((asked.shape[0] + asked.other[0],), "to")
 
 
-def _permute(asked: Asked) -> list[Violation]:
+def _permute(asked: OperationArguments) -> list[Violation]:
     if found := block(asked.shape):
         return found
     rank = len(asked.shape)
@@ -177,7 +177,7 @@ def _permute(asked: Asked) -> list[Violation]:
     return []
 
 
-def _split(asked: Asked) -> list[Violation]:
+def _split(asked: OperationArguments) -> list[Violation]:
     if found := block(asked.shape):
         return found
     if asked.shape[-1] != 2:
@@ -186,7 +186,7 @@ def _split(asked: Asked) -> list[Violation]:
     return []
 
 
-def _axis(asked: Asked) -> list[Violation]:
+def _axis(asked: OperationArguments) -> list[Violation]:
     if found := block(asked.shape):
         return found
     rank = len(asked.shape)
@@ -198,7 +198,7 @@ def _axis(asked: Asked) -> list[Violation]:
     return []
 
 
-def _gather(asked: Asked) -> list[Violation]:
+def _gather(asked: OperationArguments) -> list[Violation]:
     if found := _since(asked, "gather", (3, 3)) or block(asked.shape) or block(asked.other, "to"):
         return found
     source, index = asked.shape, asked.other
@@ -214,7 +214,7 @@ def _gather(asked: Asked) -> list[Violation]:
     return []
 
 
-def _histogram(asked: Asked) -> list[Violation]:
+def _histogram(asked: OperationArguments) -> list[Violation]:
     if found := block(asked.shape) or block(asked.other, "to"):
         return found
     if len(asked.shape) != 1:
@@ -223,7 +223,7 @@ def _histogram(asked: Asked) -> list[Violation]:
     return []
 
 
-def _sort(asked: Asked) -> list[Violation]:
+def _sort(asked: OperationArguments) -> list[Violation]:
     if found := block(asked.shape):
         return found
     last = len(asked.shape) - 1
@@ -237,7 +237,7 @@ def _sort(asked: Asked) -> list[Violation]:
     return []
 
 
-def _topk(asked: Asked) -> list[Violation]:
+def _topk(asked: OperationArguments) -> list[Violation]:
     if found := _since(asked, "topk", (3, 4)) or _sort(asked):
         return found
     if len(asked.other) != 1:
@@ -252,7 +252,7 @@ def _topk(asked: Asked) -> list[Violation]:
     return []
 
 
-def _descriptor(asked: Asked) -> list[Violation]:
+def _descriptor(asked: OperationArguments) -> list[Violation]:
     if found := _since(asked, "make_tensor_descriptor", (3, 4)):
         return found
     if asked.dtype is None:
@@ -269,7 +269,7 @@ def _descriptor(asked: Asked) -> list[Violation]:
     return block(asked.shape)
 
 
-def _since(asked: Asked, what: str, first: Series) -> list[Violation]:
+def _since(asked: OperationArguments, what: str, first: Series) -> list[Violation]:
     if asked.release >= first:
         return []
     release = ".".join(map(str, first))
@@ -285,31 +285,33 @@ def _violation(
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class LanguageOperation:
     """How an operation reads its arguments, in words for the table."""
 
-    check: Callable[[Asked], list[Violation]]
+    check: Callable[[OperationArguments], list[Violation]]
     reads: str
     asks: str
 
 
 OPERATIONS = {
-    "tensor": Operation(lambda asked: block(asked.shape), "shape", f"powers of two, at most {MAX_NUMEL} elements"),
-    "arange": Operation(_arange, "shape = START x END", "END > START, END - START a power of two, int32"),
-    "reshape": Operation(_reshape, "to = new shape", "as many elements"),
-    "broadcast": Operation(_broadcast, "to = new shape", "the same rank; only dimensions of 1 stretch"),
-    "binary": Operation(_together, "to = other shape", "equal or 1 in each dimension, from the right"),
-    "permute": Operation(_permute, "to = order", "each of 0 … rank - 1 once"),
-    "join": Operation(_join, "to = other shape", "shapes that broadcast; the result has a last dimension of 2"),
-    "split": Operation(_split, "shape", "a last dimension of 2"),
-    "cat": Operation(_cat, "to = other shape", "rank 1; the lengths add up to a power of two"),
-    "reduce": Operation(_axis, "axis", "axis < rank"),
-    "scan": Operation(_axis, "axis", "axis < rank"),
-    "gather": Operation(_gather, "to = index shape, axis", "equal but along axis"),
-    "histogram": Operation(_histogram, "to = bins", "rank 1, bins a power of two"),
-    "sort": Operation(_sort, "axis", "the last axis"),
-    "topk": Operation(_topk, "to = k", "k a power of two, at most the last dimension"),
-    "descriptor": Operation(_descriptor, "shape = block, dtype", "1 to 5 dimensions, 16 B or more in the last"),
+    "tensor": LanguageOperation(
+        lambda asked: block(asked.shape), "shape", f"powers of two, at most {MAX_NUMEL} elements"
+    ),
+    "arange": LanguageOperation(_arange, "shape = START x END", "END > START, END - START a power of two, int32"),
+    "reshape": LanguageOperation(_reshape, "to = new shape", "as many elements"),
+    "broadcast": LanguageOperation(_broadcast, "to = new shape", "the same rank; only dimensions of 1 stretch"),
+    "binary": LanguageOperation(_together, "to = other shape", "equal or 1 in each dimension, from the right"),
+    "permute": LanguageOperation(_permute, "to = order", "each of 0 … rank - 1 once"),
+    "join": LanguageOperation(_join, "to = other shape", "shapes that broadcast; the result has a last dimension of 2"),
+    "split": LanguageOperation(_split, "shape", "a last dimension of 2"),
+    "cat": LanguageOperation(_cat, "to = other shape", "rank 1; the lengths add up to a power of two"),
+    "reduce": LanguageOperation(_axis, "axis", "axis < rank"),
+    "scan": LanguageOperation(_axis, "axis", "axis < rank"),
+    "gather": LanguageOperation(_gather, "to = index shape, axis", "equal but along axis"),
+    "histogram": LanguageOperation(_histogram, "to = bins", "rank 1, bins a power of two"),
+    "sort": LanguageOperation(_sort, "axis", "the last axis"),
+    "topk": LanguageOperation(_topk, "to = k", "k a power of two, at most the last dimension"),
+    "descriptor": LanguageOperation(_descriptor, "shape = block, dtype", "1 to 5 dimensions, 16 B or more in the last"),
 }
 
 
@@ -333,12 +335,12 @@ def _judge(given: Given) -> Judgement:
     )
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     rows = tuple((name, one.reads, one.asks) for name, one in OPERATIONS.items())
-    return [Table("operations", ("op", "reads", "asks for"), rows)]
+    return [RuleTable("operations", ("op", "reads", "asks for"), rows)]
 
 
-RULE = Rule(
+RULE = LegalityRule(
     "language",
     TITLE,
     (

@@ -6,9 +6,9 @@ options), and warp specialization adds warps for its partitions.
 
 from __future__ import annotations
 
-from triage.legality.explanation import Fact, Table
+from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, tabulated
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, nearest, spoken
 from triage.model.gpus import MAX_THREADS
 from triage.model.target import Target
@@ -66,15 +66,15 @@ def _judge(given: Given) -> Judgement:
     )
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     rows = tuple(
         (str(target), str(target.warp_size), str(row.threads // target.warp_size), str(row.cluster_blocks), row.source)
         for target, row in tabulated()
     )
-    return [Table(TITLE, ("target", "warp", "warps, at most", "blocks a cluster", "source"), rows)]
+    return [RuleTable(TITLE, ("target", "warp", "warps, at most", "blocks a cluster", "source"), rows)]
 
 
-RULE = Rule(
+RULE = LegalityRule(
     "launch",
     TITLE,
     (

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-from triage.legality.explanation import Drawing, Fact, Table, grid
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.explanation import Drawing, Fact, RuleTable, grid
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, nearest, spoken
 from triage.model.target import Target
 
@@ -29,7 +29,7 @@ ROW_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class MatrixForm:
     """Instructions of one shape. ``registers`` is what one matrix takes of a thread, 32 bits each; ``trans`` says
     whether ``.trans`` may, must or must not be written; ``since`` is the lowest compute capability times ten."""
 
@@ -43,15 +43,15 @@ class Form:
 
 _PADDED = ("b8x16.b6x16_p32", "b8x16.b4x16_p64")
 
-FORMS: dict[str, tuple[Form, ...]] = {
+FORMS: dict[str, tuple[MatrixForm, ...]] = {
     "ldmatrix": (
-        Form("m8n8", ("b16",), (1, 2, 4), (False, True), 1, 75),
-        Form("m8n16", _PADDED, (1, 2, 4), (False,), 1, 100),
-        Form("m16n16", ("b8", *_PADDED), (1, 2), (True,), 2, 100),
+        MatrixForm("m8n8", ("b16",), (1, 2, 4), (False, True), 1, 75),
+        MatrixForm("m8n16", _PADDED, (1, 2, 4), (False,), 1, 100),
+        MatrixForm("m16n16", ("b8", *_PADDED), (1, 2), (True,), 2, 100),
     ),
     "stmatrix": (
-        Form("m8n8", ("b16",), (1, 2, 4), (False, True), 1, 90),
-        Form("m16n8", ("b8",), (1, 2, 4), (True,), 1, 100),
+        MatrixForm("m8n8", ("b16",), (1, 2, 4), (False, True), 1, 90),
+        MatrixForm("m16n8", ("b8",), (1, 2, 4), (True,), 1, 100),
     ),
 }
 """Every legal instruction. Shapes from cuda:100 on are those of the targets that Triton assembles for (sm_100a …): the
@@ -210,7 +210,7 @@ def _drawings(instruction: str, shape: str, count: int, trans: bool) -> tuple[Dr
     return addresses, grid(f"which thread {verb} which 16 bits of a matrix, as it lies in shared memory", held, "row")
 
 
-def _table(instruction: str) -> Table:
+def _table(instruction: str) -> RuleTable:
     rows = tuple(
         (
             form.shape,
@@ -223,14 +223,14 @@ def _table(instruction: str) -> Table:
         for form in FORMS[instruction]
     )
     columns = ("shape", "types", "matrices", ".trans", "registers a matrix", "targets")
-    return Table(instruction, columns, rows)
+    return RuleTable(instruction, columns, rows)
 
 
-def _rule(instruction: str, examples: tuple[str, ...]) -> Rule:
+def _rule(instruction: str, examples: tuple[str, ...]) -> LegalityRule:
     forms = FORMS[instruction]
     shapes = tuple(form.shape for form in forms)
     types = tuple(dict.fromkeys(name for form in forms for name in form.dtypes))
-    return Rule(
+    return LegalityRule(
         instruction,
         _TITLES[instruction],
         (

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triage.legality.explanation import Fact, Table
+from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, multiprocessors
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, nearest
 from triage.model.errors import InputError
 from triage.model.gpus import Multiprocessor
@@ -166,12 +166,12 @@ def _judge(given: Given) -> Judgement:
     )
     steps = register_steps(threads=threads, target=target)
     tables = (
-        Table(
+        RuleTable(
             f"at {threads} threads",
             ("blocks an SM", "registers a thread"),
             tuple((str(blocks), str(most)) for blocks, most in steps),
         ),
-        Table(
+        RuleTable(
             "by resource",
             ("resource", "blocks an SM"),
             tuple((name, str(count)) for name, count in sorted(occupancy.allowed, key=lambda entry: entry[1])),
@@ -187,7 +187,7 @@ def _judge(given: Given) -> Judgement:
     )
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     rows = tuple(
         (
             str(target),
@@ -201,10 +201,10 @@ def _tables(given: Given) -> list[Table]:
         for target, row in multiprocessors()
     )
     columns = ("target", "shared B", "granule B", "registers", "granule", "warps", "blocks")
-    return [Table(TITLE, columns, rows, tuple(row.source for _, row in multiprocessors()))]
+    return [RuleTable(TITLE, columns, rows, tuple(row.source for _, row in multiprocessors()))]
 
 
-RULE = Rule(
+RULE = LegalityRule(
     "occupancy",
     TITLE,
     (

@@ -15,10 +15,10 @@ share of the file above three quarters is likely to spill; above the whole of it
 
 from __future__ import annotations
 
-from triage.legality.explanation import Fact, Table
+from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, tabulated
 from triage.legality.occupancy import register_steps
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, nearest
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -174,7 +174,7 @@ def _judge(given: Given) -> Judgement:
         tile = given["tile"]
         words = accumulator((tile[0], tile[1]), num_warps=warps, target=target) if len(tile) > 1 else 0
         facts += _spills(words, most, notes)
-    table = Table(
+    table = RuleTable(
         f"at {threads} threads",
         ("blocks an SM", "registers a thread"),
         tuple((str(blocks), str(registers)) for blocks, registers in steps),
@@ -207,7 +207,7 @@ def _spills(words: int, most: int | None, notes: list[str]) -> list[Fact]:
     return facts
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     rows = []
     for target, row in tabulated():
         unit = multiprocessor(target)
@@ -222,10 +222,10 @@ def _tables(given: Given) -> list[Table]:
         rows.append((str(target), str(row.registers), str(file), str(unit.register_granule), *by_warps))
     columns = ("target", "a thread", "an SM", "step", "4 warps", "8 warps", "16 warps")
     sources = (_MAXNREG, _SETMAXNREG, _WAVES, *(row.source for _, row in tabulated()))
-    return [Table(TITLE, columns, tuple(rows), sources)]
+    return [RuleTable(TITLE, columns, tuple(rows), sources)]
 
 
-RULE = Rule(
+RULE = LegalityRule(
     "registers",
     TITLE,
     (

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Drawing, Explanation, Fact, Table
+from triage.legality.explanation import Drawing, Explanation, Fact, RuleTable
 from triage.legality.violation import Violation, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -95,7 +95,7 @@ class Judgement:
     subject: str
     violations: Sequence[Violation] = ()
     facts: Sequence[Fact] = ()
-    tables: Sequence[Table] = ()
+    tables: Sequence[RuleTable] = ()
     drawings: Sequence[Drawing] = ()
     notes: Sequence[str] = ()
     sources: Sequence[str] = ()
@@ -105,7 +105,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class LegalityRule:
     """A rule that ``triage explain`` knows.
 
     ``judge`` is called with the parameters read, defaults included; ``tables`` (of the rule itself, whatever the
@@ -118,7 +118,7 @@ class Rule:
     title: str
     parameters: tuple[Parameter, ...]
     judge: Callable[[Given], Judgement]
-    tables: Callable[[Given], Sequence[Table]]
+    tables: Callable[[Given], Sequence[RuleTable]]
     examples: tuple[str, ...]
     sources: tuple[str, ...]
     notes: tuple[str, ...] = ()

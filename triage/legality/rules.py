@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from triage.legality.rule import Rule
+from triage.legality.rule import LegalityRule
 
 _MODULES = {
     "launch": "triage.legality.launch",
@@ -35,9 +35,9 @@ def names() -> tuple[str, ...]:
     return tuple(_MODULES)
 
 
-def rule(name: str) -> Rule:
+def rule(name: str) -> LegalityRule:
     """A rule by name. Raises KeyError."""
     module: Any = importlib.import_module(_MODULES[name])
     found = module.RULE
-    assert isinstance(found, Rule)
+    assert isinstance(found, LegalityRule)
     return found

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Drawing, Fact, Table
+from triage.legality.explanation import Drawing, Fact, RuleTable
 from triage.legality.limits import limits
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, nearest, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -49,7 +49,7 @@ _MOST_REGISTERS = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TensorMemoryPart:
     """What one tile takes of a CTA's tensor memory; ``half``: every other 16 lanes, so another half fits beside it."""
 
     label: str
@@ -57,27 +57,27 @@ class Part:
     half: bool = False
 
 
-def tile(m: int, n: int, dtype: str | DType = "f32", cta_group: int = 1) -> Part:
+def tile(m: int, n: int, dtype: str | DType = "f32", cta_group: int = 1) -> TensorMemoryPart:
     """What an accumulator (or an A operand) of ``m`` x ``n`` elements takes of each CTA. With ``cta_group`` 2 ``m`` is
     the rows of both: 128 rows then lie as 64 a CTA, in half as many columns. Raises InputError for an unknown type."""
     bits = dtypes.parse(str(dtype)).bits
     label = f"{m}x{n} {dtypes.parse(str(dtype))}"
     if cta_group == 2:
-        return Part(label, -(-n * bits // 32) // (2 if m == 128 else 1) * max(m // 256, 1))
+        return TensorMemoryPart(label, -(-n * bits // 32) // (2 if m == 128 else 1) * max(m // 256, 1))
     if m > 64:
-        return Part(label, -(-m // LANES) * -(-n * bits // 32))
+        return TensorMemoryPart(label, -(-m // LANES) * -(-n * bits // 32))
     block = min(n, _BLOCK_N)
     blocks = -(-n // block)
-    return Part(label, -(-block * bits // 32) * -(-blocks // 2), half=blocks == 1)
+    return TensorMemoryPart(label, -(-block * bits // 32) * -(-blocks // 2), half=blocks == 1)
 
 
-def scales(rows: int, per_row: int) -> Part:
+def scales(rows: int, per_row: int) -> TensorMemoryPart:
     """What the block scales of an operand take: ``rows`` of it, ``per_row`` scales (K over the vector's size) each. 32
     rows by 4 scales are a column, repeated in all four quarters of the lanes."""
-    return Part(f"{rows}x{per_row} scales", -(-rows // 32) * -(-per_row // 4))
+    return TensorMemoryPart(f"{rows}x{per_row} scales", -(-rows // 32) * -(-per_row // 4))
 
 
-def needed(parts: Sequence[Part]) -> int:
+def needed(parts: Sequence[TensorMemoryPart]) -> int:
     """Columns that parts alive at the same time take: halves are put beside each other, the widest first."""
     sides = [0, 0]
     for part in sorted((part for part in parts if part.half), key=lambda part: -part.columns):
@@ -209,7 +209,7 @@ def move_violations(
     return found
 
 
-def drawing(parts: Sequence[Part], width: int = 64) -> Drawing:
+def drawing(parts: Sequence[TensorMemoryPart], width: int = 64) -> Drawing:
     """Lanes by columns, 16 lanes a line and 8 columns a character: each part by its letter, in the order given."""
     unit = COLUMNS // width
     grid = [["."] * width for _ in range(LANES // 16)]
@@ -275,7 +275,7 @@ def _judge(given: Given) -> Judgement:
     )
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     sizes = ((64, 64), (64, 256), (64, 512), (128, 64), (128, 128), (128, 256), (128, 512), (256, 128), (256, 256))
     rows = []
     for m, n in sizes:
@@ -291,12 +291,14 @@ def _tables(given: Given) -> list[Table]:
         )
     moves = tuple((f".{shape}", *(str(registers(shape, repeat) or "-") for repeat in REPEATS)) for shape in SHAPES)
     return [
-        Table("fp32 accumulators", ("tile", "columns", "allocated", "two of them"), tuple(rows)),
-        Table("tcgen05.ld, tcgen05.st: registers", ("shape", *(f"x{repeat}" for repeat in REPEATS)), moves, (MOVES,)),
+        RuleTable("fp32 accumulators", ("tile", "columns", "allocated", "two of them"), tuple(rows)),
+        RuleTable(
+            "tcgen05.ld, tcgen05.st: registers", ("shape", *(f"x{repeat}" for repeat in REPEATS)), moves, (MOVES,)
+        ),
     ]
 
 
-RULE = Rule(
+RULE = LegalityRule(
     "tmem",
     TITLE,
     (

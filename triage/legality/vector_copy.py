@@ -19,8 +19,8 @@ from math import gcd
 
 from triage.legality import cp_async
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Fact, Table
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.explanation import Fact, RuleTable
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, nearest, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -33,7 +33,7 @@ _WIDE_SINCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class CopySide:
     """One side of a copy. ``shape`` and ``strides`` are in elements, a stride of None is one that is not known; where
     it is known to be a multiple of something, give that. ``divisible`` is what the address of its first element is a
     multiple of, in bytes."""
@@ -43,7 +43,7 @@ class Tile:
     divisible: int = 16
 
 
-def run(source: Tile, destination: Tile) -> tuple[int, tuple[int, ...]]:
+def run(source: CopySide, destination: CopySide) -> tuple[int, tuple[int, ...]]:
     """The elements that lie side by side, in the same order, in both tiles, and the dimensions that they cover, fastest
     first. 1 and () where there are none. Dimensions of extent 1 count for nothing."""
     length = 1
@@ -63,7 +63,7 @@ def run(source: Tile, destination: Tile) -> tuple[int, tuple[int, ...]]:
         length *= source.shape[following[0]]
 
 
-def alignment_bits(tile: Tile, covered: Sequence[int], dtype: DType) -> int:
+def alignment_bits(tile: CopySide, covered: Sequence[int], dtype: DType) -> int:
     """What the address of every vector is a multiple of, in bits: that of the tile, and of every stride that leads from
     one run to the next."""
     bits = tile.divisible * 8
@@ -87,8 +87,8 @@ def violations(
     *,
     bits: int,
     dtype: DType,
-    source: Tile,
-    destination: Tile,
+    source: CopySide,
+    destination: CopySide,
     asynchronous: bool = False,
     shared: bool = True,
     target: Target,
@@ -137,8 +137,8 @@ def violations(
 def widest(
     *,
     dtype: DType,
-    source: Tile,
-    destination: Tile,
+    source: CopySide,
+    destination: CopySide,
     asynchronous: bool = False,
     shared: bool = True,
     per_thread: int | None = None,
@@ -157,7 +157,7 @@ def widest(
 
 
 def _legal(
-    dtype: DType, source: Tile, destination: Tile, asynchronous: bool, shared: bool, target: Target
+    dtype: DType, source: CopySide, destination: CopySide, asynchronous: bool, shared: bool, target: Target
 ) -> tuple[int, ...]:
     length, covered = run(source, destination)
     together = length * dtype.bits
@@ -170,7 +170,7 @@ def _legal(
     )
 
 
-def _check(source: Tile, destination: Tile) -> None:
+def _check(source: CopySide, destination: CopySide) -> None:
     for side, tile in (("source", source), ("destination", destination)):
         if len(tile.shape) != len(tile.strides):
             raise InputError(f"{side}: {len(tile.strides)} strides for {len(tile.shape)} dimensions")
@@ -181,8 +181,8 @@ def _check(source: Tile, destination: Tile) -> None:
 def _judge(given: Given) -> Judgement:
     dtype, target, bits = given["dtype"], given["target"], given["bits"]
     shape = given["shape"]
-    source = Tile(shape, given.get("source_strides", _packed(shape)), given["divisible"])
-    destination = Tile(shape, given.get("destination_strides", _packed(shape)), given["destination_divisible"])
+    source = CopySide(shape, given.get("source_strides", _packed(shape)), given["divisible"])
+    destination = CopySide(shape, given.get("destination_strides", _packed(shape)), given["destination_divisible"])
     registers, asynchronous = given.get("registers", False), given.get("async", False)
     shared = not registers
     found = violations(
@@ -225,17 +225,17 @@ _NOTES = (
 )
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     rows = (
         ("ld.global, st.global", "8, 16, 32, 64, 128", "cuda:100 on: 256 (.v8.b32, .v4.b64)"),
         ("ld.shared, st.shared", "8, 16, 32, 64, 128", ""),
         ("cp.async.ca", "32, 64, 128", "cuda:80 on"),
         ("cp.async.cg", "128", "cuda:80 on"),
     )
-    return [Table(TITLE, ("instruction", "bits, and alignment", "targets"), rows)]
+    return [RuleTable(TITLE, ("instruction", "bits, and alignment", "targets"), rows)]
 
 
-RULE = Rule(
+RULE = LegalityRule(
     "vector-copy",
     TITLE,
     (

@@ -28,7 +28,7 @@ _MOST_ADVICE = 2
 
 
 @dataclass(frozen=True)
-class Plan:
+class NeighbourPlan:
     """One failure to find neighbours for. ``folder`` is where rewritten sources may be written."""
 
     case: Case

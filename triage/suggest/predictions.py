@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from triage.legality import dot, dtypes, launch, smem, tmem
 from triage.legality.dtypes import DType
 from triage.legality.release import series
-from triage.legality.smem.model import Instruction
+from triage.legality.smem.model import DotInstruction
 from triage.legality.tma import descriptor
 from triage.legality.violation import Violation
 from triage.legality.wgmma import instruction, lowering
@@ -43,7 +43,7 @@ _CONFIRMED_BY = {
 }
 """Messages that confirm a rule; one whose name ends in a dot stands for all that begin with it. Shared memory is
 confirmed by its number."""
-Tile: TypeAlias = tuple[int, int, int]
+TileShape: TypeAlias = tuple[int, int, int]
 """M, N and K in elements."""
 
 _BROKEN_ANEW = 2.0
@@ -138,7 +138,7 @@ def _predict(
     return found
 
 
-def _tile(case: Case, at: Configuration) -> Tile | None:
+def _tile(case: Case, at: Configuration) -> TileShape | None:
     """M, N and K by the names of the constexprs; None where a name is missing, or two stand for one dimension: two
     products, or a size of the problem beside the tile."""
     extents: dict[str, int] = {}
@@ -176,7 +176,7 @@ def _stages(at: Configuration) -> int:
 
 
 def _wgmma(
-    case: Case, at: Configuration, tile: Tile, operand: DType, product: tuple[Load, ...]
+    case: Case, at: Configuration, tile: TileShape, operand: DType, product: tuple[Load, ...]
 ) -> Iterator[Prediction]:
     """Operands that lie MN-major in shared memory when a wgmma reads them: those that TMA copies there as they are."""
     specialized = _specialized(at)
@@ -200,7 +200,7 @@ def _wgmma(
 
 
 def _memory(
-    case: Case, at: Configuration, tile: Tile, operand: DType, product: tuple[Load, ...]
+    case: Case, at: Configuration, tile: TileShape, operand: DType, product: tuple[Load, ...]
 ) -> Iterator[Prediction]:
     """Shared memory of the loop's buffers, and tensor memory of the accumulator."""
     a, b = sorted(product, key=lambda load: load.letter)
@@ -220,7 +220,7 @@ def _memory(
         return
     for violation in smem.violations_of(estimate):
         yield Prediction(violation, estimate.exact and not estimate.notes, estimate.total_bytes)
-    if estimate.loop.instruction is Instruction.TCGEN05:
+    if estimate.loop.instruction is DotInstruction.TCGEN05:
         for violation in tmem.violations(tiles=[(tile[0], tile[1], "f32")], target=at.target):
             yield Prediction(violation, exact=False)
 

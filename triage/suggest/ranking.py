@@ -17,12 +17,12 @@ from triage.suggest.evidence import words_of
 from triage.suggest.predictions import Predictions
 from triage.suggest.scene import Scene
 
-Rule = Callable[[Scene, Proposal], float]
+Adjustment = Callable[[Scene, Proposal], float]
 
 
 def rank(scene: Scene, predictions: Predictions, proposal: Proposal) -> float:
     """Lower is earlier."""
-    evidence = proposal.prior + sum(rule(scene, proposal) for rule in RULES)
+    evidence = proposal.prior + sum(rule(scene, proposal) for rule in ADJUSTMENTS)
     if "smem.total" not in predictions.confirmed:
         evidence += _cannot_fit(scene, proposal)
     return evidence + predictions.weight(proposal)
@@ -170,7 +170,7 @@ def _dot_takes_no_wide_integers(scene: Scene, proposal: Proposal) -> float:
     return 1.5 if any(str(value).lstrip("*") in wide for value in proposal.changes.values()) else 0.0
 
 
-RULES: tuple[Rule, ...] = (
+ADJUSTMENTS: tuple[Adjustment, ...] = (
     _named_in_the_message,
     _guards_the_failing_line,
     _front_end_ignores_options,

@@ -15,9 +15,9 @@ from wgmma_trace import Issued, issued
 
 from triage.harness.toolchains import Toolchain
 from triage.legality import dtypes
-from triage.legality.wgmma.descriptor import Descriptor, for_tile
-from triage.legality.wgmma.layouts import Layout, Tile, swizzle_of
-from triage.legality.wgmma.lowering import Lowering, lower
+from triage.legality.wgmma.descriptor import MatrixDescriptor, for_tile
+from triage.legality.wgmma.layouts import OperandTile, SharedLayout, swizzle_of
+from triage.legality.wgmma.lowering import DotLowering, lower
 from triage.legality.wgmma.lowering import Path as Becomes
 
 Case = dict[str, Any]
@@ -52,7 +52,7 @@ def compiled(toolchain: Toolchain, cases: Sequence[Case]) -> list[dict[str, Any]
     return results
 
 
-def predicted(case: Case, release: str | None) -> Lowering:
+def predicted(case: Case, release: str | None) -> DotLowering:
     left, _, right = case["type"].partition("/")
     precision = left if left in ("ieee", "tf32x3") else "tf32"
     a, b = ("f32", "f32") if left in ("tf32", "ieee", "tf32x3") else (left, right or left)
@@ -176,18 +176,18 @@ def descriptor_disagreements(toolchain: Toolchain, cases: Sequence[Case], releas
 Fields = tuple[int, "int | None", "int | None", int]
 
 
-def _tile(case: Case, who: str, found: Lowering) -> tuple[Tile, int]:
+def _tile(case: Case, who: str, found: DotLowering) -> tuple[OperandTile, int]:
     """The operand's tile, and the rows of it that one instruction reads."""
     assert found.instruction is not None
     row = found.instruction.a if who == "a" else found.instruction.b
     rows = case["m"] if who == "a" else case["n"]
     # Only the 16-bit types stay MN-major in shared memory.
     along = row.transposes and case.get(f"{who}_mn", who == "b")
-    layout = Layout("mn" if along else "k", swizzle_of((rows if along else case["k"]) * row.dtype.bits // 8))
-    return Tile(rows, case["k"], row.dtype, layout), 64 if who == "a" else found.instruction.n
+    layout = SharedLayout("mn" if along else "k", swizzle_of((rows if along else case["k"]) * row.dtype.bits // 8))
+    return OperandTile(rows, case["k"], row.dtype, layout), 64 if who == "a" else found.instruction.n
 
 
-def _read(descriptor: Descriptor, tile: Tile, rows: int, first: int) -> Fields:
+def _read(descriptor: MatrixDescriptor, tile: OperandTile, rows: int, first: int) -> Fields:
     """The fields that the hardware reads for an instruction of so many rows; the start is counted from the first."""
     leading: int | None = descriptor.leading_byte_offset
     stride: int | None = descriptor.stride_byte_offset
@@ -200,7 +200,7 @@ def _read(descriptor: Descriptor, tile: Tile, rows: int, first: int) -> Fields:
     return (descriptor.start_address - first) % (1 << 18), leading, stride, descriptor.swizzle
 
 
-def _expected(case: Case, who: str, found: Lowering) -> set[Fields]:
+def _expected(case: Case, who: str, found: DotLowering) -> set[Fields]:
     """What the first warpgroup's instructions should be given."""
     assert found.instruction is not None and found.warps is not None
     tile, rows = _tile(case, who, found)
@@ -209,11 +209,11 @@ def _expected(case: Case, who: str, found: Lowering) -> set[Fields]:
     return {_read(for_tile(tile, 0, row, k), tile, rows, 0) for row, k in starts}
 
 
-def _seen(case: Case, who: str, found: Lowering, seen: Sequence[Issued]) -> set[Fields] | None:
+def _seen(case: Case, who: str, found: DotLowering, seen: Sequence[Issued]) -> set[Fields] | None:
     """What they are given; None where A is in registers."""
     tile, rows = _tile(case, who, found)
     values = [one.a if who == "a" else one.b for one in seen]
-    read = [Descriptor.decode(value) for value in values if value is not None]
+    read = [MatrixDescriptor.decode(value) for value in values if value is not None]
     if len(read) < len(values):
         assert who == "a"
         return None

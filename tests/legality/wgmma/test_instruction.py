@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from wgmma_ptx import ACCUMULATORS, TYPES, Asked, beside, refused
+from wgmma_ptx import ACCUMULATORS, TYPES, TileRequest, beside, refused
 
 from triage.harness.toolchains import Toolchains
 from triage.legality import wgmma
@@ -20,7 +20,7 @@ MAJORS = list(itertools.product(("k", "mn"), repeat=2))
 ORIGINS = ("shared", "registers")
 
 
-def violated(asked: Asked) -> bool:
+def violated(asked: TileRequest) -> bool:
     found = wgmma.violations(
         a=asked.a,
         b=asked.b,
@@ -36,7 +36,7 @@ def violated(asked: Asked) -> bool:
     return found != []
 
 
-def disagreements(ptxas: Path, folder: Path, asked: Iterable[Asked]) -> list[str]:
+def disagreements(ptxas: Path, folder: Path, asked: Iterable[TileRequest]) -> list[str]:
     """Where rule and assembler differ, in words."""
     batch = list(asked)
     bad = refused(ptxas, folder, [one.ptx() for one in batch])
@@ -47,29 +47,29 @@ def disagreements(ptxas: Path, folder: Path, asked: Iterable[Asked]) -> list[str
     ]
 
 
-def types_and_k() -> Iterator[Asked]:
+def types_and_k() -> Iterator[TileRequest]:
     """Every pair of types with every accumulator and every K that some type has, and their neighbours."""
     for a, b, d, k in itertools.product(TYPES, TYPES, ACCUMULATORS, (4, 8, 16, 32, 64, 128, 256, 512)):
         for sparse in (False, True):
-            yield Asked(a, b, d, 16, k, sparse=sparse)
+            yield TileRequest(a, b, d, 16, k, sparse=sparse)
 
 
-def columns() -> Iterator[Asked]:
+def columns() -> Iterator[TileRequest]:
     """Every N for every triple of types; illegal types at a few N; M that is not 64."""
     for (a, b, d), sparse, n in itertools.product(TRIPLES, (False, True), range(273)):
-        yield Asked(a, b, d, n, OPERANDS[a].k * (1 + sparse), sparse=sparse)
+        yield TileRequest(a, b, d, n, OPERANDS[a].k * (1 + sparse), sparse=sparse)
     for a, d, n in itertools.product(TYPES, ACCUMULATORS, (0, 7, 8, 24, 40, 248, 256, 264)):
-        yield Asked(a, a, d, n, 16)
+        yield TileRequest(a, a, d, n, 16)
     for (a, b, d), m in itertools.product(TRIPLES, (0, 8, 16, 32, 63, 65, 128, 192, 256)):
-        yield Asked(a, b, d, 16, OPERANDS[a].k, m=m)
+        yield TileRequest(a, b, d, 16, OPERANDS[a].k, m=m)
 
 
-def majors_and_origins(every: Iterable[int]) -> Iterator[Asked]:
+def majors_and_origins(every: Iterable[int]) -> Iterator[TileRequest]:
     """Every combination of majors and origin of A, dense and sparse, at these N."""
     for (a, b, d), (left, right), origin, sparse in itertools.product(TRIPLES, MAJORS, ORIGINS, (False, True)):
         for n in every:
             k = OPERANDS[a].k * (1 + sparse)
-            yield Asked(a, b, d, n, k, a_major=left, b_major=right, a_from=origin, sparse=sparse)
+            yield TileRequest(a, b, d, n, k, a_major=left, b_major=right, a_from=origin, sparse=sparse)
 
 
 def test_types_accumulators_and_k(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_majors_and_origin_of_a(tmp_path: Path) -> None:
     assert disagreements(beside(), tmp_path, majors_and_origins((8, 40, 64, 72, 100, 256))) == []
     odd = (("f16", "bf16", "f32"), ("tf32", "f32", "f32"), ("s4", "s4", "s32"), ("f64", "f64", "f64"))
     batch = [
-        Asked(a, b, d, 64, k, a_major=left, b_major=right, a_from=origin)
+        TileRequest(a, b, d, 64, k, a_major=left, b_major=right, a_from=origin)
         for (a, b, d), k, (left, right), origin in itertools.product(odd, (8, 16, 32), MAJORS, ORIGINS)
     ]
     assert disagreements(beside(), tmp_path, batch) == []
@@ -95,7 +95,7 @@ def test_the_whole_product(tmp_path: Path) -> None:
     for sparse in (False, True):
         for a, b, d in TRIPLES:
             batch = [
-                Asked(a, b, d, n, k * (1 + sparse), 64, left, right, origin, sparse)
+                TileRequest(a, b, d, n, k * (1 + sparse), 64, left, right, origin, sparse)
                 for n in range(273)
                 for k in (8, 16, 32, 64, 256)
                 for (left, right) in MAJORS

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from triage.legality import dtypes
-from triage.legality.wgmma.layouts import LAYOUTS, Layout, Tile, drawing, swizzle_of
+from triage.legality.wgmma.layouts import LAYOUTS, OperandTile, SharedLayout, drawing, swizzle_of
 
 TYPES = [dtypes.parse(name) for name in ("tf32", "f16", "bf16", "e4m3", "s8")]
 ATOMS = {
@@ -25,7 +25,7 @@ ATOMS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
-def test_atoms(layout: Layout) -> None:
+def test_atoms(layout: SharedLayout) -> None:
     found = tuple(layout.atom(dtypes.parse(name)) for name in ("f16", "tf32", "s8"))
     assert found == ATOMS[layout.major, layout.swizzle]
     rows, k = found[0]
@@ -34,7 +34,7 @@ def test_atoms(layout: Layout) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
-def test_the_form_is_the_offset(layout: Layout, dtype: dtypes.DType) -> None:
+def test_the_form_is_the_offset(layout: SharedLayout, dtype: dtypes.DType) -> None:
     """Shape and stride as text give the offset that the formula gives, for an instruction's operand."""
     per = 128 // dtype.bits
     leading, stride = per * 7000, per * 70
@@ -68,9 +68,9 @@ def _number(text: str, names: dict[str, int]) -> int:
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
-def test_a_tile_fills_its_bytes_once(layout: Layout, dtype: dtypes.DType) -> None:
+def test_a_tile_fills_its_bytes_once(layout: SharedLayout, dtype: dtypes.DType) -> None:
     rows, k = layout.atom(dtype)
-    tile = Tile(rows * 2, max(k * 2, 256 // dtype.bits * 2), dtype, layout)
+    tile = OperandTile(rows * 2, max(k * 2, 256 // dtype.bits * 2), dtype, layout)
     taken = {tile.address(row, at) for row in range(tile.rows) for at in range(tile.k)}
     assert taken == set(range(0, tile.bytes, dtype.bits // 8))
 
@@ -78,7 +78,7 @@ def test_a_tile_fills_its_bytes_once(layout: Layout, dtype: dtypes.DType) -> Non
 def test_packed_strides() -> None:
     half = dtypes.parse("f16")
     found = {
-        (major, swizzle): Tile(128, 64, half, Layout(major, swizzle)).strides
+        (major, swizzle): OperandTile(128, 64, half, SharedLayout(major, swizzle)).strides
         for major in ("k", "mn")
         for swizzle in (128, 64, 32, 0)
     }
@@ -102,15 +102,15 @@ def test_the_swizzle_exchanges_units_within_a_line() -> None:
             start = line * layout.line_bytes
             units = [layout.swizzled(start + unit * 16) - start for unit in range(layout.units)]
             assert sorted(units) == [unit * 16 for unit in range(layout.units)]
-    assert Layout("k", 128).swizzled(3 * 128 + 5 * 16) == 3 * 128 + (5 ^ 3) * 16
-    assert [Layout("k", 64).swizzled(line * 64) % 64 for line in range(8)] == [0, 0, 16, 16, 32, 32, 48, 48]
-    assert [Layout("k", 32).swizzled(line * 32) % 32 for line in range(8)] == [0, 0, 0, 0, 16, 16, 16, 16]
+    assert SharedLayout("k", 128).swizzled(3 * 128 + 5 * 16) == 3 * 128 + (5 ^ 3) * 16
+    assert [SharedLayout("k", 64).swizzled(line * 64) % 64 for line in range(8)] == [0, 0, 16, 16, 32, 32, 48, 48]
+    assert [SharedLayout("k", 32).swizzled(line * 32) % 32 for line in range(8)] == [0, 0, 0, 0, 16, 16, 16, 16]
 
 
 @pytest.mark.parametrize(("rows", "k"), [(12, 64), (0, 64), (64, 8), (64, 96), (64, 0)])
 def test_a_tile_is_made_of_whole_atoms(rows: int, k: int) -> None:
     with pytest.raises(ValueError, match="whole 8 x 64 atoms"):
-        Tile(rows, k, dtypes.parse("f16"), Layout("k", 128))
+        OperandTile(rows, k, dtypes.parse("f16"), SharedLayout("k", 128))
 
 
 def test_the_widest_swizzle_that_fits() -> None:
@@ -119,7 +119,7 @@ def test_the_widest_swizzle_that_fits() -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
-def test_drawings_fit(layout: Layout) -> None:
+def test_drawings_fit(layout: SharedLayout) -> None:
     for dtype in [*TYPES, dtypes.parse("b1")]:
         lines = drawing(layout, dtype)
         assert len(lines) == 9

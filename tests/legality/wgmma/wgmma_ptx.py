@@ -18,7 +18,7 @@ _ERROR = re.compile(r"ptxas\S* \S+, line (\d+); error\s*: (.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TileRequest:
     """Arguments of ``wgmma.violations``."""
 
     a: str

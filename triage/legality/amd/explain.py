@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from triage.legality.amd.instruction import Instruction
-from triage.legality.explanation import Fact, Table
+from triage.legality.amd.instruction import AmdInstruction
+from triage.legality.explanation import Fact, RuleTable
 from triage.legality.rule import Given, Judgement, Parameter, Syntax
 from triage.legality.violation import Violation
 from triage.model.target import Target
 
-Registers = Callable[[Instruction], tuple[int, int, int]]
+Registers = Callable[[AmdInstruction], tuple[int, int, int]]
 
 PARAMETERS = (
     Parameter("a", Syntax.DTYPE, "type of A", required=True),
@@ -31,7 +31,7 @@ def asked(given: Given) -> dict[str, Any]:
 
 
 def judgement(
-    given: Given, found: Sequence[Violation], instruction: Instruction | None, registers: Registers
+    given: Given, found: Sequence[Violation], instruction: AmdInstruction | None, registers: Registers
 ) -> Judgement:
     """Verdict and numbers of one instruction, or of none that there is."""
     name = instruction.mnemonic if instruction else f"{given['m']}x{given['n']}x{given['k']} of {given['a']}"
@@ -43,7 +43,7 @@ def judgement(
     )
 
 
-def _facts(row: Instruction, registers: Registers) -> tuple[Fact, ...]:
+def _facts(row: AmdInstruction, registers: Registers) -> tuple[Fact, ...]:
     a, b, d = registers(row)
     return (
         Fact("mnemonic", row.mnemonic, "instruction"),
@@ -55,8 +55,8 @@ def _facts(row: Instruction, registers: Registers) -> tuple[Fact, ...]:
 
 
 def table(
-    target: Target, rows: Iterable[Instruction], registers: Callable[[Instruction, Target], tuple[int, int, int]]
-) -> Table:
+    target: Target, rows: Iterable[AmdInstruction], registers: Callable[[AmdInstruction, Target], tuple[int, int, int]]
+) -> RuleTable:
     """The instructions of a target, one line a name."""
     lines: dict[str, tuple[str, ...]] = {}
     for row in rows:
@@ -68,4 +68,4 @@ def table(
         first = lines.get(row.mnemonic)
         lines[row.mnemonic] = (row.mnemonic, types, row.d, shape, first[-1] if first else used)
     columns = ("instruction", "A x B", "D", "MxNxK", "registers A B D")
-    return Table(str(target), columns, tuple(lines.values()))
+    return RuleTable(str(target), columns, tuple(lines.values()))

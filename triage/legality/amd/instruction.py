@@ -1,4 +1,4 @@
-"""A matrix instruction of AMD as a value, and what is wrong with a wish that none fulfils.
+"""A matrix instruction of AMD as a value, and why there is none of a given specification.
 
 Shapes are in elements: D[m, n] += A[m, k] * B[k, n], ``blocks`` of them side by side in one instruction. Registers are
 32-bit vector registers of one lane.
@@ -16,7 +16,7 @@ from triage.model.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class AmdInstruction:
     """``a``, ``b``, ``d`` and ``c`` (the accumulator that is read) are names of dtypes.py. ``sparse``: of every four
     elements along K, A holds two and an index says which. ``scaled``: A and B carry a scale (e8m0) a block of K.
     ``mnemonic`` is what the assembler of the generation calls it."""
@@ -40,8 +40,8 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What a rule is asked about: an instruction but for its name."""
+class Specification:
+    """An instruction without its name."""
 
     a: DType
     b: DType
@@ -54,39 +54,39 @@ class Wish:
     scaled: bool = False
 
 
-def matching(rows: Iterable[Instruction], wish: Wish) -> list[Instruction]:
-    """The rows that are what is wished for; without ``d`` every accumulator is right."""
-    return [row for row in rows if all(_agrees(row, wish, name) for name in _ASKED)]
+def matching(rows: Iterable[AmdInstruction], spec: Specification) -> list[AmdInstruction]:
+    """The rows that meet a specification; without ``d`` every accumulator is right."""
+    return [row for row in rows if all(_agrees(row, spec, name) for name in _ASKED)]
 
 
-def complaints(rule: str, rows: Sequence[Instruction], wish: Wish, where: str, source: str) -> list[Violation]:
-    """Why no row is what is wished for; empty where one is. Parameters are looked at in the order in which they narrow
-    the table (A, B, sparse and scaled, D, then the shape), so the first that no row agrees with is the one named."""
+def why_not(rule: str, rows: Sequence[AmdInstruction], spec: Specification, where: str, source: str) -> list[Violation]:
+    """Why no row meets a specification; empty where one does. Parameters are looked at in the order in which they
+    narrow the table (A, B, sparse and scaled, D, then the shape): the first that no row agrees with is named."""
     left = list(rows)
     for name in ("a", "b", "sparse", "scaled", "d"):
-        agreeing = [row for row in left if _agrees(row, wish, name)]
+        agreeing = [row for row in left if _agrees(row, spec, name)]
         if not agreeing:
-            return [_of_parameter(rule, name, wish, left, where, source)]
+            return [_of_parameter(rule, name, spec, left, where, source)]
         left = agreeing
-    if any(_shape(row) == _shape(wish) for row in left):
+    if any(_shape(row) == _shape(spec) for row in left):
         return []
     for name in ("k", "m", "n", "blocks"):
-        others = [row for row in left if all(_agrees(row, wish, other) for other in _SHAPE if other != name)]
+        others = [row for row in left if all(_agrees(row, spec, other) for other in _SHAPE if other != name)]
         if others:
-            return [_of_parameter(rule, name, wish, others, where, source)]
-    left = [row for row in left if row.blocks == wish.blocks] or left
+            return [_of_parameter(rule, name, spec, others, where, source)]
+    left = [row for row in left if row.blocks == spec.blocks] or left
     allowed = tuple(dict.fromkeys(sorted((row.m, row.n, row.k) for row in left)))
-    close = tuple(sorted(allowed, key=lambda shape: _distance(shape, (wish.m, wish.n, wish.k)))[:2])
-    shape = f"{wish.m}x{wish.n}x{wish.k}" + (f" in {wish.blocks} blocks" if wish.blocks > 1 else "")
-    message = f"{where} has no {_operands(wish)} {shape}: its shapes are {spoken(allowed)}"
-    return [Violation(f"{rule}.shape", "m", (wish.m, wish.n, wish.k), allowed, close, source, message)]
+    close = tuple(sorted(allowed, key=lambda shape: _distance(shape, (spec.m, spec.n, spec.k)))[:2])
+    shape = f"{spec.m}x{spec.n}x{spec.k}" + (f" in {spec.blocks} blocks" if spec.blocks > 1 else "")
+    message = f"{where} has no {_operands(spec)} {shape}: its shapes are {spoken(allowed)}"
+    return [Violation(f"{rule}.shape", "m", (spec.m, spec.n, spec.k), allowed, close, source, message)]
 
 
 def dtype(name: str) -> DType:
     """An element type of the tables by its name there."""
     found = dtypes.find(name)
     if found is None:
-        raise InputError(f"type {name!r} is in no table")
+        raise InputError(f"type {name!r} is not in a table")
     return found
 
 
@@ -99,56 +99,58 @@ _SHAPE = ("m", "n", "k", "blocks")
 _ASKED = ("a", "b", "sparse", "scaled", "d", *_SHAPE)
 
 
-def _agrees(row: Instruction, wish: Wish, name: str) -> bool:
-    wished = getattr(wish, name)
-    if name == "d" and wished is None:
+def _agrees(row: AmdInstruction, spec: Specification, name: str) -> bool:
+    specified = getattr(spec, name)
+    if name == "d" and specified is None:
         return True
-    return bool(getattr(row, name) == (wished.name if isinstance(wished, DType) else wished))
+    return bool(getattr(row, name) == (specified.name if isinstance(specified, DType) else specified))
 
 
-def _of_parameter(rule: str, name: str, wish: Wish, rows: Iterable[Instruction], where: str, source: str) -> Violation:
+def _of_parameter(
+    rule: str, name: str, spec: Specification, rows: Iterable[AmdInstruction], where: str, source: str
+) -> Violation:
     allowed: tuple[Value, ...] = tuple(dict.fromkeys(getattr(row, name) for row in rows))
-    wished = getattr(wish, name)
-    given: Value = wished.name if isinstance(wished, DType) else wished
+    specified = getattr(spec, name)
+    given: Value = specified.name if isinstance(specified, DType) else specified
     close: tuple[Value, ...] = allowed[:2]
-    if isinstance(wished, DType):
-        alike = [str(value) for value in allowed if _whole(str(value)) == _whole(wished.name)] or list(
+    if isinstance(specified, DType):
+        alike = [str(value) for value in allowed if _whole(str(value)) == _whole(specified.name)] or list(
             map(str, allowed)
         )
-        close = tuple(sorted(alike, key=lambda other: _unlikeness(wished, other))[:2])
+        close = tuple(sorted(alike, key=lambda other: _unlikeness(specified, other))[:2])
     if isinstance(given, int) and not isinstance(given, bool):
         numbers = sorted(value for value in allowed if isinstance(value, int))
         allowed, close = tuple(numbers), nearest(given, numbers)
     subject = {
         "a": f"{where} multiplies no {given}",
-        "b": f"{where} does not multiply {wish.a} with {given}",
-        "sparse": f"{where} has {_operands(wish)} {'only dense' if given else 'only sparse'}",
-        "scaled": f"{where} has {_operands(wish)} {'only without scales' if given else 'only with scales'}",
-        "d": f"{where} does not accumulate {wish.a} products in {given}",
-    }.get(name, f"{where} has no {_operands(wish)} {wish.m}x{wish.n}x{wish.k} with {name}={given}")
+        "b": f"{where} does not multiply {spec.a} with {given}",
+        "sparse": f"{where} has {_operands(spec)} {'only dense' if given else 'only sparse'}",
+        "scaled": f"{where} has {_operands(spec)} {'only without scales' if given else 'only with scales'}",
+        "d": f"{where} does not accumulate {spec.a} products in {given}",
+    }.get(name, f"{where} has no {_operands(spec)} {spec.m}x{spec.n}x{spec.k} with {name}={given}")
     if name in ("a", "b", "d", *_SHAPE):
         subject += f": {name} is {spoken(allowed)}"
     return Violation(f"{rule}.{name}", name, given, allowed, close, source, subject)
 
 
-def _operands(wish: Wish) -> str:
-    kind = "".join([" sparse" if wish.sparse else "", " scaled" if wish.scaled else ""])
-    return (wish.a.name if wish.a == wish.b else f"{wish.a} x {wish.b}") + kind
+def _operands(spec: Specification) -> str:
+    kind = "".join([" sparse" if spec.sparse else "", " scaled" if spec.scaled else ""])
+    return (spec.a.name if spec.a == spec.b else f"{spec.a} x {spec.b}") + kind
 
 
-def _shape(one: Instruction | Wish) -> tuple[int, int, int, int]:
+def _shape(one: AmdInstruction | Specification) -> tuple[int, int, int, int]:
     return one.m, one.n, one.k, one.blocks
 
 
-def _unlikeness(wished: DType, other: str) -> tuple[int, int]:
+def _unlikeness(specified: DType, other: str) -> tuple[int, int]:
     """How far a type is from another of its kind: the same width first, then the name's start."""
-    common = next((place for place, (x, y) in enumerate(zip(wished.name, other, strict=False)) if x != y), 3)
-    return abs(wished.bits - dtype(other).bits), -common
+    common = next((place for place, (x, y) in enumerate(zip(specified.name, other, strict=False)) if x != y), 3)
+    return abs(specified.bits - dtype(other).bits), -common
 
 
 def _whole(name: str) -> bool:
     return name[0] in "sub" and name != "bf16" and not name.startswith("ue")
 
 
-def _distance(shape: tuple[int, ...], wished: tuple[int, ...]) -> tuple[int, int]:
-    return sum(abs(ours - theirs) for ours, theirs in zip(shape, wished, strict=True)), -shape[0]
+def _distance(shape: tuple[int, ...], specified: tuple[int, ...]) -> tuple[int, int]:
+    return sum(abs(ours - theirs) for ours, theirs in zip(shape, specified, strict=True)), -shape[0]

@@ -22,10 +22,10 @@ from functools import cache
 from itertools import product
 
 from triage.legality.amd import chips, explain
-from triage.legality.amd.instruction import Instruction, Wish, complaints, dtype, matching, operands
+from triage.legality.amd.instruction import AmdInstruction, Specification, dtype, matching, operands, why_not
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Table
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.explanation import RuleTable
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation
 from triage.model.gpus import TensorCore
 from triage.model.target import Target
@@ -75,7 +75,7 @@ def generation(target: Target) -> int | None:
 
 
 @cache
-def instructions(target: Target) -> tuple[Instruction, ...]:
+def instructions(target: Target) -> tuple[AmdInstruction, ...]:
     """Every MFMA of a target, dense first; empty where there are none."""
     found = generation(target)
     return () if found is None else tuple(_rows(found))
@@ -93,10 +93,10 @@ def find(
     target: Target,
     sparse: bool = False,
     scaled: bool = False,
-) -> Instruction | None:
+) -> AmdInstruction | None:
     """The instruction of these types and this shape, or None."""
-    wish = Wish(*operands(a, b), d, m, n, k, blocks, sparse, scaled)
-    return next(iter(matching(instructions(target), wish)), None)
+    spec = Specification(*operands(a, b), d, m, n, k, blocks, sparse, scaled)
+    return next(iter(matching(instructions(target), spec)), None)
 
 
 def violations(
@@ -123,11 +123,11 @@ def violations(
         message = f"{target} has no MFMA instructions{chips.has_instead(target)}"
         allowed = tuple(f"hip:{arch}" for arch in ("gfx908", "gfx90a", "gfx942", "gfx950"))
         return [Violation("mfma.target", "target", str(target), allowed, allowed[-2:], SOURCE, message)]
-    wish = Wish(*operands(a, b), d, m, n, k, blocks, sparse, scaled)
-    return complaints("mfma", rows, wish, target.arch, SOURCE)
+    spec = Specification(*operands(a, b), d, m, n, k, blocks, sparse, scaled)
+    return why_not("mfma", rows, spec, target.arch, SOURCE)
 
 
-def registers(row: Instruction) -> tuple[int, int, int]:
+def registers(row: AmdInstruction) -> tuple[int, int, int]:
     """32-bit vector registers a lane that A, B and D (as C) take: their bits, spread over 64 lanes."""
     stored = row.k // 2 if row.sparse else row.k
     a = row.m * stored * row.blocks * dtype(row.a).bits
@@ -136,7 +136,7 @@ def registers(row: Instruction) -> tuple[int, int, int]:
     return a // (32 * LANES), b // (32 * LANES), d // (32 * LANES)
 
 
-def _rows(of: int) -> Iterator[Instruction]:
+def _rows(of: int) -> Iterator[AmdInstruction]:
     for a, d, shapes, generations in _DENSE:
         if of in generations:
             for shape in shapes.split():
@@ -148,10 +148,10 @@ def _rows(of: int) -> Iterator[Instruction]:
                     m, n, k, _ = _numbers(shape)
                     types = f"{_fp8(one)}_{_fp8(other)}" if a == "fp8" else _SPELLED.get(a, a)
                     name = f"v_smfmac_{_SPELLED.get(d, d)}_{shape}_{types}"
-                    yield Instruction(name, one, other, d, d, m, n, k, sparse=True)
+                    yield AmdInstruction(name, one, other, d, d, m, n, k, sparse=True)
 
 
-def _dense(a: str, d: str, shape: str, of: int) -> Iterator[Instruction]:
+def _dense(a: str, d: str, shape: str, of: int) -> Iterator[AmdInstruction]:
     m, n, k, blocks = _numbers(shape)
     for one, other in _pairs(a, of):
         types = f"{_fp8(one)}_{_fp8(other)}" if a == "fp8" else _SPELLED.get(a, a)
@@ -163,7 +163,7 @@ def _dense(a: str, d: str, shape: str, of: int) -> Iterator[Instruction]:
             types += "_1k"
         for scaled in (False, True) if a == "f8f6f4" else (False,):
             name = f"v_mfma_{'scale_' if scaled else ''}{_SPELLED.get(d, d)}_{size}{types}"
-            yield Instruction(name, one, other, d, d, m, n, k, blocks, scaled=scaled)
+            yield AmdInstruction(name, one, other, d, d, m, n, k, blocks, scaled=scaled)
 
 
 def _pairs(a: str, of: int) -> Iterator[tuple[str, str]]:
@@ -187,16 +187,16 @@ def _numbers(shape: str) -> tuple[int, int, int, int]:
 
 
 def _judge(given: Given) -> Judgement:
-    wished, target = explain.asked(given), given["target"]
-    found = violations(target=target, **wished)
-    return explain.judgement(given, found, find(target=target, **wished), registers)
+    specified, target = explain.asked(given), given["target"]
+    found = violations(target=target, **specified)
+    return explain.judgement(given, found, find(target=target, **specified), registers)
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     return [explain.table(given["target"], instructions(given["target"]), lambda row, _: registers(row))]
 
 
-RULE = Rule(
+RULE = LegalityRule(
     "mfma",
     TITLE,
     (

@@ -16,7 +16,7 @@ As Triton 3.9 chooses (third_party/amd AccelerateAMDMatmul), checked against the
 from __future__ import annotations
 
 from triage.legality.amd import mfma, wmma
-from triage.legality.amd.instruction import Instruction, dtype
+from triage.legality.amd.instruction import AmdInstruction, dtype
 from triage.legality.dtypes import DType
 from triage.legality.fp8 import NAMES as FP8
 from triage.model.target import Target
@@ -32,7 +32,7 @@ def computed(a: DType, target: Target) -> DType:
     return dtype("f16") if a.name in FP8 and a.name not in native else a
 
 
-def chosen(*, m: int, n: int, k: int, a: DType, target: Target, nonkdim: int = 0) -> Instruction | None:
+def chosen(*, m: int, n: int, k: int, a: DType, target: Target, nonkdim: int = 0) -> AmdInstruction | None:
     """The instruction for an [M, K] x [K, N] tile whose operands are both ``a`` (tf32: fp32 with ``input_precision``
     tf32), or None where the back end falls back to multiply-adds. ``nonkdim`` is ``matrix_instr_nonkdim``."""
     name = computed(a, target).name
@@ -44,7 +44,7 @@ def chosen(*, m: int, n: int, k: int, a: DType, target: Target, nonkdim: int = 0
     return next(iter(fitting), None)
 
 
-def _mfma(m: int, n: int, k: int, name: str, target: Target, nonkdim: int) -> Instruction | None:
+def _mfma(m: int, n: int, k: int, name: str, target: Target, nonkdim: int) -> AmdInstruction | None:
     side, blocks = nonkdim, 1
     if not side:
         smaller, larger = sorted((m, n))

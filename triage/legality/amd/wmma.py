@@ -23,10 +23,10 @@ from functools import cache
 from itertools import product
 
 from triage.legality.amd import chips, explain
-from triage.legality.amd.instruction import Instruction, Wish, complaints, dtype, matching, operands
+from triage.legality.amd.instruction import AmdInstruction, Specification, dtype, matching, operands, why_not
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Table
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.explanation import RuleTable
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation
 from triage.model.gpus import TensorCore
 from triage.model.target import Target
@@ -82,7 +82,7 @@ def _generation(target: Target) -> tuple[_Rows, _Rows]:
 
 
 @cache
-def instructions(target: Target) -> tuple[Instruction, ...]:
+def instructions(target: Target) -> tuple[AmdInstruction, ...]:
     """Every WMMA of a target, dense first; empty where there are none."""
     if target.backend != "hip" or not chips.known(target):
         return ()
@@ -101,10 +101,10 @@ def find(
     target: Target,
     sparse: bool = False,
     scaled: bool = False,
-) -> Instruction | None:
+) -> AmdInstruction | None:
     """The instruction of these types and this shape, or None."""
-    wish = Wish(*operands(a, b), d, m, n, k, 1, sparse, scaled)
-    return next(iter(matching(instructions(target), wish)), None)
+    spec = Specification(*operands(a, b), d, m, n, k, 1, sparse, scaled)
+    return next(iter(matching(instructions(target), spec)), None)
 
 
 def violations(
@@ -130,11 +130,11 @@ def violations(
         message = f"{target} has no WMMA instructions{chips.has_instead(target)}"
         allowed = tuple(f"hip:{arch}" for arch in ("gfx1100", "gfx1200", "gfx1250"))
         return [Violation("wmma.target", "target", str(target), allowed, allowed[:2], SOURCE, message)]
-    wish = Wish(*operands(a, b), d, m, n, k, 1, sparse, scaled)
-    return complaints("wmma", rows, wish, target.arch, SOURCE)
+    spec = Specification(*operands(a, b), d, m, n, k, 1, sparse, scaled)
+    return why_not("wmma", rows, spec, target.arch, SOURCE)
 
 
-def registers(row: Instruction, target: Target) -> tuple[int, int, int]:
+def registers(row: AmdInstruction, target: Target) -> tuple[int, int, int]:
     """32-bit vector registers a lane that A, B and D take; on gfx11 A and B are held twice, and each element of D has
     a register of its own."""
     copies = 2 if _generation(target)[0] is _RDNA3 else 1
@@ -147,7 +147,7 @@ def registers(row: Instruction, target: Target) -> tuple[int, int, int]:
     return a // (32 * LANES), b // (32 * LANES), d // (32 * LANES)
 
 
-def _rows(table: _Rows, sparse: bool) -> Iterator[Instruction]:
+def _rows(table: _Rows, sparse: bool) -> Iterator[AmdInstruction]:
     stem = "v_swmmac" if sparse else "v_wmma"
     for a, results, shapes in table:
         for result, shape, (one, other) in product(results.split(), shapes.split(), _pairs(a)):
@@ -156,10 +156,10 @@ def _rows(table: _Rows, sparse: bool) -> Iterator[Instruction]:
             m, n, k = (int(part) for part in shape.split("x"))
             kind = f"{result.replace('<', '')}_{shape}_{types}".replace("s32_", "i32_")
             made = (one, other, c or d, d, m, n, k)
-            yield Instruction(f"{stem}_{kind}", *made, sparse=sparse)
+            yield AmdInstruction(f"{stem}_{kind}", *made, sparse=sparse)
             if a in ("f8f6f4", "f4"):
                 for scale in ("scale", "scale16"):
-                    yield Instruction(f"{stem}_{scale}_{kind}", *made, scaled=True)
+                    yield AmdInstruction(f"{stem}_{scale}_{kind}", *made, scaled=True)
 
 
 def _pairs(a: str) -> Iterator[tuple[str, str]]:
@@ -179,16 +179,16 @@ def _fp8(name: str) -> str:
 
 
 def _judge(given: Given) -> Judgement:
-    wished, target = explain.asked(given), given["target"]
-    found = violations(target=target, **wished)
-    return explain.judgement(given, found, find(target=target, **wished), lambda row: registers(row, target))
+    specified, target = explain.asked(given), given["target"]
+    found = violations(target=target, **specified)
+    return explain.judgement(given, found, find(target=target, **specified), lambda row: registers(row, target))
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     return [explain.table(given["target"], instructions(given["target"]), registers)]
 
 
-RULE = Rule(
+RULE = LegalityRule(
     "wmma",
     TITLE,
     (*explain.PARAMETERS, Parameter("target", Syntax.TARGET, "hip:gfxNNN", default="hip:gfx1200")),

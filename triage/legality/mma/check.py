@@ -12,7 +12,7 @@ from functools import cache
 from itertools import product
 
 from triage.legality.dtypes import DType
-from triage.legality.mma.forms import FORMS, MMA, Form
+from triage.legality.mma.forms import FORMS, MMA, InstructionForm
 from triage.legality.violation import Value, Violation, nearest, spoken
 from triage.model.target import Target
 
@@ -21,7 +21,7 @@ CAPABILITIES = (70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121)
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class MmaInstruction:
     """One instruction, types by name: what stands after ``mma.sync.aligned``. ``kind``, ``scale`` and ``op`` are "none"
     and ``scale_vec`` is 0 where they are not written."""
 
@@ -41,7 +41,7 @@ class Instruction:
     op: str
 
 
-_ORDER = tuple(field.name for field in fields(Instruction))
+_ORDER = tuple(field.name for field in fields(MmaInstruction))
 _RULES = {name: f"mma.{name.replace('_', '-')}" for name in _ORDER}
 _LABEL = {
     "a": "A of {}",
@@ -94,7 +94,7 @@ def violations(
     so on (kinds exist on the architecture-specific and family targets only). Source: PTX ISA, mma and mma.sp, as the
     assemblers of Triton 3.9.0 read them (``forms`` says where they differ).
     """
-    asked = _Asked(a, b, c, d, m, n, k, a_layout, b_layout, sparse, kind, scale, scale_vec, op)
+    asked = _Request(a, b, c, d, m, n, k, a_layout, b_layout, sparse, kind, scale, scale_vec, op)
     capability = target.capability or 0
     if legal(asked.instruction(), capability):
         return []
@@ -114,20 +114,20 @@ def violations(
 
 
 @cache
-def instructions() -> dict[Instruction, tuple[Form, ...]]:
+def instructions() -> dict[MmaInstruction, tuple[InstructionForm, ...]]:
     """Every instruction of any target, with the forms that have it, documented ones first."""
-    found: dict[Instruction, tuple[Form, ...]] = {}
+    found: dict[MmaInstruction, tuple[InstructionForm, ...]] = {}
     for form in FORMS:
         for (a, b), (m, n, k), (d, c), (al, bl), (vec, scale), kind, op in product(
             form.pairs, form.shapes, form.accumulators, form.layouts, form.scales, form.kinds, form.ops
         ):
-            one = Instruction(form.sparse, a, b, kind, scale, vec, m, n, k, d, c, al, bl, op)
+            one = MmaInstruction(form.sparse, a, b, kind, scale, vec, m, n, k, d, c, al, bl, op)
             found[one] = (*found.get(one, ()), form)
     return found
 
 
 @cache
-def _on(capability: int) -> tuple[Instruction, ...]:
+def _on(capability: int) -> tuple[MmaInstruction, ...]:
     return tuple(one for one, forms in instructions().items() if any(form.on(capability) for form in forms))
 
 
@@ -137,18 +137,18 @@ def _values(name: str) -> tuple[Value, ...]:
     return tuple(sorted({getattr(one, name) for one in instructions()}))
 
 
-def form_of(instruction: Instruction, capability: int) -> Form | None:
+def form_of(instruction: MmaInstruction, capability: int) -> InstructionForm | None:
     """The form that makes an instruction legal on a target, or None."""
     return next((form for form in instructions().get(instruction, ()) if form.on(capability)), None)
 
 
-def legal(instruction: Instruction, capability: int) -> bool:
+def legal(instruction: MmaInstruction, capability: int) -> bool:
     """Whether the assembler takes it."""
     return form_of(instruction, capability) is not None
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Request:
     """The arguments of ``violations``: types that were left out stay so, for they follow another change."""
 
     a: DType
@@ -166,7 +166,7 @@ class _Asked:
     scale_vec: int | None
     op: str | None
 
-    def instruction(self, changed: str = "", value: Value = "") -> Instruction:
+    def instruction(self, changed: str = "", value: Value = "") -> MmaInstruction:
         """With defaults, and with one field changed."""
         names: dict[str, str] = {
             name: str(value) if name == changed else str(given)
@@ -174,7 +174,7 @@ class _Asked:
             if given is not None or name == changed
         }
         d = names.get("d", default_accumulator(names["a"]))
-        whole = Instruction(
+        whole = MmaInstruction(
             self.sparse,
             names["a"],
             names.get("b", names["a"]),
@@ -197,10 +197,10 @@ class _Asked:
         return name in ("b", "c", "d") and getattr(self, name) is None
 
 
-def _blamed(asked: _Asked, capability: int, target: Target) -> list[Violation]:
+def _blamed(asked: _Request, capability: int, target: Target) -> list[Violation]:
     given = asked.instruction()
-    left: Sequence[Instruction] = _on(capability)
-    anywhere: Sequence[Instruction] = tuple(instructions())
+    left: Sequence[MmaInstruction] = _on(capability)
+    anywhere: Sequence[MmaInstruction] = tuple(instructions())
     blamed: list[str] = []
     found = []
     for name in _ORDER:
@@ -221,10 +221,10 @@ def _blamed(asked: _Asked, capability: int, target: Target) -> list[Violation]:
 
 
 def _violation(
-    asked: _Asked,
+    asked: _Request,
     name: str,
-    left: Sequence[Instruction],
-    anywhere: Sequence[Instruction],
+    left: Sequence[MmaInstruction],
+    anywhere: Sequence[MmaInstruction],
     capability: int,
     target: Target,
 ) -> Violation:
@@ -247,7 +247,7 @@ def _violation(
     return Violation(_RULES[name], name, value, allowed, close, MMA, message)
 
 
-def _context(asked: _Asked, name: str) -> str:
+def _context(asked: _Request, name: str) -> str:
     """What stands before a parameter, for the message about it."""
     given = asked.instruction()
     if name in ("sparse", "a"):
@@ -270,5 +270,5 @@ def _spoken(name: str, value: Value) -> str:
     return _LABEL[name].format(value)
 
 
-def _targets(instruction: Instruction) -> tuple[str, ...]:
+def _targets(instruction: MmaInstruction) -> tuple[str, ...]:
     return tuple(f"cuda:{capability}" for capability in CAPABILITIES if legal(instruction, capability))

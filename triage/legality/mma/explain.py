@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from triage.legality import dtypes
-from triage.legality.explanation import Drawing, Fact, Table, grid
+from triage.legality.explanation import Drawing, Fact, RuleTable, grid
 from triage.legality.mma import fragment, triton
-from triage.legality.mma.check import Instruction, default_accumulator, form_of, instructions, legal, violations
-from triage.legality.mma.forms import FORMS, KINDS, MMA, MMA_SP, Form
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.mma.check import MmaInstruction, default_accumulator, form_of, instructions, legal, violations
+from triage.legality.mma.forms import FORMS, KINDS, MMA, MMA_SP, InstructionForm
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.model.target import Target
 
 TITLE = "mma.sync: types, shapes and layouts of the tensor-core instruction of one warp"
@@ -41,7 +41,7 @@ def _judge(given: Given) -> Judgement:
     )
     a, d = given["a"], given.get("d") or dtypes.parse(default_accumulator(str(given["a"])))
     b, c = given.get("b") or a, given.get("c") or d
-    one = Instruction(
+    one = MmaInstruction(
         sparse, str(a), str(b), given.get("kind", "none"), str(given.get("scale", "none")), vec or 0, m, n, k,
         str(d), str(c), given["a_layout"], given["b_layout"], given.get("op", "none"),
     )  # fmt: skip
@@ -59,12 +59,12 @@ def _judge(given: Given) -> Judgement:
     )
 
 
-def _brief(one: Instruction) -> str:
+def _brief(one: MmaInstruction) -> str:
     words = f"{'mma.sp' if one.sparse else 'mma'} m{one.m}n{one.n}k{one.k}, {one.a} x {one.b} + {one.c} to {one.d}"
     return words + (f", kind {one.kind}" if one.kind != "none" else "")
 
 
-def spelled(one: Instruction) -> str:
+def spelled(one: MmaInstruction) -> str:
     """The instruction as PTX writes it."""
     name = f"mma{'.sp::ordered_metadata' if one.sparse else ''}.sync.aligned.m{one.m}n{one.n}k{one.k}"
     name += f".{one.a_layout}.{one.b_layout}"
@@ -76,7 +76,7 @@ def spelled(one: Instruction) -> str:
     return name + (f".{one.op}.popc" if one.op != "none" else "")
 
 
-def _facts(one: Instruction, form: Form, target: Target) -> tuple[Fact, ...]:
+def _facts(one: MmaInstruction, form: InstructionForm, target: Target) -> tuple[Fact, ...]:
     quads = _in_quads(one)
     share = 4 if quads else 1  # each quarter of a warp holds a product of its own
     kind = None if one.kind == "none" else one.kind
@@ -115,7 +115,7 @@ def _triton_fact(a: str, target: Target) -> Fact:
     return Fact("triton", {"shape": [choice.m, choice.n, choice.k], "operand": choice.operand}, "Triton takes", text)
 
 
-def _notes(one: Instruction, form: Form | None) -> tuple[str, ...]:
+def _notes(one: MmaInstruction, form: InstructionForm | None) -> tuple[str, ...]:
     notes = []
     if one.sparse:
         notes.append(
@@ -129,7 +129,7 @@ def _notes(one: Instruction, form: Form | None) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _alternatives(one: Instruction, capability: int) -> list[tuple[str, dict[str, Any]]]:
+def _alternatives(one: MmaInstruction, capability: int) -> list[tuple[str, dict[str, Any]]]:
     """The instructions of the target with the same types, closest in shape."""
     close = [
         other
@@ -148,11 +148,11 @@ def _alternatives(one: Instruction, capability: int) -> list[tuple[str, dict[str
     ]
 
 
-def _in_quads(one: Instruction) -> bool:
+def _in_quads(one: MmaInstruction) -> bool:
     return (one.m, one.n, one.k) == (8, 8, 4) and one.a != "f64"
 
 
-def _drawings(one: Instruction) -> tuple[Drawing, ...]:
+def _drawings(one: MmaInstruction) -> tuple[Drawing, ...]:
     if _in_quads(one):
         return ()
     kind = None if one.kind == "none" else one.kind
@@ -177,17 +177,17 @@ def _fragment(title: str, held: dict[tuple[int, int], tuple[int, int]], letter: 
     return grid(title, {at: f"T{lane} {letter}{index}" for at, (lane, index) in held.items()})
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     target: Target = given["target"]
     stated = "every target" if target == _DEFAULT else str(target)
     rows = tuple(
         _row(form) for form in FORMS if target == _DEFAULT or (target.capability and form.on(target.capability))
     )
     columns = ("A x B", "shapes", "D C", "layouts", "kind and scale", "targets")
-    return [Table(f"mma.sync on {stated}", columns, rows, (MMA, MMA_SP)), _choices()]
+    return [RuleTable(f"mma.sync on {stated}", columns, rows, (MMA, MMA_SP)), _choices()]
 
 
-def _row(form: Form) -> tuple[str, ...]:
+def _row(form: InstructionForm) -> tuple[str, ...]:
     types = list(dict.fromkeys(a for a, _ in form.pairs))
     mixed = len(form.pairs) > len(types)
     shapes = ", ".join(f"m{m}n{n}k{k}" for m, n, k in form.shapes)
@@ -207,7 +207,7 @@ def _row(form: Form) -> tuple[str, ...]:
     )
 
 
-def _choices() -> Table:
+def _choices() -> RuleTable:
     targets = [Target("cuda", arch) for arch in ("80", "86", "89", "90", "100", "120")]
     rows = []
     for a in ("f16", "bf16", "tf32", "f64", "s8", "e4m3", "e5m2"):
@@ -217,12 +217,12 @@ def _choices() -> Table:
             converted = f" as {choice.operand}" if choice and choice.operand != a else ""
             cells.append(f"m{choice.m}n{choice.n}k{choice.k}{converted}" if choice else "-")
         rows.append(tuple(cells))
-    return Table("what Triton 3.9.0 takes where it takes mma.sync", ("operands", *map(str, targets)), tuple(rows))
+    return RuleTable("what Triton 3.9.0 takes where it takes mma.sync", ("operands", *map(str, targets)), tuple(rows))
 
 
 _DEFAULT = Target("cuda", "90")
 
-RULE = Rule(
+RULE = LegalityRule(
     "mma",
     TITLE,
     (

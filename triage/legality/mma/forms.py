@@ -38,7 +38,7 @@ _CONSUMER_BLACKWELL = (120, 121)
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class InstructionForm:
     """One family of instructions: every combination of its fields is legal.
 
     ``pairs`` are the types of A and B, ``accumulators`` those of D and C, ``layouts`` those of A and B; ``op`` is the
@@ -94,43 +94,49 @@ _MXF4: tuple[Scale, ...] = ((0, "ue8m0"), (2, "ue8m0"))
 _MXF4NVF4: tuple[Scale, ...] = ((2, "ue8m0"), (4, "ue4m3"), (4, "ue8m0"))
 
 _DENSE = (
-    Form(_same("f16"), _k(4, m=8), (("f16", "f16"), ("f32", "f16"), ("f32", "f32")), 70, _ANY_LAYOUT),
-    Form(_same("bf16", "tf32"), _k(4, m=8), _F32, 80, _ANY_LAYOUT, documented=False),
-    Form(_same("f16"), _k(8), _F16_F32, 75),
-    Form(_same("f16"), _k(16), _F16_F32, 80),
-    Form(_same("bf16"), _k(8, 16), _F32, 80),
-    Form(_same("tf32"), _k(4, 8), _F32, 80),
-    Form(_same("f64"), _k(4, m=8), _F64, 80),
-    Form(_same("f64"), _k(4, 8, 16), _F64, 90),
-    Form(_INT8, _k(16, m=8), _S32, 75),
-    Form(_INT8, _k(16, 32), _S32, 80),
-    Form(_INT4, _k(32, m=8), _S32, 75),
-    Form(_INT4, _k(32, 64), _S32, 80),
-    Form(_same("b1"), _k(128, m=8), _S32, 75, ops=("xor",)),
-    Form(_same("b1"), _k(128, m=8), _S32, 80, ops=("and",)),
-    Form(_same("b1"), _k(128, 256), _S32, 80, ops=("xor", "and")),
-    Form(_FP8, _k(16, 32), _F16_F32, 89),
-    Form(_FP8, _k(16, 32), _F16_F32, 100, kinds=KINDS, documented=False),
-    Form(_F8F6F4, _k(32), _F16_F32, 120, kinds=("f8f6f4",), only=_CONSUMER_BLACKWELL),
-    Form(_F8F6F4, _k(32), _F32, 120, kinds=("mxf8f6f4",), scales=_MXF8F6F4, only=_CONSUMER_BLACKWELL),
-    Form(_FP4, _k(64), _F32, 120, kinds=("mxf4",), scales=_MXF4, only=_CONSUMER_BLACKWELL),
-    Form(_FP4, _k(64), _F32, 120, kinds=("mxf4nvf4",), scales=_MXF4NVF4, only=_CONSUMER_BLACKWELL),
+    InstructionForm(_same("f16"), _k(4, m=8), (("f16", "f16"), ("f32", "f16"), ("f32", "f32")), 70, _ANY_LAYOUT),
+    InstructionForm(_same("bf16", "tf32"), _k(4, m=8), _F32, 80, _ANY_LAYOUT, documented=False),
+    InstructionForm(_same("f16"), _k(8), _F16_F32, 75),
+    InstructionForm(_same("f16"), _k(16), _F16_F32, 80),
+    InstructionForm(_same("bf16"), _k(8, 16), _F32, 80),
+    InstructionForm(_same("tf32"), _k(4, 8), _F32, 80),
+    InstructionForm(_same("f64"), _k(4, m=8), _F64, 80),
+    InstructionForm(_same("f64"), _k(4, 8, 16), _F64, 90),
+    InstructionForm(_INT8, _k(16, m=8), _S32, 75),
+    InstructionForm(_INT8, _k(16, 32), _S32, 80),
+    InstructionForm(_INT4, _k(32, m=8), _S32, 75),
+    InstructionForm(_INT4, _k(32, 64), _S32, 80),
+    InstructionForm(_same("b1"), _k(128, m=8), _S32, 75, ops=("xor",)),
+    InstructionForm(_same("b1"), _k(128, m=8), _S32, 80, ops=("and",)),
+    InstructionForm(_same("b1"), _k(128, 256), _S32, 80, ops=("xor", "and")),
+    InstructionForm(_FP8, _k(16, 32), _F16_F32, 89),
+    InstructionForm(_FP8, _k(16, 32), _F16_F32, 100, kinds=KINDS, documented=False),
+    InstructionForm(_F8F6F4, _k(32), _F16_F32, 120, kinds=("f8f6f4",), only=_CONSUMER_BLACKWELL),
+    InstructionForm(_F8F6F4, _k(32), _F32, 120, kinds=("mxf8f6f4",), scales=_MXF8F6F4, only=_CONSUMER_BLACKWELL),
+    InstructionForm(_FP4, _k(64), _F32, 120, kinds=("mxf4",), scales=_MXF4, only=_CONSUMER_BLACKWELL),
+    InstructionForm(_FP4, _k(64), _F32, 120, kinds=("mxf4nvf4",), scales=_MXF4NVF4, only=_CONSUMER_BLACKWELL),
 )
 
 _SPARSE = (
-    Form(_same("f16"), _k(16, 32), _F16_F32, 80, sparse=True),
-    Form(_same("bf16"), _k(16, 32), _F32, 80, sparse=True),
-    Form(_same("tf32"), _k(8, 16), _F32, 80, sparse=True),
-    Form(_INT8, _k(32, 64), _S32, 80, sparse=True),
-    Form(_INT4, _k(64, 128), _S32, 80, sparse=True),
-    Form(_FP8, _k(64), _F32, 89, sparse=True),
-    Form(_FP8, _k(64), (("f16", "f16"),), 120, sparse=True, only=_CONSUMER_BLACKWELL),
-    Form(_FP8, _k(64), _F32, 100, sparse=True, kinds=KINDS, documented=False),
-    Form(_FP8, _k(64), (("f16", "f16"),), 120, sparse=True, kinds=KINDS, only=_CONSUMER_BLACKWELL, documented=False),
-    Form(_F8F6F4, _k(64), _F16_F32, 120, sparse=True, kinds=("f8f6f4",), only=_CONSUMER_BLACKWELL),
-    Form(_F8F6F4, _k(64), _F32, 120, sparse=True, kinds=("mxf8f6f4",), scales=_MXF8F6F4, only=_CONSUMER_BLACKWELL),
-    Form(_FP4, _k(128), _F32, 120, sparse=True, kinds=("mxf4",), scales=_MXF4, only=_CONSUMER_BLACKWELL),
-    Form(_FP4, _k(128), _F32, 120, sparse=True, kinds=("mxf4nvf4",), scales=_MXF4NVF4, only=_CONSUMER_BLACKWELL),
+    InstructionForm(_same("f16"), _k(16, 32), _F16_F32, 80, sparse=True),
+    InstructionForm(_same("bf16"), _k(16, 32), _F32, 80, sparse=True),
+    InstructionForm(_same("tf32"), _k(8, 16), _F32, 80, sparse=True),
+    InstructionForm(_INT8, _k(32, 64), _S32, 80, sparse=True),
+    InstructionForm(_INT4, _k(64, 128), _S32, 80, sparse=True),
+    InstructionForm(_FP8, _k(64), _F32, 89, sparse=True),
+    InstructionForm(_FP8, _k(64), (("f16", "f16"),), 120, sparse=True, only=_CONSUMER_BLACKWELL),
+    InstructionForm(_FP8, _k(64), _F32, 100, sparse=True, kinds=KINDS, documented=False),
+    InstructionForm(
+        _FP8, _k(64), (("f16", "f16"),), 120, sparse=True, kinds=KINDS, only=_CONSUMER_BLACKWELL, documented=False
+    ),
+    InstructionForm(_F8F6F4, _k(64), _F16_F32, 120, sparse=True, kinds=("f8f6f4",), only=_CONSUMER_BLACKWELL),
+    InstructionForm(
+        _F8F6F4, _k(64), _F32, 120, sparse=True, kinds=("mxf8f6f4",), scales=_MXF8F6F4, only=_CONSUMER_BLACKWELL
+    ),
+    InstructionForm(_FP4, _k(128), _F32, 120, sparse=True, kinds=("mxf4",), scales=_MXF4, only=_CONSUMER_BLACKWELL),
+    InstructionForm(
+        _FP4, _k(128), _F32, 120, sparse=True, kinds=("mxf4nvf4",), scales=_MXF4NVF4, only=_CONSUMER_BLACKWELL
+    ),
 )
 
 FORMS = (*_DENSE, *_SPARSE)

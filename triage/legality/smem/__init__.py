@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from triage.legality.smem.estimate import Estimate, estimate, largest_tiles, stages_that_fit, violations, violations_of
-from triage.legality.smem.model import Part
+from triage.legality.smem.model import MemoryPart
 from triage.legality.smem.rule import RULE
 
-__all__ = ["RULE", "Estimate", "Part", "estimate", "largest_tiles", "stages_that_fit", "violations", "violations_of"]
+__all__ = [
+    "RULE",
+    "Estimate",
+    "MemoryPart",
+    "estimate",
+    "largest_tiles",
+    "stages_that_fit",
+    "violations",
+    "violations_of",
+]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from triage.legality.dtypes import DType
 from triage.legality.limits import limits
 from triage.legality.smem import model
-from triage.legality.smem.model import Loop, Part
+from triage.legality.smem.model import Loop, MemoryPart
 from triage.legality.violation import Violation
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -36,8 +36,8 @@ class Estimate:
     ``notes`` say what no compile confirmed."""
 
     loop: Loop
-    during: tuple[Part, ...]
-    after: Part
+    during: tuple[MemoryPart, ...]
+    after: MemoryPart
     limit_bytes: int | None
     notes: tuple[str, ...]
 
@@ -80,7 +80,7 @@ class Estimate:
         return max(self.loop_bytes, self.after.bytes if self.after.exact else 0) <= self.limit_bytes
 
 
-def _operands(parts: Sequence[Part]) -> int:
+def _operands(parts: Sequence[MemoryPart]) -> int:
     return sum(part.bytes for part in parts if part.name in ("A", "B"))
 
 

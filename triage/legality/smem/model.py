@@ -31,7 +31,7 @@ CONFIRMED = ("3.2", "3.4", "3.5", "3.6", "3.7", "3.8", "3.9")
 """Releases on which the estimate was compared with compiles."""
 
 
-class Instruction(Enum):
+class DotInstruction(Enum):
     """What computes the dot, which decides where operands have to be."""
 
     MMA = "mma.sync"
@@ -41,7 +41,7 @@ class Instruction(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MemoryPart:
     """Bytes of one use. ``buffers`` is how many copies of a tile it is; where ``exact`` is false, ``bytes`` is an upper
     bound."""
 
@@ -71,19 +71,19 @@ class Loop:
     warp_specialized: bool
 
     @property
-    def instruction(self) -> Instruction:
+    def instruction(self) -> DotInstruction:
         """By target and BLOCK_M: below 64 rows there is neither wgmma nor tcgen05."""
         capability = self.target.capability
         if capability is None:
-            return Instruction.MFMA
+            return DotInstruction.MFMA
         if self.m >= 64 and self.warps % 4 == 0 and self.depth_bytes >= 32:
             if capability == 90:
-                return Instruction.WGMMA
+                return DotInstruction.WGMMA
             integers = self.a.name in ("s8", "u8")
             # Triton uses tcgen05's kind::i8 from 3.8 on.
             if capability in (100, 103) and (not integers or self.release >= (3, 8)):
-                return Instruction.TCGEN05
-        return Instruction.MMA
+                return DotInstruction.TCGEN05
+        return DotInstruction.MMA
 
     @property
     def depth_bytes(self) -> int:
@@ -105,7 +105,7 @@ class Loop:
         """8-bit floats that this target's mma.sync has no instruction for, or that Triton does not use it for."""
         floats = self.a.bits == 8 and self.a.name not in ("s8", "u8")
         native = self.target.capability == 89 or (self.target.capability in (120, 121) and self.release >= (3, 5))
-        return floats and self.instruction is Instruction.MMA and not native
+        return floats and self.instruction is DotInstruction.MMA and not native
 
 
 def release_of(triton: str | None) -> tuple[int, int]:
@@ -130,30 +130,30 @@ def buffers(loop: Loop) -> int:
     capability = loop.target.capability
     if loop.stages == 1 or (capability is not None and capability < 80):
         return 1
-    if loop.instruction in (Instruction.WGMMA, Instruction.TCGEN05) or _direct_to_lds(loop):
+    if loop.instruction in (DotInstruction.WGMMA, DotInstruction.TCGEN05) or _direct_to_lds(loop):
         return loop.stages
     return loop.stages - 1
 
 
-def parts(loop: Loop) -> tuple[tuple[Part, ...], Part]:
+def parts(loop: Loop) -> tuple[tuple[MemoryPart, ...], MemoryPart]:
     """What is alive in the loop, and what is alive after it."""
-    if loop.instruction is Instruction.MFMA:
-        return tuple(_amd(loop)), Part("epilogue", 0)
+    if loop.instruction is DotInstruction.MFMA:
+        return tuple(_amd(loop)), MemoryPart("epilogue", 0)
     during = tuple(_descriptors(loop) if loop.tma else _pointers(loop))
     after = _after(loop)
     if _store_beside_buffers(loop):
         turned = sum(part.bytes for part in during if part.name == "B transposed")
-        during = (*during[:-1], Part("TMA store", max(0, after.bytes - turned)), during[-1])
+        during = (*during[:-1], MemoryPart("TMA store", max(0, after.bytes - turned)), during[-1])
     if loop.warp_specialized:
         # Barriers, captured values and the partitions' own state: 220 bytes were seen.
-        during = (*during, Part("warp specialization", 1024, exact=False))
+        during = (*during, MemoryPart("warp specialization", 1024, exact=False))
     return during, after
 
 
 def _store_beside_buffers(loop: Loop) -> bool:
     """From 3.6 to 3.8 the tile of a TMA store is allocated beside the buffers where the accumulator is stored as it
     is, without a conversion of its type after the loop."""
-    if not loop.tma_store or not loop.tma or loop.instruction is Instruction.TCGEN05:
+    if not loop.tma_store or not loop.tma or loop.instruction is DotInstruction.TCGEN05:
         return False
     return loop.stages > 1 and loop.out.bits == 32 and (3, 6) <= loop.release < (3, 9)
 
@@ -165,7 +165,7 @@ def _tile(loop: Loop, operand: str) -> int:
 
 def _k_major_only(loop: Loop) -> bool:
     """Whether an N-major B has to be transposed for wgmma."""
-    return loop.instruction is Instruction.WGMMA and loop.b_layout == "kn" and loop.b.bits != 16
+    return loop.instruction is DotInstruction.WGMMA and loop.b_layout == "kn" and loop.b.bits != 16
 
 
 def _no_mn_major(loop: Loop) -> bool:
@@ -195,31 +195,31 @@ def _asynchronous(loop: Loop, operand: str) -> bool:
     return operand == "A" or not _thread_has_row(loop)
 
 
-def _pointers(loop: Loop) -> Iterator[Part]:
+def _pointers(loop: Loop) -> Iterator[MemoryPart]:
     if loop.stages == 1 and loop.fp8_through_fp16:
         # Loaded to registers and widened there, so that A's memory is free again when B needs it.
-        yield Part("A or B", 2 * max(_tile(loop, "A"), _tile(loop, "B")), exact=False)
+        yield MemoryPart("A or B", 2 * max(_tile(loop, "A"), _tile(loop, "B")), exact=False)
         return
     for operand in ("A", "B"):
         tile, copies = _tile(loop, operand), buffers(loop)
         if not _asynchronous(loop, operand):
             # tcgen05 reads on while the next tile is stored; what is widened on the way is stored as fp16.
-            copies = 2 if loop.instruction is Instruction.TCGEN05 and loop.stages > 1 else 1
+            copies = 2 if loop.instruction is DotInstruction.TCGEN05 and loop.stages > 1 else 1
             tile *= 2 if loop.fp8_through_fp16 else 1
-        yield Part(operand, tile * copies, copies, exact=tile == _tile(loop, operand))
+        yield MemoryPart(operand, tile * copies, copies, exact=tile == _tile(loop, operand))
     if loop.fp8_through_fp16 and loop.release < (3, 3):
         # Beside the buffers, at an offset aligned to 1 KiB at most.
-        yield Part("converted A and B", _tile(loop, "A") + _tile(loop, "B") + 1024, exact=False)
-    if loop.instruction is Instruction.TCGEN05:
+        yield MemoryPart("converted A and B", _tile(loop, "A") + _tile(loop, "B") + 1024, exact=False)
+    if loop.instruction is DotInstruction.TCGEN05:
         yield _commit_barriers(loop)
 
 
-def _commit_barriers(loop: Loop) -> Part:
+def _commit_barriers(loop: Loop) -> MemoryPart:
     """tcgen05 reports by mbarrier that it has read its operands: two of them in a pipeline."""
-    return Part("mbarriers", 16 if loop.stages > 1 else 8)
+    return MemoryPart("mbarriers", 16 if loop.stages > 1 else 8)
 
 
-def _descriptors(loop: Loop) -> Iterator[Part]:
+def _descriptors(loop: Loop) -> Iterator[MemoryPart]:
     a, b, copies = _tile(loop, "A"), _tile(loop, "B"), buffers(loop)
     if loop.stages == 1:
         yield from _one_stage(loop, a, b)
@@ -231,48 +231,48 @@ def _descriptors(loop: Loop) -> Iterator[Part]:
         # B is read back to registers at once, so it is buffered, and waited for, one stage less.
         b_copies, transposed = copies - 1, b
         arrays.append(8 * b_copies)
-    elif loop.instruction is Instruction.TCGEN05 and loop.b_layout == "kn" and _no_mn_major(loop):
+    elif loop.instruction is DotInstruction.TCGEN05 and loop.b_layout == "kn" and _no_mn_major(loop):
         # Both MMAs that are in flight have a transposed copy.
         transposed = 2 * b
     elif loop.fp8_through_fp16 and loop.release >= (3, 6):
         arrays.append(8 * copies)
-    if loop.instruction is Instruction.TCGEN05:
+    if loop.instruction is DotInstruction.TCGEN05:
         arrays.append(16)
-    yield Part("A", a * copies, copies)
-    yield Part("B", b * b_copies, b_copies)
+    yield MemoryPart("A", a * copies, copies)
+    yield MemoryPart("B", b * b_copies, b_copies)
     if transposed:
-        yield Part("B transposed", transposed, transposed // b)
-    yield Part("mbarriers", sum(-(-size // 16) * 16 for size in arrays[:-1]) + arrays[-1])
+        yield MemoryPart("B transposed", transposed, transposed // b)
+    yield MemoryPart("mbarriers", sum(-(-size // 16) * 16 for size in arrays[:-1]) + arrays[-1])
 
 
-def _one_stage(loop: Loop, a: int, b: int) -> Iterator[Part]:
+def _one_stage(loop: Loop, a: int, b: int) -> Iterator[MemoryPart]:
     """Not pipelined: every load waits on a barrier of its own, whose memory the next thing reuses."""
-    if loop.instruction is Instruction.MMA and loop.release >= (3, 6):
-        yield Part("A or B", max(a, b))
-    elif loop.instruction is Instruction.MMA:
+    if loop.instruction is DotInstruction.MMA and loop.release >= (3, 6):
+        yield MemoryPart("A or B", max(a, b))
+    elif loop.instruction is DotInstruction.MMA:
         # Copied to a layout of their own beside the tile that arrives.
-        yield Part("A", a, exact=False)
-        yield Part("B", b, exact=False)
-        yield Part("gaps", 16, exact=False)
+        yield MemoryPart("A", a, exact=False)
+        yield MemoryPart("B", b, exact=False)
+        yield MemoryPart("gaps", 16, exact=False)
     else:
-        yield Part("A", a)
-        yield Part("B", b)
+        yield MemoryPart("A", a)
+        yield MemoryPart("B", b)
         if _k_major_only(loop) and loop.release < (3, 9):
-            yield Part("conversion padding", b // 16, exact=False)
-    yield Part("mbarriers", 8)
+            yield MemoryPart("conversion padding", b // 16, exact=False)
+    yield MemoryPart("mbarriers", 8)
 
 
-def _after(loop: Loop) -> Part:
+def _after(loop: Loop) -> MemoryPart:
     tile = loop.m * loop.n * loop.out.bits // 8
     if loop.tma_store:
-        return Part("TMA store", tile)
+        return MemoryPart("TMA store", tile)
     # A conversion goes through shared memory in rounds of at most one MMA instruction's result a warp.
-    round_bytes = 8192 if loop.instruction is Instruction.MMA else 16384
+    round_bytes = 8192 if loop.instruction is DotInstruction.MMA else 16384
     scratch = min(tile, round_bytes * loop.warps)
     if loop.release < (3, 5):
         # Padded by up to 8 elements a row rather than swizzled; a row may be of either dimension.
         scratch += 8 * scratch // min(loop.m, loop.n)
-    return Part("layout conversion", scratch, exact=False)
+    return MemoryPart("layout conversion", scratch, exact=False)
 
 
 def _direct_to_lds(loop: Loop) -> bool:
@@ -280,24 +280,24 @@ def _direct_to_lds(loop: Loop) -> bool:
     return loop.target.arch in ("gfx950", "gfx1250") and loop.release >= (3, 8)
 
 
-def _amd(loop: Loop) -> Iterator[Part]:
+def _amd(loop: Loop) -> Iterator[MemoryPart]:
     """MFMA: nothing but operands, whose results are stored from registers as they are."""
     a, b, copies = _tile(loop, "A"), _tile(loop, "B"), buffers(loop)
     if loop.stages == 1:
         # One after the other; an operand whose load layout is the MFMA's own needs none at all.
-        yield Part("A or B", max(a, b), exact=False)
+        yield MemoryPart("A or B", max(a, b), exact=False)
         return
     # gfx950 buffers narrow loads as well from 3.5 on.
     any_width = loop.target.arch == "gfx950" and loop.release >= (3, 5)
     for name, tile in (("A", a), ("B", b)):
         if any_width or not _narrow(loop, name):
-            yield Part(name, tile * copies, copies)
+            yield MemoryPart(name, tile * copies, copies)
         else:
             # Through registers, where 8-bit floats without an MFMA of their own are widened to fp16.
             floats = loop.a.bits == 8 and loop.a.name not in ("s8", "u8")
-            yield Part(name, tile * (2 if floats else 1), exact=False)
+            yield MemoryPart(name, tile * (2 if floats else 1), exact=False)
     if _direct_to_lds(loop):
-        yield Part("padding", _padding(loop, a, "A") + _padding(loop, b, "B"), exact=False)
+        yield MemoryPart("padding", _padding(loop, a, "A") + _padding(loop, b, "B"), exact=False)
 
 
 def _padding(loop: Loop, tile: int, operand: str) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from triage.legality import occupancy
-from triage.legality.explanation import Fact, Table
+from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, tabulated
 from triage.legality.registers import accumulator
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.smem.estimate import (
     SOURCE,
     Estimate,
@@ -16,7 +16,7 @@ from triage.legality.smem.estimate import (
     violations_of,
     with_stages,
 )
-from triage.legality.smem.model import CONFIRMED, Instruction
+from triage.legality.smem.model import CONFIRMED, DotInstruction
 
 TITLE = "shared memory of a staged matmul: buffers, barriers, scratch"
 _TABLED_STAGES = 6
@@ -93,7 +93,7 @@ def _occupancy(found: Estimate) -> list[Fact]:
     row, sm = limits(loop.target), multiprocessor(loop.target)
     if row is None or sm is None or not found.fits:
         return []
-    tensor_memory = loop.instruction is Instruction.TCGEN05
+    tensor_memory = loop.instruction is DotInstruction.TCGEN05
     words = accumulator((loop.m, loop.n), num_warps=loop.warps, target=loop.target, tensor_memory=tensor_memory)
     threads = loop.warps * loop.target.warp_size
     total = min(found.total_bytes, row.shared_bytes)
@@ -116,16 +116,16 @@ def _notes(found: Estimate) -> list[str]:
     return notes
 
 
-def _by_stages(found: Estimate) -> Table:
+def _by_stages(found: Estimate) -> RuleTable:
     rows = []
     for stages in range(1, _TABLED_STAGES + 1):
         one = with_stages(found, stages)
         verdict = {True: "yes", False: "no", None: "?"}[one.fits]
         rows.append((str(stages), str(one.loop_bytes), str(one.total_bytes), verdict))
-    return Table("by num_stages", ("stages", "loop B", "total B", "fits"), tuple(rows))
+    return RuleTable("by num_stages", ("stages", "loop B", "total B", "fits"), tuple(rows))
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     rows = []
     for target, row in tabulated():
         sm = multiprocessor(target)
@@ -133,7 +133,7 @@ def _tables(given: Given) -> list[Table]:
         rows.append((str(target), str(row.shared_bytes), each, _copies(target.backend, target.arch)))
     columns = ("target", "a block, B", "an SM, B", "buffers of an operand")
     sources = tuple(row.source for _, row in tabulated())
-    return [Table(TITLE, columns, tuple(rows), sources)]
+    return [RuleTable(TITLE, columns, tuple(rows), sources)]
 
 
 def _copies(backend: str, arch: str) -> str:
@@ -152,7 +152,7 @@ def _copies(backend: str, arch: str) -> str:
 
 _CHOICES = ("pointer", "tma")
 
-RULE = Rule(
+RULE = LegalityRule(
     "smem",
     TITLE,
     (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triage.legality.tcgen05.kinds import K96, KINDS, Kind
+from triage.legality.tcgen05.kinds import K96, KINDS, MmaKind
 
 _ACCUMULATORS = {"f16": 0, "f32": 1, "s32": 2}
 _CODES: dict[str, dict[str, int]] = {
@@ -25,7 +25,7 @@ _SHIFTS = (0, 8, 16, 32)
 
 
 @dataclass(frozen=True, slots=True)
-class Descriptor:
+class InstructionDescriptor:
     """What the bits say. M, N in elements, of all CTAs of the group; ``k`` is told only where the bits hold it (96).
 
     ``selector`` picks the sparsity metadata (0 to 3), ``shift`` is the most columns that B is shifted by for reuse in
@@ -53,7 +53,7 @@ class Descriptor:
     k: int | None = None
 
 
-def encode(value: Descriptor) -> int:
+def encode(value: InstructionDescriptor) -> int:
     """The 32 bits. Raises ValueError for what the fields cannot hold; they hold illegal shapes too."""
     kind = _kind(value.kind)
     codes = _CODES[kind.name]
@@ -72,7 +72,7 @@ def encode(value: Descriptor) -> int:
     return bits | (value.k == K96) << 31
 
 
-def decode(bits: int, kind: str) -> Descriptor:
+def decode(bits: int, kind: str) -> InstructionDescriptor:
     """What 32 bits say to an instruction of a kind. Raises ValueError for a kind that is none, for a type code that the
     kind does not have, and for reserved bits that are set."""
     known = _kind(kind)
@@ -84,7 +84,7 @@ def decode(bits: int, kind: str) -> Descriptor:
     d = {code: name for name, code in _ACCUMULATORS.items()}.get(bits >> 4 & 3, "")
     if not scaled and d not in known.accumulators:
         raise ValueError(f"kind::{kind} has no accumulator type {bits >> 4 & 3}")
-    found = Descriptor(
+    found = InstructionDescriptor(
         kind,
         names[a],
         names[b],
@@ -109,7 +109,7 @@ def decode(bits: int, kind: str) -> Descriptor:
     return found
 
 
-def _kind(name: str) -> Kind:
+def _kind(name: str) -> MmaKind:
     if name not in KINDS:
         raise ValueError(f"kind::{name} is none of {', '.join(KINDS)}")
     return KINDS[name]

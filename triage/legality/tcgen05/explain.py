@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from triage.legality import tmem
-from triage.legality.explanation import Drawing, Fact, Table
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
-from triage.legality.tcgen05.descriptor import Descriptor, encode
+from triage.legality.explanation import Drawing, Fact, RuleTable
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.tcgen05.descriptor import InstructionDescriptor, encode
 from triage.legality.tcgen05.instruction import MMA, violations
-from triage.legality.tcgen05.kinds import KINDS, SCALE_TYPES, SHAPES, TRANSPOSE, TYPES, VECTORS, Kind, accumulators, of
+from triage.legality.tcgen05.kinds import (
+    KINDS,
+    SCALE_TYPES,
+    SHAPES,
+    TRANSPOSE,
+    TYPES,
+    VECTORS,
+    MmaKind,
+    accumulators,
+    of,
+)
 from triage.legality.tcgen05.lowering import SOURCE, Lowered, lowered
 from triage.legality.violation import spoken
 from triage.model.errors import InputError
@@ -44,13 +54,13 @@ def _judge(given: Given) -> Judgement:
     )
 
 
-def _kind(given: Given) -> Kind | None:
+def _kind(given: Given) -> MmaKind | None:
     if "kind" in given:
         return KINDS[given["kind"]]
     return of(str(given["a"]), str(given.get("b", given["a"])), given.get("scale_vector"))
 
 
-def _facts(given: Given, kind: Kind, left: str, right: str) -> list[Fact]:
+def _facts(given: Given, kind: MmaKind, left: str, right: str) -> list[Fact]:
     sparse, ws, group = given.get("sparse", False), given.get("ws", False), given["cta_group"]
     d = str(given.get("d", accumulators(kind, left)[0]))
     k = given.get("k", kind.depths(sparse)[0])
@@ -59,7 +69,7 @@ def _facts(given: Given, kind: Kind, left: str, right: str) -> list[Fact]:
     if kind.block_scaled:
         name += ".block_scale" + (f".{'' if vector.startswith('block') else 'scale_vec::'}{vector}" if vector else "")
     bits = encode(
-        Descriptor(
+        InstructionDescriptor(
             kind.name,
             left,
             right,
@@ -87,7 +97,7 @@ def _facts(given: Given, kind: Kind, left: str, right: str) -> list[Fact]:
     return found
 
 
-def _scale(given: Given, kind: Kind) -> str:
+def _scale(given: Given, kind: MmaKind) -> str:
     """The scales' type: where it is not given, the one that the vector has alone."""
     if "scale" in given:
         return str(given["scale"])
@@ -120,7 +130,7 @@ def _of_triton(made: Lowered) -> list[Fact]:
     ]
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     shapes, types = [], []
     for kind in KINDS.values():
         for group in (1, 2):
@@ -134,16 +144,16 @@ def _tables(given: Given) -> list[Table]:
         majors = "K or MN" if "mn" in kind.majors else "K"
         types.append((kind.name, " ".join(kind.operands), " ".join(kind.accumulators), majors, scales, _targets(kind)))
     return [
-        Table("Shapes", ("kind", "CTAs", "M", "N", "K"), tuple(shapes)),
-        Table("Types", ("kind", "A, B", "D", "majors", "scale vectors", "targets"), tuple(types), (TRANSPOSE,)),
+        RuleTable("Shapes", ("kind", "CTAs", "M", "N", "K"), tuple(shapes)),
+        RuleTable("Types", ("kind", "A, B", "D", "majors", "scale vectors", "targets"), tuple(types), (TRANSPOSE,)),
     ]
 
 
-def _targets(kind: Kind) -> str:
+def _targets(kind: MmaKind) -> str:
     return "10.0, 11.0" if kind.name == "i8" else "10.0, 10.3, 11.0"
 
 
-RULE = Rule(
+RULE = LegalityRule(
     "tcgen05",
     TITLE,
     (

@@ -22,7 +22,7 @@ from triage.legality.tcgen05.kinds import (
     TRANSPOSE,
     TYPES,
     VECTORS,
-    Kind,
+    MmaKind,
     accumulators,
     of,
 )
@@ -130,7 +130,7 @@ def _target(
     target: str | Target | None,
     capability: int | None,
     family: bool,
-    row: Kind | None,
+    row: MmaKind | None,
     sparse: bool,
     vector: str | None,
 ) -> list[Violation]:
@@ -157,7 +157,7 @@ def _target(
     return [Violation("tcgen05.target", "target", text, allowed, near, TARGET, reason)]
 
 
-def _operands(a: str, b: str | None, left: str | None, right: str | None, row: Kind | None) -> list[Violation]:
+def _operands(a: str, b: str | None, left: str | None, right: str | None, row: MmaKind | None) -> list[Violation]:
     """Types that the kind (any kind, without one) does not multiply, and pairs that it does not mix. Without ``b`` both
     are the same type, which is said once."""
     every = tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.operands))
@@ -190,7 +190,7 @@ def _partners(left: str) -> tuple[str, ...]:
     return kind.operands if kind and kind.mixed else (left,)
 
 
-def _accumulator(d: str | DType | None, left: str | None, row: Kind | None) -> list[Violation]:
+def _accumulator(d: str | DType | None, left: str | None, row: MmaKind | None) -> list[Violation]:
     if d is None:
         return []
     allowed = accumulators(row, left or "") if row else ("f32", "f16", "s32")
@@ -203,7 +203,7 @@ def _accumulator(d: str | DType | None, left: str | None, row: Kind | None) -> l
 
 
 def _form(
-    row: Kind | None, cta_group: int, ws: bool, a_from: str, ashift: bool, collector: str | None, lanes: int
+    row: MmaKind | None, cta_group: int, ws: bool, a_from: str, ashift: bool, collector: str | None, lanes: int
 ) -> list[Violation]:
     """Qualifiers that do not go together."""
     found = []
@@ -257,7 +257,7 @@ def _form(
     return found
 
 
-def _major(row: Kind, parameter: str, given: str, a_from: str) -> Violation | None:
+def _major(row: MmaKind, parameter: str, given: str, a_from: str) -> Violation | None:
     own = "m" if parameter == "a" else "n"
     major = {"k": "k", "mn": "mn", own: "mn"}.get(given.strip().lower())
     in_tmem = _ORIGINS.get(a_from.strip().lower()) == "tmem"
@@ -274,7 +274,7 @@ def _major(row: Kind, parameter: str, given: str, a_from: str) -> Violation | No
     return Violation(f"tcgen05.{parameter}-major", f"{parameter}_major", given, allowed, allowed[:1], TRANSPOSE, reason)
 
 
-def _scales(row: Kind, vector: str | None, scale: str | DType | None) -> list[Violation]:
+def _scales(row: MmaKind, vector: str | None, scale: str | DType | None) -> list[Violation]:
     vectors = dict(row.vectors)
     allowed = tuple(vectors)
     if vector is None and row.unscaled and scale is None:
@@ -302,13 +302,13 @@ def _scales(row: Kind, vector: str | None, scale: str | DType | None) -> list[Vi
     return [Violation("tcgen05.scale", "scale", str(scale), types, types[:1], SCALES, reason)]
 
 
-def _transposed(row: Kind, b_major: str, ws: bool) -> str:
+def _transposed(row: MmaKind, b_major: str, ws: bool) -> str:
     wide = b_major.strip().lower() in ("mn", "n") and row.container_bits == 8 and "mn" in row.majors and not ws
     return " when an 8-bit B is N-major" if wide else ""
 
 
 def _size(
-    parameter: str, given: int, allowed: tuple[int, ...], row: Kind, group: int, sparse: bool, ws: bool, why: str
+    parameter: str, given: int, allowed: tuple[int, ...], row: MmaKind, group: int, sparse: bool, ws: bool, why: str
 ) -> list[Violation]:
     if given in allowed:
         return []

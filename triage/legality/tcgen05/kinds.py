@@ -30,7 +30,7 @@ WS_M = (32, 64, 128)
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class MmaKind:
     """One ``.kind``.
 
     ``operands`` are the types of A and B and ``mixed`` says whether they may differ; ``accumulators`` the types of D,
@@ -88,16 +88,16 @@ class Kind:
 _NARROW = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1")
 _UE8M0 = ("ue8m0",)
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, MmaKind] = {
     kind.name: kind
     for kind in (
-        Kind("f16", ("f16", "bf16"), ("f32", "f16"), 16, mixed=False),
-        Kind("tf32", ("tf32",), ("f32",), 8),
-        Kind("f8f6f4", _NARROW, ("f32", "f16"), 32),
-        Kind("i8", ("s8", "u8"), ("s32",), 32),
-        Kind("mxf8f6f4", _NARROW, ("f32",), 32, vectors=(("1X", _UE8M0), ("block32", _UE8M0))),
-        Kind("mxf4", ("e2m1",), ("f32",), 64, majors=("k",), vectors=(("2X", _UE8M0), ("block32", _UE8M0))),
-        Kind(
+        MmaKind("f16", ("f16", "bf16"), ("f32", "f16"), 16, mixed=False),
+        MmaKind("tf32", ("tf32",), ("f32",), 8),
+        MmaKind("f8f6f4", _NARROW, ("f32", "f16"), 32),
+        MmaKind("i8", ("s8", "u8"), ("s32",), 32),
+        MmaKind("mxf8f6f4", _NARROW, ("f32",), 32, vectors=(("1X", _UE8M0), ("block32", _UE8M0))),
+        MmaKind("mxf4", ("e2m1",), ("f32",), 64, majors=("k",), vectors=(("2X", _UE8M0), ("block32", _UE8M0))),
+        MmaKind(
             "mxf4nvf4",
             ("e2m1",),
             ("f32",),
@@ -120,12 +120,12 @@ VECTORS = ("1X", "2X", "4X", "block16", "block32")
 SCALE_TYPES = ("ue8m0", "ue4m3")
 
 
-def accumulators(kind: Kind, a: str) -> tuple[str, ...]:
+def accumulators(kind: MmaKind, a: str) -> tuple[str, ...]:
     """The types of D beside an A of this type: bf16 has no f16 accumulator."""
     return ("f32",) if a == "bf16" else kind.accumulators
 
 
-def of(a: str, b: str, scale_vector: str | None = None) -> Kind | None:
+def of(a: str, b: str, scale_vector: str | None = None) -> MmaKind | None:
     """The kind that multiplies these types, None where none does. Scales make it a block-scaled one."""
     if scale_vector is None:
         return next((kind for kind in KINDS.values() if {a, b} <= set(kind.operands)), None)

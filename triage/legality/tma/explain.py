@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from triage.legality.explanation import Drawing, Fact, Table, grid
+from triage.legality.explanation import Drawing, Fact, RuleTable, grid
 from triage.legality.limits import limits
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.tma import descriptor, tensor_map
 from triage.legality.tma.copy import COPY, TENSORS
 from triage.legality.tma.types import ELEMENTS, IM2COL, INTERLEAVES, MAP, SWIZZLES, Element, element
@@ -96,7 +96,7 @@ def swizzled(unit: int, span: int) -> int:
     return unit ^ (line & (span // _UNIT - 1)) if span else unit
 
 
-def _tables(given: Given) -> list[Table]:
+def _tables(given: Given) -> list[RuleTable]:
     rules = (
         ("axes", "1 to 5; 3 to 5 with an interleave and in im2col; 2 in gather4 and scatter4", MAP),
         ("box", f"1 to {tensor_map.MAX_BOX} an axis", MAP),
@@ -121,9 +121,9 @@ def _tables(given: Given) -> list[Table]:
         ("im2col_w_128", "3 to 5", "10.x, 11.0", "none"),
     )
     return [
-        Table("A tensor map", ("what", "allowed", "source"), rules, (MAP,)),
-        Table("Types", ("CU_TENSOR_MAP_DATA_TYPE_", "bits", "elements of a row: multiples of"), types),
-        Table("Copies", ("mode", "axes", "loads", "stores"), modes, (TENSORS, _PATTERNS)),
+        RuleTable("A tensor map", ("what", "allowed", "source"), rules, (MAP,)),
+        RuleTable("Types", ("CU_TENSOR_MAP_DATA_TYPE_", "bits", "elements of a row: multiples of"), types),
+        RuleTable("Copies", ("mode", "axes", "loads", "stores"), modes, (TENSORS, _PATTERNS)),
     ]
 
 
@@ -131,7 +131,7 @@ def _rows(entry: Element) -> str:
     return str(_UNIT * 8 // entry.bits)
 
 
-RULE = Rule(
+RULE = LegalityRule(
     "tma",
     TITLE,
     (

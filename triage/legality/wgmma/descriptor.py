@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triage.legality.wgmma.layouts import UNIT, Tile
+from triage.legality.wgmma.layouts import UNIT, OperandTile
 
 SOURCE = "PTX ISA, wgmma: Matrix Descriptor Format"
 FIELDS = (
@@ -27,7 +27,7 @@ _REACH = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
-class Descriptor:
+class MatrixDescriptor:
     """The fields in bytes (``base_offset`` is 0 to 7, ``swizzle`` 0, 32, 64 or 128).
 
     ``encode`` raises ValueError where a field cannot be written.
@@ -54,13 +54,13 @@ class Descriptor:
         return value | self.base_offset << 49 | _CODES[self.swizzle] << 62
 
     @classmethod
-    def decode(cls, value: int) -> Descriptor:
+    def decode(cls, value: int) -> MatrixDescriptor:
         """The fields of a 64-bit value, signed as LLVM prints it or not; bits that no field has are ignored."""
         start, leading, stride, base, code = ((value >> low) & ((1 << width) - 1) for _, low, width, _ in FIELDS)
         return cls(start * UNIT, leading * UNIT, stride * UNIT, _WIDTHS[code], base)
 
 
-def for_tile(tile: Tile, address: int = 0, row: int = 0, k: int = 0) -> Descriptor:
+def for_tile(tile: OperandTile, address: int = 0, row: int = 0, k: int = 0) -> MatrixDescriptor:
     """The descriptor of the instruction whose operand begins at element (row of M or N, k) of a tile.
 
     ``address`` is the tile's in shared memory: a multiple of the layout's ``pattern_bytes``, or of 128, and the base
@@ -80,4 +80,4 @@ def for_tile(tile: Tile, address: int = 0, row: int = 0, k: int = 0) -> Descript
     if layout.major == "k" and layout.swizzle:
         leading = UNIT
     base = address >> 7 & 7 if address % layout.pattern_bytes else 0
-    return Descriptor(address + tile.start(row, k), leading, stride, layout.swizzle, base)
+    return MatrixDescriptor(address + tile.start(row, k), leading, stride, layout.swizzle, base)

@@ -189,7 +189,7 @@ def _major(parameter: str, given: str, row: Operand | None, in_registers: bool) 
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class WgmmaInstruction:
     """A legal wgmma as it is written. Registers are 32-bit, a thread's."""
 
     a: Operand
@@ -238,12 +238,14 @@ class Instruction:
         return tuple(found)
 
 
-def instruction(a: str, b: str | None = None, d: str | None = None, n: int = 64, sparse: bool = False) -> Instruction:
+def instruction(
+    a: str, b: str | None = None, d: str | None = None, n: int = 64, sparse: bool = False
+) -> WgmmaInstruction:
     """The instruction of these types and this N. Raises ValueError with the violations where there is none."""
     if found := violations(a=a, b=b, d=d, n=n, sparse=sparse):
         raise ValueError("; ".join(map(str, found)))
     left, right = OPERANDS[dtypes.parse(a).name], OPERANDS[dtypes.parse(b or a).name]
-    return Instruction(left, right, dtypes.parse(d).name if d else left.accumulators[0], n, sparse)
+    return WgmmaInstruction(left, right, dtypes.parse(d).name if d else left.accumulators[0], n, sparse)
 
 
 def widest(n: int, allowed: Sequence[int]) -> int | None:

@@ -17,8 +17,8 @@ MN, swizzled next atom along M or N              next 8 of K
 ===========  ==================================  ==================================
 
 The swizzle exchanges 16-byte units: address bits 4 and up are XORed with bits 7 and up, one bit for 32 bytes, two for
-64, three for 128. ``Layout.offset`` is these formulas. Operands stored by them, for all eight layouts with LBO and SBO
-packed and spread out, gave the right product in each of 1,216 instructions on an H200.
+64, three for 128. ``SharedLayout.offset`` is these formulas. Operands stored by them, for all eight layouts with LBO
+and SBO packed and spread out, gave the right product in each of 1,216 instructions on an H200.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ STRIDES = "PTX ISA, wgmma: leading dimension byte offset, stride dimension byte 
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SharedLayout:
     """One of the eight: ``major`` is ``k`` or ``mn``, ``swizzle`` is 0, 32, 64 or 128 bytes."""
 
     major: str
@@ -116,12 +116,12 @@ class Layout:
         return self.atom_bytes if self.swizzle else UNIT
 
 
-LAYOUTS = tuple(Layout(major, swizzle) for major in MAJORS for swizzle in SWIZZLES)
+LAYOUTS = tuple(SharedLayout(major, swizzle) for major in MAJORS for swizzle in SWIZZLES)
 """The eight."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class OperandTile:
     """An operand's tile in shared memory, packed as TMA and Triton leave it.
 
     ``rows`` of M or N by ``k``, in elements. The tile is cut along its contiguous dimension into *boxes* as wide as
@@ -132,7 +132,7 @@ class Tile:
     rows: int
     k: int
     dtype: DType
-    layout: Layout
+    layout: SharedLayout
 
     def __post_init__(self) -> None:
         rows, k = self.layout.atom(self.dtype)
@@ -185,7 +185,7 @@ def swizzle_of(contiguous_bytes: int) -> int:
     return next(width for width in SWIZZLES if contiguous_bytes % max(width, UNIT) == 0)
 
 
-def drawing(layout: Layout, dtype: DType, rows: str = "m") -> Sequence[str]:
+def drawing(layout: SharedLayout, dtype: DType, rows: str = "m") -> Sequence[str]:
     """The atom: a line of text a line of memory, a cell each 16 bytes, with the elements that lie there.
 
     ``rows`` is what the rows of the operand are called, ``m`` or ``n``. At most 96 columns wide.

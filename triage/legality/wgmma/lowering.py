@@ -19,7 +19,7 @@ from enum import Enum
 
 from triage.legality import dtypes
 from triage.legality.violation import Value, Violation
-from triage.legality.wgmma.instruction import Instruction, widest
+from triage.legality.wgmma.instruction import WgmmaInstruction, widest
 from triage.legality.wgmma.types import OPERANDS, M, Operand
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -44,7 +44,7 @@ class Path(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Lowering:
+class DotLowering:
     """What becomes of a dot.
 
     With wgmma: ``warps`` along M and N, ``tiles`` of the instruction in the tile along M, N and K, ``issued`` how many
@@ -53,7 +53,7 @@ class Lowering:
     """
 
     path: Path
-    instruction: Instruction | None = None
+    instruction: WgmmaInstruction | None = None
     warps: tuple[int, int] | None = None
     tiles: tuple[int, int, int] | None = None
     issued: int = 0
@@ -72,7 +72,7 @@ def lower(
     num_warps: int = 4,
     target: Target = HOPPER,
     release: str | None = None,
-) -> Lowering:
+) -> DotLowering:
     """What ``tl.dot`` of an M x K by a K x N tile becomes; sizes in elements, types in any spelling.
 
     ``f32`` operands count as tf32 with ``input_precision`` ``tf32`` or ``tf32x3``, and go to FMA with ``ieee``. The
@@ -88,22 +88,22 @@ def lower(
         fma = Violation(
             "wgmma.input-precision", "input_precision", input_precision, allowed, allowed[:1], SOURCE, reason
         )
-        return Lowering(Path.REFUSED if _refused(32, "f32", n, k, release) else Path.FMA, obstacles=(fma,))
+        return DotLowering(Path.REFUSED if _refused(32, "f32", n, k, release) else Path.FMA, obstacles=(fma,))
     names = tuple("tf32" if name in single else name for name in (left, right))
     row = OPERANDS.get(names[0]) if names[0] in _TRITON_TYPES else None
     obstacles = list(_conditions(m, n, k, row, names, num_warps, target, release))
     if obstacles or row is None:
-        return Lowering(_path(obstacles, row, n, k, target, release), obstacles=tuple(obstacles))
+        return DotLowering(_path(obstacles, row, n, k, target, release), obstacles=tuple(obstacles))
     instruction_n = _width(m, n, row, num_warps)
     if instruction_n is None:  # pragma: no cover - a tile with N a multiple of 8 has one
-        return Lowering(Path.UNKNOWN)
+        return DotLowering(Path.UNKNOWN)
     accumulator = dtypes.parse(d).name if d else row.accumulators[0]
-    found = Instruction(row, OPERANDS[names[1]], accumulator, instruction_n)
+    found = WgmmaInstruction(row, OPERANDS[names[1]], accumulator, instruction_n)
     warps = warps_of(m, num_warps)
     tiles = (m // M, n // instruction_n, k // row.k)
     rounds = (max(m // (16 * warps[0]), 1), max(n // (instruction_n * warps[1]), 1), tiles[2])
     passes = 3 if input_precision == "tf32x3" and "f32" in (left, right) else 1
-    return Lowering(Path.WGMMA, found, warps, tiles, rounds[0] * rounds[1] * rounds[2] * passes, passes)
+    return DotLowering(Path.WGMMA, found, warps, tiles, rounds[0] * rounds[1] * rounds[2] * passes, passes)
 
 
 def warps_of(m: int, num_warps: int) -> tuple[int, int]:

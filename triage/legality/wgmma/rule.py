@@ -8,12 +8,12 @@ from typing import Any
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Fact
-from triage.legality.rule import Given, Judgement, Parameter, Rule, Syntax
+from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation
 from triage.legality.wgmma import descriptor, layouts, lowering, sync, tables, tile
-from triage.legality.wgmma.asked import Asked, read
-from triage.legality.wgmma.instruction import Instruction
-from triage.legality.wgmma.layouts import Layout, Tile
+from triage.legality.wgmma.instruction import WgmmaInstruction
+from triage.legality.wgmma.layouts import OperandTile, SharedLayout
+from triage.legality.wgmma.request import TileRequest, read
 from triage.legality.wgmma.types import OPERANDS, SHAPES, TYPES, M, Operand
 
 TITLE = "matrix instructions of a warpgroup on Hopper: shapes, majors, shared-memory layouts, descriptors"
@@ -34,10 +34,10 @@ def judge(given: Given) -> Judgement:
     )
 
 
-def _legal(asked: Asked) -> Judgement:
+def _legal(asked: TileRequest) -> Judgement:
     lowered = asked.lowered()
     by_triton = lowered.instruction if asked.is_triton_tile and not asked.sparse else None
-    chosen = by_triton or Instruction(
+    chosen = by_triton or WgmmaInstruction(
         asked.row, OPERANDS[asked.b], asked.d or asked.row.accumulators[0], tile.instruction_n(asked.n), asked.sparse
     )
     tiles = (asked.m // M, asked.n // chosen.n, asked.k // chosen.k)
@@ -62,7 +62,7 @@ def _legal(asked: Asked) -> Judgement:
         )
         facts.append(Fact("issued", lowered.issued, "issued", f"{lowered.issued} by each warpgroup"))
     # Where B lies as A does, one picture stands for both.
-    drawn: dict[tuple[Layout, DType], list[str]] = {}
+    drawn: dict[tuple[SharedLayout, DType], list[str]] = {}
     for who in asked.in_shared():
         placed = asked.tile(who)
         fields = _operand(placed)
@@ -99,7 +99,7 @@ _SHOWN = (
 )
 
 
-def _operand(placed: Tile) -> Mapping[str, Any]:
+def _operand(placed: OperandTile) -> Mapping[str, Any]:
     """An operand's layout and the descriptor of its first instruction, at address 0."""
     first = descriptor.for_tile(placed)
     return {
@@ -115,7 +115,7 @@ def _operand(placed: Tile) -> Mapping[str, Any]:
     }
 
 
-def _drawing(layout: Layout, dtype: DType, owners: list[str]) -> Drawing:
+def _drawing(layout: SharedLayout, dtype: DType, owners: list[str]) -> Drawing:
     rows = {"a": "m", "b": "n"}[owners[0]] if len(owners) == 1 else "mn"
     whose = " and ".join(owners).upper()
     title = f"One atom of {whose}: {layout.name}, {dtype}, {_by(list(layout.atom(dtype)))} elements"
@@ -136,11 +136,11 @@ def _majors_text(row: Operand) -> str:
     return "K or MN, of each operand in shared memory" if row.transposes else "K only; MN-major is for f16 and bf16"
 
 
-def _registers(chosen: Instruction) -> str:
+def _registers(chosen: WgmmaInstruction) -> str:
     return f"{chosen.accumulator_registers} a thread: {M}x{chosen.n} {chosen.d} over 128 threads"
 
 
-def _fallback(asked: Asked) -> tuple[str, ...]:
+def _fallback(asked: TileRequest) -> tuple[str, ...]:
     """What Triton does with a dot whose tile or operands no wgmma takes, and what brings wgmma back."""
     if asked.a not in OPERANDS:
         return ()
@@ -168,7 +168,7 @@ def _fallback(asked: Asked) -> tuple[str, ...]:
     return (f"Triton {asked.triton or '3.9'} {what}: {reasons}. What brings wgmma back: {cure}.",)
 
 
-def _triton_notes(asked: Asked) -> tuple[str, ...]:
+def _triton_notes(asked: TileRequest) -> tuple[str, ...]:
     found = []
     if asked.row.dtype.name == "s8" and asked.n >= 256:
         found.append(
@@ -195,7 +195,7 @@ _K_MAJOR = (
 )
 
 
-def _alternatives(asked: Asked, found: tuple[Violation, ...]) -> list[tuple[str, dict[str, Any]]]:
+def _alternatives(asked: TileRequest, found: tuple[Violation, ...]) -> list[tuple[str, dict[str, Any]]]:
     """The loads that make an operand K-major; the types that may be MN-major, where that is all that is wrong."""
     if {one.parameter for one in found} - {"a_major", "b_major"} or asked.a_from != "shared":
         return list(_K_MAJOR)
@@ -212,7 +212,7 @@ def _alternatives(asked: Asked, found: tuple[Violation, ...]) -> list[tuple[str,
     ]
 
 
-RULE = Rule(
+RULE = LegalityRule(
     "wgmma",
     TITLE,
     (

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from triage.legality.explanation import Table
+from triage.legality.explanation import RuleTable
 from triage.legality.rule import Given
 from triage.legality.wgmma import descriptor, layouts, lowering, sync
 from triage.legality.wgmma.types import OPERANDS, Operand
 
 
-def tables(given: Given) -> list[Table]:
+def tables(given: Given) -> list[RuleTable]:
     """Everything that holds for all parameters."""
     return [_types(), _layouts(), _offsets(), _descriptor(), _lowering(), _sync()]
 
 
-def _types() -> Table:
+def _types() -> RuleTable:
     rows = tuple(
         (
             name,
@@ -27,14 +27,14 @@ def _types() -> Table:
         )
         for name, row in OPERANDS.items()
     )
-    return Table("Types", ("A", "B", "D", "shape", "K", "N", "majors", "sparse"), rows)
+    return RuleTable("Types", ("A", "B", "D", "shape", "K", "N", "majors", "sparse"), rows)
 
 
 def _n(row: Operand) -> str:
     return "8, 16 … 256" if row.n == OPERANDS["f16"].n else "8, 16, 24, 32, 48 … 256"
 
 
-def _layouts() -> Table:
+def _layouts() -> RuleTable:
     rows = []
     for layout in layouts.LAYOUTS:
         line = f"{layout.units}T"
@@ -42,10 +42,10 @@ def _layouts() -> Table:
         rows.append((*_named(layout), atom, layout.form(), str(layout.pattern_bytes)))
     columns = ("major", "swizzle", "atom, M/N x K", "shape:stride over (M/N, K)", "align, B")
     title = "Shared-memory layouts; T elements are 16 bytes"
-    return Table(title, columns, tuple(rows), (layouts.SOURCE, layouts.STRIDES))
+    return RuleTable(title, columns, tuple(rows), (layouts.SOURCE, layouts.STRIDES))
 
 
-def _offsets() -> Table:
+def _offsets() -> RuleTable:
     rows = []
     for layout in layouts.LAYOUTS:
         if layout.major == "k":
@@ -57,19 +57,21 @@ def _offsets() -> Table:
             packed = (f"{layout.atom_bytes} B", "K x 16 B")
         rows.append((*_named(layout), *layout.meaning(), *packed))
     columns = ("major", "swizzle", "LBO", "SBO", "LBO, packed", "SBO, packed")
-    return Table("Byte offsets: what they step over, and what they are in a tile as TMA packs it", columns, tuple(rows))
+    return RuleTable(
+        "Byte offsets: what they step over, and what they are in a tile as TMA packs it", columns, tuple(rows)
+    )
 
 
-def _named(layout: layouts.Layout) -> tuple[str, str]:
+def _named(layout: layouts.SharedLayout) -> tuple[str, str]:
     return (layout.major.upper(), f"{layout.swizzle} B" if layout.swizzle else "none")
 
 
-def _descriptor() -> Table:
+def _descriptor() -> RuleTable:
     rows = tuple((f"{low}-{low + width - 1}", name, meaning) for name, low, width, meaning in descriptor.FIELDS)
-    return Table("Matrix descriptor, 64 bits", ("bits", "field", "value"), rows, (descriptor.SOURCE,))
+    return RuleTable("Matrix descriptor, 64 bits", ("bits", "field", "value"), rows, (descriptor.SOURCE,))
 
 
-def _lowering() -> Table:
+def _lowering() -> RuleTable:
     rows = (
         ("target", "cuda:90", "no wgmma"),
         ("num_warps", "a multiple of 4", "mma.sync"),
@@ -79,9 +81,9 @@ def _lowering() -> Table:
         ("type", "f16 bf16 tf32 e4m3 e5m2 s8", "no wgmma"),
         ("input_precision", "tf32, tf32x3", "ieee: FMA"),
     )
-    return Table("When Triton's tl.dot becomes wgmma", ("condition", "needs", "else"), rows, (lowering.SOURCE,))
+    return RuleTable("When Triton's tl.dot becomes wgmma", ("condition", "needs", "else"), rows, (lowering.SOURCE,))
 
 
-def _sync() -> Table:
+def _sync() -> RuleTable:
     rows = tuple((one.instruction, one.guarantees, one.not_given, one.needed) for one in sync.GUARANTEES)
-    return Table("Synchronisation", ("instruction", "guarantees", "does not give", "needed"), rows, (sync.SOURCE,))
+    return RuleTable("Synchronisation", ("instruction", "guarantees", "does not give", "needed"), rows, (sync.SOURCE,))

@@ -15,7 +15,7 @@ from triage.suggest.rewrites.scope import within
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class HelperParameter:
     """A helper's parameter: its place and its name. ``old``: it is the bare pointer of a descriptor up to 3.3."""
 
     place: int
@@ -29,7 +29,7 @@ def is_plain(definitions: Sequence[ast.FunctionDef]) -> bool:
     return bool(definitions) and all(_is_plain(function) for function in definitions)
 
 
-def axis_pairs(definitions: Sequence[ast.FunctionDef]) -> list[tuple[Parameter, Parameter]]:
+def axis_pairs(definitions: Sequence[ast.FunctionDef]) -> list[tuple[HelperParameter, HelperParameter]]:
     """Pairs of parameters that are its two offsets, extents or sizes, over all definitions. Empty for a helper that is
     not plain, or whose definitions have other parameters."""
     if not is_plain(definitions):
@@ -37,20 +37,20 @@ def axis_pairs(definitions: Sequence[ast.FunctionDef]) -> list[tuple[Parameter, 
     names = _parameters(definitions[0])
     if any(_parameters(function) != names for function in definitions):
         return []
-    found: dict[frozenset[str], tuple[Parameter, Parameter]] = {}
+    found: dict[frozenset[str], tuple[HelperParameter, HelperParameter]] = {}
     for function in definitions:
         for _, lists in _known_calls(function):
             for one, other in lists:
-                first, second = sorted((Parameter(names.index(name), name) for name in (one, other)), key=_place)
+                first, second = sorted((HelperParameter(names.index(name), name) for name in (one, other)), key=_place)
                 found[frozenset((one, other))] = (first, second)
     return list(found.values())
 
 
-def descriptor_parameter(definitions: Sequence[ast.FunctionDef]) -> Parameter | None:
+def descriptor_parameter(definitions: Sequence[ast.FunctionDef]) -> HelperParameter | None:
     """The parameter through which a plain helper loads; None where it loads through nothing or through several."""
     if not is_plain(definitions):
         return None
-    found: set[Parameter] = set()
+    found: set[HelperParameter] = set()
     for function in definitions:
         names = _parameters(function)
         for call, _ in _known_calls(function):
@@ -60,7 +60,7 @@ def descriptor_parameter(definitions: Sequence[ast.FunctionDef]) -> Parameter | 
             holder = argument(call, 0, "desc_pointer") if old else _receiver(call)
             if not isinstance(holder, ast.Name) or holder.id not in names:
                 return None
-            found.add(Parameter(names.index(holder.id), holder.id, old))
+            found.add(HelperParameter(names.index(holder.id), holder.id, old))
     places = {(one.place, one.name) for one in found}
     # Definitions for several releases may load in both ways.
     return max(found, key=lambda one: one.old) if len(places) == 1 else None
@@ -138,5 +138,5 @@ def _parameters(function: ast.FunctionDef) -> list[str]:
     return [parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)]
 
 
-def _place(parameter: Parameter) -> int:
+def _place(parameter: HelperParameter) -> int:
     return parameter.place

@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from triage.legality.explanation import Explanation, Table
-from triage.legality.rule import Rule
+from triage.legality.explanation import Explanation, RuleTable
+from triage.legality.rule import LegalityRule
 from triage.legality.violation import Violation, spoken
 from triage.publish.visible import visible
 
 
-def rules(console: Console, found: Iterable[Rule]) -> None:
+def rules(console: Console, found: Iterable[LegalityRule]) -> None:
     """One line a rule."""
     listed = list(found)
     width = max((len(rule.name) for rule in listed), default=0)
@@ -71,7 +71,7 @@ def _violation(console: Console, violation: Violation) -> None:
         _wrapped(console, text, "    ")
 
 
-def _table(console: Console, table: Table) -> None:
+def _table(console: Console, table: RuleTable) -> None:
     grid = Grid(
         title=Text(table.title, style="bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
     )

@@ -9,7 +9,7 @@ from triage.legality.dtypes import DType
 from triage.legality.rule import Given
 from triage.legality.violation import Violation
 from triage.legality.wgmma import instruction, layouts, lowering, tile
-from triage.legality.wgmma.layouts import Layout, Tile
+from triage.legality.wgmma.layouts import OperandTile, SharedLayout
 from triage.legality.wgmma.types import OPERANDS, M, Operand, stand_ins
 from triage.model.target import Target
 
@@ -17,7 +17,7 @@ _MAJORS = {"k": "k", "mn": "mn", "m": "mn", "n": "mn"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TileRequest:
     """What is explained: a tile, with everything filled in; names of types are PTX's."""
 
     a: str
@@ -77,18 +77,18 @@ class Asked:
         rows, k, dtype, major = self.stored(who)
         return (k if major == "k" else rows) * dtype.bits // 8
 
-    def tile(self, who: str) -> Tile:
+    def tile(self, who: str) -> OperandTile:
         """An operand's tile, in the swizzle asked for or the widest that it fills."""
         rows, k, dtype, major = self.stored(who)
         width = layouts.swizzle_of(self.contiguous_bytes(who)) if self.swizzle is None else self.swizzle
-        return Tile(rows, k, dtype, Layout(major, width))
+        return OperandTile(rows, k, dtype, SharedLayout(major, width))
 
     @property
     def is_triton_tile(self) -> bool:
         """Whether ``tl.dot`` can have it: Triton's sides are powers of two."""
         return all(side & (side - 1) == 0 for side in (self.m, self.n, self.k))
 
-    def lowered(self) -> lowering.Lowering:
+    def lowered(self) -> lowering.DotLowering:
         """What Triton makes of it."""
         return lowering.lower(
             self.m,
@@ -122,12 +122,12 @@ class Asked:
         }
 
 
-def read(given: Given) -> Asked:
+def read(given: Given) -> TileRequest:
     """Parameters as the command line gives them, with what was left out."""
     a = given["a"].name
     row = OPERANDS[stand_ins(a)[0]]
     sparse = given.get("sparse", False)
-    return Asked(
+    return TileRequest(
         a=a,
         b=given["b"].name if "b" in given else a,
         d=given["d"].name if "d" in given else None,
