@@ -28,6 +28,7 @@ from triage.model.diagnosis import Diagnosis
 from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.outcome import Outcome, Status, Undecided
 from triage.model.progress import Progress
+from triage.model.releases import in_range, sort_key
 from triage.model.report import POISONED, Match, Report
 from triage.suggest.budget import Budget
 
@@ -185,8 +186,6 @@ class Session:
     def _other_releases(self, toolchain: Toolchain, matches: tuple[Match, ...]) -> list[Toolchain]:
         """Other installed releases, the nearest newer one first. If the fix is known to be in a release newer than all
         of them, an environment with that release is made."""
-        from triage.knowledge.matching import in_range
-
         installed: dict[str, Toolchain] = {}
         for other in self._toolchains.installed():
             if other.triton != toolchain.triton:
@@ -199,7 +198,7 @@ class Session:
                 installed[made.triton] = made
             except TriageError as error:
                 self._progress.note(str(error))
-        newer = [other for other in installed.values() if in_range(other.triton, f">{toolchain.triton}")]
+        newer = [other for other in installed.values() if sort_key(other.triton) > sort_key(toolchain.triton)]
         older = [other for other in installed.values() if other not in newer]
         # The nearest are the easiest to move to; the newest shows whether there is a fix at all. Each costs the start
         # of a server and a second of compiling.

@@ -10,7 +10,7 @@ import pytest
 from triage import knowledge, logs
 from triage.cases.locate import locate
 from triage.knowledge.entry import Advice, Entry, Symptoms
-from triage.knowledge.matching import in_range, is_range, match
+from triage.knowledge.matching import match
 from triage.model.diagnosis import Diagnosis, Kind
 
 WGMMA = Diagnosis(
@@ -108,29 +108,6 @@ def test_a_match_tells_what_was_tried() -> None:
     assert found.helps == ("num_warps=8: compiles (3.2.0)",)
     assert found.does_not_help == ("a larger tile: the same (3.2.0)",)
     assert match(WGMMA, [entry(kind=("assertion",))], CASE)[0].evidence == ("log",)
-
-
-@pytest.mark.parametrize(
-    ("version", "wanted", "inside"),
-    [
-        ("3.2.0", "<3.3", True),
-        ("3.3.0", "<3.3", False),
-        ("3.10.0", ">3.9", True),
-        ("3.2.0", ">=3.0,<3.3", True),
-        ("2.3.0", ">=3.0,<3.3", False),
-        ("3.2", "==3.2.0", True),
-        ("3.2.0+git1234", "<=3.2", True),
-        ("3.3.0.dev20250101", ">=3.3", True),
-    ],
-)
-def test_ranges(version: str, wanted: str, inside: bool) -> None:
-    assert in_range(version, wanted) is inside
-
-
-@pytest.mark.parametrize("text", ["", "3.2", "<", "<x", "<3.3,", "~=3.2", "before 3.3"])
-def test_what_is_no_range(text: str) -> None:
-    assert not is_range(text)
-    assert not in_range("3.2.0", text)
 
 
 def test_a_kind_with_an_open_condition_is_a_guess_and_no_match() -> None:

@@ -13,9 +13,10 @@ from pathlib import Path
 from triage.harness.machine.lld import find_lld
 from triage.harness.toolchains import Toolchain
 from triage.harness.toolchains.model import libtriton
+from triage.model.releases import in_range
 
 _SCRIPT = Path(__file__).parent / "worker" / "link.py"
-_BUILT_IN_SINCE = (3, 5)
+_BUILT_IN = ">=3.5"
 
 
 def find(spare: Iterable[Toolchain], folder: Path) -> str | None:
@@ -23,9 +24,8 @@ def find(spare: Iterable[Toolchain], folder: Path) -> str | None:
     if (program := find_lld()) is not None:
         return str(program)
     for toolchain in spare:
-        numbers = [int(part) for part in toolchain.triton.split(".")[:2] if part.isdigit()]
         libraries = libtriton(toolchain.package) if toolchain.package else []
-        if tuple(numbers) >= _BUILT_IN_SINCE and libraries:
+        if libraries and in_range(toolchain.triton, _BUILT_IN):
             path = folder / "ld.lld"
             command = shlex.join([str(toolchain.python), "-I", "-S", str(_SCRIPT), str(libraries[0])])
             path.write_text(f'#!/bin/sh\nexec {command} "$@"\n')

@@ -8,12 +8,12 @@ with the pass as ``mlir-opt`` spells it; the last header is that of the pass tha
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 from pathlib import Path
 
 from triage.ir import passes
 from triage.ir.passes import PassInput
+from triage.model.releases import in_range
 
 LOG_TAIL = 48 << 20
 """Bytes of dump kept from the end: the module before the failing pass has to be in it (seen: up to 3 MB)."""
@@ -33,8 +33,7 @@ class How(Enum):
 
 def first_way(version: str) -> How:
     """The cheapest way that names the pass on a release."""
-    parts = re.findall(r"\d+", version)[:2]
-    return How.REPRODUCER if [int(part) for part in parts] >= [3, 3] else How.DUMP
+    return How.REPRODUCER if in_range(version, ">=3.3") else How.DUMP
 
 
 def environment(how: How, folder: Path) -> dict[str, str]:

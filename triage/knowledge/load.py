@@ -13,9 +13,9 @@ from typing import Any
 
 from triage.data import data_folder
 from triage.knowledge.entry import PLACEHOLDER, Advice, Entry, Symptoms
-from triage.knowledge.matching import is_range
 from triage.model.diagnosis import Kind
 from triage.model.errors import InputError
+from triage.model.releases import is_range
 from triage.suggest.rewrites.catalogue import CATALOGUE
 
 if sys.version_info >= (3, 11):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterable, Sequence
 
 from triage.knowledge.entry import Entry, Symptoms
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
+from triage.model.releases import in_range
 from triage.model.report import Match
 
 # How much a field that agrees identifies the bug: a function and a message name it, a kind hardly narrows it down.
 _WEIGHT = {"message": 0.45, "function": 0.4, "file": 0.15, "pass": 0.2, "exception": 0.15, "kind": 0.15, "stage": 0.05}
 _CONDITION_UNKNOWN = 0.8
 """Factor for a condition on the case (target, release, option) that a log alone cannot confirm."""
+_COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 def match(diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, triton: str | None = None) -> list[Match]:
@@ -78,38 +81,8 @@ def _option_holds(actual: object, expected: str) -> bool:
     """Compare numbers for ``">1"`` and the like, texts for anything else."""
     if comparison := re.fullmatch(r"\s*([<>]=?)\s*(\d+)", expected):
         number = actual if isinstance(actual, int) else 1
-        return _compare((number,), comparison.group(1), (int(comparison.group(2)),))
+        return bool(_COMPARISONS[comparison.group(1)](number, int(comparison.group(2))))
     return str(actual) == expected
-
-
-_BOUND = re.compile(r"\s*(<=|>=|<|>|==)\s*(\d+(?:\.\d+)*)\s*")
-
-
-def is_range(text: str) -> bool:
-    """Whether ``text`` is a range that :func:`in_range` understands."""
-    return all(_BOUND.fullmatch(part) for part in text.split(","))
-
-
-def in_range(version: str, wanted: str) -> bool:
-    """``"3.2.0"`` in ``">=3.0,<3.3"``."""
-    have = _numbers(version)
-    bounds = [_BOUND.fullmatch(part) for part in wanted.split(",")]
-    return all(found and _compare(have, found.group(1), _numbers(found.group(2))) for found in bounds)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    numbers = [int(number) for number in re.findall(r"\d+", version)[:3]]
-    return tuple(numbers + [0] * (3 - len(numbers)))
-
-
-def _compare(left: tuple[int, ...], sign: str, right: tuple[int, ...]) -> bool:
-    return {
-        "<": left < right,
-        "<=": left <= right,
-        ">": left > right,
-        ">=": left >= right,
-        "==": left == right,
-    }[sign]
 
 
 def _as_match(entry: Entry, confidence: float) -> Match:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from triage.model.document import Doc, Documented, Internal
 from triage.model.errors import InputError
-from triage.model.releases import RELEASES, nearest, parse, sort_key
+from triage.model.releases import RELEASES, nearest, numbers, parse, sort_key
 
 ALL, INSTALLED = "all", "installed"
 _RANGE = ".."
@@ -102,11 +102,11 @@ def _range(word: str) -> tuple[list[str], list[str]]:
     every = [
         release
         for release in RELEASES
-        if _numbers(release)[: len(low)] >= low and (not high or _numbers(release)[: len(high)] <= high)
+        if numbers(release)[: len(low)] >= low and (not high or numbers(release)[: len(high)] <= high)
     ]
     if len(low) == 3 or len(high) == 3:
         return every, every
-    newest = {_numbers(release)[:2]: release for release in every}
+    newest = {numbers(release)[:2]: release for release in every}
     return list(newest.values()), every
 
 
@@ -117,16 +117,12 @@ def _end(word: str, text: str) -> tuple[int, ...]:
         return ()
     parse(text)
     if any(release == text or release.startswith(f"{text}.") for release in RELEASES):
-        return _numbers(text)
+        return numbers(text)
     near = ", ".join(nearest(text, RELEASES))
     raise InputError(
         f"--triton {word}: {text} is no release that triage knows (near it: {near}); "
         f"name one that is newer by itself, as in --triton {RELEASES[0]}..,{text}"
     )
-
-
-def _numbers(release: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in release.split("."))
 
 
 def _ordered(releases: Iterable[str]) -> tuple[str, ...]:

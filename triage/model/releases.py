@@ -1,12 +1,19 @@
-"""Triton versions as text: what a user may write, which releases there are, and their order. Pure."""
+"""Triton versions as text: what a user may write, which releases there are, their order and ranges. Pure.
+
+Versions are those of PEP 440, read by ``packaging``; it is imported when the first one is read.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from triage.model.errors import InputError
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 # Every 3.x release on the Python Package Index when this was written. Newer ones are found by the installer;
 # the table only answers what `3.3` means without asking, and what is near a version that does not exist.
@@ -16,17 +23,10 @@ RELEASES = (
 )
 
 OLDEST = "3.0"
-
-_NUMBER = r"(?:0|[1-9]\d{0,4})"
-_VERSION = re.compile(
-    rf"v?(?P<release>{_NUMBER}\.{_NUMBER}(?P<patch>\.{_NUMBER})?)"
-    r"(?:(?P<pre>a|b|rc)(?P<pre_number>\d{1,8}))?(?:\.post(?P<post>\d{1,8}))?(?:\.dev(?P<dev>\d{1,8}))?"
-    r"(?P<local>\+[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*)?\Z",
-    re.ASCII,
-)
-_PRE_ORDER = {"a": 0, "b": 1, "rc": 2, None: 3}
-
-Key = tuple[tuple[int, ...], int, int, int, float, str]
+_OLDEST_MAJOR = 3
+_LARGEST_NUMBER = 99_999
+"""Of a part of a version that a user asks for; anything above is a typing error."""
+_BOUND = re.compile(r"\s*(?:<=|>=|<|>|==)\s*\d+(?:\.\d+)*\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,29 @@ class Request:
 
     def accepts(self, version: str) -> bool:
         """Whether an installer may answer the request with ``version`` (PEP 440: a local ``+…`` may be added)."""
-        return self.is_met_by(version) or self.is_met_by(version.partition("+")[0])
+        return self.is_met_by(version) or self.is_met_by(without_local(version))
 
     def is_met_by(self, version: str) -> bool:
         """Whether ``version`` is the release that was asked for, and not somebody's own build of it."""
         if not self.is_series:
             return version == self.text
-        return re.fullmatch(rf"{re.escape(self.text)}\.\d+(\.post\d+)?", version) is not None
+        parsed = read(version)
+        return (
+            parsed is not None
+            and f"{parsed.major}.{parsed.minor}" == self.text
+            and len(parsed.release) == 3
+            and not (parsed.is_prerelease or parsed.local)
+        )
+
+
+def read(text: str) -> Version | None:
+    """A version as ``packaging`` reads it, None for text that is not one."""
+    from packaging.version import Version
+
+    try:
+        return Version(text)
+    except ValueError:
+        return None
 
 
 def parse(text: str) -> Request:
@@ -58,17 +74,22 @@ def parse(text: str) -> Request:
     A series that is over (a newer one is known) becomes its newest release here, without asking an installer.
     Raises InputError for anything else, and for Triton before 3.0.
     """
-    match = _VERSION.match(text.strip())
-    if match is None:
-        raise InputError(f"--triton {text!r}: not a Triton version; write 3.2 or 3.2.0")
+    version = read(text)
     text = text.strip().removeprefix("v")
-    major = int(match["release"].partition(".")[0])
-    if major < 3:
-        raise InputError(f"--triton {text}: Triton {major}.x is not supported; {OLDEST} is the oldest")
-    if match["patch"] is None and text != match["release"]:
-        raise InputError(f"--triton {text!r}: write all three numbers of the release, as in 3.2.0rc1")
-    if match["patch"] is not None:
+    if (
+        version is None
+        or version.public != without_local(text)
+        or version.epoch
+        or len(version.release) not in (2, 3)
+        or max(version.release) > _LARGEST_NUMBER
+    ):
+        raise InputError(f"--triton {text!r}: not a Triton version; write 3.2 or 3.2.0")
+    if version.major < _OLDEST_MAJOR:
+        raise InputError(f"--triton {text}: Triton {version.major}.x is not supported; {OLDEST} is the oldest")
+    if len(version.release) == 3:
         return Request(text, is_series=False)
+    if text != version.base_version:
+        raise InputError(f"--triton {text!r}: write all three numbers of the release, as in 3.2.0rc1")
     series = Request(text, is_series=True)
     known = [release for release in RELEASES if series.is_met_by(release)]
     if known and known[-1] != RELEASES[-1]:
@@ -78,29 +99,44 @@ def parse(text: str) -> Request:
 
 def is_supported(version: str) -> bool:
     """Whether an installed Triton is new enough; a version that cannot be read gets the benefit of the doubt."""
-    major = re.match(r"\d+", version)
-    return major is None or int(major.group()) >= 3
+    parsed = read(version)
+    return parsed is None or parsed.major >= _OLDEST_MAJOR
 
 
-def sort_key(version: str) -> Key:
-    """Order versions as releases follow each other; text that is no version comes first."""
-    match = _VERSION.match(version)
-    if match is None:
-        return ((), 0, 0, 0, 0.0, version)
-    return (
-        tuple(int(number) for number in match["release"].split(".")),
-        # A bare .devN comes before the first alpha.
-        -1 if match["dev"] and not match["pre"] and not match["post"] else _PRE_ORDER[match["pre"]],
-        int(match["pre_number"] or 0),
-        int(match["post"] or -1),
-        float(match["dev"] or "inf"),
-        match["local"] or "",
-    )
+def without_local(version: str) -> str:
+    """A version without its local part: ``3.4.0`` of ``3.4.0+git1a2b3c``."""
+    return version.partition("+")[0]
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a release: (3, 5, 1) of ``3.5.1`` and ``3.5.1rc1``. Empty for text that is not a version."""
+    parsed = read(version)
+    return parsed.release if parsed is not None else ()
+
+
+def sort_key(version: str) -> tuple[bool, Version | str]:
+    """Order versions as releases follow each other; text that is not a version comes first."""
+    parsed = read(version)
+    return (False, version) if parsed is None else (True, parsed)
+
+
+def is_range(text: str) -> bool:
+    """Whether ``text`` is a range that ``in_range`` reads: bounds with ``<``, ``<=``, ``>``, ``>=`` or ``==``."""
+    return all(_BOUND.fullmatch(bound) for bound in text.split(","))
+
+
+def in_range(version: str, text: str) -> bool:
+    """Whether a version is in a range such as ``>=3.0,<3.3``. The numbers of its release decide: a nightly build of
+    3.3 has what 3.3 has. False where either of them cannot be read."""
+    from packaging.specifiers import SpecifierSet
+
+    parsed = read(version)
+    return parsed is not None and is_range(text) and SpecifierSet(text).contains(parsed.base_version)
 
 
 def nearest(version: str, released: Iterable[str], count: int = 3) -> list[str]:
     """The ``count`` supported releases around where ``version`` would be, in order."""
-    known = sorted({one for one in released if _VERSION.match(one) and is_supported(one)}, key=sort_key)
-    place = sum(sort_key(one) < sort_key(version) for one in known)
-    start = max(0, min(place - (count + 1) // 2, len(known) - count))
+    known = sorted({release for release in released if read(release) and is_supported(release)}, key=sort_key)
+    position = sum(sort_key(release) < sort_key(version) for release in known)
+    start = max(0, min(position - (count + 1) // 2, len(known) - count))
     return known[start : start + count]

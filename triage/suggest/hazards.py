@@ -6,6 +6,7 @@ import re
 
 from triage.model.case import Case
 from triage.model.outcome import Resources
+from triage.model.releases import in_range
 
 _POINTER_STORE = re.compile(r"\btl\.store\(")
 
@@ -17,7 +18,7 @@ def caution(case: Case, triton: str, resources: Resources) -> str:
     compiler splits over two warp groups, leave half of the tile unwritten when they store through pointers; with a
     descriptor store, or with 64 rows, they are right.
     """
-    specialized = triton.startswith("3.6") and str(case.target) == "cuda:90" and resources.warp_specialized
+    specialized = in_range(triton, ">=3.6,<3.7") and str(case.target) == "cuda:90" and resources.warp_specialized
     if specialized and _POINTER_STORE.search(case.path.read_text(encoding="utf-8", errors="replace")):
         return (
             "Triton 3.6 was seen to leave half of a 128-row tile unwritten when a warp-specialized kernel stores it "

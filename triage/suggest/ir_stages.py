@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from triage.knowledge.matching import in_range
 from triage.model.case import Case, Language
+from triage.model.releases import in_range
 from triage.suggest.candidate import Candidate
 
 _BEFORE_LAYOUTS = frozenset({".source", ".ttir"})

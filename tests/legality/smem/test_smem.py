@@ -227,7 +227,7 @@ def test_what_no_compile_confirmed_is_said() -> None:
         ({"tile": (48, 64, 64)}, "--tile"),
         ({"stages": 0}, "--stages"),
         ({"num_warps": 3}, "--num-warps"),
-        ({"triton": "newest"}, "--triton"),
+        ({"triton": "newest"}, "write a release"),
     ],
 )
 def test_numbers_without_sense(change: dict[str, object], word: str) -> None:

@@ -92,7 +92,7 @@ def test_what_triton_does_instead_is_said() -> None:
     [note] = answer(a="tf32", b_major="mn")["notes"]
     assert "transposes" in note
     assert "N=16" in answer(a="f16", n="8", triton="3.6.0")["notes"][0]
-    with pytest.raises(InputError, match="write it as"):
+    with pytest.raises(InputError, match="write a release"):
         answer(a="f16", triton="newest")
 
 

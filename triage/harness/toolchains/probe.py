@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triage.harness.toolchains.environment import interpreter_environment
+from triage.model.releases import without_local
 
 # A first start from a network file system is slow; a program that is not Python may wait for ever.
 LIMIT_S = 20.0
@@ -114,7 +115,7 @@ def _triton_version(package: Path, records: list[tuple[str, str]]) -> str | None
     if line is None:
         return records[0][0] if records else None
     # An editable install is recorded elsewhere. A record of the same release says more (3.4.0+git1a2b3c).
-    return next((record for record, _ in records if record.partition("+")[0] == line.group(1)), line.group(1))
+    return next((record for record, _ in records if without_local(record) == line.group(1)), line.group(1))
 
 
 def _first_line(text: str) -> str:

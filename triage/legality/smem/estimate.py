@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from triage.legality.dtypes import DType
 from triage.legality.limits import limits
+from triage.legality.release import series
 from triage.legality.smem import model
 from triage.legality.smem.model import Loop, MemoryPart
 from triage.legality.violation import Violation
@@ -122,7 +123,7 @@ def estimate(
         loads=loads,
         b_layout=b_layout,
         epilogue=epilogue,
-        release=model.release_of(triton),
+        release=series(triton),
         warp_specialized=warp_specialized,
     )
     return _of(loop)

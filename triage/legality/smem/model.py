@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from enum import Enum
 
 from triage.legality.dtypes import DType, parse
-from triage.model.errors import InputError
 from triage.model.target import Target
 
 CONFIRMED = ("3.2", "3.4", "3.5", "3.6", "3.7", "3.8", "3.9")
@@ -106,14 +105,6 @@ class Loop:
         floats = self.a.bits == 8 and self.a.name not in ("s8", "u8")
         native = self.target.capability == 89 or (self.target.capability in (120, 121) and self.release >= (3, 5))
         return floats and self.instruction is DotInstruction.MMA and not native
-
-
-def release_of(triton: str | None) -> tuple[int, int]:
-    """Major and minor of a release; the newest confirmed one where none is given. Raises InputError."""
-    match (triton or CONFIRMED[-1]).split("."):
-        case [major, minor, *_] if major.isdecimal() and minor.isdecimal():
-            return int(major), int(minor)
-    raise InputError(f"--triton: {triton!r} is no release: write 3.9.0")
 
 
 def result_type(a: DType) -> DType:

@@ -13,15 +13,14 @@ Not judged: dots of rank 3, dots whose result feeds another dot's operand (Trito
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import Enum
 
 from triage.legality import dtypes
+from triage.legality.release import series
 from triage.legality.violation import Value, Violation
 from triage.legality.wgmma.instruction import WgmmaInstruction, widest
 from triage.legality.wgmma.types import OPERANDS, M, Operand
-from triage.model.errors import InputError
 from triage.model.target import Target
 
 SOURCE = "Triton, AccelerateMatmul.cpp: supportMMA, warpsPerTileV3; mmaVersionToInstrShape"
@@ -124,16 +123,6 @@ def _width(m: int, n: int, row: Operand, num_warps: int) -> int | None:
     return widest(n, [one for one in row.n if one <= most])
 
 
-def _before(release: str | None, version: tuple[int, int]) -> bool:
-    """Whether a release is older; the newest known where none is given."""
-    if release is None:
-        return False
-    match = re.match(r"(\d+)\.(\d+)", release)
-    if match is None:
-        raise InputError(f"Triton release {release!r}: write it as 3.9.0")
-    return (int(match[1]), int(match[2])) < version
-
-
 def _conditions(
     m: int,
     n: int,
@@ -161,7 +150,7 @@ def _conditions(
         above = max(-(-m // M) * M, M)
         reason = f"M={m} is no multiple of {M}, the rows of one wgmma"
         found.append(Violation("wgmma.m", "m", m, (), (), SOURCE, f"{reason}; the next is {above}"))
-    least = 16 if _before(release, (3, 8)) else 8
+    least = 16 if series(release) < (3, 8) else 8
     if n % 8 or n < least:
         fits = n % 8 == 0 and n > 0
         reason = (
@@ -183,14 +172,14 @@ def _path(obstacles: list[Violation], row: Operand | None, n: int, k: int, targe
         return Path.UNKNOWN
     if _refused(row.dtype.bits, row.dtype.name, n, k, release):
         return Path.REFUSED
-    if failed == {"k"} and _before(release, (3, 2)):
+    if failed == {"k"} and series(release) < (3, 2):
         return Path.CRASH
     return Path.MMA_SYNC
 
 
 def _refused(bits: int, name: str, n: int, k: int, release: str | None) -> bool:
     """Whether the front end takes no such dot (``triton/language/semantic.py``: the least sizes of a dot)."""
-    if n < 16 and _before(release, (3, 5)):
+    if n < 16 and series(release) < (3, 5):
         return True
-    narrow = bits == 8 and (not _before(release, (3, 3)) or (name == "s8" and _before(release, (3, 2))))
+    narrow = bits == 8 and (series(release) >= (3, 3) or (name == "s8" and series(release) < (3, 2)))
     return k < (32 if narrow else 16)
