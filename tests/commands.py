@@ -9,13 +9,15 @@ releases everywhere. The environment itself is the user's: making one takes a do
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -94,12 +96,30 @@ def empty_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory, triton_320: Toolchain) -> Path:
-    """A cache with no outcomes and one kept Triton."""
-    environment = triton_320.python.parent.parent
-    root = tmp_path_factory.mktemp("cache")
-    (root / "toolchains").mkdir()
-    (root / "toolchains" / environment.name).symlink_to(environment)
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all of xdist's workers share."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Only one process at a time works in a folder."""
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture(scope="session")
+def cache(shared_folder: Path, triton_320: Toolchain) -> Path:
+    """A cache with one kept Triton and the outcomes of the tests before, those of other processes too."""
+    environment, root = triton_320.python.parent.parent, shared_folder / "cache"
+    with locked(shared_folder):
+        if not root.exists():
+            (root / "toolchains").mkdir(parents=True)
+            (root / "toolchains" / environment.name).symlink_to(environment)
     return root
 
 
@@ -123,6 +143,10 @@ def check(cache: Path) -> Triage:
 
 
 @pytest.fixture(scope="session")
-def reproduced(check: Triage) -> Run:
+def reproduced(check: Triage, shared_folder: Path) -> Run:
     """``triage check wgmma-tf32-mn-major --json``: the main job, run once for all tests that look at it."""
-    return check("wgmma-tf32-mn-major", "--json")
+    path = shared_folder / "reproduced.json"
+    with locked(shared_folder):
+        if not path.exists():
+            path.write_text(json.dumps(asdict(check("wgmma-tf32-mn-major", "--json"))))
+    return Run(**json.loads(path.read_text()))

@@ -317,11 +317,10 @@ def test_a_binary_that_no_gpu_of_the_target_can_load(
 
 
 @releases
-def test_a_compile_goes_no_further_than_it_is_asked_to(toolchain: Toolchain) -> None:
+def test_a_compile_goes_no_further_than_it_is_asked_to(shared_engine: Engine, toolchain: Toolchain) -> None:
     """What the metadata say of its resources is known by then; the answer is nobody else's."""
     case = kernel_cases.matmul(64, 64, 64, num_stages=24)
-    with Engine(1) as engine:
-        [attempt] = engine.run([Request(case, toolchain, action=PartialCompile(Stage.LLIR))])
+    [attempt] = shared_engine.run([Request(case, toolchain, action=PartialCompile(Stage.LLIR))])
     outcome = attempt.result
     assert isinstance(outcome, Outcome)
     assert stages(outcome) == NVIDIA[:3]

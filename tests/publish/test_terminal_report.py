@@ -1,4 +1,4 @@
-"""What a person reads: golden texts at 80 columns, and no colour where nobody sees it."""
+"""The report in a terminal: its text at 80 columns, and no colour in a pipe."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import io
 import re
 from dataclasses import replace
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
 from commands import DATA, Run, Triage
+from golden_files import Golden
 from rich.console import Console
 
 from triage.model.case import Case, frozen
@@ -70,64 +70,15 @@ def printed(report: Report, width: int = 80, **named: Any) -> str:
     return file.getvalue()
 
 
-def test_a_crash() -> None:
-    assert printed(CRASH) == dedent(
-        """\
-        Assertion failed in Pattern::emit: this shape is not supported
-        matmul for cuda:90, Triton 3.2.0: BLOCK_M=128 BLOCK_N=32 BLOCK_K=32 num_warps=4
-
-        What failed
-          the compiler died of SIGABRT at stage llir, in pass convert-a-to-b (completed:
-          ttir, ttgir)
-          assertion in Pattern::emit, Pass.cpp:528
-          python: /src/lib/Pass.cpp:528: void Pattern::emit(): Assertion `ok' failed.
-
-        Cause
-          A title (an-entry, 95%; fixed in 3.3.0)
-          The cause. (A rule)
-          does not help: a larger tile: the same assertion (3.2.0)
-
-        What compiles instead
-          1. load B with its axes exchanged
-             it is K-major then
-             keeps wgmma, no spills
-             the caller: b_ptr must hold the transpose
-             @@ -1 +1 @@
-             -    b = load(p)
-             +    b = load(p).T
-          2. num_stages=1
-             keeps wgmma, no spills
-          3. FLAG=True
-             FLAG on
-             results may differ: algorithm: FLAG may choose another branch of the kernel
-          4. Triton 3.3.0
-             compiles it unchanged
-          5. cast it (not verified)
-             not compiled
-          fails the same with num_warps=8
-          each verified one was compiled for cuda:90; 12 neighbours were tried
-
-        Kept in /kept/1
-          log.txt  pass-input.mlir
-
-        Again: triage check case
-        """
-    )
+def test_a_crash(golden: Golden) -> None:
+    golden(printed(CRASH))
 
 
-def test_a_compile_that_works() -> None:
-    good = Report(CASE, Outcome(Status.OK, duration_s=0.125, resources=FAST), {"triton": "3.9.0"})
-    assert printed(good) == dedent(
-        """\
-        compiles in 0.12 s
-        matmul for cuda:90, Triton 3.9.0: BLOCK_M=128 BLOCK_N=32 BLOCK_K=32 num_warps=4
-          tensor cores: wgmma, 80 registers a thread, no spills, 20488 B of shared
-          memory
-        """
-    )
+def test_a_compile_that_works(golden: Golden) -> None:
+    golden(printed(Report(CASE, Outcome(Status.OK, duration_s=0.125, resources=FAST), {"triton": "3.9.0"})))
 
 
-def test_a_front_end_error_points_at_the_place() -> None:
+def test_a_front_end_error_points_at_the_source(golden: Golden) -> None:
     line = "    tl.store(x_ptr + offsets, nowhere + offsets)"
     error = replace(
         CRASH,
@@ -145,22 +96,7 @@ def test_a_front_end_error_points_at_the_place() -> None:
         tried=(),
         learnt=(),
     )
-    assert printed(error) == dedent(
-        """\
-        NameError: nowhere is not defined
-        matmul for cuda:90, Triton 3.2.0: BLOCK_M=128 BLOCK_N=32 BLOCK_K=32 num_warps=4
-
-        What failed
-          the compile ended in a Python exception at stage source
-          frontend-error
-          NameError: nowhere is not defined
-          kernel.py:15:31
-            tl.store(x_ptr + offsets, nowhere + offsets)
-                                      ^
-
-        Again: triage check case
-        """
-    )
+    golden(printed(error))
 
 
 def test_the_caret_of_a_real_error_is_under_the_name(check: Triage) -> None:
@@ -170,21 +106,22 @@ def test_the_caret_of_a_real_error_is_under_the_name(check: Triage) -> None:
 
 
 ENDINGS = [
-    (Outcome(Status.CRASH, Stage.LLIR, exit_code=1), "the compiler called exit(1) at stage llir"),
-    (Outcome(Status.CRASH, Stage.PTX, signal="SIGSEGV"), "the compiler died of SIGSEGV at stage ptx"),
-    (Outcome(Status.TIMEOUT, Stage.SOURCE, limit_s=2.5), "the compile did not end within 2.5 s at stage source"),
-    (Outcome(Status.OUT_OF_MEMORY, Stage.TTGIR), "the compile ran out of memory at stage ttgir"),
-    (Outcome(Status.SUSPECT, Stage.PTX), "the compile returned normally, but an error was printed"),
+    Outcome(Status.CRASH, Stage.LLIR, exit_code=1),
+    Outcome(Status.CRASH, Stage.PTX, signal="SIGSEGV"),
+    Outcome(Status.TIMEOUT, Stage.SOURCE, limit_s=2.5),
+    Outcome(Status.OUT_OF_MEMORY, Stage.TTGIR),
+    Outcome(Status.SUSPECT, Stage.PTX),
 ]
 
 
-@pytest.mark.parametrize(("outcome", "said"), ENDINGS, ids=[outcome.status.value for outcome, _ in ENDINGS])
-def test_how_it_ended_is_said_in_words(outcome: Outcome, said: str) -> None:
-    assert said in printed(replace(CRASH, outcome=outcome), width=200)
+@pytest.mark.parametrize("outcome", ENDINGS, ids=lambda outcome: outcome.status.value)
+def test_how_a_compile_ended(golden: Golden, outcome: Outcome) -> None:
+    text = printed(replace(CRASH, outcome=outcome), width=200)
+    golden(text.partition("What failed\n")[2].partition("\n\n")[0])
 
 
-def test_nothing_found_is_said(check: Triage) -> None:
-    assert "none of 12 neighbours compiled" in printed(replace(CRASH, suggestions=()))
+def test_no_neighbour_compiles(golden: Golden) -> None:
+    golden(printed(replace(CRASH, suggestions=())))
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])

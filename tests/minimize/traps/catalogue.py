@@ -144,7 +144,6 @@ TRAPS: list[Trap] = [
 
 QUICK = {
     "static-assert+broadcast+after",
-    "undefined+global+expression",
     "axis+expand+same-loop",
     "fp8-sum+cluster-gram+after",
 }
