@@ -158,6 +158,20 @@ def test_amd_gpus(tmp_path: Path, version: str, target: str) -> None:
     assert found.target == target
 
 
+@pytest.mark.parametrize(
+    ("target", "caveat"),
+    [
+        (None, None),
+        ("cuda:90", None),
+        ("cuda:130", "cuda:130 is newer than every architecture"),
+        ("cuda:61", "target 'cuda:61': not a GPU architecture"),
+    ],
+)
+def test_a_gpu_that_is_not_in_the_table_has_a_caveat(target: str | None, caveat: str | None) -> None:
+    line = gpus.Gpu("some GPU", target).caveat
+    assert line == caveat or (line is not None and caveat is not None and line.startswith(caveat))
+
+
 # --- limits ---------------------------------------------------------------------------------------------------
 
 

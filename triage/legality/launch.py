@@ -1,6 +1,6 @@
 """What a launch takes: warps and threads a block, blocks a cluster.
 
-Triton has its own word first: ``num_warps`` is a power of two (``triton/backends/*/compiler.py``, the assertion on
+Triton itself requires that ``num_warps`` is a power of two (``triton/backends/*/compiler.py``, the assertion on
 options), and warp specialization adds warps for its partitions.
 """
 
@@ -18,9 +18,9 @@ TITLE = "warps and threads a block, blocks a cluster"
 
 
 def violations(target: Target, num_warps: int = 4, num_ctas: int = 1) -> list[Violation]:
-    """What is wrong with a launch of ``num_warps`` warps a block and ``num_ctas`` blocks a cluster; empty when the
-    launch is legal, or the target is not in the table."""
-    found = []
+    """Limits that a launch of ``num_warps`` warps a block and ``num_ctas`` blocks a cluster breaks; none for a target
+    that is not in the table, but for the power of two."""
+    broken = []
     row = limits(target)
     width = target.warp_size
     most = (row.threads if row else MAX_THREADS) // width
@@ -30,10 +30,10 @@ def violations(target: Target, num_warps: int = 4, num_ctas: int = 1) -> list[Vi
         reason = (
             f"{num_warps} warps of {width} are {num_warps * width} threads; {target} takes {most * width} a block"
             if power
-            else f"num_warps={num_warps} is no power of two"
+            else f"num_warps={num_warps} is not a power of two"
         )
         source = row.source if power and row else _TRITON
-        found.append(
+        broken.append(
             Violation("launch.num-warps", "num_warps", num_warps, warps, nearest(num_warps, warps), source, reason)
         )
     if row is not None:
@@ -44,10 +44,10 @@ def violations(target: Target, num_warps: int = 4, num_ctas: int = 1) -> list[Vi
                 if row.cluster_blocks == 1
                 else f"a cluster of {num_ctas} blocks; portable are {spoken(ctas)}"
             )
-            found.append(
+            broken.append(
                 Violation("launch.num-ctas", "num_ctas", num_ctas, ctas, nearest(num_ctas, ctas), row.source, reason)
             )
-    return found
+    return broken
 
 
 def _judge(given: Given) -> Judgement:

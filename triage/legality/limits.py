@@ -59,13 +59,13 @@ def over_limit(
     row = limits(target)
     if row is None:
         return None
-    asked = (
+    resources = (
         ("shared memory", shared_bytes, row.shared_bytes),
         ("tensor memory", tensor_memory_columns or 0, row.tensor_memory_columns),
         ("threads", threads, row.threads),
         ("cluster blocks", num_ctas, row.cluster_blocks),
     )
     return next(
-        (OverLimit(resource, required, limit, row.source) for resource, required, limit in asked if required > limit),
+        (OverLimit(name, required, limit, row.source) for name, required, limit in resources if required > limit),
         None,
     )

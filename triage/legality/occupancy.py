@@ -27,9 +27,12 @@ TITLE = "blocks and warps on a multiprocessor, and what limits them"
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """``limited_by`` is the resource that allows the fewest blocks (``shared memory``, ``registers``, ``warps`` or
+    """Resident blocks and warps.
+
+    ``limited_by`` is the resource that allows the fewest blocks (``shared memory``, ``registers``, ``warps`` or
     ``blocks``), the first in this order where several do; ``allowed`` is what each allows. ``warps_per_sm`` counts
-    resident warps, of the ``most_warps`` that there is room for. Shared memory is left out where none is taken."""
+    resident warps, of the ``most_warps`` that there is room for. Shared memory is left out where none is taken.
+    """
 
     blocks_per_sm: int
     warps_per_sm: int
@@ -52,7 +55,7 @@ class Occupancy:
 def of(*, shared_bytes: int, registers: int, threads: int, target: Target) -> Occupancy | None:
     """The occupancy of a kernel: shared memory a block in bytes (static and dynamic together), registers a thread
     (AMD: VGPRs and AGPRs together where they are one file), threads a block. No block fits where the kernel asks for
-    more than a block may have. None where the table does not know the target; ValueError where ``threads`` is not
+    more than a block may have. None for a target that is not in the table; ValueError where ``threads`` is not
     positive or another number is negative."""
     if threads < 1 or shared_bytes < 0 or registers < 0:
         raise ValueError(f"{threads} threads, {shared_bytes} bytes, {registers} registers: no such kernel")
@@ -69,7 +72,7 @@ def of(*, shared_bytes: int, registers: int, threads: int, target: Target) -> Oc
     if taken := _up(shared_bytes + sm.reserved_bytes, sm.shared_granule):
         by_shared = sm.shared_bytes // taken if shared_bytes <= block.shared_bytes else 0
         allowed = (("shared memory", by_shared), *allowed)
-    limited_by, blocks = min(allowed, key=lambda one: one[1])
+    limited_by, blocks = min(allowed, key=lambda entry: entry[1])
     return Occupancy(blocks, blocks * warps, sm.warps, limited_by, allowed)
 
 
@@ -101,21 +104,21 @@ def register_steps(*, threads: int, target: Target) -> tuple[tuple[int, int], ..
 
 def violations(*, shared_bytes: int = 0, registers: int = 0, threads: int, target: Target) -> list[Violation]:
     """What keeps even one block from fitting; empty when one fits, or the target is not in the table."""
-    found: list[Violation] = []
+    broken: list[Violation] = []
     block = limits(target)
     if block is None:
-        return found
+        return broken
     if shared_bytes > block.shared_bytes:
         message = f"{shared_bytes} B of shared memory a block; {target} has {block.shared_bytes} B"
-        found.append(_over("shared", "shared", shared_bytes, (block.shared_bytes,), block.source, message))
+        broken.append(_over("shared", "shared", shared_bytes, (block.shared_bytes,), block.source, message))
     if registers > block.registers:
         message = f"{registers} registers a thread; {target} has {block.registers}"
-        found.append(_over("registers", "registers", registers, (block.registers,), block.source, message))
+        broken.append(_over("registers", "registers", registers, (block.registers,), block.source, message))
     if threads > block.threads:
         message = f"{threads} threads a block; {target} takes {block.threads}"
-        found.append(_over("threads", "threads", threads, (block.threads,), block.source, message))
+        broken.append(_over("threads", "threads", threads, (block.threads,), block.source, message))
     sm = multiprocessor(target)
-    if sm is not None and not found:
+    if sm is not None and not broken:
         occupancy = of(shared_bytes=shared_bytes, registers=registers, threads=threads, target=target)
         if occupancy is not None and occupancy.limited_by == "registers" and not occupancy.blocks_per_sm:
             steps = register_steps(threads=threads, target=target)
@@ -125,25 +128,25 @@ def violations(*, shared_bytes: int = 0, registers: int = 0, threads: int, targe
             message = (
                 f"{threads} threads with {registers} registers ({each} allocated) do not fit in {file} registers an SM"
             )
-            found.append(_over("registers", "registers", registers, right, sm.source, message))
-    return found
+            broken.append(_over("registers", "registers", registers, right, sm.source, message))
+    return broken
 
 
-def _over(rule: str, parameter: str, given: int, right: tuple[int, ...], source: str, message: str) -> Violation:
-    return Violation(f"occupancy.{rule}", parameter, given, right, nearest(given, right), source, message)
+def _over(rule: str, parameter: str, value: int, right: tuple[int, ...], source: str, message: str) -> Violation:
+    return Violation(f"occupancy.{rule}", parameter, value, right, nearest(value, right), source, message)
 
 
 def _judge(given: Given) -> Judgement:
     target, shared, registers, threads = given["target"], given["shared"], given["registers"], given["threads"]
     if not threads:
         raise InputError("--threads: a block has 1 or more")
-    found = violations(shared_bytes=shared, registers=registers, threads=threads, target=target)
+    broken = violations(shared_bytes=shared, registers=registers, threads=threads, target=target)
     occupancy = of(shared_bytes=shared, registers=registers, threads=threads, target=target)
     sm = multiprocessor(target)
     if occupancy is None or sm is None:
         sources = [row.source for _, row in multiprocessors()]
         return Judgement(
-            f"{target} is not in the table of multiprocessors", found, sources=sources, verdict="unknown target"
+            f"{target} is not in the table of multiprocessors", broken, sources=sources, verdict="unknown target"
         )
     facts = (
         Fact("blocks_per_sm", occupancy.blocks_per_sm, "blocks an SM"),
@@ -179,11 +182,11 @@ def _judge(given: Given) -> Judgement:
     )
     return Judgement(
         str(occupancy),
-        found,
+        broken,
         facts,
         tables,
         notes=("Not counted: registers moved by setmaxnreg, SGPRs, clusters.",),
-        sources=(sm.source, *(violation.source for violation in found)),
+        sources=(sm.source, *(violation.source for violation in broken)),
     )
 
 

@@ -47,14 +47,14 @@ def violations(
 ) -> list[Violation]:
     """What is wrong with ``maxnreg`` (Triton's option), the immediate of ``setmaxnreg`` and AMD's ``waves_per_eu``
     on a target; empty when nothing is, or when the target is not in the tables."""
-    found: list[Violation] = []
+    broken: list[Violation] = []
     if maxnreg is not None:
-        found += _maxnreg(target, maxnreg, num_warps)
+        broken += _maxnreg(target, maxnreg, num_warps)
     if setmaxnreg is not None:
-        found += _setmaxnreg(target, setmaxnreg)
+        broken += _setmaxnreg(target, setmaxnreg)
     if waves_per_eu:
-        found += _waves(target, waves_per_eu)
-    return found
+        broken += _waves(target, waves_per_eu)
+    return broken
 
 
 def effective_maxnreg(maxnreg: int) -> int:
@@ -62,59 +62,59 @@ def effective_maxnreg(maxnreg: int) -> int:
     return max(_LOWEST, maxnreg) if maxnreg <= _HIGHEST else _HIGHEST
 
 
-def _maxnreg(target: Target, given: int, num_warps: int) -> list[Violation]:
+def _maxnreg(target: Target, count: int, num_warps: int) -> list[Violation]:
     if target.backend != "cuda":
-        message = f"{target} knows no maxnreg: waves_per_eu bounds the registers there"
-        return [Violation("registers.maxnreg", "maxnreg", given, (), (), "triton/backends/amd/compiler.py", message)]
-    if not 0 < given <= _MOST_MAXNREG:
-        message = f".maxnreg {given}: ptxas wants a positive number of 32 bits; 24 … 255 have an effect"
-        return [Violation("registers.maxnreg", "maxnreg", given, (), (), _MAXNREG, message)]
+        message = f"{target} has no maxnreg: waves_per_eu bounds the registers there"
+        return [Violation("registers.maxnreg", "maxnreg", count, (), (), "triton/backends/amd/compiler.py", message)]
+    if not 0 < count <= _MOST_MAXNREG:
+        message = f".maxnreg {count}: ptxas takes a positive number of 32 bits; 24 … 255 have an effect"
+        return [Violation("registers.maxnreg", "maxnreg", count, (), (), _MAXNREG, message)]
     sm = multiprocessor(target)
     steps = register_steps(threads=num_warps * target.warp_size, target=target)
     if sm is None or not steps:
         return []
     most = steps[0][1]
-    used = effective_maxnreg(given)
-    if used > most and given <= _HIGHEST:
+    used = effective_maxnreg(count)
+    if used > most and count <= _HIGHEST:
         file = sm.registers * sm.partitions * target.warp_size
-        message = f"maxnreg={given} for {num_warps} warps: {file} registers an SM are {most} a thread"
+        message = f"maxnreg={count} for {num_warps} warps: {file} registers an SM are {most} a thread"
         right = tuple(range(_LOWEST, most + 1, 8))
-        return [Violation("registers.maxnreg", "maxnreg", given, right, nearest(given, right), sm.source, message)]
+        return [Violation("registers.maxnreg", "maxnreg", count, right, nearest(count, right), sm.source, message)]
     return []
 
 
-def _setmaxnreg(target: Target, given: int) -> list[Violation]:
+def _setmaxnreg(target: Target, count: int) -> list[Violation]:
     capability = target.capability
     if capability is None or capability < 90:
         message = f"{target} has no setmaxnreg: it needs sm_90a or later"
-        return [Violation("registers.setmaxnreg", "setmaxnreg", given, (), (), _SETMAXNREG, message)]
-    if given in SETMAXNREG:
+        return [Violation("registers.setmaxnreg", "setmaxnreg", count, (), (), _SETMAXNREG, message)]
+    if count in SETMAXNREG:
         return []
-    message = f"setmaxnreg {given}: a multiple of 8 in 24 … 256"
+    message = f"setmaxnreg {count}: a multiple of 8 in 24 … 256"
     return [
         Violation(
             "registers.setmaxnreg",
             "setmaxnreg",
-            given,
+            count,
             SETMAXNREG,
-            nearest(given, SETMAXNREG),
+            nearest(count, SETMAXNREG),
             _SETMAXNREG,
             message,
         )
     ]
 
 
-def _waves(target: Target, given: int) -> list[Violation]:
+def _waves(target: Target, count: int) -> list[Violation]:
     cu = multiprocessor(target)
     if target.backend != "hip":
-        message = f"{target} knows no waves_per_eu: maxnreg bounds the registers there"
-        return [Violation("registers.waves-per-eu", "waves_per_eu", given, (), (), _WAVES, message)]
-    if cu is None or given <= cu.warps // cu.partitions:
+        message = f"{target} has no waves_per_eu: maxnreg bounds the registers there"
+        return [Violation("registers.waves-per-eu", "waves_per_eu", count, (), (), _WAVES, message)]
+    if cu is None or count <= cu.warps // cu.partitions:
         return []
     right = tuple(range(1, cu.warps // cu.partitions + 1))
-    message = f"waves_per_eu={given}: a SIMD of {target} holds {right[-1]} waves"
+    message = f"waves_per_eu={count}: a SIMD of {target} holds {right[-1]} waves"
     return [
-        Violation("registers.waves-per-eu", "waves_per_eu", given, right, nearest(given, right), cu.source, message)
+        Violation("registers.waves-per-eu", "waves_per_eu", count, right, nearest(count, right), cu.source, message)
     ]
 
 
@@ -143,7 +143,7 @@ def _judge(given: Given) -> Judgement:
     target, warps = given["target"], given["num_warps"]
     if warps < 1:
         raise InputError("--num-warps: a block has 1 or more")
-    found = violations(
+    broken = violations(
         target,
         num_warps=warps,
         maxnreg=given.get("maxnreg"),
@@ -158,14 +158,14 @@ def _judge(given: Given) -> Judgement:
     most = steps[0][1] if steps else None
     if most is not None:
         facts.append(Fact("registers_at_most", most, "registers a thread", f"at most {most}, for {threads} threads"))
-    if "maxnreg" in given and not found:
+    if "maxnreg" in given and not broken:
         used = effective_maxnreg(given["maxnreg"])
         facts.append(Fact("maxnreg_in_force", used, "bound in force"))
         if used != given["maxnreg"]:
             verb = "raises it to" if given["maxnreg"] < _LOWEST else "ignores it, which leaves"
             notes.append(f"ptxas warns of maxnreg={given['maxnreg']} and {verb} {used}.")
         most = min(most, used) if most is not None else used
-    if given.get("waves_per_eu") and not found:
+    if given.get("waves_per_eu") and not broken:
         waves = for_waves(target, given["waves_per_eu"])
         if waves is not None:
             facts.append(Fact("registers_for_waves", waves, "VGPRs a lane for that"))
@@ -185,16 +185,16 @@ def _judge(given: Given) -> Judgement:
     if block is not None:
         sources.append(block.source)
     return Judgement(
-        _subject(facts, target, warps), found, facts, (table,) if steps else (), notes=notes, sources=sources
+        _subject(facts, target, warps), broken, facts, (table,) if steps else (), notes=notes, sources=sources
     )
 
 
 def _subject(facts: list[Fact], target: Target, warps: int) -> str:
     known = {fact.name: fact.value for fact in facts}
-    said = f"{known['registers_at_most']} registers a thread" if "registers_at_most" in known else "no table"
+    text = f"{known['registers_at_most']} registers a thread" if "registers_at_most" in known else "no table"
     if "accumulator_registers" in known:
-        said += f", {known['accumulator_registers']} of them accumulator: spills {known['spills']}"
-    return f"{warps} warps on {target}, {said}"
+        text += f", {known['accumulator_registers']} of them accumulator: spills {known['spills']}"
+    return f"{warps} warps on {target}, {text}"
 
 
 def _spills(words: int, most: int | None, notes: list[str]) -> list[Fact]:

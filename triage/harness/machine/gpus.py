@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triage.harness.machine.clock import Clock
+from triage.model.errors import InputError
+from triage.model.target import Target
 
 _NVIDIA_SMI = (
     "nvidia-smi",
@@ -24,9 +26,17 @@ class Gpu:
     memory_bytes: int | None = None
     driver: str | None = None
 
+    @property
+    def caveat(self) -> str | None:
+        """One line when triage refuses to compile for this GPU, or does not know its limits."""
+        try:
+            return Target.parse(self.target).caveat if self.target is not None else None
+        except InputError as error:
+            return str(error)
+
 
 def gpus(clock: Clock) -> list[Gpu]:
-    """NVIDIA's and AMD's GPUs, by the driver's word, else by their device files."""
+    """NVIDIA's and AMD's GPUs, as the driver lists them, else by their device files."""
     return [*(_from_nvidia_smi(clock) or _nvidia_devices()), *_amd(Path("/sys/class/kfd/kfd/topology/nodes"))]
 
 

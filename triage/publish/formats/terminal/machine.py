@@ -30,6 +30,8 @@ def machine(console: Console, facts: Machine) -> None:
     _section(console, "GPUs")
     for gpu in facts.gpus:
         _line(console, visible(str(gpu.name)))
+        if gpu.caveat is not None:
+            _line(console, gpu.caveat, style="yellow")
     if not facts.gpus:
         _line(console, "none; compiling needs none")
     _section(console, "Limits")
