@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
-from triage.cli.options import case_options, compile_options
+from triage.cli.options import budget_option, case_options, compile_options, kb_option
 from triage.cli.report import finished_for
 from triage.model.errors import InputError
 from triage.publish.compose.whole import compose, files, scrubber_for
@@ -28,24 +27,24 @@ from triage.publish.visible import one_line
 
 
 @click.command("attach")
-@click.argument("place", metavar="CASE|FOLDER")
-@click.option("--repo", required=True, metavar="OWNER/NAME", help="Where: triton-lang/triton, …")
+@click.argument("name", metavar="CASE|FOLDER")
+@click.option("--repo", required=True, metavar="OWNER/NAME", help="The repository: triton-lang/triton, …")
 @click.option("--issue", type=click.IntRange(min=1), metavar="N", help="Comment on this issue, or update the comment.")
-@click.option("--new", is_flag=True, help="Open an issue, which is what happens without --issue.")
-@click.option("--title", metavar="TEXT", help="Of the new issue. [the headline]")
-@click.option("--label", "labels", multiple=True, metavar="L", help="For the new issue; several times.")
+@click.option("--new", is_flag=True, help="Open an issue; the default without --issue.")
+@click.option("--title", metavar="TEXT", help="Title of the new issue. [the headline]")
+@click.option("--label", "labels", multiple=True, metavar="L", help="Label for the new issue; repeatable.")
 @click.option("--gist", is_flag=True, help="Put log, IR and reproducer into a secret gist.")
-@click.option("--yes", is_flag=True, help="Post although there may be such an issue, and ask nothing.")
-@click.option("--dry-run", is_flag=True, help="Print the requests as JSON, and send nothing.")
-@click.option("--open", "open_", is_flag=True, help="Print the address of a pre-filled issue; needs no token.")
-@click.option("--api-url", metavar="URL", help="Of an Enterprise Server: https://ghe.example.com/api/v3.")
-@click.option("--anonymize", is_flag=True, help="From the reduction with its names changed, and nothing else.")
+@click.option("--yes", is_flag=True, help="Post without asking, even if a similar issue exists.")
+@click.option("--dry-run", is_flag=True, help="Print the requests as JSON; send nothing.")
+@click.option("--open", "open_", is_flag=True, help="Print the URL of a pre-filled issue; needs no token.")
+@click.option("--api-url", metavar="URL", help="API of an Enterprise Server: https://ghe.example.com/api/v3.")
+@click.option("--anonymize", is_flag=True, help="Use only the reduction with changed names.")
 @case_options
 @compile_options
-@click.option("--budget", metavar="N|SECONDSs", help="For a CASE, as for check.")
-@click.option("--kb", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Entries of your own.")
+@budget_option
+@kb_option
 def command(
-    place: str,
+    name: str,
     repo: str,
     issue: int | None,
     new: bool,
@@ -57,50 +56,50 @@ def command(
     open_: bool,
     api_url: str | None,
     anonymize: bool,
-    **given: Any,
+    **values: Any,
 ) -> int:
     """Post the report of a finished triage to GitHub, as a comment or an issue. A CASE is checked first.
 
-    What was posted before is updated. The token is that of GH_TOKEN, GITHUB_TOKEN or gh; for an Enterprise Server of
-    GH_ENTERPRISE_TOKEN, GITHUB_ENTERPRISE_TOKEN or gh.
+    A post from an earlier run is updated. The token comes from GH_TOKEN, GITHUB_TOKEN or gh; for an Enterprise Server
+    from GH_ENTERPRISE_TOKEN, GITHUB_ENTERPRISE_TOKEN or gh.
     """
     if issue is not None and (new or open_ or title is not None or labels):
-        raise InputError("--issue names an issue that is there: leave out --new, --open, --title and --label")
+        raise InputError("--issue names an existing issue: leave out --new, --open, --title and --label")
     server, repository = GitHubServer.parse(api_url), Repository.parse(repo)
-    wish = PostRequest(issue, labels, gist, yes)
+    request = PostRequest(issue, labels, gist, yes)
     endpoints = Endpoints(server, repository)
-    # Before minutes of compiling: what is missing is said at once.
+    # Before minutes of compiling, so that a missing token is reported at once.
     client = None if dry_run or open_ else Client(server, token.find(server, os.environ), _note)
-    document, message = _made(place, title, anonymize, given)
+    document, message = _composed(name, title, anonymize, values)
     if open_:
         _open(server, repository, document, message, labels, launch=not dry_run)
         return 0
     if client is None:
-        click.echo(json.dumps(plan(endpoints, message, wish), indent=2))
+        click.echo(json.dumps(plan(endpoints, message, request), indent=2))
         return 0
     people = People(_note, _ask if sys.stdin.isatty() and sys.stderr.isatty() else None)
-    posted = Attachment(client, endpoints, message, wish, people).post()
+    posted = Attachment(client, endpoints, message, request, people).post()
     click.echo(one_line(f"{posted.how}: {posted.url}" if posted else "nothing was posted"))
     return 0
 
 
-def _made(place: str, title: str | None, anonymize: bool, given: dict[str, Any]) -> tuple[Document, Message]:
-    found = finished_for(place, anonymize, given)
-    for path in found.left_out:
-        _note(f"{path}: left out; it is of another failure, or one of several")
-    scrubber = scrubber_for(found)
-    document = compose(found, scrubber)
-    if not found.signature and not (found.report and found.report.diagnosis):
-        raise InputError(f"{place}: compiles; there is no failure to attach")
-    named = one_line(scrubber.text(title)) if title is not None else document.title
-    if not named:
-        raise InputError("--title: is empty; leave it out for the headline")
+def _composed(name: str, title: str | None, anonymize: bool, values: dict[str, Any]) -> tuple[Document, Message]:
+    finished = finished_for(name, anonymize, values)
+    for path in finished.left_out:
+        _note(f"{path}: left out; it belongs to another failure, or is one of several")
+    scrubber = scrubber_for(finished)
+    document = compose(finished, scrubber)
+    if not finished.signature and not (finished.report and finished.report.diagnosis):
+        raise InputError(f"{name}: compiles; there is no failure to attach")
+    headline = one_line(scrubber.text(title)) if title is not None else document.title
+    if not headline:
+        raise InputError("--title: empty; leave it out to use the headline")
     message = Message(
-        title=named[:MOST_TITLE],
+        title=headline[:MOST_TITLE],
         report=markdown.render(document),
-        signature=found.signature or document.headline,
+        signature=finished.signature or document.headline,
         headline=document.headline,
-        files=files(found, scrubber),
+        files=files(finished, scrubber),
     )
     return document, message
 
@@ -113,12 +112,12 @@ def _open(
     labels: tuple[str, ...],
     launch: bool,
 ) -> None:
-    made = prefilled(server, repository, document, message.title, message.signature, labels)
-    if made.shortened:
-        _note("the address holds a part of the report, which says what was left out; triage report prints the whole")
-    click.echo(made.url)
+    link = prefilled(server, repository, document, message.title, message.signature, labels)
+    if link.shortened:
+        _note("the URL contains a part of the report, which names what was left out; triage report prints all of it")
+    click.echo(link.url)
     if launch and sys.stdout.isatty():
-        click.launch(made.url)
+        click.launch(link.url)
 
 
 def _note(line: str) -> None:

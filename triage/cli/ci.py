@@ -1,4 +1,4 @@
-"""``--github``, ``--junit`` and ``--sarif``: what ``check`` and ``log`` write for continuous integration."""
+"""``--github``, ``--junit`` and ``--sarif``: outputs of ``check`` and ``log`` for continuous integration."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _OPTIONS = [
 
 
 def with_outputs(command: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Gives a command the three options, and in their place ``outputs``, which is open while the command runs."""
+    """Add the three options to a command, which gets ``outputs`` instead, open while it runs."""
 
     def decorated(function: Callable[..., int]) -> Callable[..., int]:
         @functools.wraps(function)
-        def run(*arguments: Any, github: bool, junit: Path | None, sarif: Path | None, **given: Any) -> int:
+        def run(*arguments: Any, github: bool, junit: Path | None, sarif: Path | None, **values: Any) -> int:
             record = None
             if github or junit or sarif:
-                # Loads all that reports are made of, which other commands start without.
+                # Imported here because it loads the report formats, which other runs do not need.
                 from triage.publish.ci.record import CiRecord
 
                 record = CiRecord(command, github, junit, sarif, os.environ)
-            with Outputs(command, record, quiet=not github, to_stderr=given["as_json"]) as outputs:
-                return function(*arguments, outputs=outputs, **given)
+            with Outputs(command, record, quiet=not github, to_stderr=values["as_json"]) as outputs:
+                return function(*arguments, outputs=outputs, **values)
 
         for option in reversed(_OPTIONS):
             option(run)
@@ -51,10 +51,10 @@ def with_outputs(command: str) -> Callable[[Callable[..., int]], Callable[..., i
 
 
 class Outputs:
-    """Hands what was found to the record, if there is one, and has it written when the command ends, in whatever way.
+    """Collects results in the record, if there is one, and writes it when the command ends, even with an error.
 
-    Unless it is ``quiet``, GitHub takes no line for a command while it is open: a report quotes logs. Commands go to
-    standard output, or with ``to_stderr`` to standard error, which GitHub reads as well.
+    Unless ``quiet``, GitHub is told not to interpret lines as workflow commands in the meantime, because reports quote
+    logs. Workflow commands go to standard output, or with ``to_stderr`` to standard error, which GitHub reads as well.
     """
 
     def __init__(self, command: str, record: CiRecord | None, quiet: bool, to_stderr: bool) -> None:
@@ -62,42 +62,42 @@ class Outputs:
         self._pause = secrets.token_hex(16)
 
     def report(self, name: str, report: Report) -> None:
-        """A case was checked."""
+        """Add the report of a case."""
         if self._record is not None:
             self._record.report(name, report)
 
-    def log(self, name: str, found: Iterable[tuple[Diagnosis, int]], matches: Iterable[Match]) -> None:
-        """A log was read; its causes with their lines, the root first, and the root's matches."""
+    def log(self, name: str, causes: Iterable[tuple[Diagnosis, int]], matches: Iterable[Match]) -> None:
+        """Add the causes of a log with their line numbers, the root cause first, and the matches of the root cause."""
         if self._record is not None:
-            self._record.log(name, found, matches)
+            self._record.log(name, causes, matches)
 
     def error(self, name: str, error: TriageError | str) -> None:
-        """It could not be told."""
+        """Add a case or log that could not be triaged."""
         if self._record is not None:
             self._record.error(name, error)
 
     def __enter__(self) -> Outputs:
-        self._say(f"::stop-commands::{self._pause}")
+        self._print(f"::stop-commands::{self._pause}")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._say(f"::{self._pause}::")
+        self._print(f"::{self._pause}::")
         if self._record is None:
             return
         if error is not None:
             self._record.error(f"triage {self._command}", str(error) or type(error).__name__)
         for line in self._record.annotations():
-            self._say(line)
+            self._print(line)
         problems = self._record.write()
-        # An error that is on its way has the exit code; else the last of these has.
+        # The exit code is that of an error that is already raised, or else of the last problem.
         raised = problems.pop() if problems and error is None else None
         for problem in problems:
             click.echo(one_line(f"triage: {problem}"), err=True)
         if raised is not None:
             raise raised
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         if not self._quiet:
             click.echo(line, err=self._to_stderr)

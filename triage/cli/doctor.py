@@ -14,7 +14,7 @@ from triage.publish.formats.terminal import machine as render_machine
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 def command(as_json: bool) -> int:
-    """Show what was found on this machine: Triton releases, assemblers, linkers, GPUs, limits, caches."""
+    """List the Triton releases, assemblers, linkers, GPUs, limits and caches of this machine."""
     facts = examine()
     if as_json:
         click.echo(json.dumps(facts.to_json(), indent=2))

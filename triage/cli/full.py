@@ -1,4 +1,4 @@
-"""What ``triage check --full`` does with a case that fails: minimize, matrix and report, as those commands do it."""
+"""``triage check --full``: minimize, matrix and report for a case that fails, as those commands do them."""
 
 from __future__ import annotations
 
@@ -30,28 +30,33 @@ from triage.publish.keep import keep
 from triage.publish.visible import one_line
 
 _REDUCTION_S = 300.0
-"""Kernels of forty lines take one to two minutes; the best so far is as good a report's."""
+"""Time limit of the reduction. Kernels of forty lines take one to two minutes; a report can use any partial result."""
 _WRITTEN = (("report.md", render.Format.MARKDOWN), ("report.html", render.Format.HTML))
 
 
-def complete(report: Report, again: str, options: Options, folder: Path | None, as_json: bool, single: bool) -> None:
-    """Reduce the case, try it with the other releases that are installed and the newest, and print the whole report.
-    ``folder`` holds the check already, and keeps the rest; what could not be done is said, and the report goes on."""
-    with _place(report, folder) as place:
+def complete(
+    report: Report, command_line: str, options: Options, folder: Path | None, as_json: bool, single: bool
+) -> None:
+    """Reduce the case, compile it with the installed releases and the newest, and print the whole report.
+
+    ``folder`` contains the artifacts of the check, and gets the others. A step that fails is named, and the report goes
+    on without it.
+    """
+    with _output_folder(report, folder) as output:
         with console.progress() as progress:
-            _step("not reduced", lambda: _minimize(report, options, place / "minimized", progress))
-            _step("no other releases", lambda: _matrix(report, options, place / "matrix", progress, again))
-        found = replace(finished.read(place), again=again)
+            _step("not reduced", lambda: _minimize(report, options, output / "minimized", progress))
+            _step("no other releases", lambda: _matrix(report, options, output / "matrix", progress, command_line))
+        triage = replace(finished.read(output), again=command_line)
         if as_json:
-            click.echo(json.dumps(render.document(found, None), indent=2 if single else None))
+            click.echo(json.dumps(render.document(triage, None), indent=2 if single else None))
         else:
-            click.echo(render.render(found, render.Format.TEXT, scrubber_for(found)), nl=False)
+            click.echo(render.render(triage, render.Format.TEXT, scrubber_for(triage)), nl=False)
         if folder is not None:
-            _write(found, folder)
+            _write(triage, folder)
 
 
 @contextmanager
-def _place(report: Report, folder: Path | None) -> Iterator[Path]:
+def _output_folder(report: Report, folder: Path | None) -> Iterator[Path]:
     if folder is not None:
         yield folder
         return
@@ -68,7 +73,7 @@ def _step(missing: str, work: Callable[[], None]) -> None:
 
 
 def _minimize(report: Report, options: Options, folder: Path, progress: Progress) -> None:
-    wanted = minimizing.Options(
+    reduction = minimizing.Options(
         folder=folder,
         triton=options.triton,
         python=options.python,
@@ -77,11 +82,11 @@ def _minimize(report: Report, options: Options, folder: Path, progress: Progress
         seconds=_REDUCTION_S,
         resume=options.cache,
     )
-    minimizing.minimize(report.case, wanted, progress)
+    minimizing.minimize(report.case, reduction, progress)
 
 
-def _matrix(report: Report, options: Options, folder: Path, progress: Progress, again: str) -> None:
-    """The releases that are installed, and the newest, which a maintainer asks for first: one environment at most."""
+def _matrix(report: Report, options: Options, folder: Path, progress: Progress, command_line: str) -> None:
+    """Compile with the installed releases, and with the newest, which a maintainer asks for first."""
     toolchains = Toolchains(progress=progress.note)
     installed = [toolchain.triton for toolchain in toolchains.installed()]
     selection = releases.select([releases.INSTALLED] * bool(installed) + [RELEASES[-1]], installed)
@@ -92,13 +97,13 @@ def _matrix(report: Report, options: Options, folder: Path, progress: Progress, 
         table = Runner(cases, engine, toolchains, options.limits, options.cache, True, progress).table(
             selection, builds
         )
-    matrix.keep_table(folder, table, again)
+    matrix.keep_table(folder, table, command_line)
 
 
-def _write(found: finished.Finished, folder: Path) -> None:
+def _write(triage: finished.Finished, folder: Path) -> None:
     for name, format_ in _WRITTEN:
         try:
-            (folder / name).write_text(render.render(found, format_, scrubber_for(found)), encoding="utf-8")
+            (folder / name).write_text(render.render(triage, format_, scrubber_for(triage)), encoding="utf-8")
         except OSError as error:
             raise EnvironmentFault(f"-o {folder}: cannot be written: {error.strerror}") from None
     click.echo(one_line(f"triage: {', '.join(name for name, _ in _WRITTEN)} in {folder}"), err=True)

@@ -12,6 +12,7 @@ import click
 
 from triage import knowledge, logs
 from triage.cli.ci import Outputs, with_outputs
+from triage.cli.options import kb_option
 from triage.knowledge.advice import next_steps
 from triage.model.diagnosis import Diagnosis
 from triage.model.report import Match
@@ -21,8 +22,8 @@ from triage.publish.visible import one_line
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """What one log says."""
+class LogResult:
+    """The findings of one log, and the entries that match its root cause."""
 
     file: str
     findings: list[logs.Finding]
@@ -30,17 +31,17 @@ class Read:
 
     @property
     def diagnosis(self) -> Diagnosis | None:
-        """The root cause."""
+        """The root cause; None if the log contains no failure."""
         return next((finding.diagnosis for finding in self.findings if finding.rank == 1), None)
 
     @property
     def causes(self) -> list[tuple[Diagnosis, int]]:
-        """What does not merely follow from something else, the root cause first, each with its line from 1."""
+        """Failures that do not follow from others, the root cause first, each with its line number from 1."""
         ordered = sorted(self.findings, key=lambda finding: finding.rank)
         return [(finding.diagnosis, finding.position + 1) for finding in ordered if finding.follows is None]
 
     def to_json(self) -> dict[str, Any]:
-        """The document: findings, the first cause first; the root cause and its matches once more at the top."""
+        """The document: the findings in order of rank, and at the top the root cause with its matches."""
         ordered = sorted(self.findings, key=lambda finding: finding.rank)
         return {
             "diagnosis": self.diagnosis.to_json() if self.diagnosis else None,
@@ -52,53 +53,53 @@ class Read:
 
 @click.command("log")
 @click.argument("files", nargs=-1, metavar="[FILE|-]...")
-@click.option("--kb", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Entries of your own.")
+@kb_option
 @click.option("--json", "as_json", is_flag=True, help="Print documents: one, indented, or one a line for several logs.")
 @with_outputs("log")
 def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool, outputs: Outputs) -> int:
     """Diagnose logs: each FILE, or standard input. Compiles nothing and needs no Triton.
 
-    Several logs are grouped by the bug that they show. Exits with 1 when there is a failure in any of them.
+    Several logs are grouped by bug. The exit code is 1 if any of them contains a failure.
     """
     for problem in knowledge.problems(kb):
         click.echo(one_line(problem), err=True)
     entries = knowledge.load_all(kb)
-    given = files or ("-",)
-    several = len(given) > 1
-    read: list[Read] = []
-    for file in given:
-        found = _findings(file)
-        if found is None:
-            outputs.error(file, "cannot be read")
+    names = files or ("-",)
+    several = len(names) > 1
+    results: list[LogResult] = []
+    for name in names:
+        findings = _findings(name)
+        if findings is None:
+            outputs.error(name, "cannot be read")
             continue
-        root = next((finding.diagnosis for finding in found if finding.rank == 1), None)
-        one = Read(file, found, knowledge.match(root, entries, None) if root else [])
+        root = next((finding.diagnosis for finding in findings if finding.rank == 1), None)
+        result = LogResult(name, findings, knowledge.match(root, entries, None) if root else [])
         if as_json and several:
-            # At once: a reader need not wait for the last of many.
-            click.echo(json.dumps({"file": file, **one.to_json()}))
-        read.append(one)
-        outputs.log(file, one.causes, one.matches)
+            # Printed at once, so that a reader need not wait for the last of many logs.
+            click.echo(json.dumps({"file": name, **result.to_json()}))
+        results.append(result)
+        outputs.log(name, result.causes, result.matches)
     if as_json and not several:
-        for one in read:
-            click.echo(json.dumps(one.to_json(), indent=2))
+        for result in results:
+            click.echo(json.dumps(result.to_json(), indent=2))
     elif not as_json and several:
-        render_log.groups(console.output(), [(one.file, one.diagnosis, one.matches) for one in read])
+        render_log.groups(console.output(), [(result.file, result.diagnosis, result.matches) for result in results])
     elif not as_json:
-        for one in read:
-            render_log.log(console.output(), one.diagnosis, one.matches, one.findings)
-    if len(read) < len(given):
+        for result in results:
+            render_log.log(console.output(), result.diagnosis, result.matches, result.findings)
+    if len(results) < len(names):
         return 2
-    return int(any(one.findings for one in read))
+    return int(any(result.findings for result in results))
 
 
-def _findings(file: str) -> list[logs.Finding] | None:
-    """What a log says; None, and a line that says why, when it cannot be read."""
+def _findings(name: str) -> list[logs.Finding] | None:
+    """The findings of a log; None, after printing the reason, if it cannot be read."""
     try:
-        if file == "-":
+        if name == "-":
             return logs.findings(sys.stdin.buffer)
-        with Path(file).open("rb") as stream:
+        with Path(name).open("rb") as stream:
             return logs.findings(stream)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        click.echo(one_line(f"{file}: cannot be read: {reason}; give a log file, or - for standard input"), err=True)
+        click.echo(one_line(f"{name}: cannot be read: {reason}; give a log file, or - for standard input"), err=True)
         return None

@@ -1,6 +1,6 @@
-"""The ``triage`` command: its subcommands are imported when they are used, so that ``--help`` starts at once.
+"""The ``triage`` command. Subcommands are imported when they are used, so that ``--help`` starts at once.
 
-This is the only place where an error becomes a line and an exit code.
+Only this module turns errors into a line and an exit code.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from triage.publish.visible import one_line
 
 _COMMANDS = {
     "attach": ("triage.cli.attach", "Post the report to GitHub: comment on an issue, or open one."),
-    "check": ("triage.cli.check", "Compile a case in isolation, diagnose it, name what compiles instead."),
-    "doctor": ("triage.cli.doctor", "Show what was found on this machine."),
-    "explain": ("triage.cli.explain", "Say what a hardware or language rule allows, and why."),
+    "check": ("triage.cli.check", "Compile a case in isolation, diagnose it, suggest what compiles instead."),
+    "doctor": ("triage.cli.doctor", "List the releases, tools, GPUs and caches of this machine."),
+    "explain": ("triage.cli.explain", "Explain what a hardware or language rule allows, and why."),
     "help": ("triage.cli.help", "Print the documentation of a topic, or list the topics."),
     "kb": ("triage.cli.kb", "Read, validate, re-verify and extend the knowledge base."),
-    "log": ("triage.cli.log", "Diagnose text that somebody else captured. Compiles nothing."),
-    "matrix": ("triage.cli.matrix", "Say with which Triton releases a case fails, and since when."),
-    "minimize": ("triage.cli.minimize", "Shrink a failing case while it fails the same way; write a reproducer."),
-    "report": ("triage.cli.report", "Render a finished triage as Markdown, HTML, JSON or text; nothing private in it."),
+    "log": ("triage.cli.log", "Diagnose a log. Compiles nothing."),
+    "matrix": ("triage.cli.matrix", "Find the Triton releases with which a case fails, and since when."),
+    "minimize": ("triage.cli.minimize", "Reduce a failing case while it fails the same way; write a reproducer."),
+    "report": ("triage.cli.report", "Render a finished triage as Markdown, HTML, JSON or text, without private data."),
     "run": ("triage.cli.run", "Run a program unchanged; triage what fails to compile in it."),
 }
 
 
 class _LazyGroup(click.Group):
-    """Knows its commands by name and one line of help; imports the one that is asked for."""
+    """A group that has the names and help lines of its commands, and imports only the one that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -55,27 +55,26 @@ class _LazyGroup(click.Group):
 def cli(debug: bool) -> None:
     """Crash triage for Triton compile failures.
 
-    Exit codes: 0 compiles, 1 a failure was found, 2 bad input, 3 triage could not work.
+    Exit codes: 0 compiles, 1 a failure was found, 2 wrong input, 3 triage itself failed. `triage help` has more.
     """
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit."""
-    given = sys.argv[1:] if arguments is None else arguments
-    own, others = _own(given)
+    own, program = _split(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in own
-    # --debug may stand anywhere: it belongs to no single command.
-    given = (["--debug"] if debug else []) + [word for word in own if word != "--debug"] + others
-    sys.exit(_run(given, debug))
+    # --debug is accepted anywhere, although it is an option of the group.
+    words = (["--debug"] if debug else []) + [word for word in own if word != "--debug"] + program
+    sys.exit(_run(words, debug))
 
 
-def _own(given: list[str]) -> tuple[list[str], list[str]]:
-    """What is triage's of a command line, and what is the program's that ``triage run`` is to run."""
-    if "--" in given:
-        end = given.index("--")
+def _split(words: list[str]) -> tuple[list[str], list[str]]:
+    """The words for triage, and those of the program that ``triage run`` starts."""
+    if "--" in words:
+        end = words.index("--")
     else:
-        end = given.index("run") if given[:1] == ["run"] or given[:2] == ["--debug", "run"] else len(given)
-    return given[:end], given[end:]
+        end = words.index("run") if words[:1] == ["run"] or words[:2] == ["--debug", "run"] else len(words)
+    return words[:end], words[end:]
 
 
 def _run(arguments: list[str], debug: bool) -> int:
@@ -91,25 +90,25 @@ def _run(arguments: list[str], debug: bool) -> int:
         if debug:
             raise
         command = error.ctx.command_path if error.ctx else "triage"
-        return _say(f"{command}: {error.format_message()} (see {command} --help)", 2)
+        return _fail(f"{command}: {error.format_message()} (see {command} --help)", 2)
     except click.ClickException as error:
-        return _say(f"triage: {error.format_message()}", 2)
+        return _fail(f"triage: {error.format_message()}", 2)
     except (click.Abort, KeyboardInterrupt):
-        return _say("triage: interrupted", 130)
+        return _fail("triage: interrupted", 130)
     except BrokenPipeError:
-        # The reader went away (`triage … | head`); Python would complain again when it flushes.
+        # The reader has exited (`triage … | head`); Python would report the error again when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except TriageError as error:
         if debug:
             raise
-        return _say(f"triage: {error}", error.exit_code)
+        return _fail(f"triage: {error}", error.exit_code)
     except Exception as error:
         if debug:
             raise
-        return _say(f"triage: internal error: {type(error).__name__}: {error}; run again with --debug", 3)
+        return _fail(f"triage: internal error: {type(error).__name__}: {error}; run again with --debug", 3)
 
 
-def _say(line: str, code: int) -> int:
+def _fail(line: str, code: int) -> int:
     click.echo(one_line(line), err=True)
     return code

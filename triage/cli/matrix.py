@@ -11,9 +11,8 @@ from typing import Any
 import click
 
 from triage.cases.locate import locate
-from triage.cli.options import kernel_options, limit_options, repeating
+from triage.cli.options import DIRECTORY, kernel_options, limit_options, limits, repeating
 from triage.harness.engine import Engine
-from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchains
 from triage.matrix import releases
@@ -26,24 +25,32 @@ from triage.publish.formats.terminal import matrix as render_matrix
 
 
 @click.command("matrix")
-@click.argument("text", metavar="CASE")
+@click.argument("name", metavar="CASE")
 @kernel_options
-@click.option("--target", "targets", multiple=True, metavar="TARGET,...", help="A column each. [the case's own]")
+@click.option(
+    "--target", "targets", multiple=True, metavar="TARGET,...", help="Add a column for each. [that of the case]"
+)
 @click.option(
     "--triton",
     "tritons",
     multiple=True,
     metavar="RELEASES",
-    help="A row each: 3.0..3.9, 3.2,3.6.0, installed, all. [installed]",
+    help="Add rows: 3.0..3.9, 3.2,3.6.0, installed, all. [installed]",
 )
-@click.option("--python", "pythons", multiple=True, metavar="[LABEL=]PATH", help="One more row: somebody's own build.")
-@click.option("--bisect", is_flag=True, help="Find the edges only: at most log2 of the releases + 2 compiles a target.")
+@click.option(
+    "--python", "pythons", multiple=True, metavar="[LABEL=]PATH", help="Add a row: the Triton of this interpreter."
+)
+@click.option(
+    "--bisect",
+    is_flag=True,
+    help="Find only the edges, with at most log2 of the releases + 2 compiles for each target.",
+)
 @limit_options
 @click.option("--json", "as_json", is_flag=True, help="Print the table as a document.")
 @click.option("--markdown", is_flag=True, help="Print the table for an issue.")
-@click.option("-o", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Keep table and artifacts there.")
+@click.option("-o", "folder", type=DIRECTORY, metavar="DIR", help="Keep the table and artifacts in this folder.")
 def command(
-    text: str,
+    name: str,
     targets: tuple[str, ...],
     tritons: tuple[str, ...],
     pythons: tuple[str, ...],
@@ -51,49 +58,44 @@ def command(
     as_json: bool,
     markdown: bool,
     folder: Path | None,
-    **given: Any,
+    **values: Any,
 ) -> int:
-    """Compile CASE with many Triton releases, for one or several targets: where it started, where it was fixed.
+    """Compile CASE with many Triton releases, for one or several targets: find where it started and was fixed.
 
-    A range takes the newest patch release of each series (all of them where an end has a patch number), and then
-    those between two rows of which one fails. Releases that are not installed are made while others compile.
+    A range takes the newest patch release of each series (every release if an end has a patch number), and then those
+    between two rows of which one fails. Releases that are not installed are installed while others compile.
 
-    Exit codes: 1 when any cell fails, 0 when none does, 3 when none could be told.
+    Exit codes: 1 if any cell fails, 0 if none does, 3 if no cell could be decided.
     """
     if as_json and markdown:
         raise InputError("--json and --markdown exclude each other; -o DIR writes both")
-    cases = _cases(text, targets, given)
-    limits = Limits(
-        given["timeout"] or DEFAULT_TIMEOUT_S,
-        parse_size(given["memory"]) if given["memory"] else default_memory_bytes(),
-    )
+    cases = _cases(name, targets, values)
     with console.progress() as progress:
         toolchains = Toolchains(progress=progress.note)
         selection, builds = _rows(tritons, pythons, toolchains)
-        store = None if given["no_cache"] else Store()
-        with Engine(jobs=given["jobs"], store=store, spare=toolchains.installed) as engine:
+        store = None if values["no_cache"] else Store()
+        with Engine(jobs=values["jobs"], store=store, spare=toolchains.installed) as engine:
             keep = folder is not None
-            runner = Runner(cases, engine, toolchains, limits, not given["no_cache"], keep, progress)
+            runner = Runner(cases, engine, toolchains, limits(values), not values["no_cache"], keep, progress)
             table = runner.bisect(selection, builds) if bisect else runner.table(selection, builds)
-    again = repeating(
-        "matrix", text, {"target": targets, "triton": tritons, "python": pythons, "bisect": bisect, **given}
-    )
+    rows = {"target": targets, "triton": tritons, "python": pythons, "bisect": bisect}
+    command_line = repeating("matrix", name, {**rows, **values})
     if folder is not None:
-        keep_table(folder, table, again)
+        keep_table(folder, table, command_line)
     if as_json:
         click.echo(json.dumps(table.to_json(), indent=2))
     elif markdown:
-        click.echo(render_matrix.markdown(table, again), nl=False)
+        click.echo(render_matrix.markdown(table, command_line), nl=False)
     else:
-        render_matrix.table(console.output(), table, again)
+        render_matrix.table(console.output(), table, command_line)
     return int(table.failed)
 
 
-def _cases(text: str, targets: Iterable[str], given: dict[str, Any]) -> dict[str, Case]:
-    """The case by target, in the order in which they were named."""
-    named = [word.strip() for target in targets for word in target.split(",")]
-    found = [locate(text, {**given, "target": target}) for target in named] or [locate(text, given)]
-    return {str(case.target): case for case in found}
+def _cases(name: str, targets: Iterable[str], values: dict[str, Any]) -> dict[str, Case]:
+    """Target → the case for it, in the order of the command line."""
+    wanted = [word.strip() for target in targets for word in target.split(",")]
+    cases = [locate(name, {**values, "target": target}) for target in wanted] or [locate(name, values)]
+    return {str(case.target): case for case in cases}
 
 
 def _rows(
@@ -106,21 +108,21 @@ def _rows(
         selection = releases.select(tritons or (releases.INSTALLED,), installed)
     builds = releases.builds(pythons, selection.known)
     for row in builds:
-        # A path that is wrong is the command line's fault, not a release that could not be told.
+        # A wrong path is an error of the command line, not a release that could not be decided.
         toolchains.from_python(row.python or "")
     return selection, builds
 
 
-def keep_table(folder: Path, table: Table, again: str) -> None:
-    """``matrix.json``, ``matrix.md``, and a folder for each failing cell with what the compiler left."""
+def keep_table(folder: Path, table: Table, command_line: str) -> None:
+    """Write ``matrix.json``, ``matrix.md``, and a folder with the artifacts of each failing cell."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "matrix.json").write_text(json.dumps(table.to_json(), indent=2) + "\n", encoding="utf-8")
-        (folder / "matrix.md").write_text(render_matrix.markdown(table, again), encoding="utf-8")
-        for (name, target), cell in table.cells.items():
-            place = folder / f"{name}-{target}".replace("/", "_").replace(":", "-")
+        (folder / "matrix.md").write_text(render_matrix.markdown(table, command_line), encoding="utf-8")
+        for (row, target), cell in table.cells.items():
+            cell_folder = folder / f"{row}-{target}".replace("/", "_").replace(":", "-")
             for path in cell.artifacts.values():
-                place.mkdir(exist_ok=True)
-                shutil.copyfile(path, place / path.name)
+                cell_folder.mkdir(exist_ok=True)
+                shutil.copyfile(path, cell_folder / path.name)
     except OSError as error:
         raise EnvironmentFault(f"-o {folder}: cannot be written: {error.strerror}") from None

@@ -1,90 +1,130 @@
-"""Options that every compiling command shares."""
+"""Options that several commands share, and the values made of them."""
 
 from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from triage.model.errors import InputError
+from triage.suggest.budget import Budget
+
+if TYPE_CHECKING:
+    # Imported in the functions: `triage run` starts its program without them.
+    from triage.harness.limits import Limits
+    from triage.pipeline import Options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-
-def case_options(function: F) -> F:
-    """What makes a case from ``kernel.py::function``, or changes a stored one."""
-    target = click.option("--target", metavar="cuda:90|hip:gfx942", help="Compile for this target. [cuda:90]")
-    return kernel_options(target(function))
+DIRECTORY = click.Path(path_type=Path)
+_TARGET = "cuda:90|hip:gfx942"
 
 
-def kernel_options(function: F) -> F:
-    """The same but for the target, which some commands take several of."""
-    for option in reversed(
-        [
-            click.option("--arg", multiple=True, metavar="NAME=TYPE", help="An argument's Triton type: *fp16, i32, …"),
-            click.option("--const", multiple=True, metavar="NAME=VALUE", help="A constexpr: a literal or a dtype."),
-            click.option(
-                "--divisible", multiple=True, metavar="NAME=16", help="Known divisor; pointers are 16 unless =1."
-            ),
-            click.option("--num-warps", type=int),
-            click.option("--num-stages", type=int),
-            click.option("--num-ctas", type=int),
-            click.option("--option", multiple=True, metavar="NAME=VALUE", help="Any other backend option."),
-        ]
-    ):
-        function = option(function)
-    return function
+def _all(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """A decorator that adds options, listed in ``--help`` in this order."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+kernel_options: Callable[[F], F] = _all(
+    click.option("--arg", multiple=True, metavar="NAME=TYPE", help="Type of an argument: *fp16, i32, …"),
+    click.option("--const", multiple=True, metavar="NAME=VALUE", help="A constexpr: a Python literal or a dtype."),
+    click.option("--divisible", multiple=True, metavar="NAME=16", help="Divisor of an argument. [16 for pointers]"),
+    click.option("--num-warps", type=int),
+    click.option("--num-stages", type=int),
+    click.option("--num-ctas", type=int),
+    click.option("--option", multiple=True, metavar="NAME=VALUE", help="Any other option of the back-end."),
+)
+"""Options that describe a case from ``kernel.py::function``, or change a stored one, except for the target."""
+
+case_options: Callable[[F], F] = _all(
+    kernel_options, click.option("--target", metavar=_TARGET, help="Compile for this target. [cuda:90]")
+)
+"""``kernel_options`` and one target."""
 
 
 def _finite(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
     if value is not None and not math.isfinite(value):
-        raise InputError(f"--timeout {value}: every compile is bounded; give a number of seconds")
+        raise InputError(f"--timeout {value}: not a limit; give a number of seconds")
     return value
 
 
-def compile_options(function: F) -> F:
-    """With what, and within which limits, cases are compiled."""
-    function = limit_options(function)
-    for option in reversed(
-        [
-            click.option("--triton", metavar="VERSION", help="Compile with this release (an environment made once)."),
-            click.option("--python", metavar="PATH", help="Compile with somebody's own environment."),
-        ]
-    ):
-        function = option(function)
-    return function
-
-
-def limit_options(function: F) -> F:
-    """Within which limits cases are compiled."""
-    return timeout_option("Per compile. [120]")(machine_options(function))
-
-
 def timeout_option(text: str) -> Callable[[F], F]:
-    """``--timeout``, with its help."""
+    """``--timeout`` with this help text."""
     return click.option("--timeout", type=click.FloatRange(min=0.1), callback=_finite, metavar="SECONDS", help=text)
 
 
-def machine_options(function: F) -> F:
-    """What of the machine compiles may use."""
-    for option in reversed(
-        [
-            click.option("--memory", metavar="SIZE", help="Per compile: 512M, 8GiB. [8GiB, or half the machine]"),
-            click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Compiles at a time. [cores]"),
-            click.option("--no-cache", is_flag=True, help="Compile again what is remembered."),
-        ]
-    ):
-        function = option(function)
-    return function
+machine_options: Callable[[F], F] = _all(
+    click.option("--memory", metavar="SIZE", help="Per compile: 512M, 8GiB. [8GiB, or half of the machine's]"),
+    click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Compiles at a time. [cores]"),
+    click.option("--no-cache", is_flag=True, help="Repeat compiles whose results are stored."),
+)
+"""Options for the resources of the machine that compiles may use."""
+
+limit_options: Callable[[F], F] = _all(timeout_option("Per compile. [120]"), machine_options)
+"""``--timeout`` and ``machine_options``."""
+
+compile_options: Callable[[F], F] = _all(
+    click.option("--triton", metavar="VERSION", help="Compile with this release, which is installed on first use."),
+    click.option("--python", metavar="PATH", help="Compile with the Triton of this interpreter."),
+    limit_options,
+)
+"""The toolchain of a single release, and limits."""
+
+kb_option: Callable[[F], F] = click.option(
+    "--kb", multiple=True, type=DIRECTORY, metavar="DIR", help="Use your own knowledge-base entries too."
+)
+
+budget_option: Callable[[F], F] = click.option(
+    "--budget",
+    metavar="N|SECONDSs",
+    help=f"Limit the search for neighbours: 20 (compiles), 30s. [{Budget().compiles}, {Budget().seconds:g}s]",
+)
 
 
-def repeating(command: str, text: str, given: dict[str, Any]) -> str:
-    """The command line that repeats a command on one case, with the options as click gave them."""
-    words = ["triage", command, text]
-    for name, value in given.items():
+def limits(values: Mapping[str, Any]) -> Limits:
+    """The limits of ``--timeout`` and ``--memory``. Raises InputError."""
+    from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
+
+    memory = parse_size(values["memory"]) if values["memory"] else default_memory_bytes()
+    return Limits(values["timeout"] or DEFAULT_TIMEOUT_S, memory)
+
+
+def budget(values: Mapping[str, Any]) -> Budget:
+    """The budget of ``--budget``. Raises InputError."""
+    return Budget.parse(values["budget"]) if values["budget"] else Budget()
+
+
+def pipeline_options(values: Mapping[str, Any]) -> Options:
+    """The options of a triage; those that a command does not have keep their defaults. Raises InputError."""
+    from triage.pipeline import Options
+
+    return Options(
+        triton=values.get("triton"),
+        python=values.get("python"),
+        limits=limits(values),
+        jobs=values["jobs"],
+        cache=not values["no_cache"],
+        suggest=not values.get("no_suggest"),
+        budget=budget(values),
+        bench=bool(values.get("bench")),
+        knowledge=values["kb"],
+    )
+
+
+def repeating(command: str, case: str, values: Mapping[str, Any]) -> str:
+    """The command line that repeats a command on one case, with the options as click parsed them."""
+    words = ["triage", command, case]
+    for name, value in values.items():
         flag = f"--{name.replace('_', '-')}"
         if isinstance(value, tuple):
             words += [word for item in value for word in (flag, str(item))]
