@@ -22,7 +22,7 @@ README = ROOT / "README.md"
 PAGES = [README, *documentation_files()]
 IDS = [str(page.relative_to(ROOT)) for page in PAGES]
 TEXTS = {page: page.read_text() for page in PAGES}
-OTHER_OPTIONS = {"--help", "--junitxml"}
+OTHER_OPTIONS = {"--help", "--junitxml", "--update-golden"}
 """Options that the pages name and no command declares."""
 
 

@@ -193,7 +193,7 @@ class TestOpen:
         done = cli("attach", tmp_path, "--repo", "octo/kernels", "--open")
         assert (done.code, len(done.out.strip()) <= 8_000) == (0, True)
         assert done.out.startswith("https://github.com/octo/kernels/issues/new?")
-        assert done.err.startswith("triage: the address holds a part of the report, which says what was left out; ")
+        assert done.err.startswith("triage: the URL contains a part of the report, which names what was left out; ")
 
 
 HOSTILE = [

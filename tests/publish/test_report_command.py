@@ -53,7 +53,7 @@ def test_the_same_report_twice_is_the_same(report: Command) -> None:
 def test_show_prints_exactly_what_is_written_and_says_what_was_taken_out(report: Command, tmp_path: Path) -> None:
     done = report(FINISHED, "--show", "-o", tmp_path / "file")
     assert done.out == (tmp_path / "file").read_text()
-    assert done.err.startswith(f"triage: {len(done.out)} characters; taken out or shortened: path (")
+    assert done.err.startswith(f"triage: {len(done.out)} characters; removed or shortened: path (")
 
 
 def test_what_is_private_stays_when_that_is_asked_for(report: Command) -> None:
@@ -104,7 +104,7 @@ def test_what_is_left_out_is_said(report: Command, tmp_path: Path) -> None:
     path = folder / "minimized" / "minimized.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"signature": "v2|other"}))
     done = report(folder)
-    assert done.err == f"triage: {path}: left out; it is of another failure, or one of several\n"
+    assert done.err == f"triage: {path}: left out; it belongs to another failure, or is one of several\n"
     assert "reproducer.py" not in done.out
 
 
