@@ -1,4 +1,4 @@
-"""What can go wrong that is not the compile under test: each error is one line for the user and one exit code.
+"""Errors of triage itself and of its input: each is one line for the user and one exit code.
 
 Nothing else may end a command early. A failure of the *compile* is never an exception, it is an
 :class:`~triage.model.outcome.Outcome`; these are for bad input (2) and for triage being unable to work (3).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 class TriageError(Exception):
-    """Base of everything triage raises on purpose. ``str(error)`` is the one line a user reads."""
+    """Base of the errors that triage raises on purpose. ``str(error)`` is one line for the user."""
 
     exit_code = 3
 

@@ -1,4 +1,4 @@
-"""What timing a case gave, as a value: the document's ``measured``, the words for it, and the order by it."""
+"""The time of a case on a GPU: the document's ``measured``, its words, and the order by it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ S = TypeVar("S")
 @dataclass(frozen=True, slots=True)
 class Difference(Documented):
     """How far the worst output is from the first suggestion's. ``absolute`` and ``relative`` (to the first one's
-    largest magnitude) are None where no number says it: an infinity or NaN in one of the two. ``undefined`` counts
+    largest magnitude) are None where one of the two is infinite or NaN. ``undefined`` counts
     the elements that are NaN or infinite in one alone."""
 
     output: str
@@ -35,7 +35,7 @@ class Difference(Documented):
         if self.undefined:
             return f"{self.output}: {self.undefined} of {self.elements} elements are NaN or infinite in one alone"
         if self.absolute is None or self.relative is None:
-            return f"{self.output}: the difference is no finite number"
+            return f"{self.output}: the difference is not finite"
         return (
             f"{self.output} by up to {self.absolute:.3g}, {self.relative:.2g} of its largest magnitude "
             f"(tolerance {self.tolerance:.2g})"
@@ -59,7 +59,7 @@ class Measurement(Documented):
     agrees: bool | None = None
     difference: Difference | None = None
     reference: Internal[bool] = False
-    """The one whose outputs the others were compared with."""
+    """The others' outputs were compared with this one's."""
 
     def words(self) -> str:
         """One line: the time, the throughput, and a disagreement, which is never left out."""
@@ -82,14 +82,14 @@ class NotMeasured:
 
 
 def settled(results: Mapping[K, Measurement | NotMeasured]) -> dict[K, Measurement | NotMeasured]:
-    """The same with a verdict on the one that the others were compared with: it agrees when any other agrees with
-    it. When none does, one cannot tell which of them is wrong, so it is marked as they are."""
-    verdicts = [one.agrees for one in results.values() if isinstance(one, Measurement) and one.difference]
+    """The same with a verdict on the reference: it agrees when any other agrees with it. When none does, it is unknown
+    which of them is wrong, so the reference is marked as they are."""
+    verdicts = [result.agrees for result in results.values() if isinstance(result, Measurement) and result.difference]
     if not verdicts:
         return dict(results)
     return {
-        key: replace(one, agrees=any(verdicts)) if isinstance(one, Measurement) and one.reference else one
-        for key, one in results.items()
+        key: replace(result, agrees=any(verdicts)) if isinstance(result, Measurement) and result.reference else result
+        for key, result in results.items()
     }
 
 
@@ -100,12 +100,12 @@ def by_time(
     and say so), then those without a measurement in the order they had, last those whose results differ unsaid."""
 
     def key(item: S) -> tuple[int, float]:
-        found = measured(item)
-        if found is None:
+        measurement = measured(item)
+        if measurement is None:
             return 2, 0.0
-        if found.agrees is False:
-            return 3, found.median_ms
-        return int(doubtful(item)), found.median_ms
+        if measurement.agrees is False:
+            return 3, measurement.median_ms
+        return int(doubtful(item)), measurement.median_ms
 
     return sorted(items, key=key)
 
@@ -113,7 +113,7 @@ def by_time(
 def reasons(results: Iterable[Measurement | NotMeasured]) -> list[str]:
     """Each reason once, with how often it came, for a line to people."""
     counts: dict[str, int] = {}
-    for one in results:
-        if isinstance(one, NotMeasured):
-            counts[one.reason] = counts.get(one.reason, 0) + 1
+    for result in results:
+        if isinstance(result, NotMeasured):
+            counts[result.reason] = counts.get(result.reason, 0) + 1
     return [f"not measured ({count}): {reason}" for reason, count in counts.items()]

@@ -1,4 +1,4 @@
-"""A report as plain data: sections of blocks, which Markdown, HTML and text are made from.
+"""A report as sections of blocks, independent of the format; Markdown, HTML and text are rendered from it.
 
 All text in it is visible (see ``visible``) and scrubbed; nothing in it is markup of any format.
 """
@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 
 class Tone(str, Enum):
-    """What a cell of a table says, beside its words."""
+    """The meaning of a table cell, for its colour."""
 
     GOOD = "good"
     BAD = "bad"
@@ -22,10 +22,10 @@ class Tone(str, Enum):
 
 
 class Weight(IntEnum):
-    """How much a block tells somebody who has the rest: what has to fit leaves out the least first."""
+    """Truncation priority; blocks with the lowest are dropped first."""
 
     CONTEXT = 0
-    """The original's own IR and kernel, where a reduced one is there as well."""
+    """The original's IR and kernel, in a report that has reduced ones."""
     STACK = 1
     FURTHER = 2
     """Suggestions after the first few."""
@@ -34,7 +34,7 @@ class Weight(IntEnum):
     EVIDENCE = 5
     SCRIPT = 6
     ESSENTIAL = 7
-    """Never left out."""
+    """Never dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class WebLink:
-    """An address on the web, which is https."""
+    """A link to an https address."""
 
     url: str
     text: str
@@ -54,7 +54,7 @@ class WebLink:
 
 @dataclass(frozen=True, slots=True)
 class Strong:
-    """Words that stand out."""
+    """Emphasised words."""
 
     text: str
 
@@ -73,7 +73,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
-    """A line each."""
+    """A list, one line each."""
 
     lines: tuple[Line, ...]
     weight: Weight = Weight.ESSENTIAL
@@ -113,10 +113,10 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one suggestion uses; None where the tool chain did not say. ``label`` is its number."""
+    """What one suggestion uses; None where the toolchain does not report it. ``label`` is its number."""
 
     label: str
-    what: str
+    change: str
     instruction: str
     registers: int | None
     spill_bytes: int | None
@@ -134,7 +134,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The title of what follows within a section."""
+    """A title within a section."""
 
     line: Line
     weight: Weight = Weight.ESSENTIAL
@@ -154,14 +154,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A whole report. ``headline`` stands before all sections, ``title`` is one line and fits an issue's; ``made`` says
-    with what it was made, ``removed`` what was taken out before it left the machine, by kind."""
+    """A whole report. ``headline`` comes before all sections; ``title`` is one line that fits an issue's; ``imprint``
+    names the version that wrote it; ``removed`` counts private texts that were removed, by kind."""
 
     title: str
     headline: str
     signature: str | None
     sections: tuple[Section, ...]
-    made: str
+    imprint: str
     removed: Mapping[str, int] = field(default_factory=dict)
 
     def blocks(self) -> Iterator[Block]:

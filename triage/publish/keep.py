@@ -18,26 +18,26 @@ from triage.source.siblings import imported
 
 def keep(report: Report, folder: Path) -> Report:
     """Write all of it; the report with its artifacts where they are now. Raises EnvironmentFault."""
-    kept = keep_artifacts(report, folder)
+    moved = keep_artifacts(report, folder)
     try:
-        replace_file(folder / REPORT, json.dumps(kept.to_json(), indent=2) + "\n")
+        replace_file(folder / REPORT, json.dumps(moved.to_json(), indent=2) + "\n")
         _keep_case(report.case, folder / CASE)
     except OSError as error:
         raise EnvironmentFault(f"-o {folder}: cannot be written: {error.strerror}") from None
-    return kept
+    return moved
 
 
-def _keep_case(case: Case, place: Path) -> None:
-    """The case as a folder of its own. A kernel in a package is not kept: it needs more than what it names."""
+def _keep_case(case: Case, folder: Path) -> None:
+    """Write the case as a case folder; not that of a kernel in a package, which needs the whole package."""
     root, chain = package(case.path)
     if len(chain) > 1 and not case.is_ir:
         return
     needed = [case.path] if case.is_ir else [case.path, *imported(case.path)]
     for path in needed:
-        target = place / path.resolve().relative_to(root.resolve())
+        target = folder / path.resolve().relative_to(root.resolve())
         if target.resolve() != path.resolve():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
     document = case.to_json()
     document["kernel"]["file"] = case.path.name
-    replace_file(place / "case.json", json.dumps(document, indent=2) + "\n")
+    replace_file(folder / "case.json", json.dumps(document, indent=2) + "\n")

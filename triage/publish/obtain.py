@@ -19,14 +19,14 @@ from triage.publish.finished import Finished, case_of, of_report, read
 
 
 def obtain(
-    place: Path | Case, options: Options, progress: Progress | None = None, again: str | None = None
+    asked: Path | Case, options: Options, progress: Progress | None = None, again: str | None = None
 ) -> Finished:
-    """What a folder holds, checked first where there is only its reduction; a case is checked. ``again`` is the command
+    """The triage in a folder; a case, and a folder with a reduction alone, is checked first. ``again`` is the command
     that repeats the check of a case. Raises what ``read`` and a session raise."""
-    if isinstance(place, Case):
-        return _checked(place, options, progress, again)
-    stored = read(place)
-    reduced = case_of(place)
+    if isinstance(asked, Case):
+        return _checked(asked, options, progress, again)
+    stored = read(asked)
+    reduced = case_of(asked)
     if stored.report or stored.matrix or reduced is None:
         return stored
     # The reduced kernel is shown as such.
@@ -34,10 +34,10 @@ def obtain(
     return replace(stored, report=checked.report, texts=checked.texts, folders=(*stored.folders, *checked.folders))
 
 
-def anonymous(place: Path | Case, options: Options, progress: Progress | None = None) -> Finished:
-    """The same from the anonymous reduction alone: of the original's texts nothing is in it. A case is reduced first.
-    Raises InputError where there is none, or where the failure needs the names."""
-    if isinstance(place, Case):
+def anonymous(asked: Path | Case, options: Options, progress: Progress | None = None) -> Finished:
+    """The same from the anonymous reduction alone, without any text of the original. A case is reduced first. Raises
+    InputError where there is no such reduction, or the failure needs the names."""
+    if isinstance(asked, Case):
         with TemporaryDirectory(prefix="triage-anonymous-") as scratch:
             folder = Path(scratch) / "reduced"
             wanted = minimizing.Options(
@@ -48,12 +48,12 @@ def anonymous(place: Path | Case, options: Options, progress: Progress | None = 
                 jobs=options.jobs,
                 anonymize=True,
             )
-            minimizing.minimize(place, wanted, progress)
+            minimizing.minimize(asked, wanted, progress)
             return anonymous(folder, options, progress)
-    stored = read(place)
-    reduced = case_of(place)
+    stored = read(asked)
+    reduced = case_of(asked)
     if stored.reduction is None or reduced is None:
-        raise InputError(f"{place}: holds no reduction; triage minimize CASE --anonymize -o DIR makes one")
+        raise InputError(f"{asked}: holds no reduction; triage minimize CASE --anonymize -o DIR makes one")
     folder = stored.reduction.folder
     if stored.reduction.result.anonymous is not True:
         raise InputError(
@@ -85,18 +85,18 @@ def nameless(table: Table, report: Report) -> Table:
         if failure.signature != mine
     }
 
-    def cell(one: Cell) -> Cell:
-        headline = report.diagnosis.headline if report.diagnosis and one.signature == mine else "another failure"
-        signature = others.get(one.signature or "", one.signature)
-        return replace(one, reason=None, headline=headline, signature=signature)
+    def cell(seen: Cell) -> Cell:
+        headline = report.diagnosis.headline if report.diagnosis and seen.signature == mine else "another failure"
+        signature = others.get(seen.signature or "", seen.signature)
+        return replace(seen, reason=None, headline=headline, signature=signature)
 
-    def history(one: History) -> History:
-        runs = (replace(run, signature=others.get(run.signature or "", run.signature)) for run in one.runs)
-        return replace(one, runs=tuple(runs))
+    def history(column: History) -> History:
+        runs = (replace(run, signature=others.get(run.signature or "", run.signature)) for run in column.runs)
+        return replace(column, runs=tuple(runs))
 
     return replace(
         table,
         case=report.case,
-        cells={place: cell(one) for place, one in table.cells.items()},
-        histories=tuple(history(one) for one in table.histories),
+        cells={position: cell(seen) for position, seen in table.cells.items()},
+        histories=tuple(map(history, table.histories)),
     )

@@ -1,4 +1,4 @@
-"""A finished triage in a format: the one place that knows which there are."""
+"""Renders a finished triage in each format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from triage.publish.privacy import Scrubber
 
 
 class Format(str, Enum):
-    """How a report may be written."""
+    """Formats of a report."""
 
     MARKDOWN = "md"
     HTML = "html"
@@ -41,7 +41,7 @@ _ADDED = {
             "reproduced": {"type": "array", "items": {"type": "integer"}},
         },
         "required": ["schema", "case", "signature", "reproduced"],
-        "description": "What triage minimize made of it.",
+        "description": "The result of triage minimize.",
     },
     "matrix": {
         "type": "object",
@@ -72,7 +72,7 @@ def render(finished: Finished, format_: Format, scrubber: Scrubber | None) -> st
 
 
 def document(finished: Finished, scrubber: Scrubber | None) -> dict[str, Any]:
-    """The contract's report document, with those of the reduction and the matrix in it where there are any."""
+    """The contract's report document, with the documents of the reduction and the matrix, if there are any."""
     finished = cleaned(finished, scrubber)
     report = finished.report and (shared(finished.report) if scrubber else finished.report)
     whole = report.to_json() if report else {}

@@ -33,7 +33,7 @@ _ISSUE = re.compile(r"https://github\.com/(?P<repository>[\w.-]+/[\w.-]+)/(?:iss
 
 
 def cause(finished: Finished) -> Section | None:
-    """What the knowledge base knows of the failure, and what that rests on."""
+    """What the knowledge base has on the failure, with its evidence."""
     report = finished.report
     if report is None or report.diagnosis is None:
         return None
@@ -59,7 +59,7 @@ def _match(match: Match) -> Iterator[Block]:
 
 
 def _separated(spans: list[Code] | list[Code | WebLink]) -> Line:
-    return tuple(part for place, span in enumerate(spans) for part in ((", ", span) if place else (span,)))
+    return tuple(part for number, span in enumerate(spans) for part in ((", ", span) if number else (span,)))
 
 
 def _link(url: str) -> Code | WebLink:
@@ -129,7 +129,7 @@ def _usage(number: int, suggestion: Suggestion) -> Usage | None:
         return None
     return Usage(
         label=str(number),
-        what=change(suggestion),
+        change=change(suggestion),
         instruction=uses.tensor_core.value,
         registers=uses.registers,
         spill_bytes=uses.spill_bytes,

@@ -1,4 +1,4 @@
-"""What the compiler was given when it failed, what it printed, and how to see it again."""
+"""The compiler's input when it failed, its output, and how to reproduce the failure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OTHERS = (
 
 
 def ir(finished: Finished) -> Section | None:
-    """The failing pass's input: reduced where there is that, and the original's."""
+    """The input of the failing pass: the reduced one, if there is one, and the original."""
     blocks: list[Block] = []
     if finished.reduction is not None:
         blocks += _reduced(finished, finished.reduction)
@@ -66,7 +66,7 @@ def _marked(finished: Finished, module: Listing) -> Listing:
 
 
 def log(finished: Finished) -> Section | None:
-    """All that was printed, and where Python was."""
+    """The whole log, and the Python stack at the end."""
     blocks: list[Block] = []
     if (excerpt := finished.texts.get("log")) is not None and (excerpt.head or excerpt.tail):
         blocks.append(listing("Everything that the compiler printed", excerpt, "log.txt", Weight.LOG))
@@ -77,7 +77,7 @@ def log(finished: Finished) -> Section | None:
 
 
 def reproduce(finished: Finished) -> Section | None:
-    """With pip and Python alone where there is a reproducer; with triage where it was run so."""
+    """The steps with pip and Python, if there is a reproducer, and the command of triage."""
     report, reduction = finished.report, finished.reduction
     blocks: list[Block] = []
     if report is not None and reduction is not None and (release := report.environment.get("triton")):

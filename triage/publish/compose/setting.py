@@ -1,4 +1,4 @@
-"""With what it was compiled, and what other releases and targets do with it."""
+"""Configuration and environment, and the results with other releases and targets."""
 
 from __future__ import annotations
 
@@ -93,12 +93,12 @@ def _cell(cell: Cell | None, failures: Mapping[str, Failure]) -> ReportCell:
 
 
 def _histories(table: Table) -> Iterator[Line]:
-    for one in table.histories:
+    for history in table.histories:
         edges = "no release that was tried fails"
-        if one.first_bad is not None:
-            good, fixed = one.last_good or "none", one.fixed_in or "none"
-            edges = f"first bad {one.first_bad}; last good before it: {good}; fixed in: {fixed}"
-        yield (Code(one.target), f": {'; '.join([edges, *one.notes])}")
+        if history.first_bad is not None:
+            good, fixed = history.last_good or "none", history.fixed_in or "none"
+            edges = f"first bad {history.first_bad}; last good before it: {good}; fixed in: {fixed}"
+        yield (Code(history.target), f": {'; '.join([edges, *history.notes])}")
 
 
 def _letters(failures: Iterable[Failure], signature: str | None) -> Iterator[Line]:

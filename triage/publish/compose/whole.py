@@ -20,7 +20,7 @@ from triage.publish.visible import one_line, visible
 from triage.publish.words import ending
 
 _MOST_TITLE, _MOST_HEADLINE = 200, 400
-"""Characters: GitHub takes 256 for an issue's title; a headline is a line, whatever a document holds in its place."""
+"""Characters: GitHub takes 256 for an issue's title; a headline is one line, even if a document has more."""
 
 
 def scrubber_for(finished: Finished) -> Scrubber:
@@ -70,7 +70,7 @@ def compose(finished: Finished, scrubber: Scrubber | None = None) -> Document:
         headline=headline,
         signature=finished.signature,
         sections=tuple(part for part in parts if part is not None),
-        made=_made(report),
+        imprint=_imprint(report),
         removed=dict(scrubber.removed) if scrubber else {},
     )
 
@@ -80,13 +80,13 @@ def cleaned(finished: Finished, scrubber: Scrubber | None = None) -> Finished:
     finished = mapped(finished, visible, lambda value: _each_text(value, visible))
     if scrubber is None:
         return finished
-    # Whose home folder the last line of a log names, that one's name goes from the headline as well.
+    # The headline may have a user's name that only the last line of the log shows to be one, by a home folder.
     mapped(finished, scrubber.learn, lambda value: _each_text(value, scrubber.learn))
     return mapped(finished, scrubber.text, scrubber.document)
 
 
 def files(finished: Finished, scrubber: Scrubber) -> dict[str, str]:
-    """The long artifacts as files by name, scrubbed: for what has room for them."""
+    """The long artifacts as files by name, scrubbed."""
     finished = cleaned(finished, scrubber)
     texts: dict[str, str] = {}
     if finished.report is not None:
@@ -107,7 +107,7 @@ def files(finished: Finished, scrubber: Scrubber) -> dict[str, str]:
 
 
 def shared(report: Report) -> Report:
-    """A report for others: the folders of its artifacts mean nothing there, so their names remain."""
+    """A report for others: its artifacts by file name alone."""
     return replace(report, artifacts={name: Path(path.name) for name, path in report.artifacts.items()})
 
 
@@ -136,6 +136,6 @@ def _title(headline: str, on: str) -> str:
     return (headline if len(headline) <= room else f"{headline[: room - 1]}\u2026") + on
 
 
-def _made(report: Report | None) -> str:
+def _imprint(report: Report | None) -> str:
     version = (report and report.environment.get("triage")) or __version__
     return f"Made by triton-triage {version}. What is stated was run as stated; no GPU was used where none is named."

@@ -1,8 +1,8 @@
-"""A document as GitHub's Markdown, below the characters that an issue may have.
+"""A document as GitHub's Markdown, within the size of an issue.
 
-No text of a log, a kernel or a document can leave its place: code stands in fences that are longer than any run of
-backticks in it; in a line, every character that could begin markup is escaped, and what GitHub would turn into a
-mention, a reference to an issue or a commit gets a zero-width space, which GitHub's own bots use for that.
+Text of logs, kernels and documents cannot become markup: fences of code are longer than any run of backticks in it; in
+a line, every character that could begin markup is escaped, and what GitHub would turn into a mention or a reference to
+an issue or a commit gets a zero-width space, as GitHub's own bots do.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from triage.publish.document import (
 MOST = 65_536
 """Characters of an issue's or comment's text that GitHub takes."""
 _ROOM = 1_536
-"""Left free: GitHub counts line ends as two where a browser sends them, and who posts adds a mark."""
+"""Reserve: GitHub counts a line end from a browser as two characters, and the poster adds a mark."""
 _LEAST_LISTING = 2_000
-"""Characters: a listing that is cut keeps at least that, or is left out."""
+"""Characters of a shortened listing; with fewer it is dropped."""
 _ESCAPED = re.compile(r"[\\`*_\[\]<>|~$&]")
 _BEGINNING = re.compile(r"^(?:[-+=#>:]|\d{1,9}(?=[.)]))")
-"""What begins a list, a title or a quotation at the start of a line."""
+"""Begins a list, a title or a quotation at the start of a line."""
 _PINGS = re.compile(
     # Mentions, issues, addresses, names of emoji
     r"@(?=[\w-])|#(?=\d)|\b(?i:GH-)(?=\d)|\b(?i:https?|ftp|mailto):(?=\S)|\b(?i:www)(?=\.)|:(?=[a-z0-9_+-]{1,40}:)"
@@ -51,7 +51,7 @@ _APART = "&#8203;"
 
 
 def render(document: Document, most: int = MOST - _ROOM) -> str:
-    """The Markdown, of at most ``most`` characters; what was left out for that is named at its end."""
+    """The Markdown, of at most ``most`` characters; omissions are named at its end."""
     room = _Room(document, f"GitHub's {MOST}" if most == MOST - _ROOM else str(most))
     while len(room.text) > most and room.smaller(len(room.text) - most):
         pass
@@ -59,31 +59,31 @@ def render(document: Document, most: int = MOST - _ROOM) -> str:
 
 
 @dataclass(slots=True)
-class _Left:
-    """What was left out, by title."""
+class _Omission:
+    """A block that was shortened or dropped."""
 
     title: str
     how: str
 
 
 class _Room:
-    """The document as it gets smaller."""
+    """Shrinks a document to a size, block by block."""
 
     def __init__(self, document: Document, limit: str) -> None:
         self._document = document
         self._limit = limit
-        self._left: list[_Left] = []
-        # By identity, with the block, so that no other gets it: most stay the same from one try to the next.
+        self._left: list[_Omission] = []
+        # By the block's id, with the block, so that no other block gets that id: most stay the same between attempts.
         self._made: dict[int, tuple[Block, str]] = {}
         self.text = self._whole()
 
     def smaller(self, excess: int) -> bool:
-        """Cut or leave out what says the least; False where nothing is left that may go."""
+        """Shorten or drop the block of the lowest weight; False where none may go."""
         listed = [block for block in self._document.blocks() if block.weight < Weight.ESSENTIAL]
         if not listed:
             return self._forced(excess)
-        # Of equals the last: suggestions stand best first.
-        block = min(reversed(listed), key=lambda one: one.weight)
+        # Of equals the last: suggestions are sorted best first.
+        block = min(reversed(listed), key=lambda item: item.weight)
         length = len(self._block(block))
         if isinstance(block, Listing) and length - excess >= _LEAST_LISTING and not block.text.startswith("\u2026"):
             self._replace(block, _cut(block, excess), f"cut by {excess} characters or more")
@@ -92,11 +92,11 @@ class _Room:
         return True
 
     def _forced(self, excess: int) -> bool:
-        """The essential listings, cut in the middle: a report of a kernel of a thousand lines."""
+        """Shorten the longest essential block, as of a kernel of a thousand lines."""
         listed = [
-            one for one in self._document.blocks() if isinstance(one, Listing | Bullets | Paragraph | ReportTable)
+            item for item in self._document.blocks() if isinstance(item, Listing | Bullets | Paragraph | ReportTable)
         ]
-        block = max(listed, key=lambda one: len(self._block(one)))
+        block = max(listed, key=lambda item: len(self._block(item)))
         if len(self._block(block)) < _LEAST_LISTING // 4:
             return False
         shorter = _cut(block, excess) if isinstance(block, Listing) and len(block.text) > _LEAST_LISTING else None
@@ -105,20 +105,20 @@ class _Room:
 
     def _replace(self, block: Block, other: Block | None, how: str) -> None:
         def changed(section: Section) -> Section:
-            kept = (other if one is block else one for one in section.blocks)
-            return replace(section, blocks=tuple(one for one in kept if one is not None))
+            blocks = (other if item is block else item for item in section.blocks)
+            return replace(section, blocks=tuple(item for item in blocks if item is not None))
 
         sections = tuple(changed(section) for section in self._document.sections)
-        self._document = replace(self._document, sections=tuple(one for one in sections if one.blocks))
+        self._document = replace(self._document, sections=tuple(section for section in sections if section.blocks))
         if title := _title(block):
-            self._left.append(_Left(title, how))
+            self._left.append(_Omission(title, how))
         self.text = self._whole()
 
     def _whole(self) -> str:
         parts = []
-        for place, section in enumerate(self._document.sections):
+        for number, section in enumerate(self._document.sections):
             parts.append(f"### {escaped(section.title)}")
-            if place == 0:
+            if number == 0:
                 parts.append(f"**{escaped(self._document.headline)}**")
             parts += [text for block in section.blocks if (text := self._block(block))]
         parts += ["---", _foot(self._document, self._left, self._limit)]
@@ -131,13 +131,13 @@ class _Room:
 
 
 def _cut(block: Listing, excess: int) -> Listing:
-    """A listing with its middle left out: how it begins and how it ends are what is looked for."""
+    """A listing without its middle: its beginning and its end are the most useful."""
     marker = "\n\u2026 left out here \u2026\n"
     keep = max(len(block.text) - excess - len(marker) - 400, _LEAST_LISTING // 2)
     head, tail = block.text[: keep // 2], block.text[-(keep - keep // 2) :]
     head = head[: head.rfind("\n")] if "\n" in head else head
     tail = tail[tail.find("\n") + 1 :] if "\n" in tail else tail
-    # What is cut once is left out the next time.
+    # A listing that was shortened is dropped the next time.
     weight = Weight(max(block.weight - 1, 0)) if block.weight < Weight.ESSENTIAL else Weight.SCRIPT
     return replace(
         block, text=f"{head}{marker}{tail}", title=f"{block.title} (in part)", marked=frozenset(), why="", weight=weight
@@ -155,13 +155,13 @@ def _title(block: Block) -> str:
     return ""
 
 
-def _foot(document: Document, left: list[_Left], limit: str) -> str:
-    lines = [escaped(document.made)]
+def _foot(document: Document, left: list[_Omission], limit: str) -> str:
+    lines = [escaped(document.imprint)]
     if document.removed:
         kinds = ", ".join(f"{name} ({count})" for name, count in sorted(document.removed.items()))
         lines.append(escaped(f"Taken out before this left the machine, or shortened: {kinds}."))
     if left:
-        names = "; ".join(f"{one.title} ({one.how})" for one in {one.title: one for one in left}.values())
+        names = "; ".join(f"{title} ({how})" for title, how in {item.title: item.how for item in left}.items())
         lines.append(escaped(f"Left out to stay below {limit} characters: {names}."))
     return f"<sub>{'<br>'.join(lines)}</sub>"
 
@@ -171,7 +171,7 @@ def _block(block: Block) -> str:
         case Paragraph():
             return _begun(line(block.line))
         case Bullets():
-            return "\n".join(f"- {_begun(line(one))}" for one in block.lines)
+            return "\n".join(f"- {_begun(line(item))}" for item in block.lines)
         case Heading():
             return f"#### {line(block.line)}"
         case Listing():
@@ -191,7 +191,7 @@ def _listing(block: Listing) -> str:
 
 
 def _marked(block: Listing) -> str:
-    """Markdown cannot colour a line: the failing ones once more, by number."""
+    """The failing lines again, with their numbers: Markdown cannot mark a line."""
     if not block.marked:
         return ""
     lines = block.text.split("\n")
@@ -210,9 +210,9 @@ def _table(block: ReportTable) -> str:
 def _comparison(block: Comparison) -> str:
     head = ("", "instruction", "registers a thread", "spilled a thread", "shared memory a block")
     rows = [_row(head), _row("---" for _ in head)]
-    for one in block.usages:
-        spilled, shared = _amount(one.spill_bytes, " B"), _amount(one.shared_bytes, " B")
-        rows.append(_row((one.label, escaped(one.instruction), _amount(one.registers), spilled, shared)))
+    for usage in block.usages:
+        spilled, shared = _amount(usage.spill_bytes, " B"), _amount(usage.shared_bytes, " B")
+        rows.append(_row((usage.label, escaped(usage.instruction), _amount(usage.registers), spilled, shared)))
     return "\n".join(rows)
 
 
@@ -265,7 +265,7 @@ def escaped(text: str) -> str:
 
 def _parted(match: re.Match[str]) -> str:
     text = match[0]
-    return "".join(f"{text[place : place + _HASH]}\u200b" for place in range(0, len(text), _HASH))
+    return "".join(f"{text[start : start + _HASH]}\u200b" for start in range(0, len(text), _HASH))
 
 
 def _in_html(text: str) -> str:
@@ -276,12 +276,12 @@ def _in_html(text: str) -> str:
 
 def code(text: str) -> str:
     """A code span that its text cannot end."""
-    one = " ".join(text.split())
-    if not one:
+    words = " ".join(text.split())
+    if not words:
         return ""
-    fence = "`" * (_longest_run(one) + 1)
-    pad = " " if one[0] == "`" or one[-1] == "`" else ""
-    return f"{fence}{pad}{one}{pad}{fence}"
+    fence = "`" * (_longest_run(words) + 1)
+    pad = " " if words[0] == "`" or words[-1] == "`" else ""
+    return f"{fence}{pad}{words}{pad}{fence}"
 
 
 def _code_in_table(text: str) -> str:

@@ -22,7 +22,7 @@ from triage.publish.document import (
 
 _WIDTH = 80
 _MOST_LINES, _MOST_FOLDED = 400, 60
-"""Of a listing, and of one that other formats fold: whoever wants a whole module has the folder, or another format."""
+"""Lines of a listing, and of one that other formats fold; the folder and other formats have all of it."""
 
 
 def render(document: Document) -> str:
@@ -37,7 +37,7 @@ def render(document: Document) -> str:
 
 def _foot(document: Document) -> Iterator[str]:
     yield "-" * _WIDTH
-    yield _wrapped(document.made)
+    yield _wrapped(document.imprint)
     if document.removed:
         kinds = ", ".join(f"{name} ({count})" for name, count in sorted(document.removed.items()))
         yield _wrapped(f"Taken out before this left the machine, or shortened: {kinds}.")
@@ -50,7 +50,7 @@ def _block(block: Block) -> str:
         case Heading():
             return _wrapped(_line(block.line), hanging=3)
         case Bullets():
-            return "\n".join(_wrapped(_line(one), indent=2, bullet="- ") for one in block.lines)
+            return "\n".join(_wrapped(_line(item), indent=2, bullet="- ") for item in block.lines)
         case Listing():
             return _listing(block)
         case ReportTable():
@@ -80,15 +80,15 @@ def _table(rows: list[tuple[str, ...]]) -> str:
             f"{name:<{widths[0]}}  " + f"\n{indent}".join(textwrap.wrap(value, width, break_on_hyphens=False) or [""])
             for name, value in rows
         )
-    made = ("  ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(line.rstrip() for line in made)
+    lines = ("  ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _comparison(block: Comparison) -> str:
     head = ("", "instruction", "registers/thread", "spilled/thread", "shared/block")
     rows = [
-        (one.label, one.instruction, _amount(one.registers), _amount(one.spill_bytes), _amount(one.shared_bytes))
-        for one in block.usages
+        (use.label, use.instruction, _amount(use.registers), _amount(use.spill_bytes), _amount(use.shared_bytes))
+        for use in block.usages
     ]
     return f"{block.caption} (bytes):\n\n{_table([head, *rows])}"
 

@@ -1,8 +1,8 @@
-"""A document as one HTML file that needs nothing else: no network, no script.
+"""A document as one self-contained HTML file: no network, no script.
 
-It is built as a tree with the standard library, which escapes when it writes: no text can become markup, and a template
-language would be one more dependency for a page with no logic. The policy in its head forbids a browser everything but
-the style that is in it, whatever a text might smuggle in all the same.
+It is built as a tree with the standard library, which escapes all text when it writes. A template language would be one
+more dependency for a page without logic. As a second line of defence, the content security policy in the head allows
+nothing but the page's own style.
 """
 
 from __future__ import annotations

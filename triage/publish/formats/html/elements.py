@@ -10,7 +10,7 @@ Element = ElementTree.Element
 def element(tag: str, *children: Element | str | None, **attributes: str | int | float | None) -> Element:
     """An element. Attributes' names may end with an underscore (``class_``), and have one for a hyphen
     (``aria_label``); an attribute or child that is None is left out."""
-    made = Element(
+    new = Element(
         tag,
         {
             name.rstrip("_").replace("_", "-"): f"{value:g}" if isinstance(value, float) else str(value)
@@ -19,12 +19,12 @@ def element(tag: str, *children: Element | str | None, **attributes: str | int |
         },
     )
     for child in children:
-        append(made, child)
-    return made
+        append(new, child)
+    return new
 
 
 def append(parent: Element, child: Element | str | None) -> None:
-    """Add a child behind those that there are."""
+    """Append a child."""
     if child is None:
         return
     if not isinstance(child, str):

@@ -1,4 +1,4 @@
-"""The page: head, contents, a section for each of the document's, and what it was made with."""
+"""The page: head, table of contents, the document's sections, and the imprint."""
 
 from __future__ import annotations
 
@@ -71,22 +71,22 @@ def _subtitle(document: Document) -> Iterator[Element | str]:
 
 
 def _foot(document: Document) -> Iterator[Element]:
-    yield element("p", document.made)
+    yield element("p", document.imprint)
     if document.removed:
         kinds = ", ".join(f"{name} ({count})" for name, count in sorted(document.removed.items()))
         yield element("p", f"Taken out before this left the machine, or shortened: {kinds}.")
 
 
 class _Names:
-    """Names for what a reader jumps to, each once."""
+    """Unique names of elements that links point to."""
 
     def __init__(self) -> None:
         self._count = 0
 
-    def next(self, what: str) -> str:
-        """A name that no other element has."""
+    def next(self, prefix: str) -> str:
+        """A name that no other element has yet."""
         self._count += 1
-        return f"{what}-{self._count}"
+        return f"{prefix}-{self._count}"
 
 
 def _block(block: Block, names: _Names) -> Element:
@@ -94,7 +94,7 @@ def _block(block: Block, names: _Names) -> Element:
         case Paragraph():
             return element("p", *_spans(block.line))
         case Bullets():
-            return element("ul", *(element("li", *_spans(one)) for one in block.lines))
+            return element("ul", *(element("li", *_spans(item)) for item in block.lines))
         case Heading():
             return element("h3", *_spans(block.line))
         case Listing():
@@ -127,18 +127,18 @@ def _listing(block: Listing, names: _Names) -> Element:
     first = names.next("line") if block.marked else None
     for part in _lines(block, first):
         append(code, part)
-    said: list[Element | str] = [block.title]
+    caption: list[Element | str] = [block.title]
     if first is not None:
         lines = len(block.marked)
-        said = [block.title, f" \u2013 {'one line is' if lines == 1 else f'{lines} lines are'} marked: {block.why}"]
+        caption = [block.title, f" \u2013 {'one line is' if lines == 1 else f'{lines} lines are'} marked: {block.why}"]
     jump = (
         element("p", element("a", "To the marked line", href=f"#{first}"))
         if first and block.text.count("\n") > 30
         else None
     )
     if block.folded:
-        return element("details", element("summary", *said), element("div", jump, code))
-    return element("figure", element("figcaption", *said), jump, code)
+        return element("details", element("summary", *caption), element("div", jump, code))
+    return element("figure", element("figcaption", *caption), jump, code)
 
 
 def _lines(block: Listing, first: str | None) -> Iterator[Element | str]:
