@@ -19,7 +19,7 @@ def test_what_helion_passes_over_is_no_failure_and_is_kept(bench: Bench) -> None
     assert "the autotuner passed over 1 configuration of scale" in lines[-3]
     report = bench.captured / "helion"
     assert lines[-2] == (
-        f"triage: Helion wrote of 1 configuration that it passed over: {report} (triage check takes it)"
+        f"triage: Helion reported 1 configuration that it passed over: {report} (triage check takes it)"
     )
     assert lines[-1] == "triage: 2 kernels compiled, none failed"
     assert [path.name for path in report.iterdir()] == ["0.py"]
@@ -30,7 +30,7 @@ def test_the_users_own_folder_for_it_is_kept(bench: Bench, tmp_path: Path) -> No
     done = bench.run(PROGRAM, "2097152", HELION_AUTOTUNER_TRITON_FAILURE_DUMP_DIR=str(tmp_path / "own"))
     assert done.code == 0
     assert (tmp_path / "own" / "0.py").exists()
-    assert "Helion wrote" not in done.err
+    assert "Helion reported" not in done.err
 
 
 @pytest.mark.slow

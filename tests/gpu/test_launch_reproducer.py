@@ -128,7 +128,7 @@ def case(folder: Path, name: str, block: int = 128) -> Case:
         "constexprs": {} if name == "copied" else {"BLOCK": block},
         "target": f"cuda:{HERE}",
     }
-    return cases.from_json(document, folder, "case.json")
+    return cases.checked(document, folder, "case.json")
 
 
 def failure(seen: Outcome) -> Failure:

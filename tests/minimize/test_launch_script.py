@@ -88,7 +88,7 @@ Run = Callable[..., tuple[int, str]]
 def case(folder: Path, **document: Any) -> Case:
     (folder / "kernel.py").write_text(KERNEL)
     whole = {"schema": "triton-triage/case/1", "target": "cuda:90", **document}
-    return cases.from_json(whole, folder, "case.json")
+    return cases.checked(whole, folder, "case.json")
 
 
 def failure(log: str = WILD) -> Failure:

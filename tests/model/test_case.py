@@ -64,7 +64,7 @@ def test_a_folder_and_its_case_json_are_the_same_case(tmp_path: Path) -> None:
 def test_what_is_read_is_written_again_with_the_divisors_it_means(tmp_path: Path) -> None:
     written = cases.load(folder_with(tmp_path)).to_json()
     assert written == {**DOCUMENT, "divisible": {"n": 16, "x_ptr": 16}}
-    assert cases.from_json(written, tmp_path, "again").to_json() == written
+    assert cases.checked(written, tmp_path, "again").to_json() == written
 
 
 def test_fields_that_may_be_left_out(tmp_path: Path) -> None:

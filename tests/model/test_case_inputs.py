@@ -36,7 +36,7 @@ def test_inputs_are_read_and_written(tmp_path: Path) -> None:
     case = cases.load(stored(tmp_path, inputs=INPUTS))
     assert dict(case.inputs) == INPUTS
     assert case.to_json()["inputs"] == INPUTS
-    assert cases.from_json(case.to_json(), tmp_path, "again").to_json() == case.to_json()
+    assert cases.checked(case.to_json(), tmp_path, "again").to_json() == case.to_json()
 
 
 def test_a_case_without_them_has_no_such_field(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from report_schema import problems
 
 from triage.api import check as api_check
 from triage.cases.reproducers import folder
-from triage.model.case import from_json
+from triage.model.case import checked
 from triage.model.diagnosis import Kind
 from triage.model.outcome import Stage, Status
 from triage.pipeline import Options
@@ -155,7 +155,7 @@ def compiles_alone(suggestion: dict[str, Any], document: dict[str, Any], place: 
         del changes["source"]
         found = Path(shutil.copytree(found, place / "patched"))
         subprocess.run(["patch", "-p1"], input=suggestion["diff"], cwd=found, text=True, check=True)
-    case = from_json(document["case"], found, "the report's case").with_changes(changes)
+    case = checked(document["case"], found, "the report's case").with_changes(changes)
     report = api_check(case, Options(cache=False, suggest=False))
     assert report.outcome.resources is not None, suggestion
     return report.outcome.resources.to_json() == suggestion["resources"]

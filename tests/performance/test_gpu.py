@@ -67,7 +67,7 @@ def case(folder: Path, name: str = "add", block: int = 128, factor: int = 2, n: 
             "flops": "n",
         },
     }
-    return cases.from_json(document, folder, "case.json")
+    return cases.checked(document, folder, "case.json")
 
 
 def test_times_and_agreement(tmp_path: Path, here: Toolchain) -> None:

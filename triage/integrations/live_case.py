@@ -132,7 +132,7 @@ def _configured(case: Case, stated: Mapping[str, Any], target: Target) -> Case:
         "toolchain": {},
     }
     document.pop("inputs", None)
-    checked = cases.from_json(document, case.folder, case.name)
+    checked = cases.checked(document, case.folder, case.name)
     return replace(checked, language=case.language)
 
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 from triage.model import inputs as launch_inputs
-from triage.model.document import Doc, Documented, Internal, Name
+from triage.model.document import Doc, Documented, Internal, Name, document_fields
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -23,21 +23,6 @@ SCHEMA = "triton-triage/case/1"
 
 Frozen: TypeAlias = Mapping[str, Any]
 """A read-only mapping of JSON values."""
-
-_FIELDS = {
-    "schema",
-    "language",
-    "kernel",
-    "signature",
-    "constexprs",
-    "divisible",
-    "target",
-    "options",
-    "toolchain",
-    "origin",
-    "inputs",
-}
-
 
 IR_ENDINGS = frozenset({".source", ".glir", ".ttir", ".ttgir", ".llir", ".ll", ".ptx", ".amdgcn", ".mlir"})
 """Of a kernel that is no source but what a stage left (``.source``: the front end); ``.mlir`` is a module with the
@@ -204,11 +189,13 @@ def load(path: Path) -> Case:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{document_path}: not JSON: {error}") from None
-    return from_json(document, document_path.parent, str(document_path))
+    return checked(document, document_path.parent, str(document_path))
 
 
-def from_json(document: Any, folder: Path, where: str) -> Case:
-    """Build a Case from a parsed document; ``where`` names it in errors. Raises InputError."""
+def checked(document: Any, folder: Path, where: str) -> Case:
+    """The case of a parsed document, ready to compile: unlike :meth:`Case.from_json`, which reads a document of any
+    folder, this checks each value, and the kernel in ``folder``. ``where`` names the document in errors. Raises
+    InputError."""
 
     def bad(field_name: str, problem: str) -> InputError:
         return InputError(f"{where}: {field_name}: {problem}")
@@ -217,8 +204,9 @@ def from_json(document: Any, folder: Path, where: str) -> Case:
         raise InputError(f"{where}: expected a JSON object with schema {SCHEMA!r}")
     if document.get("schema") != SCHEMA:
         raise bad("schema", f"expected {SCHEMA!r}, found {document.get('schema')!r}")
-    if unknown := sorted(set(document) - _FIELDS):
-        raise bad(unknown[0], f"unknown field; known are {', '.join(sorted(_FIELDS))}")
+    known = {"schema", *(own.path[0] for own in document_fields(Case))}
+    if unknown := sorted(set(document) - known):
+        raise bad(unknown[0], f"unknown field; known are {', '.join(sorted(known))}")
     try:
         language = Language(document.get("language", "triton"))
     except ValueError:

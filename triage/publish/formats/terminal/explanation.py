@@ -1,4 +1,4 @@
-"""What a rule says, for people: the verdict first, what is wrong with what is right instead, then the numbers."""
+"""The explanation of a rule on the terminal: the verdict, the violations with alternatives, then the numbers."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from triage.legality.violation import Violation, spoken
 from triage.publish.visible import visible
 
 
-def rules(console: Console, found: Iterable[LegalityRule]) -> None:
+def rules(console: Console, rules: Iterable[LegalityRule]) -> None:
     """One line a rule."""
-    listed = list(found)
+    listed = list(rules)
     width = max((len(rule.name) for rule in listed), default=0)
     for rule in listed:
         console.print(Text(f"{rule.name:<{width}}  {rule.title}"), soft_wrap=True)
     console.print(Text("\ntriage explain RULE prints the rule's table, and takes numbers: triage explain RULE --help"))
 
 
-def explanation(console: Console, found: Explanation) -> None:
+def explanation(console: Console, explained: Explanation) -> None:
     """One explanation, whole."""
-    _body(console, found)
-    for change, other in found.instead:
+    _body(console, explained)
+    for change, other in explained.instead:
         _line(console, "")
         _line(console, f"Instead: {change}", "bold")
         _body(console, other, headline=False, sources=False)
-    sources = list(dict.fromkeys([*found.sources, *(violation.source for violation in found.violations)]))
+    sources = list(dict.fromkeys([*explained.sources, *(violation.source for violation in explained.violations)]))
     if sources:
         _line(console, "")
         _line(console, "Source", "bold")
@@ -39,25 +39,25 @@ def explanation(console: Console, found: Explanation) -> None:
             _wrapped(console, source, "  ")
 
 
-def _body(console: Console, found: Explanation, headline: bool = True, sources: bool = True) -> None:
+def _body(console: Console, explained: Explanation, headline: bool = True, sources: bool = True) -> None:
     if headline:
-        style = {True: "bold green", False: "bold red", None: "bold"}[found.legal]
-        for line in textwrap.wrap(visible(found.headline), console.width):
+        style = {True: "bold green", False: "bold red", None: "bold"}[explained.legal]
+        for line in textwrap.wrap(visible(explained.headline), console.width):
             _line(console, line, style)
-    for violation in found.violations:
+    for violation in explained.violations:
         _violation(console, violation)
-    width = max((len(fact.label) for fact in found.facts), default=0)
-    for fact in found.facts:
+    width = max((len(fact.label) for fact in explained.facts), default=0)
+    for fact in explained.facts:
         text = fact.text or str(fact.value)
         _wrapped(console, text, "  ", first=f"  {fact.label:<{width}}  ", hang=width + 4)
-    for note in found.notes:
+    for note in explained.notes:
         _wrapped(console, note, "  ")
-    for drawing in found.drawings:
+    for drawing in explained.drawings:
         _line(console, "")
         _line(console, drawing.title, "bold")
         for line in drawing.lines:
             _line(console, f"  {line}")
-    for table in found.tables:
+    for table in explained.tables:
         _line(console, "")
         _table(console, table)
 

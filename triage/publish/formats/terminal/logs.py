@@ -1,4 +1,4 @@
-"""What logs say, for people: one log with its causes and consequences, or many grouped by bug."""
+"""Diagnosed logs on the terminal: one log with its causes and consequences, or many grouped by bug."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from triage.model.report import Match
 from triage.publish.formats.terminal import report as render
 from triage.publish.visible import one_line, visible
 
-#: Of what stands beside the root cause, and of the files that show one bug, so many are named.
+#: How many causes beside the root cause, and how many files of one bug, are listed.
 _MOST_OTHERS = 8
 _MOST_FILES = 5
 
 
-def log(console: Console, found: Diagnosis | None, matches: Sequence[Match], findings: Sequence[Finding]) -> None:
+def log(console: Console, diagnosis: Diagnosis | None, matches: Sequence[Match], findings: Sequence[Finding]) -> None:
     """One log: its root cause as a report shows it, then the other causes, then how much merely follows."""
-    render.diagnosis(console, found, matches)
-    if found is None:
+    render.diagnosis(console, diagnosis, matches)
+    if diagnosis is None:
         return
-    if found.notes:
+    if diagnosis.notes:
         _title(console, "Notes")
-        for note in found.notes:
+        for note in diagnosis.notes:
             _item(console, note)
     others = sorted(
         (finding for finding in findings if finding.rank > 1 and finding.follows is None),
@@ -48,19 +48,19 @@ def groups(console: Console, read: Iterable[tuple[str, Diagnosis | None, Sequenc
     """Many logs, (file, root cause, matches) each: the bugs that they show, the most frequent first."""
     logs = list(read)
     bugs: dict[str, list[tuple[str, Diagnosis, Sequence[Match]]]] = {}
-    for file, found, matches in logs:
-        if found is not None:
-            bugs.setdefault(found.signature, []).append((file, found, matches))
-    clean = sum(found is None for _, found, _ in logs)
+    for file, diagnosis, matches in logs:
+        if diagnosis is not None:
+            bugs.setdefault(diagnosis.signature, []).append((file, diagnosis, matches))
+    clean = sum(diagnosis is None for _, diagnosis, _ in logs)
     counted = [_count(len(logs), "log"), _count(len(bugs), "bug"), *([f"{clean} without failure"] if clean else [])]
     console.print(Text(", ".join(counted), style="bold"))
     for group in sorted(bugs.values(), key=len, reverse=True):
-        _, found, matches = group[0]
+        _, diagnosis, matches = group[0]
         console.print()
         console.print(
-            Text(f"{len(group)}x ", style="bold") + Text(visible(found.headline), style="red"), soft_wrap=True
+            Text(f"{len(group)}x ", style="bold") + Text(visible(diagnosis.headline), style="red"), soft_wrap=True
         )
-        _item(console, found.signature, style="dim")
+        _item(console, diagnosis.signature, style="dim")
         for match in matches[:1]:
             _item(console, f"{match.title} ({match.id}, {match.confidence:.0%})")
         for file, _, _ in group[:_MOST_FILES]:

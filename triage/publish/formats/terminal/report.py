@@ -1,4 +1,4 @@
-"""A report for people: headline, what failed, cause, what compiles instead, where things are. Reads at 80 columns."""
+"""A report on the terminal: headline, failure, cause, suggestions and artifacts. Fits 80 columns."""
 
 from __future__ import annotations
 
@@ -123,9 +123,9 @@ def _suggestions(console: Console, report: Report) -> None:
     if verified:
         each = "each" if verified == len(report.suggestions) else "each verified one"
         elsewhere = any("target" in suggestion.changes for suggestion in report.suggestions)
-        said = f"{each} was compiled for {report.case.target}{' unless it names another target' * elsewhere}"
-        said += f"; {report.searched} neighbours were tried"
-        _line(console, said, style="dim")
+        evidence = f"{each} was compiled for {report.case.target}{' unless it names another target' * elsewhere}"
+        evidence += f"; {report.searched} neighbours were tried"
+        _line(console, evidence, style="dim")
 
 
 def _suggestion(console: Console, number: int, suggestion: Suggestion) -> None:
@@ -150,17 +150,17 @@ def _suggestion(console: Console, number: int, suggestion: Suggestion) -> None:
 
 
 def _kept(console: Console, report: Report) -> None:
-    """Each folder once, and what is in it."""
+    """Each folder of artifacts once, with the names of its files."""
     folders: dict[str, list[str]] = {}
     for name, path in report.artifacts.items():
         if name == POISONED:
-            continue  # Not triage's: a note names it.
+            continue  # Not triage's own file; a note names it.
         names = folders.setdefault(str(path.parent), [])
         if path.name not in names:
             names.append(path.name)
     for folder, names in folders.items():
         console.print()
-        # Never wrapped: a path is there to be copied.
+        # Never wrapped: the path is for copying.
         console.print(Text("Kept in ", style="bold") + Text(visible(folder), style="not bold"), soft_wrap=True)
         _line(console, visible("  ".join(names)))
 
@@ -189,28 +189,28 @@ def _line(console: Console, text: str, style: str = "", indent: int = _INDENT, h
         console.print(Text(" " * (indent + (hanging if number else 0))) + line, soft_wrap=True)
 
 
-def diagnosis(console: Console, found: Diagnosis | None, matches: Iterable[Match]) -> None:
-    """Print what a log says; there is no case, so nothing was compiled."""
-    if found is None:
+def diagnosis(console: Console, diagnosis: Diagnosis | None, matches: Iterable[Match]) -> None:
+    """Print the diagnosis of a log. Without a case, nothing was compiled."""
+    if diagnosis is None:
         console.print(Text("no failure found", style="bold green"))
         return
-    _line(console, visible(found.headline), style="bold red", indent=0)
+    _line(console, visible(diagnosis.headline), style="bold red", indent=0)
     _section(console, "What failed")
-    _line(console, f"{_named(found)}{f', in pass {found.pass_name}' if found.pass_name else ''}")
-    for line in [line for line in visible(found.message).splitlines() if line.strip()][:_MOST_MESSAGE_LINES]:
+    _line(console, f"{_named(diagnosis)}{f', in pass {diagnosis.pass_name}' if diagnosis.pass_name else ''}")
+    for line in [line for line in visible(diagnosis.message).splitlines() if line.strip()][:_MOST_MESSAGE_LINES]:
         _line(console, shortened(line, 400), style="red")
-    if found.source is not None:
-        _source(console, found)
+    if diagnosis.source is not None:
+        _source(console, diagnosis)
     listed = list(matches)
     if listed:
         _section(console, "Cause")
         _cause(console, listed)
     else:
-        _unknown(console, found, have_case=False)
+        _unknown(console, diagnosis, have_case=False)
 
 
-def _unknown(console: Console, found: Diagnosis, have_case: bool) -> None:
-    steps = next_steps(found, have_case)
+def _unknown(console: Console, diagnosis: Diagnosis, have_case: bool) -> None:
+    steps = next_steps(diagnosis, have_case)
     if steps:
         _section(console, "Not in the knowledge base; what says more")
     for step in steps:

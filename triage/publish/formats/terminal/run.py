@@ -1,4 +1,4 @@
-"""What ``triage run`` says when the program has ended: on standard error, in few lines, and reports as ``check``'s."""
+"""The end of ``triage run`` on standard error: few lines, and reports like those of ``check``."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ def ended(console: Console, ran: ProgramRun, command: tuple[str, ...]) -> None:
     _say(console, f"triage: {shlex.join(command)} {how}")
 
 
-def findings(console: Console, found: Findings) -> None:
-    """The reports of the first few, and a line for each of the others."""
-    for finding in found.groups:
+def findings(console: Console, results: Findings) -> None:
+    """The reports of the first groups, and a line for each other."""
+    for finding in results.groups:
         if finding.whole and finding.report is not None:
             console.print()
             _say(console, f"triage: {_captured(finding)}", bold=True)
             render.report(console, finding.report, _again(finding.first))
-    rest = [finding for finding in found.groups if not finding.whole]
+    rest = [finding for finding in results.groups if not finding.whole]
     if rest:
         console.print()
     for finding in rest:
         _say(console, f"triage: {_line(finding)}")
         _say(console, f"  {_again(finding.first)}")
-    if found.left_out:
-        _say(console, f"triage: {found.left_out} more captured failures were not compiled alone")
+    if results.left_out:
+        _say(console, f"triage: {results.left_out} more captured failures were not compiled alone")
 
 
-def summary(console: Console, ran: ProgramRun, found: Findings) -> None:
-    """The last line: how many kernels were compiled, and what else there is to know."""
-    if found.groups or found.skipped:
+def summary(console: Console, ran: ProgramRun, results: Findings) -> None:
+    """The last line: how many kernels were compiled, and what was passed over."""
+    if results.groups or results.skipped:
         console.print()
     _guarded(console, ran.capture)
-    passed_over = [one for one in found.skipped if not one.refused]
+    passed_over = [capture for capture in results.skipped if not capture.refused]
     if passed_over:
-        kernels = ", ".join(sorted({one.kernel for one in passed_over}))
+        kernels = ", ".join(sorted({capture.kernel for capture in passed_over}))
         first = passed_over[0]
         _say(
             console,
@@ -65,19 +65,19 @@ def summary(console: Console, ran: ProgramRun, found: Findings) -> None:
     if ran.capture.helion:
         reports = _many(len(ran.capture.helion), "configuration")
         where = ran.capture.helion[0].parent
-        _say(console, f"triage: Helion wrote of {reports} that it passed over: {where} (triage check takes it)")
-    _say(console, f"triage: {ran.capture.summary(len(found.cut_short))}")
+        _say(console, f"triage: Helion reported {reports} that it passed over: {where} (triage check takes it)")
+    _say(console, f"triage: {ran.capture.summary(len(results.cut_short))}")
 
 
 def _guarded(console: Console, capture: Capture) -> None:
-    """What the guard kept from the program, why, and what that saved."""
-    refused = [one for one in capture.compiles if one.refused]
+    """Compiles that the guard kept from ending the program, with their errors, and the time saved."""
+    refused = [compiled for compiled in capture.compiles if compiled.refused]
     if refused:
         again = f"; {_many(capture.again, 'compile')} not repeated ({capture.saved_s:.1f} s)" if capture.again else ""
         _say(console, f"triage: the guard kept {_many(len(refused), 'configuration')} from ending the program{again}")
-    for one in refused:
-        text = one.error.partition("triage: ")[2].partition("\n  case:")[0]
-        _say(console, f"  {shortened(text, _WIDTH)}: {_again(one)}")
+    for compiled in refused:
+        text = compiled.error.partition("triage: ")[2].partition("\n  case:")[0]
+        _say(console, f"  {shortened(text, _WIDTH)}: {_again(compiled)}")
     if capture.unguarded:
         _say(console, f"triage: {_many(capture.unguarded, 'compile')} could not be tried in isolation")
 
@@ -98,23 +98,23 @@ def _line(finding: CaptureGroup) -> str:
     return f"{_captured(finding)}; {finding.report.diagnosis.headline}"
 
 
-def _called(one: Captured) -> str:
-    return f", called from {one.origin['called_from']}" if one.origin.get("called_from") else ""
+def _called(capture: Captured) -> str:
+    return f", called from {capture.origin['called_from']}" if capture.origin.get("called_from") else ""
 
 
-def _how(one: Captured) -> str:
-    """How it ended in the program: its own error, in its words."""
-    if one.state is CaptureState.RAISED:
-        place = {"load": "loading it", "launch": "launching it"}.get(one.where, "compiling it")
-        return f"{place} gave the program {shortened(one.error, _WIDTH)}"
-    return _ENDED[one.state]
+def _how(capture: Captured) -> str:
+    """How the compile ended in the program; an error in its own words."""
+    if capture.state is CaptureState.RAISED:
+        action = {"load": "loading it", "launch": "launching it"}.get(capture.where, "compiling it")
+        return f"{action} gave the program {shortened(capture.error, _WIDTH)}"
+    return _ENDED[capture.state]
 
 
-def _again(one: Captured) -> str:
-    if one.case is None:
-        return str(one.folder)
-    words = ["triage", "check", str(one.folder)]
-    return shlex.join(words + (["--python", one.python] if one.python else []))
+def _again(capture: Captured) -> str:
+    if capture.case is None:
+        return str(capture.folder)
+    words = ["triage", "check", str(capture.folder)]
+    return shlex.join(words + (["--python", capture.python] if capture.python else []))
 
 
 def _many(number: int, noun: str) -> str:
