@@ -27,7 +27,7 @@ def test_values_are_gathered_by_parameter_and_those_that_cannot_help_come_first(
     assert learnt(found) == (
         "fails the same with BLOCK_N=16, 64",
         "fails the same with num_warps=8",
-        "fails otherwise with num_warps=1: another",
+        "fails differently with num_warps=1: another",
         "fails the same on Triton 3.9.0",
     )
 

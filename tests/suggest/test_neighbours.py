@@ -219,11 +219,11 @@ def kernel(a_ptr, b_ptr, o_ptr, CONSTRAINTS):
 
 
 @pytest.mark.parametrize(
-    ("written", "mended"),
+    ("written", "corrected"),
     [("=f,f", "=f,f,f"), ("=f,f,f,f", "=f,f,f"), ("=r,r,~{memory}", "=r,r,r,~{memory}"), ("=f, f", "=f,f,f")],
 )
-def test_one_constraint_a_tensor(written: str, mended: str) -> None:
-    assert front(a_case(CONSTRAINTS=written), failure(), ASM)[0] == {"CONSTRAINTS": mended}
+def test_one_constraint_a_tensor(written: str, corrected: str) -> None:
+    assert front(a_case(CONSTRAINTS=written), failure(), ASM)[0] == {"CONSTRAINTS": corrected}
 
 
 GLUON = """

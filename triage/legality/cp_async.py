@@ -44,40 +44,40 @@ def violations(
         allowed = ("cuda:80", "cuda:86", "cuda:89", "cuda:90", "cuda:100", "cuda:120")
         message = f"{target} has no cp.async: it came with cuda:{_SINCE}"
         return [Violation("cp-async.target", "target", str(target), allowed, allowed[:1], _PTX, message)]
-    found = []
+    broken = []
     sizes = SIZES.get(cache, ())
     if not sizes:
         caches = tuple(name for name, legal in SIZES.items() if bytes in legal)
         message = f"cp.async is .ca or .cg, not .{cache}"
-        found.append(Violation("cp-async.cache", "cache", cache, caches, caches[:1], _PTX, message))
+        broken.append(Violation("cp-async.cache", "cache", cache, caches, caches[:1], _PTX, message))
     elif bytes not in sizes:
         message = f"cp.async.{cache} copies {spoken(sizes)} bytes, not {bytes}"
         if bytes in SIZES["ca"]:
             message += "; .ca copies them"
         fit = tuple(size for size in sizes if src_bytes is None or src_bytes <= size)
-        found.append(Violation("cp-async.bytes", "bytes", bytes, fit, nearest(bytes, fit), _PTX, message))
+        broken.append(Violation("cp-async.bytes", "bytes", bytes, fit, nearest(bytes, fit), _PTX, message))
     if src_bytes is not None and not 0 <= src_bytes <= bytes:
         message = f"{src_bytes} bytes to read are more than the {bytes} to write"
         reads = tuple(range(bytes + 1)) if bytes in sizes else ()
-        found.append(
+        broken.append(
             Violation("cp-async.src-bytes", "src_bytes", src_bytes, reads, nearest(src_bytes, reads), _PTX, message)
         )
     if prefetch is not None and prefetch not in PREFETCHES:
         message = f"L2 prefetches {spoken(PREFETCHES)} bytes, not {prefetch}"
-        found.append(
+        broken.append(
             Violation(
                 "cp-async.prefetch", "prefetch", prefetch, PREFETCHES, nearest(prefetch, PREFETCHES), _PTX, message
             )
         )
     if alignment is not None and bytes > 0 and (alignment <= 0 or alignment % bytes):
         message = f"addresses at multiples of {alignment} bytes; cp.async of {bytes} bytes takes multiples of {bytes}"
-        found.append(Violation("cp-async.alignment", "alignment", alignment, (bytes,), (bytes,), _PTX, message))
-    return found
+        broken.append(Violation("cp-async.alignment", "alignment", alignment, (bytes,), (bytes,), _PTX, message))
+    return broken
 
 
 def _judge(given: Given) -> Judgement:
     target, bytes, cache = given["target"], given["bytes"], given["cache"]
-    found = violations(
+    broken = violations(
         bytes=bytes,
         cache=cache,
         src_bytes=given.get("src_bytes"),
@@ -92,7 +92,7 @@ def _judge(given: Given) -> Judgement:
         widest = max(legal, default=None)
         text = f".{widest[1]} of {widest[0]} bytes" if widest else f"none: {alignment} bytes is less than 4"
         facts.append(Fact("widest", widest[0] if widest else None, "widest at this alignment", text))
-    return Judgement(f"cp.async.{cache} of {bytes} bytes on {target}", found, facts, notes=_NOTES)
+    return Judgement(f"cp.async.{cache} of {bytes} bytes on {target}", broken, facts, notes=_NOTES)
 
 
 _NOTES = (

@@ -1,6 +1,6 @@
 """What ``tl.dot`` takes: the smallest tile, operand and accumulator types, ``input_precision``, by target and release.
 
-All of it is said by the front end (``semantic.dot`` in triton/language/semantic.py, ``min_dot_size`` and the options in
+The front end checks all of it (``semantic.dot`` in triton/language/semantic.py, ``min_dot_size`` and the options in
 triton/backends/{nvidia,amd}/compiler.py), before any pass runs. Where releases differ, or code and intention:
 
 - Up to 3.2 every one of M, N, K is 16 or more (3.2 on gfx9: K of 8). 3.0 and 3.1 want K of 32 for int8, but look at
@@ -55,7 +55,7 @@ def smallest(*, a: DType, b: DType | None = None, target: Target, triton: str | 
 
 
 def partners(a: DType, target: Target, triton: str | None = None) -> tuple[str, ...]:
-    """The types that ``b`` may have beside ``a``; empty where ``a`` is no operand at all."""
+    """The types that ``b`` may have beside ``a``; empty where ``a`` is not an operand at all."""
     number = series(triton)
     floats = _eight_bit_floats(target, number)
     if a.name in floats:
@@ -107,25 +107,25 @@ def violations(
     """
     b = b or a
     sizes = {"m": m, "n": n, "k": k} | ({} if batch is None else {"batch": batch})
-    found = [_power(name, size) for name, size in sizes.items() if size < 1 or size & (size - 1)]
-    found += _types(a, b, acc, target, triton)
-    if not any(violation.parameter in ("a", "b") for violation in found):
-        found += _too_small(m, n, k, a, b, target, triton, batch)
-    found += _too_large(m, n, k, batch or 1)
+    broken = [_power(name, size) for name, size in sizes.items() if size < 1 or size & (size - 1)]
+    broken += _types(a, b, acc, target, triton)
+    if not any(violation.parameter in ("a", "b") for violation in broken):
+        broken += _too_small(m, n, k, a, b, target, triton, batch)
+    broken += _too_large(m, n, k, batch or 1)
     allowed = precisions(target, triton)
     if input_precision is not None and input_precision.lower() not in allowed:
         message = f"input_precision {input_precision!r} on {target}: {spoken(allowed)}"
         close = tuple(one for one in allowed if one[:2] == input_precision[:2].lower())[:2] or allowed[:1]
-        found.append(
+        broken.append(
             Violation("dot.input-precision", "input_precision", input_precision, allowed, close, _OPTIONS, message)
         )
     if num_warps < 1 or num_warps & (num_warps - 1):
         powers = _powers(1, MAX_THREADS // target.warp_size)
-        message = f"num_warps={num_warps} is no power of two"
-        found.append(
+        message = f"num_warps={num_warps} is not a power of two"
+        broken.append(
             Violation("dot.num-warps", "num_warps", num_warps, powers, nearest(num_warps, powers), _WARPS, message)
         )
-    return found
+    return broken
 
 
 def _known(name: str) -> DType:
@@ -184,14 +184,14 @@ def _too_small(
     least = dict(zip("mnk", smallest(a=a, b=b, target=target, triton=triton), strict=True))
     if batch is not None and series(triton) < (3, 2) and a.name == "s8":
         least |= {"m": 32, "k": 16}
-    found = []
+    broken = []
     for name, size in (("m", m), ("n", n), ("k", k)):
         if 0 < size < least[name] and not size & (size - 1):
             allowed = _powers(least[name], MAX_NUMEL)
             release = ".".join(map(str, series(triton)))
             message = f"{name} is {size}: tl.dot of {a} on {target} takes {least[name]} or more in Triton {release}"
-            found.append(Violation(f"dot.{name}", name, size, allowed, allowed[:1], SOURCE, message))
-    return found
+            broken.append(Violation(f"dot.{name}", name, size, allowed, allowed[:1], SOURCE, message))
+    return broken
 
 
 def _too_large(m: int, n: int, k: int, batch: int) -> list[Violation]:

@@ -16,7 +16,7 @@ the types of tl.dot and the atomics), and what only breaks later:
 - 8- and 16-bit unsigned atomics up to 3.3 compile on AMD; what they do there was not looked at.
 - A pointer to bool is read as int8 up to 3.1, and so takes part in dots as one.
 
-Not said here: fp4 and fp6 have no type in Triton; they are bytes in ``tl.dot_scaled``. Whether a type has an
+Not covered: fp4 and fp6 have no type in Triton; they are bytes in ``tl.dot_scaled``. Whether a type has an
 instruction of its own or is emulated is what the rules ``mma``, ``wgmma``, ``tcgen05``, ``mfma`` and ``wmma`` say.
 """
 
@@ -46,7 +46,7 @@ USES = (
     "atomic_xchg",
     "atomic_cas",
 )
-"""``load`` stands for stores too; ``dot`` is ``tl.dot`` of two 32x32 tiles of the type."""
+"""``load`` includes stores; ``dot`` is ``tl.dot`` of two 32x32 tiles of the type."""
 
 _WHOLE = ("s32", "u32", "s64", "u64")
 _BYTES = ("u8", "u16")

@@ -59,7 +59,7 @@ def find(text: str) -> DType | None:
 
 def parse(text: str) -> DType:
     """As ``find``. Raises InputError with the known names."""
-    found = find(text)
-    if found is None:
+    dtype = find(text)
+    if dtype is None:
         raise InputError(f"type {text!r}: known are {', '.join(dtype.name for dtype in _SPELLINGS)}")
-    return found
+    return dtype

@@ -6,7 +6,7 @@ up to 3.3), the operations in triton/language/semantic.py and standard.py, and t
 What older front ends let pass is illegal here as well where it comes to nothing good:
 
 - a dimension of 0 (up to 3.7) and the results of ``cat`` and ``histogram`` (up to 3.1) fail or crash in a later pass;
-- ``topk`` up to 3.8 takes a k that is no power of two, or longer than the dimension, and returns another number of
+- ``topk`` up to 3.8 takes a k that is not a power of two, or longer than the dimension, and returns another number of
   elements; its k of 1 of a single row, and before 3.6 a sort of one element, end in an AttributeError.
 """
 
@@ -71,20 +71,20 @@ def violations(
 
 
 def block(shape: tuple[int, ...], parameter: str = "shape") -> list[Violation]:
-    """What is wrong with a shape as such: a dimension that is no power of two, or too many elements in all."""
-    found = []
+    """What is wrong with a shape as such: a dimension that is not a power of two, or too many elements in all."""
+    broken = []
     for place, size in enumerate(shape):
         if size < 1 or size & (size - 1):
             allowed = _powers(MAX_NUMEL)
             message = f"dimension {place} of {_text(shape)} is {size}: every dimension is a power of two"
             close = nearest(size, allowed)
-            found.append(Violation("language.power-of-two", parameter, size, allowed, close, _BLOCK, message))
+            broken.append(Violation("language.power-of-two", parameter, size, allowed, close, _BLOCK, message))
     count = prod(shape)
-    if not found and count > MAX_NUMEL:
+    if not broken and count > MAX_NUMEL:
         message = f"{_text(shape)} has {count} elements: a tensor has at most {MAX_NUMEL}"
         allowed = _powers(MAX_NUMEL)
-        found.append(Violation("language.numel", parameter, count, allowed, (MAX_NUMEL,), _BLOCK, message))
-    return found
+        broken.append(Violation("language.numel", parameter, count, allowed, (MAX_NUMEL,), _BLOCK, message))
+    return broken
 
 
 def _arange(asked: OperationArguments) -> list[Violation]:
@@ -109,18 +109,18 @@ def _arange(asked: OperationArguments) -> list[Violation]:
 
 
 def _reshape(asked: OperationArguments) -> list[Violation]:
-    found = block(asked.shape) or block(asked.other, "to")
+    broken = block(asked.shape) or block(asked.other, "to")
     have, want = prod(asked.shape), prod(asked.other)
-    if found or have == want:
-        return found
+    if broken or have == want:
+        return broken
     message = f"{_text(asked.shape)} has {have} elements, {_text(asked.other)} has {want}"
     return [_violation("reshape", "to", want, (have,), "reshape", message)]
 
 
 def _broadcast(asked: OperationArguments) -> list[Violation]:
     shape, to = asked.shape, asked.other
-    if found := block(shape) or block(to, "to"):
-        return found
+    if broken := block(shape) or block(to, "to"):
+        return broken
     if len(shape) != len(to):
         message = f"broadcast_to of {_text(shape)} to {_text(to)}: rank {len(shape)} is not {len(to)}"
         return [_violation("rank", "to", len(to), (len(shape),), "broadcast_impl_shape", message)]
@@ -134,8 +134,8 @@ def _broadcast(asked: OperationArguments) -> list[Violation]:
 def _together(asked: OperationArguments) -> list[Violation]:
     """Two tensors in one operation: missing dimensions in front and ones stretch."""
     one, other = asked.shape, asked.other
-    if found := block(one) or block(other, "to"):
-        return found
+    if broken := block(one) or block(other, "to"):
+        return broken
     rank = max(len(one), len(other))
     padded = [(1,) * (rank - len(shape)) + shape for shape in (one, other)]
     for place, (left, right) in enumerate(zip(*padded, strict=True)):
@@ -150,16 +150,16 @@ def _stretched(padded: list[tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def _join(asked: OperationArguments) -> list[Violation]:
-    if found := _together(asked):
-        return found
+    if broken := _together(asked):
+        return broken
     rank = max(len(asked.shape), len(asked.other))
     padded = [(1,) * (rank - len(shape)) + shape for shape in (asked.shape, asked.other)]
     return block((*_stretched(padded), 2))
 
 
 def _cat(asked: OperationArguments) -> list[Violation]:
-    if found := block(asked.shape) or block(asked.other, "to"):
-        return found
+    if broken := block(asked.shape) or block(asked.other, "to"):
+        return broken
     for parameter, shape in (("shape", asked.shape), ("to", asked.other)):
         if len(shape) != 1:
             message = f"cat takes tensors of rank 1, not {_text(shape)}"
@@ -168,8 +168,8 @@ def _cat(asked: OperationArguments) -> list[Violation]:
 
 
 def _permute(asked: OperationArguments) -> list[Violation]:
-    if found := block(asked.shape):
-        return found
+    if broken := block(asked.shape):
+        return broken
     rank = len(asked.shape)
     if sorted(asked.other) != list(range(rank)):
         message = f"permute of {_text(asked.shape)} takes each of 0 … {rank - 1} once, not {_text(asked.other)}"
@@ -178,8 +178,8 @@ def _permute(asked: OperationArguments) -> list[Violation]:
 
 
 def _split(asked: OperationArguments) -> list[Violation]:
-    if found := block(asked.shape):
-        return found
+    if broken := block(asked.shape):
+        return broken
     if asked.shape[-1] != 2:
         message = f"split takes a last dimension of 2: {_text(asked.shape)} has {asked.shape[-1]}"
         return [_violation("split", "shape", asked.shape[-1], (2,), "split", message)]
@@ -187,8 +187,8 @@ def _split(asked: OperationArguments) -> list[Violation]:
 
 
 def _axis(asked: OperationArguments) -> list[Violation]:
-    if found := block(asked.shape):
-        return found
+    if broken := block(asked.shape):
+        return broken
     rank = len(asked.shape)
     axis = 0 if asked.axis is None else asked.axis
     if axis >= rank:
@@ -199,14 +199,14 @@ def _axis(asked: OperationArguments) -> list[Violation]:
 
 
 def _gather(asked: OperationArguments) -> list[Violation]:
-    if found := _since(asked, "gather", (3, 3)) or block(asked.shape) or block(asked.other, "to"):
-        return found
+    if broken := _since(asked, "gather", (3, 3)) or block(asked.shape) or block(asked.other, "to"):
+        return broken
     source, index = asked.shape, asked.other
     if len(source) != len(index):
         message = f"gather from {_text(source)} by {_text(index)}: rank {len(source)} is not {len(index)}"
         return [_violation("rank", "to", len(index), (len(source),), "gather", message)]
-    if found := _axis(asked):
-        return found
+    if broken := _axis(asked):
+        return broken
     for place, (have, want) in enumerate(zip(source, index, strict=True)):
         if place != (asked.axis or 0) and have != want:
             message = f"gather along axis {asked.axis or 0}: dimension {place} of the index is {want}, not {have}"
@@ -215,8 +215,8 @@ def _gather(asked: OperationArguments) -> list[Violation]:
 
 
 def _histogram(asked: OperationArguments) -> list[Violation]:
-    if found := block(asked.shape) or block(asked.other, "to"):
-        return found
+    if broken := block(asked.shape) or block(asked.other, "to"):
+        return broken
     if len(asked.shape) != 1:
         message = f"histogram takes a tensor of rank 1, not {_text(asked.shape)}"
         return [_violation("rank", "shape", len(asked.shape), (1,), "histogram", message)]
@@ -224,8 +224,8 @@ def _histogram(asked: OperationArguments) -> list[Violation]:
 
 
 def _sort(asked: OperationArguments) -> list[Violation]:
-    if found := block(asked.shape):
-        return found
+    if broken := block(asked.shape):
+        return broken
     last = len(asked.shape) - 1
     axis = last if asked.axis is None else asked.axis
     if axis != last:
@@ -238,8 +238,8 @@ def _sort(asked: OperationArguments) -> list[Violation]:
 
 
 def _topk(asked: OperationArguments) -> list[Violation]:
-    if found := _since(asked, "topk", (3, 4)) or _sort(asked):
-        return found
+    if broken := _since(asked, "topk", (3, 4)) or _sort(asked):
+        return broken
     if len(asked.other) != 1:
         raise InputError("--to of topk is k: one number")
     k, longest = asked.other[0], asked.shape[-1]
@@ -253,8 +253,8 @@ def _topk(asked: OperationArguments) -> list[Violation]:
 
 
 def _descriptor(asked: OperationArguments) -> list[Violation]:
-    if found := _since(asked, "make_tensor_descriptor", (3, 4)):
-        return found
+    if broken := _since(asked, "make_tensor_descriptor", (3, 4)):
+        return broken
     if asked.dtype is None:
         raise InputError("--dtype is missing: the element type of the descriptor")
     source, rank = "make_tensor_descriptor", len(asked.shape)

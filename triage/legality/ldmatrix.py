@@ -83,7 +83,7 @@ def violations(
         allowed = tuple(f"cuda:{since}" for since in (75, 80, 86, 89, 90, 100, 120) if since >= first)
         message = f"{target} has no {instruction}: it came with cuda:{first}"
         return [Violation(f"{instruction}.target", "target", str(target), allowed, allowed[:1], source, message)]
-    found = []
+    broken = []
 
     def legal(shape: str, dtype: str, count: int, trans: bool) -> bool:
         return any(
@@ -102,27 +102,27 @@ def violations(
     if dtype not in form.dtypes:
         types = tuple(one for one in form.dtypes if legal(shape, one, count, trans))
         message = f"{instruction} of {shape} moves {spoken(form.dtypes)}, not {dtype}"
-        found.append(Violation(f"{instruction}.dtype", "dtype", dtype, types, types[:2], source, message))
+        broken.append(Violation(f"{instruction}.dtype", "dtype", dtype, types, types[:2], source, message))
     if trans not in form.trans:
         flags = tuple(one for one in form.trans if legal(shape, dtype, count, one))
         message = (
             f"{instruction} of {shape} is always .trans" if form.trans[0] else f"{instruction} of {shape} has no .trans"
         )
-        found.append(Violation(f"{instruction}.trans", "trans", trans, flags, flags, source, message))
+        broken.append(Violation(f"{instruction}.trans", "trans", trans, flags, flags, source, message))
     if count not in form.counts:
         numbers = tuple(one for one in form.counts if legal(shape, dtype, one, trans))
         message = f"{instruction} of {shape} moves {spoken(form.counts)} matrices, not {count}"
-        found.append(
+        broken.append(
             Violation(f"{instruction}.count", "count", count, numbers, nearest(count, numbers), source, message)
         )
     if alignment is not None and (alignment <= 0 or alignment % ROW_BYTES):
         message = f"rows lie at multiples of {alignment} bytes; {instruction} reads addresses of {ROW_BYTES}"
         if instruction == "stmatrix":
             message = message.replace("reads", "writes")
-        found.append(
+        broken.append(
             Violation(f"{instruction}.alignment", "alignment", alignment, (ROW_BYTES,), (ROW_BYTES,), source, message)
         )
-    return found
+    return broken
 
 
 def _rows(shape: str) -> int:
@@ -157,7 +157,7 @@ def loads_operand(bits: int, transposed: bool, target: Target) -> bool:
 def _judge(instruction: str, given: Given) -> Judgement:
     target, count, trans = given["target"], given["count"], given.get("trans", False)
     shape, dtype = given["shape"], given["dtype"]
-    found = violations(
+    broken = violations(
         instruction=instruction,
         shape=shape,
         count=count,
@@ -170,7 +170,7 @@ def _judge(instruction: str, given: Given) -> Judgement:
     form = next((form for form in FORMS[instruction] if form.shape == shape), None)
     facts: tuple[Fact, ...] = ()
     drawings: tuple[Drawing, ...] = ()
-    if form is not None and not found:
+    if form is not None and not broken:
         rows = _rows(shape)
         bytes_moved = count * form.registers * 32 * 4
         facts = (
@@ -180,7 +180,7 @@ def _judge(instruction: str, given: Given) -> Judgement:
             Fact("threads_with_addresses", rows * count, "addresses", f"of threads 0 … {rows * count - 1}"),
         )
         drawings = _drawings(instruction, shape, count, trans)
-    return Judgement(f"{spelled} on {target}", found, facts, drawings=drawings, notes=_NOTES[instruction])
+    return Judgement(f"{spelled} on {target}", broken, facts, drawings=drawings, notes=_NOTES[instruction])
 
 
 _NOTES = {

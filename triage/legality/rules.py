@@ -38,6 +38,6 @@ def names() -> tuple[str, ...]:
 def rule(name: str) -> LegalityRule:
     """A rule by name. Raises KeyError."""
     module: Any = importlib.import_module(_MODULES[name])
-    found = module.RULE
-    assert isinstance(found, LegalityRule)
-    return found
+    value = module.RULE
+    assert isinstance(value, LegalityRule)
+    return value

@@ -104,30 +104,30 @@ def violations(
 
     ``tiles`` are (rows, columns, type) in elements, ``block_scales`` (rows, scales a row); ``columns`` is the operand
     of one tcgen05.alloc. With ``cta_group`` 2 rows are those of both CTAs. ``target`` as Triton spells it; without one
-    it is not judged. Nothing raises: a name that is none is a violation.
+    it is not judged. Nothing raises: an unknown name is a violation.
     """
-    found = _target(target)
+    broken = _target(target)
     if cta_group not in (1, 2):
         reason = f"cta_group={cta_group}: one CTA or a pair"
-        return [*found, Violation("tmem.cta-group", "cta_group", cta_group, (1, 2), (2,), ALLOCATION, reason)]
+        return [*broken, Violation("tmem.cta-group", "cta_group", cta_group, (1, 2), (2,), ALLOCATION, reason)]
     if columns is not None and columns not in ALLOCATIONS:
         reason = f"tcgen05.alloc of {columns} columns: it takes {spoken(ALLOCATIONS)}"
         near = nearest(columns, ALLOCATIONS)
-        found.append(Violation("tmem.alloc", "columns", columns, ALLOCATIONS, near, ALLOCATION, reason))
+        broken.append(Violation("tmem.alloc", "columns", columns, ALLOCATIONS, near, ALLOCATION, reason))
     sound = []
     rows = (64, 128, 256, 512) if cta_group == 1 else (128, 256)
     for m, n, dtype in tiles:
         if dtypes.find(str(dtype)) is None:
-            reason = f"{dtype} is no element type"
-            found.append(Violation("tmem.dtype", "dtype", str(dtype), (), (), LAYOUT, reason))
+            reason = f"{dtype} is not an element type"
+            broken.append(Violation("tmem.dtype", "dtype", str(dtype), (), (), LAYOUT, reason))
         elif n < 1:
             reason = f"a tile of {n} columns"
-            found.append(Violation("tmem.tile", "tiles", (m, n), (), (), LAYOUT, reason))
+            broken.append(Violation("tmem.tile", "tiles", (m, n), (), (), LAYOUT, reason))
         elif m not in rows and not (m > 0 and m % rows[-1] == 0 and cta_group == 1):
             reason = f"{m} rows: a tile in tensor memory has {spoken(rows)} rows" + (" of two CTAs" * (cta_group == 2))
             shapes = tuple((one, n) for one in rows)
             near_rows = tuple((one, n) for one in nearest(m, rows))
-            found.append(Violation("tmem.rows", "tiles", (m, n), shapes, near_rows, LAYOUT, reason))
+            broken.append(Violation("tmem.rows", "tiles", (m, n), shapes, near_rows, LAYOUT, reason))
         else:
             sound.append((m, n, dtype))
     parts = [*(tile(*one, cta_group) for one in sound), *(scales(*one) for one in block_scales)]
@@ -137,8 +137,8 @@ def violations(
         reason = f"{listed}: {total} columns, of the {COLUMNS} that a CTA has"
         fitting = _narrower(sound, block_scales, cta_group)
         given = sound[0][:2] if sound else total
-        found.append(Violation("tmem.columns", "tiles", given, fitting, fitting[-1:], ALLOCATION, reason))
-    return found
+        broken.append(Violation("tmem.columns", "tiles", given, fitting, fitting[-1:], ALLOCATION, reason))
+    return broken
 
 
 def _narrower(
@@ -188,25 +188,25 @@ def move_violations(
 ) -> list[Violation]:
     """What is wrong with a load (``reduce``: tcgen05.ld.red) or store of ``shape`` (``32x32b``), ``.xN`` and ``count``
     registers; empty when ptxas takes it."""
-    found = _target(target)
+    broken = _target(target)
     shapes = _REDUCING if reduce else SHAPES
     if shape not in shapes:
-        reason = f".{shape} is none of {spoken(shapes)}"
-        return [*found, Violation("tmem.shape", "shape", shape, shapes, (), MOVES, reason)]
+        reason = f".{shape} is not one of {spoken(shapes)}"
+        return [*broken, Violation("tmem.shape", "shape", shape, shapes, (), MOVES, reason)]
     allowed = tuple(one for one in REPEATS if registers(shape, one) is not None and one >= (2 if reduce else 1))
     if repeat not in allowed:
         reason = f".{shape}.x{repeat}: it repeats {spoken(allowed)} times"
-        found.append(Violation("tmem.repeat", "repeat", repeat, allowed, nearest(repeat, allowed), MOVES, reason))
+        broken.append(Violation("tmem.repeat", "repeat", repeat, allowed, nearest(repeat, allowed), MOVES, reason))
     right = registers(shape, repeat)
     if right is not None and count is not None and count != right:
         reason = f".{shape}.x{repeat} has {right} registers, not {count}"
-        found.append(Violation("tmem.registers", "count", count, (right,), (right,), MOVES, reason))
+        broken.append(Violation("tmem.registers", "count", count, (right,), (right,), MOVES, reason))
     known = _known(target)
-    if reduce and known is not None and not found and known.capability not in _WITH_REDUCTION:
+    if reduce and known is not None and not broken and known.capability not in _WITH_REDUCTION:
         have = tuple(f"cuda:{number}" for number in _WITH_REDUCTION)
         reason = f"{known} has no tcgen05.ld.red: it comes with 10.3 and 11.0"
-        found.append(Violation("tmem.target", "target", str(known), have, have[1:2], MOVES, reason))
-    return found
+        broken.append(Violation("tmem.target", "target", str(known), have, have[1:2], MOVES, reason))
+    return broken
 
 
 def drawing(parts: Sequence[TensorMemoryPart], width: int = 64) -> Drawing:
@@ -250,10 +250,10 @@ def _judge(given: Given) -> Judgement:
         raise InputError("give --tile, --scales or --columns")
     tiles = [(shape[0], shape[1], given["dtype"])] * given["count"] if shape else []
     of_scales = [per_row] if per_row else []
-    found = violations(
+    broken = violations(
         tiles=tiles, columns=given.get("columns"), block_scales=of_scales, cta_group=group, target=given["target"]
     )
-    sound = not {"tmem.rows", "tmem.tile", "tmem.cta-group"} & {violation.rule for violation in found}
+    sound = not {"tmem.rows", "tmem.tile", "tmem.cta-group"} & {violation.rule for violation in broken}
     parts = [*(tile(*one, group) for one in tiles), *(scales(*one) for one in of_scales)] if sound else []
     total = needed(parts)
     facts: tuple[Fact, ...] = ()
@@ -269,7 +269,7 @@ def _judge(given: Given) -> Judgement:
     asked += [f"{given['columns']} columns"] if "columns" in given else []
     return Judgement(
         f"{', '.join(asked)} in tensor memory of {given['target']}",
-        found,
+        broken,
         facts,
         drawings=(drawing(parts),) if parts and total <= COLUMNS else (),
     )

@@ -103,10 +103,10 @@ def violations(
     length, covered = run(source, destination)
     legal = _legal(dtype, source, destination, asynchronous, shared, target)
     close = nearest(bits, legal)
-    found = []
+    violated = []
 
     def broken(rule: str, message: str, written: str) -> None:
-        found.append(Violation(f"vector-copy.{rule}", "bits", bits, legal, close, written, message))
+        violated.append(Violation(f"vector-copy.{rule}", "bits", bits, legal, close, written, message))
 
     instructions = widths(target, asynchronous, shared)
     written = _PTX_ASYNC if asynchronous else _PTX
@@ -115,9 +115,9 @@ def violations(
         has = f"{name} moves {spoken(instructions)} bits" if instructions else f"{target} has no cp.async"
         broken("width", f"{has}, not {bits}", written)
     if bits <= 0:
-        return found
+        return violated
     if bits % dtype.bits:
-        broken("element", f"{bits} bits are no whole number of {dtype} elements of {dtype.bits}", written)
+        broken("element", f"{bits} bits are not a whole number of {dtype} elements of {dtype.bits}", written)
     elif (length * dtype.bits) % bits:
         together = f"{length} {dtype} elements" if length > 1 else f"no two {dtype} elements"
         broken(
@@ -131,7 +131,7 @@ def violations(
         # What is not contiguous is said above; here an address is off though its elements lie together.
         if (bits <= length * dtype.bits or bits <= dtype.bits) and aligned % bits:
             broken("alignment", f"{side} vectors lie at multiples of {aligned} bits, not of {bits}", written)
-    return found
+    return violated
 
 
 def widest(
@@ -185,7 +185,7 @@ def _judge(given: Given) -> Judgement:
     destination = CopySide(shape, given.get("destination_strides", _packed(shape)), given["destination_divisible"])
     registers, asynchronous = given.get("registers", False), given.get("async", False)
     shared = not registers
-    found = violations(
+    broken = violations(
         bits=bits,
         dtype=dtype,
         source=source,
@@ -205,7 +205,7 @@ def _judge(given: Given) -> Judgement:
         Fact("widest_async_bits", by_async, "widest cp.async", f"{by_async} bits" if by_async else "none"),
     )
     name = "cp.async" if asynchronous else "copy through registers"
-    return Judgement(f"{name} of {bits} bits of {dtype} on {target}", found, facts, notes=_NOTES)
+    return Judgement(f"{name} of {bits} bits of {dtype} on {target}", broken, facts, notes=_NOTES)
 
 
 def _packed(shape: tuple[int, ...]) -> tuple[int, ...]:

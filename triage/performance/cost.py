@@ -1,4 +1,4 @@
-"""What a neighbour that compiles costs: its place among the others, and the words that say so.
+"""What a neighbour that compiles costs: its rank among the others, and the description of it.
 
 Legal is not enough. On an H200 a matmul that falls from wgmma to mma.sync and spills is a hundred times slower than
 one that keeps wgmma, and both "work". So the instruction class comes first, spills second, and only then what the
@@ -55,7 +55,7 @@ def order(suggestions: Iterable[Suggestion], meant: FastPath) -> list[Suggestion
         penalty = change_penalty(suggestion)
         # What may change results comes behind what cannot: it is another program.
         doubtful = bool(suggestion.results)
-        # Another machine is no repair: it says where the kernel would have worked.
+        # Another machine is not a repair: it shows where the kernel would have worked.
         elsewhere = int("target" in suggestion.changes)
         return elsewhere, lost, spills, doubtful, int(waits), penalty, suggestion.distance, resources.registers or 0
 
@@ -119,8 +119,8 @@ def note(resources: Resources, meant: FastPath, target: Target) -> str:
     spills = resources.spill_bytes
     slower = bool(spills and spills >= _SERIOUS_SPILL)
     parts = []
-    if said := _class_in_words(resources.tensor_core, expected):
-        parts.append(said)
+    if change := _class_in_words(resources.tensor_core, expected):
+        parts.append(change)
         slower |= expected is not None and _SPEED[resources.tensor_core] < _SPEED[expected]
     if spills is not None:
         parts.append(f"spills {spills} B a thread" if spills else "no spills")

@@ -29,5 +29,5 @@ class Budget:
         if found is None or int(found[1]) == 0:
             raise InputError(f"--budget {text!r}: give compiles (20) or seconds (30s)")
         number = int(found[1])
-        # Who gives seconds wants them used.
+        # A time budget lifts the limit on compiles.
         return cls(compiles=cls.most, seconds=number) if found[2] else cls(compiles=number)

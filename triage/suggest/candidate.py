@@ -1,4 +1,4 @@
-"""A neighbour of a case, before anybody has compiled it."""
+"""Proposals of neighbours, before they are compiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the failure's own text says about which change will help: numbers, names, types, and the direction to go.
+"""Evidence in the failure's text for the change that will help: numbers, names, types, and the direction to go.
 
 The compiler's messages are written by many hands, so each fact below has one small pattern, with an example beside
 it. A pattern that does not match costs nothing; the generators then fall back on their priors.
@@ -147,7 +147,7 @@ class Evidence:
 
     @property
     def over_shared(self) -> bool:
-        """Too much shared memory, as the launch or ptxas says it."""
+        """Too much shared memory, as the launch or ptxas reports it."""
         return bool(re.search(r"shared memory|too much shared data", self.text)) and self.shrink
 
 

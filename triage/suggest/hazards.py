@@ -1,4 +1,4 @@
-"""Combinations that compile and then compute wrong results: seen on hardware, and said beside what leads to them."""
+"""Warnings for combinations that compile and were seen to compute wrong results on hardware."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def _others(single: list[Tried]) -> Iterator[str]:
             by_failure.setdefault(one.signature, []).append(one)
     for several in by_failure.values():
         changes = ", ".join(f"{name}={value}" for one in several[:4] for name, value in one.changes.items())
-        yield f"fails otherwise with {changes}: {several[0].headline}"
+        yield f"fails differently with {changes}: {several[0].headline}"
 
 
 def _releases(tried: Iterable[Tried]) -> Iterator[str]:

@@ -40,7 +40,7 @@ class NeighbourPlan:
 
     @cached_property
     def _source(self) -> str:
-        # IR is no Python, and not to be searched for kernels.
+        # IR is not Python: it has no kernels to search for.
         return "" if self.case.is_ir else self.case.path.read_text(encoding="utf-8", errors="replace")
 
     @cached_property

@@ -3,7 +3,7 @@
 ``violations`` reads a configuration the way each rule wants it: the launch, the tile and types of ``tl.dot``, the
 operands of wgmma, shared memory, tensor memory and descriptors. A reading rests on names and syntax, so it may be
 wrong: a prediction only moves a neighbour in the order. It excludes a neighbour only where the failure itself confirms
-the reading: the case breaks the same rule exactly, and the compiler's message says so.
+the reading: the case breaks the same rule exactly, and the compiler's message confirms it.
 """
 
 from __future__ import annotations
@@ -273,7 +273,7 @@ class Predictions:
 
 
 def _confirmed(prediction: Prediction, evidence: Evidence) -> bool:
-    """The failure says that this rule was broken."""
+    """The failure's text confirms that this rule was broken."""
     if prediction.required is not None:
         return evidence.required is not None and evidence.required[0] == prediction.required
     rule = prediction.violation.rule

@@ -1,7 +1,7 @@
 """How early a proposal should be tried, given the failure.
 
 ``rank`` adds to a proposal's prior what the evidence says for (negative) or against (positive) it. The rules are a
-table: each looks at one fact, and they add up. A change of an option cannot mend what the front-end refused; a
+table: each looks at one fact, and they add up. A change of an option cannot fix what the front end refused; a
 parameter that the message names, or that guards the failing line, is probably the one to change.
 """
 

@@ -1,4 +1,4 @@
-"""What the name of a tile size says."""
+"""Dimensions that the names of tile sizes stand for."""
 
 from __future__ import annotations
 

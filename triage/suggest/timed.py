@@ -1,4 +1,4 @@
-"""Order suggestions by what a GPU says: each is launched and timed, one after the other; the fastest comes first."""
+"""Order suggestions by measurement: each is launched and timed on the GPU, one after the other, fastest first."""
 
 from __future__ import annotations
 

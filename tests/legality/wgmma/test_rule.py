@@ -36,7 +36,7 @@ def test_an_n_major_tf32_operand() -> None:
     assert found["instead"][1]["facts"]["b_operand"]["major"] == "mn"
 
 
-def test_the_mended_tile_is_legal_whatever_was_wrong() -> None:
+def test_the_corrected_tile_is_legal_whatever_was_wrong() -> None:
     for texts in (
         {"a": "f32", "n": "40", "k": "20", "b_major": "n"},
         {"a": "f64"},

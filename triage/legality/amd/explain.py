@@ -31,15 +31,15 @@ def asked(given: Given) -> dict[str, Any]:
 
 
 def judgement(
-    given: Given, found: Sequence[Violation], instruction: AmdInstruction | None, registers: Registers
+    given: Given, broken: Sequence[Violation], instruction: AmdInstruction | None, registers: Registers
 ) -> Judgement:
     """Verdict and numbers of one instruction, or of none that there is."""
     name = instruction.mnemonic if instruction else f"{given['m']}x{given['n']}x{given['k']} of {given['a']}"
     return Judgement(
         f"{name} on {given['target']}",
-        found,
+        broken,
         () if instruction is None else _facts(instruction, registers),
-        notes=() if found or instruction else (f"nothing is known about {given['target']}",),
+        notes=() if broken or instruction else (f"nothing is known about {given['target']}",),
     )
 
 

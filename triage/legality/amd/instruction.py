@@ -84,10 +84,10 @@ def why_not(rule: str, rows: Sequence[AmdInstruction], spec: Specification, wher
 
 def dtype(name: str) -> DType:
     """An element type of the tables by its name there."""
-    found = dtypes.find(name)
-    if found is None:
+    known = dtypes.find(name)
+    if known is None:
         raise InputError(f"type {name!r} is not in a table")
-    return found
+    return known
 
 
 def operands(a: DType, b: DType | None) -> tuple[DType, DType]:

@@ -77,8 +77,8 @@ def generation(target: Target) -> int | None:
 @cache
 def instructions(target: Target) -> tuple[AmdInstruction, ...]:
     """Every MFMA of a target, dense first; empty where there are none."""
-    found = generation(target)
-    return () if found is None else tuple(_rows(found))
+    number = generation(target)
+    return () if number is None else tuple(_rows(number))
 
 
 def find(
@@ -188,8 +188,8 @@ def _numbers(shape: str) -> tuple[int, int, int, int]:
 
 def _judge(given: Given) -> Judgement:
     specified, target = explain.asked(given), given["target"]
-    found = violations(target=target, **specified)
-    return explain.judgement(given, found, find(target=target, **specified), registers)
+    broken = violations(target=target, **specified)
+    return explain.judgement(given, broken, find(target=target, **specified), registers)
 
 
 def _tables(given: Given) -> list[RuleTable]:

@@ -180,8 +180,8 @@ def _fp8(name: str) -> str:
 
 def _judge(given: Given) -> Judgement:
     specified, target = explain.asked(given), given["target"]
-    found = violations(target=target, **specified)
-    return explain.judgement(given, found, find(target=target, **specified), lambda row: registers(row, target))
+    broken = violations(target=target, **specified)
+    return explain.judgement(given, broken, find(target=target, **specified), lambda row: registers(row, target))
 
 
 def _tables(given: Given) -> list[RuleTable]:

@@ -22,7 +22,7 @@ CAPABILITIES = (70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121)
 
 @dataclass(frozen=True, slots=True)
 class MmaInstruction:
-    """One instruction, types by name: what stands after ``mma.sync.aligned``. ``kind``, ``scale`` and ``op`` are "none"
+    """One instruction, types by name: what follows ``mma.sync.aligned``. ``kind``, ``scale`` and ``op`` are "none"
     and ``scale_vec`` is 0 where they are not written."""
 
     sparse: bool
@@ -116,14 +116,14 @@ def violations(
 @cache
 def instructions() -> dict[MmaInstruction, tuple[InstructionForm, ...]]:
     """Every instruction of any target, with the forms that have it, documented ones first."""
-    found: dict[MmaInstruction, tuple[InstructionForm, ...]] = {}
+    by_instruction: dict[MmaInstruction, tuple[InstructionForm, ...]] = {}
     for form in FORMS:
         for (a, b), (m, n, k), (d, c), (al, bl), (vec, scale), kind, op in product(
             form.pairs, form.shapes, form.accumulators, form.layouts, form.scales, form.kinds, form.ops
         ):
             one = MmaInstruction(form.sparse, a, b, kind, scale, vec, m, n, k, d, c, al, bl, op)
-            found[one] = (*found.get(one, ()), form)
-    return found
+            by_instruction[one] = (*by_instruction.get(one, ()), form)
+    return by_instruction
 
 
 @cache
@@ -202,7 +202,7 @@ def _blamed(asked: _Request, capability: int, target: Target) -> list[Violation]
     left: Sequence[MmaInstruction] = _on(capability)
     anywhere: Sequence[MmaInstruction] = tuple(instructions())
     blamed: list[str] = []
-    found = []
+    broken = []
     for name in _ORDER:
         value = getattr(given, name)
         narrowed = [one for one in left if getattr(one, name) == value]
@@ -212,12 +212,12 @@ def _blamed(asked: _Request, capability: int, target: Target) -> list[Violation]
             continue
         # A type that was left out follows A (C follows D): if that is wrong, saying so once is enough.
         if not (asked.implied(name) and blamed):
-            found.append(_violation(asked, name, left, elsewhere, capability, target))
+            broken.append(_violation(asked, name, left, elsewhere, capability, target))
             blamed.append(name)
         # The rest is held against the targets that have it, or, where none has, goes on without it.
         if elsewhere:
             left = anywhere = elsewhere
-    return found
+    return broken
 
 
 def _violation(
@@ -228,7 +228,7 @@ def _violation(
     capability: int,
     target: Target,
 ) -> Violation:
-    """One parameter is wrong. ``left`` are the target's instructions that have what stands before it, ``anywhere``
+    """One parameter is wrong. ``left`` are the target's instructions that have what precedes it, ``anywhere``
     those of any target that have it as well."""
     value: Value = getattr(asked.instruction(), name)
     allowed = tuple(option for option in _values(name) if legal(asked.instruction(name, option), capability))
@@ -248,7 +248,7 @@ def _violation(
 
 
 def _context(asked: _Request, name: str) -> str:
-    """What stands before a parameter, for the message about it."""
+    """The parameters before one, for the message about it."""
     given = asked.instruction()
     if name in ("sparse", "a"):
         return ""

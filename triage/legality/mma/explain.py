@@ -22,7 +22,7 @@ def _judge(given: Given) -> Judgement:
     m, n, k = given["m"], given["n"], given["k"]
     vec = int(given["scale_vec"]) if "scale_vec" in given else None
     sparse = given.get("sparse", False)
-    found = violations(
+    broken = violations(
         a=given["a"],
         b=given.get("b"),
         c=given.get("c"),
@@ -49,13 +49,13 @@ def _judge(given: Given) -> Judgement:
     form = form_of(one, capability)
     return Judgement(
         f"{_brief(one)} on {target}",
-        found,
+        broken,
         _facts(one, form, target) if form else (_triton_fact(one.a, target),),
         drawings=_drawings(one) if form else (),
         notes=_notes(one, form),
         sources=(MMA_SP if sparse else MMA,),
         resolved={"b": one.b, "c": one.c, "d": one.d},
-        alternatives=_alternatives(one, capability) if found else (),
+        alternatives=_alternatives(one, capability) if broken else (),
     )
 
 
@@ -107,7 +107,7 @@ def _facts(one: MmaInstruction, form: InstructionForm, target: Target) -> tuple[
 def _triton_fact(a: str, target: Target) -> Fact:
     choice = triton.chosen(a, target)
     if a not in triton.DOT_TYPES:
-        return Fact("triton", None, "Triton takes", f"nothing: {a} is no operand type of tl.dot")
+        return Fact("triton", None, "Triton takes", f"nothing: {a} is not an operand type of tl.dot")
     if choice is None:
         return Fact("triton", None, "Triton takes", f"no mma.sync for {a} on {target}: FMA, or it refuses the type")
     shape = f"m{choice.m}n{choice.n}k{choice.k}"

@@ -140,4 +140,4 @@ _SPARSE = (
 )
 
 FORMS = (*_DENSE, *_SPARSE)
-"""The whole table. A documented form stands before one that covers the same instruction and is not."""
+"""The whole table. A documented form precedes one that covers the same instruction and is not."""

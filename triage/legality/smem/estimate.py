@@ -2,9 +2,9 @@
 
 Compared with what Triton 3.2.0, 3.4.0, 3.5.1, 3.6.0, 3.7.1, 3.8.0 and 3.9.0 allocate (``metadata.shared``) on cuda:80,
 86, 90, 100 and 120, hip:gfx942 and gfx950: tiles 16 … 256, BLOCK_K 16 … 128, stages 1 … 5, 4 and 8 warps, fp16, tf32,
-fp8 and int8, descriptors from 3.4 on. Buffers and mbarriers were exact, but for what ``Part.exact`` says; the layout
-conversion after the loop and the padding on gfx950 (a sixteenth at most) are upper bounds. A configuration was over
-the limit exactly when ``Estimate.fits`` is false.
+fp8 and int8, descriptors from 3.4 on. Buffers and mbarriers were exact, but for what ``MemoryPart.exact`` excludes; the
+layout conversion after the loop and the padding on gfx950 (a sixteenth at most) are upper bounds. A configuration was
+over the limit exactly when ``Estimate.fits`` is false.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SMALLEST = 16
 class Estimate:
     """Bytes by part. ``during`` is alive in the loop, ``after`` follows it in the same memory (beside it where the
     kernel is warp-specialized). ``limit_bytes`` is a block's maximum, None where the target is not in the table.
-    ``notes`` say what no compile confirmed."""
+    ``notes`` name what no compile confirmed."""
 
     loop: Loop
     during: tuple[MemoryPart, ...]
@@ -59,7 +59,7 @@ class Estimate:
 
     @property
     def exact(self) -> bool:
-        """Whether ``total_bytes`` is no upper bound but the number itself."""
+        """Whether ``total_bytes`` is the number itself and not an upper bound."""
         if not all(part.exact for part in self.during) or self.loop.warp_specialized:
             return False
         return self.after.exact or self.loop_bytes >= self.after.bytes
@@ -109,7 +109,7 @@ def estimate(
     if not 1 <= stages <= _MOST_STAGES:
         raise InputError(f"--stages: {stages}: give 1 … {_MOST_STAGES}")
     if num_warps < 1 or num_warps & (num_warps - 1):
-        raise InputError(f"--num-warps: {num_warps} is no power of two")
+        raise InputError(f"--num-warps: {num_warps} is not a power of two")
     loop = Loop(
         m=tile[0],
         n=tile[1],
@@ -158,21 +158,21 @@ def _unconfirmed(loop: Loop) -> Iterator[str]:
         yield f"Not confirmed for {loop.a}: compared were 8, 16 and 32 bits."
 
 
-def with_stages(found: Estimate, stages: int) -> Estimate:
+def with_stages(need: Estimate, stages: int) -> Estimate:
     """The same loop with another ``num_stages``."""
-    return _of(replace(found.loop, stages=stages))
+    return _of(replace(need.loop, stages=stages))
 
 
-def stages_that_fit(found: Estimate) -> tuple[int, ...]:
+def stages_that_fit(need: Estimate) -> tuple[int, ...]:
     """Every ``num_stages`` with which the loop is within the limit (at most 32), everything else as it is. Without
     pipelining, fp8 operands that are widened need more on some releases than with two stages."""
-    return tuple(count for count in range(1, _MOST_STAGES + 1) if with_stages(found, count).fits)
+    return tuple(count for count in range(1, _MOST_STAGES + 1) if with_stages(need, count).fits)
 
 
-def largest_tiles(found: Estimate, count: int = 3) -> tuple[Estimate, ...]:
+def largest_tiles(need: Estimate, count: int = 3) -> tuple[Estimate, ...]:
     """The tiles closest below the one given that fit with everything else as it is: the most multiplications first,
     and among equals the most results, since they decide how often an operand is used."""
-    loop = found.loop
+    loop = need.loop
     depth = max(_SMALLEST, 32 * 8 // loop.a.bits)
     sides = [_halves(loop.m, _SMALLEST), _halves(loop.n, _SMALLEST), _halves(loop.k, depth)]
     smaller = (_of(replace(loop, m=m, n=n, k=k)) for m, n, k in itertools.product(*sides))
@@ -201,7 +201,7 @@ def violations(
     warp_specialized: bool = False,
 ) -> list[Violation]:
     """As ``estimate``; empty when it fits, or when the target's limit is not known."""
-    found = estimate(
+    broken = estimate(
         tile=tile,
         dtype_a=dtype_a,
         dtype_b=dtype_b,
@@ -215,22 +215,22 @@ def violations(
         triton=triton,
         warp_specialized=warp_specialized,
     )
-    return violations_of(found)
+    return violations_of(broken)
 
 
-def violations_of(found: Estimate) -> list[Violation]:
+def violations_of(need: Estimate) -> list[Violation]:
     """The violation of an estimate that does not fit: of ``stages`` where fewer of them would, else of ``tile``."""
-    if found.fits is not False:
+    if need.fits is not False:
         return []
-    row = limits(found.loop.target)
+    row = limits(need.loop.target)
     source = row.source if row else SOURCE
     message = (
-        f"{found.total_bytes} B of shared memory with {found.loop.stages} stages; "
-        f"{found.loop.target} has {found.limit_bytes} B a block"
+        f"{need.total_bytes} B of shared memory with {need.loop.stages} stages; "
+        f"{need.loop.target} has {need.limit_bytes} B a block"
     )
-    stages = stages_that_fit(found)
+    stages = stages_that_fit(need)
     if stages:
-        return [Violation("smem.total", "stages", found.loop.stages, stages, stages[-1:], source, message)]
-    tiles = tuple((one.loop.m, one.loop.n, one.loop.k) for one in largest_tiles(found))
-    given = (found.loop.m, found.loop.n, found.loop.k)
+        return [Violation("smem.total", "stages", need.loop.stages, stages, stages[-1:], source, message)]
+    tiles = tuple((one.loop.m, one.loop.n, one.loop.k) for one in largest_tiles(need))
+    given = (need.loop.m, need.loop.n, need.loop.k)
     return [Violation("smem.total", "tile", given, tiles, tiles, source, message)]

@@ -6,7 +6,7 @@ read from the TTGIR after shared memory has been allocated:
 
 - The software pipeline gives an operand ``num_stages`` buffers where the MMA reads shared memory asynchronously
   (wgmma, tcgen05, and AMD's direct-to-LDS copies of gfx950) and ``num_stages - 1`` elsewhere; ``num_stages=1`` is one.
-- A pointer load of fewer than 4 bytes a thread is no cp.async: it goes through registers into one buffer.
+- A pointer load of fewer than 4 bytes a thread is not a cp.async: it goes through registers into one buffer.
 - wgmma reads 8- and 32-bit operands K-major only. An N-major B is transposed: pointers of 32-bit types by the copy
   itself, other pointers through registers (one buffer), a TMA tile by a copy of its own beside the buffers.
 - All parts of the loop are alive together; what comes after it (the scratch of the accumulator's layout conversion, or
@@ -117,7 +117,7 @@ def result_type(a: DType) -> DType:
 
 
 def buffers(loop: Loop) -> int:
-    """Copies of a pipelined operand. Before 8.0 there is no cp.async, and ``make_ttgir`` runs no pipeliner."""
+    """Copies of a pipelined operand. Before 8.0 there is not a cp.async, and ``make_ttgir`` runs no pipeliner."""
     capability = loop.target.capability
     if loop.stages == 1 or (capability is not None and capability < 80):
         return 1

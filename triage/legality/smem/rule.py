@@ -23,7 +23,7 @@ _TABLED_STAGES = 6
 
 
 def _judge(given: Given) -> Judgement:
-    found = estimate(
+    need = estimate(
         tile=given["tile"],
         dtype_a=given["dtype"],
         dtype_b=given.get("dtype_b"),
@@ -37,66 +37,66 @@ def _judge(given: Given) -> Judgement:
         triton=given.get("triton"),
         warp_specialized=given.get("warp_specialized", False),
     )
-    about = "" if found.exact else "at most "
-    limit = f" of {found.limit_bytes} B" if found.limit_bytes is not None else ""
-    row = limits(found.loop.target)
-    tiles = ((one.loop.m, one.loop.n, one.loop.k) for one in largest_tiles(found, 2)) if found.fits is False else ()
+    about = "" if need.exact else "at most "
+    limit = f" of {need.limit_bytes} B" if need.limit_bytes is not None else ""
+    row = limits(need.loop.target)
+    tiles = ((one.loop.m, one.loop.n, one.loop.k) for one in largest_tiles(need, 2)) if need.fits is False else ()
     return Judgement(
-        f"{about}{found.total_bytes} B{limit} a block on {found.loop.target}, {found.loop.stages} stages",
-        violations_of(found),
-        _facts(found),
-        (_by_stages(found),),
-        notes=_notes(found),
+        f"{about}{need.total_bytes} B{limit} a block on {need.loop.target}, {need.loop.stages} stages",
+        violations_of(need),
+        _facts(need),
+        (_by_stages(need),),
+        notes=_notes(need),
         sources=(row.source,) if row else (),
         alternatives=[(f"a tile of {'x'.join(map(str, tile))}", {"tile": tile}) for tile in tiles],
-        verdict="unknown limit" if found.fits is None else "legal",
+        verdict="unknown limit" if need.fits is None else "legal",
     )
 
 
-def _facts(found: Estimate) -> list[Fact]:
-    loop = found.loop
+def _facts(need: Estimate) -> list[Fact]:
+    loop = need.loop
     facts = [
         Fact("instruction", loop.instruction.value, "instruction"),
-        Fact("bytes_per_stage", found.bytes_per_stage, "bytes a stage", f"{found.bytes_per_stage} B of A and B"),
+        Fact("bytes_per_stage", need.bytes_per_stage, "bytes a stage", f"{need.bytes_per_stage} B of A and B"),
     ]
-    for part in found.during:
+    for part in need.during:
         name = f"bytes_{part.name.lower().replace(' ', '_')}"
         copies = f" = {part.buffers} x {part.bytes // part.buffers}" if part.buffers > 1 else ""
         facts.append(Fact(name, part.bytes, part.name, f"{'' if part.exact else 'at most '}{part.bytes} B{copies}"))
-    if found.after.bytes:
-        most = "" if found.after.exact else "at most "
+    if need.after.bytes:
+        most = "" if need.after.exact else "at most "
         place = "beside the loop's" if loop.warp_specialized else "in the loop's memory"
-        text = f"{most}{found.after.bytes} B after the loop, {place}"
-        facts.append(Fact("bytes_epilogue", found.after.bytes, found.after.name, text))
-    total = f"{'' if found.exact else 'at most '}{found.total_bytes} B"
-    facts.append(Fact("total_bytes", found.total_bytes, "total", total))
-    facts.append(Fact("exact", found.exact, "exact", "yes" if found.exact else "no, an upper bound"))
-    if found.limit_bytes is None:
+        text = f"{most}{need.after.bytes} B after the loop, {place}"
+        facts.append(Fact("bytes_epilogue", need.after.bytes, need.after.name, text))
+    total = f"{'' if need.exact else 'at most '}{need.total_bytes} B"
+    facts.append(Fact("total_bytes", need.total_bytes, "total", total))
+    facts.append(Fact("exact", need.exact, "exact", "yes" if need.exact else "no, an upper bound"))
+    if need.limit_bytes is None:
         return facts
-    facts.append(Fact("limit_bytes", found.limit_bytes, "limit", f"{found.limit_bytes} B a block"))
-    stages = stages_that_fit(found)
+    facts.append(Fact("limit_bytes", need.limit_bytes, "limit", f"{need.limit_bytes} B a block"))
+    stages = stages_that_fit(need)
     most_stages = stages[-1] if stages else 0
     facts.append(Fact("stages_that_fit", most_stages, "stages that fit", f"{most_stages} at most"))
-    best = largest_tiles(found, 1)
-    if found.fits:
+    best = largest_tiles(need, 1)
+    if need.fits:
         facts.append(Fact("largest_tile", [loop.m, loop.n, loop.k], "largest tile", "this one fits"))
     elif best:
         one = best[0].loop
         facts.append(Fact("largest_tile", [one.m, one.n, one.k], "largest tile", f"{one.m}x{one.n}x{one.k}"))
-    facts += _occupancy(found)
+    facts += _occupancy(need)
     return facts
 
 
-def _occupancy(found: Estimate) -> list[Fact]:
+def _occupancy(need: Estimate) -> list[Fact]:
     """Blocks an SM by shared memory and the accumulator's registers, which is the most that there can be."""
-    loop = found.loop
+    loop = need.loop
     row, sm = limits(loop.target), multiprocessor(loop.target)
-    if row is None or sm is None or not found.fits:
+    if row is None or sm is None or not need.fits:
         return []
     tensor_memory = loop.instruction is DotInstruction.TCGEN05
     words = accumulator((loop.m, loop.n), num_warps=loop.warps, target=loop.target, tensor_memory=tensor_memory)
     threads = loop.warps * loop.target.warp_size
-    total = min(found.total_bytes, row.shared_bytes)
+    total = min(need.total_bytes, row.shared_bytes)
     resident = occupancy.of(
         shared_bytes=total, registers=min(words, row.registers), threads=threads, target=loop.target
     )
@@ -106,20 +106,20 @@ def _occupancy(found: Estimate) -> list[Fact]:
     return [Fact("blocks_per_sm", resident.blocks_per_sm, "blocks an SM, at most", text)]
 
 
-def _notes(found: Estimate) -> list[str]:
-    notes = list(found.notes)
-    if not found.exact and found.loop_bytes < found.after.bytes:
-        least = sum(part.bytes for part in found.during if part.exact)
+def _notes(need: Estimate) -> list[str]:
+    notes = list(need.notes)
+    if not need.exact and need.loop_bytes < need.after.bytes:
+        least = sum(part.bytes for part in need.during if part.exact)
         notes.append(f"The loop needs {least} B; the layout conversion after it is bounded, not computed.")
-    if found.loop.stages == 1:
+    if need.loop.stages == 1:
         notes.append("One stage is not pipelined: loads and MMAs do not overlap within a warp.")
     return notes
 
 
-def _by_stages(found: Estimate) -> RuleTable:
+def _by_stages(need: Estimate) -> RuleTable:
     rows = []
     for stages in range(1, _TABLED_STAGES + 1):
-        one = with_stages(found, stages)
+        one = with_stages(need, stages)
         verdict = {True: "yes", False: "no", None: "?"}[one.fits]
         rows.append((str(stages), str(one.loop_bytes), str(one.total_bytes), verdict))
     return RuleTable("by num_stages", ("stages", "loop B", "total B", "fits"), tuple(rows))

@@ -26,7 +26,7 @@ _SHIFTS = (0, 8, 16, 32)
 
 @dataclass(frozen=True, slots=True)
 class InstructionDescriptor:
-    """What the bits say. M, N in elements, of all CTAs of the group; ``k`` is told only where the bits hold it (96).
+    """The fields as values. M, N in elements, of all CTAs of the group; ``k`` is set only where the bits hold it (96).
 
     ``selector`` picks the sparsity metadata (0 to 3), ``shift`` is the most columns that B is shifted by for reuse in
     the ``.ws`` form (0, 8, 16 or 32), ``scale_a`` and ``scale_b`` pick the byte of the scales (0 to 3; 0 or 2 in the
@@ -73,8 +73,8 @@ def encode(value: InstructionDescriptor) -> int:
 
 
 def decode(bits: int, kind: str) -> InstructionDescriptor:
-    """What 32 bits say to an instruction of a kind. Raises ValueError for a kind that is none, for a type code that the
-    kind does not have, and for reserved bits that are set."""
+    """The fields of 32 bits, as an instruction of a kind reads them. Raises ValueError for an unknown kind, for a type
+    code that the kind does not have, and for reserved bits that are set."""
     known = _kind(kind)
     scaled = known.block_scaled
     names = {code: name for name, code in _CODES[kind].items()}
@@ -84,7 +84,7 @@ def decode(bits: int, kind: str) -> InstructionDescriptor:
     d = {code: name for name, code in _ACCUMULATORS.items()}.get(bits >> 4 & 3, "")
     if not scaled and d not in known.accumulators:
         raise ValueError(f"kind::{kind} has no accumulator type {bits >> 4 & 3}")
-    found = InstructionDescriptor(
+    descriptor = InstructionDescriptor(
         kind,
         names[a],
         names[b],
@@ -104,12 +104,12 @@ def decode(bits: int, kind: str) -> InstructionDescriptor:
         scale_b=bits >> 4 & 3 if scaled else 0,
         k=K96 if scaled and bits >> 31 & 1 else None,
     )
-    if encode(found) != bits:
-        raise ValueError(f"{bits:#010x}: reserved bits {bits ^ encode(found):#010x} of kind::{kind} are set")
-    return found
+    if encode(descriptor) != bits:
+        raise ValueError(f"{bits:#010x}: reserved bits {bits ^ encode(descriptor):#010x} of kind::{kind} are set")
+    return descriptor
 
 
 def _kind(name: str) -> MmaKind:
     if name not in KINDS:
-        raise ValueError(f"kind::{name} is none of {', '.join(KINDS)}")
+        raise ValueError(f"kind::{name} is not one of {', '.join(KINDS)}")
     return KINDS[name]

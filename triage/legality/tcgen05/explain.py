@@ -29,12 +29,12 @@ _FLAGS = ("sparse", "ws")
 
 def _judge(given: Given) -> Judgement:
     named = {name: given[name] for name in (*_ASKED, *_FLAGS) if name in given}
-    found = violations(**named, target=given["target"])
+    broken = violations(**named, target=given["target"])
     kind, left, right = _kind(given), str(given["a"]), str(given.get("b", given["a"]))
     facts: list[Fact] = []
     drawings: tuple[Drawing, ...] = ()
     notes = []
-    if kind is not None and not found:
+    if kind is not None and not broken:
         facts = _facts(given, kind, left, right)
         drawings = _drawing(given)
     if "tile" in given:
@@ -46,7 +46,7 @@ def _judge(given: Given) -> Judgement:
     what += "".join(f", {name}" for name in _FLAGS if given.get(name))
     return Judgement(
         f"tcgen05.mma of {what} on {given['target']}",
-        found,
+        broken,
         facts,
         drawings=drawings,
         notes=notes,
@@ -83,7 +83,7 @@ def _facts(given: Given, kind: MmaKind, left: str, right: str) -> list[Fact]:
             k=k,
         )
     )
-    found = [
+    facts = [
         Fact("kind", kind.name, "kind"),
         Fact("mnemonic", name, "instruction"),
         Fact("shape", [given["m"], given["n"], k], "shape", f"m{given['m']}n{given['n']}k{k}"),
@@ -93,8 +93,8 @@ def _facts(given: Given, kind: MmaKind, left: str, right: str) -> list[Fact]:
     if not ws:
         part = tmem.tile(given["m"], given["n"], "f32", group)
         text = f"{part.columns} of {tmem.COLUMNS}{', half of the lanes' if part.half else ''}"
-        found.append(Fact("columns", part.columns, "tensor memory columns", text))
-    return found
+        facts.append(Fact("columns", part.columns, "tensor memory columns", text))
+    return facts
 
 
 def _scale(given: Given, kind: MmaKind) -> str:

@@ -72,36 +72,36 @@ def violations(
     are ``k`` or ``mn`` (also ``m`` for A, ``n`` for B). ``scale_vector`` is ``1X``, ``2X``, ``4X``, ``block16`` or
     ``block32``, ``scale`` the scales' type. ``collector`` is written ``a::fill`` (``b0::fill`` with ``ws``);
     ``output_lanes`` is the length of the disable-output-lane vector in 32-bit words, 0 without one. ``target`` as
-    Triton (``cuda:100``) or PTX (``sm_100a``, ``sm_100f``) spells it; without one it is not judged. Nothing raises: a
-    name that is none is a violation.
+    Triton (``cuda:100``) or PTX (``sm_100a``, ``sm_100f``) spells it; without one it is not judged. Nothing raises: an
+    unknown name is a violation.
     """
     left, right = _name(a), _name(a if b is None else b)
     names = (left or "", right or "")
     # Types that no block-scaled kind multiplies are judged as their own kind, which then has no scales.
     row = KINDS.get(kind) if kind is not None else of(*names, scale_vector) or of(*names)
     if kind is not None and row is None:
-        reason = f"kind::{kind} is none of {', '.join(KINDS)}"
+        reason = f"kind::{kind} is not one of {', '.join(KINDS)}"
         return [Violation("tcgen05.kind", "kind", kind, tuple(KINDS), (), MMA, reason)]
     capability, family = _architecture(target)
-    found = [
+    broken = [
         *_operands(str(a), None if b is None else str(b), left, right, row),
         *_accumulator(d, left, row),
         *_form(row, cta_group, ws, a_from, ashift, collector, output_lanes),
         *_target(target, capability, family, row, sparse, scale_vector),
     ]
     if row is None:
-        return found
+        return broken
     majors = [_major(row, "a", a_major, a_from), _major(row, "b", b_major, "shared")]
-    found += [violation for violation in majors if violation is not None]
-    found += _scales(row, scale_vector, scale)
+    broken += [violation for violation in majors if violation is not None]
+    broken += _scales(row, scale_vector, scale)
     group = cta_group if cta_group in (1, 2) else 1
     depths = row.depths(sparse, capability)
     columns = row.columns(group, "mn" if b_major.strip().lower() in ("mn", "n") else "k", sparse, ws, k)
-    found += _size("m", m, row.rows(group, sparse, ws), row, group, sparse, ws, "")
-    found += _size("n", n, columns, row, group, sparse, ws, _transposed(row, b_major, ws))
+    broken += _size("m", m, row.rows(group, sparse, ws), row, group, sparse, ws, "")
+    broken += _size("n", n, columns, row, group, sparse, ws, _transposed(row, b_major, ws))
     if k is not None:
-        found += _size("k", k, depths, row, group, sparse, ws, "")
-    return found
+        broken += _size("k", k, depths, row, group, sparse, ws, "")
+    return broken
 
 
 def _name(given: str | DType) -> str | None:
@@ -162,7 +162,7 @@ def _operands(a: str, b: str | None, left: str | None, right: str | None, row: M
     are the same type, which is said once."""
     every = tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.operands))
     allowed = row.operands if row else every
-    found = []
+    broken = []
     for parameter, given, name in (("a", a, left), ("b", b, right)):
         if given is None or name in allowed:
             continue
@@ -171,18 +171,18 @@ def _operands(a: str, b: str | None, left: str | None, right: str | None, row: M
         )
         whose = f"kind::{row.name}" if row else "no tcgen05.mma"
         if name is None:
-            reason = f"{given} is no element type"
+            reason = f"{given} is not an element type"
         elif name == "f32" and not row:
             reason = "no tcgen05.mma multiplies f32: fp32 operands are read as tf32 (19 bits), or not at all"
         else:
             reason = f"{whose} {'does not multiply' if row else 'multiplies'} {name}"
-        found.append(Violation(f"tcgen05.{parameter}", parameter, given, allowed, near, TYPES, reason))
-    if b is not None and not found and left != right and (row is None or not row.mixed):
+        broken.append(Violation(f"tcgen05.{parameter}", parameter, given, allowed, near, TYPES, reason))
+    if b is not None and not broken and left != right and (row is None or not row.mixed):
         assert left is not None
         partners = row.operands if row and row.mixed else _partners(left)
         reason = f"no tcgen05.mma multiplies {left} with {right}: {left} takes a {spoken(partners)} B"
-        found.append(Violation("tcgen05.b", "b", b, partners, (left,), TYPES, reason))
-    return found
+        broken.append(Violation("tcgen05.b", "b", b, partners, (left,), TYPES, reason))
+    return broken
 
 
 def _partners(left: str) -> tuple[str, ...]:
@@ -206,13 +206,13 @@ def _form(
     row: MmaKind | None, cta_group: int, ws: bool, a_from: str, ashift: bool, collector: str | None, lanes: int
 ) -> list[Violation]:
     """Qualifiers that do not go together."""
-    found = []
+    broken = []
     source = WEIGHT_STATIONARY if ws else MMA
     scaled = row is not None and row.block_scaled
 
     def wrong(parameter: str, given: Value, allowed: tuple[Value, ...], near: tuple[Value, ...], reason: str) -> None:
         rule = f"tcgen05.{parameter.replace('_', '-')}"
-        found.append(Violation(rule, parameter, given, allowed, near, source, reason))
+        broken.append(Violation(rule, parameter, given, allowed, near, source, reason))
 
     groups = (1,) if ws else (1, 2)
     if cta_group not in groups:
@@ -254,7 +254,7 @@ def _form(
             widths[-1:],
             f"disable-output-lane of {lanes} words: {bits}, so {spoken(widths)} words",
         )
-    return found
+    return broken
 
 
 def _major(row: MmaKind, parameter: str, given: str, a_from: str) -> Violation | None:
@@ -286,10 +286,10 @@ def _scales(row: MmaKind, vector: str | None, scale: str | DType | None) -> list
         return [Violation(f"tcgen05.{parameter.replace('_', '-')}", parameter, given, (), (), SCALES, reason)]
     if vector not in vectors and (vector is not None or not row.unscaled):
         given = "none" if vector is None else vector
-        said = (
+        form = (
             f".scale_vec::{vector}" if vector in VECTORS[:3] else f".{vector}" if vector else "without a scale vector"
         )
-        reason = f"kind::{row.name} {said}: it takes {spoken(allowed)}"
+        reason = f"kind::{row.name} {form}: it takes {spoken(allowed)}"
         return [Violation("tcgen05.scale-vector", "scale_vector", given, allowed, (), SCALES, reason)]
     types = (
         vectors[vector]

@@ -26,7 +26,7 @@ _FAMILY_TARGETS = ("cuda:100", "cuda:103", "cuda:110")
 
 
 def capability(target: str | Target | None) -> int | None:
-    """Compute capability times ten; 0 for what is no NVIDIA target; None without one."""
+    """Compute capability times ten; 0 for what is not an NVIDIA target; None without one."""
     return None if target is None else _architecture(str(target))[0]
 
 
@@ -35,10 +35,10 @@ def _architecture(text: str) -> tuple[int, bool]:
     if match := re.fullmatch(r"sm_?(\d+)([af]?)", text.strip()):
         return int(match[1]), match[2] != ""
     try:
-        found = Target.parse(text).capability
+        capability = Target.parse(text).capability
     except InputError:
         return 0, False
-    return found or 0, True
+    return capability or 0, True
 
 
 def violations(
@@ -57,29 +57,29 @@ def violations(
     the tensor map's (``im2col`` stores as ``.im2col_no_offs``); ``rank`` is the number of ``.Nd``; ``destination`` of a
     load is ``shared::cta`` or ``shared::cluster``, which alone can be multicast; ``cta_group`` is 1, 2 or None.
     """
-    found = mode_violations(mode, target, destination if direction == "load" else None)
+    broken = mode_violations(mode, target, destination if direction == "load" else None)
     modes = _LOADS if direction == "load" else _STORES
     if direction not in DIRECTIONS:
-        reason = f"{direction!r} is none of {', '.join(DIRECTIONS)}"
+        reason = f"{direction!r} is not one of {', '.join(DIRECTIONS)}"
         return [Violation("tma.direction", "direction", direction, DIRECTIONS, (), COPY, reason)]
     if mode not in modes:
         reason = f"a {direction} has no mode {mode}"
-        found.append(Violation("tma.mode", "mode", mode, modes, (), COPY, reason))
+        broken.append(Violation("tma.mode", "mode", mode, modes, (), COPY, reason))
     ranks = (2,) if mode in ("gather4", "scatter4") else (3, 4, 5) if mode.startswith("im2col") else (1, 2, 3, 4, 5)
     if rank not in ranks:
         reason = f"a copy in mode {mode} has {ranks[0]} to {ranks[-1]} axes, not {rank}"
         near = tuple(one for one in ranks if abs(one - rank) == min(abs(other - rank) for other in ranks))
-        found.append(Violation("tma.rank", "rank", rank, ranks, near, COPY, reason))
+        broken.append(Violation("tma.rank", "rank", rank, ranks, near, COPY, reason))
     places = ("shared::cta", "shared::cluster")
     if direction == "load" and destination not in places:
-        reason = f"{destination!r} is none of {', '.join(places)}"
-        found.append(Violation("tma.destination", "destination", destination, places, (), COPY, reason))
+        reason = f"{destination!r} is not one of {', '.join(places)}"
+        broken.append(Violation("tma.destination", "destination", destination, places, (), COPY, reason))
     if multicast and (direction != "load" or destination != "shared::cluster"):
         reason = "only a load to .shared::cluster is multicast"
-        found.append(Violation("tma.multicast", "multicast", True, (False,), (False,), COPY, reason))
+        broken.append(Violation("tma.multicast", "multicast", True, (False,), (False,), COPY, reason))
     if cta_group is not None:
-        found += _cta_group(cta_group, direction, target)
-    return found
+        broken += _cta_group(cta_group, direction, target)
+    return broken
 
 
 def _cta_group(given: int, direction: str, target: str | Target | None) -> list[Violation]:

@@ -42,12 +42,12 @@ class Boxes:
 def violations(
     *, dtype: str | DType, block: Sequence[int], strides: Sequence[int] | None = None, host: bool = False
 ) -> list[Violation]:
-    """What Triton says of a descriptor of ``block`` with ``strides`` (elements, outermost first), made in the kernel or
-    on the ``host``. Strides that are not constants of the kernel are seen by the driver alone; from 3.9 on constants
+    """What Triton refuses of a descriptor of ``block`` with ``strides`` (elements, outermost first), made in the kernel
+    or on the ``host``. Strides that are not constants of the kernel are seen by the driver alone; from 3.9 on constants
     are checked. Raises InputError for an unknown type."""
     known = dtypes.parse(str(dtype))
     source = HOST if host else DEVICE
-    found = []
+    broken = []
     ranks = tuple(range(1, MAX_RANK + 1))
     if len(block) not in ranks:
         reason = f"a descriptor has 1 to {MAX_RANK} axes, not {len(block)}"
@@ -57,35 +57,35 @@ def violations(
             powers = [1 << exponent for exponent in range(11)]
             near = tuple((*block[:place], power, *block[place + 1 :]) for power in nearest(size, powers))
             reason = f"axis {place} of the block is {size}: no power of two"
-            found.append(Violation("tma.block", "block", tuple(block), near, near, source, reason))
+            broken.append(Violation("tma.block", "block", tuple(block), near, near, source, reason))
     if math.prod(block) > _MOST_ELEMENTS:
         reason = f"the block has {math.prod(block)} elements: at most {_MOST_ELEMENTS}"
-        found.append(Violation("tma.block", "block", tuple(block), (), (), source, reason))
+        broken.append(Violation("tma.block", "block", tuple(block), (), (), source, reason))
     row = block[-1] * known.bits // 8
     if row < UNIT and not host:
         near = ((*block[:-1], UNIT * 8 // known.bits),)
         reason = f"a row of the block is {block[-1]} x {known.bits} bits = {row} bytes: at least {UNIT}"
-        found.append(Violation("tma.block-row", "block", tuple(block), near, near, source, reason))
+        broken.append(Violation("tma.block-row", "block", tuple(block), near, near, source, reason))
     if strides is not None:
-        found += _strides(tuple(strides), len(block), known, source)
-    return found
+        broken += _strides(tuple(strides), len(block), known, source)
+    return broken
 
 
 def _strides(strides: tuple[int, ...], rank: int, dtype: DType, source: str) -> list[Violation]:
     if len(strides) != rank:
         reason = f"{len(strides)} strides for {rank} axes"
         return [Violation("tma.strides", "strides", strides, (), (), source, reason)]
-    found = []
+    broken = []
     if strides[-1] != 1:
         near = (*strides[:-1], 1)
         reason = f"the last stride is {strides[-1]}, not 1"
-        found.append(Violation("tma.contiguous", "strides", strides, (near,), (near,), source, reason))
+        broken.append(Violation("tma.contiguous", "strides", strides, (near,), (near,), source, reason))
     for stride in strides[:-1]:
         size = stride * dtype.bits // 8
         if size % UNIT:
             reason = f"a stride of {stride} x {dtype.bits} bits = {size} bytes: it must be a multiple of {UNIT}"
-            found.append(Violation("tma.strides", "strides", strides, (), (), source, reason))
-    return found
+            broken.append(Violation("tma.strides", "strides", strides, (), (), source, reason))
+    return broken
 
 
 def boxes(dtype: str | DType, block: Sequence[int]) -> Boxes:

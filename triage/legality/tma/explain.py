@@ -20,16 +20,16 @@ _LINE = 128
 
 def _judge(given: Given) -> Judgement:
     names = ("dtype", "box", "shape", "strides", "swizzle", "interleave", "base_alignment", "mode", "padded", "target")
-    found = tensor_map.violations(**{name: given[name] for name in names if name in given})
+    broken = tensor_map.violations(**{name: given[name] for name in names if name in given})
     row = element(given["dtype"], given.get("padded", False))
     shape = "x".join(map(str, given["box"]))
     swizzle = "no swizzle" if given["swizzle"] == "none" else f"swizzle {given['swizzle']}"
-    too_wide = any(violation.rule == "tma.swizzle-span" for violation in found)
+    too_wide = any(violation.rule == "tma.swizzle-span" for violation in broken)
     return Judgement(
         f"a box of {shape} {given['dtype']}, {swizzle}, mode {given['mode']} on {given['target']}",
-        found,
+        broken,
         _facts(given, row) if row else (),
-        drawings=_drawings(given, row) if row and not found else (),
+        drawings=_drawings(given, row) if row and not broken else (),
         notes=_notes(given, row) if row else (),
         sources=(IM2COL if given["mode"].startswith("im2col") else MAP,),
         alternatives=[("swizzle none", {"swizzle": "none"})] if too_wide else (),
@@ -41,7 +41,7 @@ def _facts(given: Given, row: Element) -> tuple[Fact, ...]:
     inner, size = row.span(box[-1]), row.span(math.prod(box))
     repeat = 8 * SWIZZLES[given["swizzle"]]
     aligned = max(_LINE, repeat)
-    found = [
+    broken = [
         Fact("driver_type", f"CU_TENSOR_MAP_DATA_TYPE_{row.driver}", "type in the map"),
         Fact("row_bytes", inner, "row of the box", f"{box[-1]} x {row.shared_bits or row.bits} bits = {inner} bytes"),
         Fact("box_bytes", size, "box in shared memory", f"{size} bytes, what the mbarrier expects of one copy"),
@@ -55,23 +55,23 @@ def _facts(given: Given, row: Element) -> tuple[Fact, ...]:
     if given["mode"] == "tile" and not descriptor.violations(dtype=given["dtype"], block=box):
         made = descriptor.boxes(given["dtype"], box)
         shape = "x".join(map(str, made.box))
-        found += [
+        broken += [
             Fact("triton_box", list(made.box), "Triton, for this block", f"{made.count} boxes of {shape}"),
             Fact("triton_swizzle", made.swizzle, "Triton's swizzle"),
         ]
-    return tuple(found)
+    return tuple(broken)
 
 
 def _notes(given: Given, row: Element) -> tuple[str, ...]:
-    found = []
+    broken = []
     size = row.span(math.prod(given["box"]))
     most = limits(given["target"])
     if most is not None and size > most.shared_bytes:
-        found.append(f"{size} bytes are over the {most.shared_bytes} of shared memory of {given['target']}.")
+        broken.append(f"{size} bytes are over the {most.shared_bytes} of shared memory of {given['target']}.")
     if given["mode"] == "tile":
         for violation in descriptor.violations(dtype=given["dtype"], block=given["box"]):
-            found.append(f"Triton makes no descriptor of such a block: {violation}.")
-    return tuple(found)
+            broken.append(f"Triton makes no descriptor of such a block: {violation}.")
+    return tuple(broken)
 
 
 def _drawings(given: Given, row: Element) -> tuple[Drawing, ...]:

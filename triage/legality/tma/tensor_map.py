@@ -62,49 +62,49 @@ def violations(
     """
     known = dtypes.find(str(dtype))
     row = element(known, padded) if known else None
-    found = [*_names(swizzle, interleave, mode), *copy.mode_violations(mode, target)]
+    broken = [*_names(swizzle, interleave, mode), *copy.mode_violations(mode, target)]
     if row is None:
-        reason = f"no tensor map has elements of {dtype}" if known else f"{dtype} is no element type"
-        found.append(Violation("tma.dtype", "dtype", str(dtype), MOVABLE, (), MAP, reason))
+        reason = f"no tensor map has elements of {dtype}" if known else f"{dtype} is not an element type"
+        broken.append(Violation("tma.dtype", "dtype", str(dtype), MOVABLE, (), MAP, reason))
     elif row in PACKED and copy.capability(target) not in (None, 0) and (copy.capability(target) or 0) < 100:
         reason = f"{target} has no packed {row.bits}-bit elements: they come with 10.0"
-        found.append(Violation("tma.dtype", "dtype", str(dtype), (), (), MAP, reason))
+        broken.append(Violation("tma.dtype", "dtype", str(dtype), (), (), MAP, reason))
     slices = interleave in ("16", "32")
     im2col = mode.startswith("im2col")
     rank = len(box) if not im2col else len(shape) if shape is not None else None
-    found += _rank(rank, mode, slices)
-    found += _box(tuple(box), mode, _rows(row, swizzle, interleave))
+    broken += _rank(rank, mode, slices)
+    broken += _box(tuple(box), mode, _rows(row, swizzle, interleave))
     if row is not None and interleave in INTERLEAVES and swizzle in SWIZZLES:
-        found += _inner(row, tuple(box), swizzle, interleave, im2col)
+        broken += _inner(row, tuple(box), swizzle, interleave, im2col)
         if mode == "tile" and box:
-            found += _bytes(row, tuple(box), steps)
-        found += _tensor(row, shape, strides, interleave, base_alignment)
+            broken += _bytes(row, tuple(box), steps)
+        broken += _tensor(row, shape, strides, interleave, base_alignment)
     if rank is not None:
-        found += _lengths(rank, shape=shape, strides=strides, steps=steps)
+        broken += _lengths(rank, shape=shape, strides=strides, steps=steps)
     for place, step in enumerate(steps or ()):
         if not 1 <= step <= MAX_STEP:
             allowed = tuple(range(1, MAX_STEP + 1))
             reason = f"axis {place} is traversed in steps of {step}: 1 to {MAX_STEP}"
-            found.append(
+            broken.append(
                 Violation("tma.steps", "steps", tuple(steps or ()), allowed, nearest(step, allowed), MAP, reason)
             )
-    return found
+    return broken
 
 
 def _names(swizzle: str, interleave: str, mode: str) -> list[Violation]:
-    found = []
+    broken = []
     for parameter, given, allowed in (
         ("swizzle", swizzle, tuple(SWIZZLES)),
         ("interleave", interleave, tuple(INTERLEAVES)),
         ("mode", mode, MODES),
     ):
         if given not in allowed:
-            reason = f"{parameter} {given!r} is none of {spoken(allowed)}"
-            found.append(Violation(f"tma.{parameter}", parameter, given, allowed, (), MAP, reason))
+            reason = f"{parameter} {given!r} is not one of {spoken(allowed)}"
+            broken.append(Violation(f"tma.{parameter}", parameter, given, allowed, (), MAP, reason))
     if interleave in ("16", "32") and mode in ("gather4", "scatter4", "im2col_w", "im2col_w_128"):
         reason = f"{mode} has no interleaved layout"
-        found.append(Violation("tma.interleave", "interleave", interleave, ("none",), ("none",), copy.TENSORS, reason))
-    return found
+        broken.append(Violation("tma.interleave", "interleave", interleave, ("none",), ("none",), copy.TENSORS, reason))
+    return broken
 
 
 def _rank(rank: int | None, mode: str, slices: bool) -> list[Violation]:
@@ -141,7 +141,7 @@ def _box(box: tuple[int, ...], mode: str, rows: Sequence[int]) -> list[Violation
         limits: tuple[int, ...] = (MAX_PIXELS, MAX_BOX)
     else:
         limits = (MAX_BOX,) * len(box)
-    found = []
+    broken = []
     for place, (size, most) in enumerate(zip(box, limits, strict=True)):
         if 1 <= size <= most:
             continue
@@ -150,12 +150,12 @@ def _box(box: tuple[int, ...], mode: str, rows: Sequence[int]) -> list[Violation
         shapes = tuple((*box[:place], one, *box[place + 1 :]) for one in sizes)
         reason = f"axis {place} of the box is {size}: 1 to {most}"
         source = IM2COL if mode.startswith("im2col") else MAP
-        found.append(Violation("tma.box", "box", box, shapes, shapes, source, reason))
+        broken.append(Violation("tma.box", "box", box, shapes, shapes, source, reason))
     if mode in ("gather4", "scatter4") and len(box) == 2 and box[0] != 1:
         near = (1, box[1])
         reason = f"{mode} has a box of one row, which it moves four times: {box[0]} rows"
-        found.append(Violation("tma.box", "box", box, (near,), (near,), copy.TENSORS, reason))
-    return found
+        broken.append(Violation("tma.box", "box", box, (near,), (near,), copy.TENSORS, reason))
+    return broken
 
 
 def _inner(row: Element, box: tuple[int, ...], swizzle: str, interleave: str, im2col: bool) -> list[Violation]:
@@ -181,14 +181,14 @@ def _inner(row: Element, box: tuple[int, ...], swizzle: str, interleave: str, im
             return []
         reason = f"the contiguous axis of the box is {inner} elements of {row.driver}: it must be {row.only_box}"
         return [Violation("tma.box-inner", "box", box, shapes, closest, source, reason)]
-    found = []
+    broken = []
     if inner * row.bits % (UNIT * 8):
         reason = f"a row of the box is {inner} x {row.bits} bits = {size} bytes: it must be a multiple of {UNIT}"
-        found.append(Violation("tma.box-inner", "box", box, shapes, closest, source, reason))
+        broken.append(Violation("tma.box-inner", "box", box, shapes, closest, source, reason))
     if span and size > span:
         reason = f"a row of the box is {inner} x {row.bits} bits = {size} bytes, over the {span} of the swizzle"
-        found.append(Violation("tma.swizzle-span", "box", box, shapes, closest, source, reason))
-    return found
+        broken.append(Violation("tma.swizzle-span", "box", box, shapes, closest, source, reason))
+    return broken
 
 
 def _bytes(row: Element, box: tuple[int, ...], steps: Sequence[int] | None) -> list[Violation]:
@@ -214,31 +214,31 @@ def _tensor(
     row: Element, shape: Sequence[int] | None, strides: Sequence[int] | None, interleave: str, alignment: int
 ) -> list[Violation]:
     """Base address, sizes and strides of the tensor in global memory."""
-    found = []
+    broken = []
     unit = 32 if row.padded or interleave == "32" else UNIT
     why = f" for {row.driver}" if row.padded else " with interleave 32" if interleave == "32" else ""
     if alignment <= 0 or alignment % unit:
         reason = f"the base address is aligned to {alignment} bytes: it must be to {unit}{why}"
-        found.append(Violation("tma.base-alignment", "base_alignment", alignment, (unit,), (unit,), MAP, reason))
+        broken.append(Violation("tma.base-alignment", "base_alignment", alignment, (unit,), (unit,), MAP, reason))
     for place, size in enumerate(shape or ()):
         if not 1 <= size <= MAX_DIM:
             reason = f"axis {place} of the tensor has {size} elements: 1 to 2^32"
-            found.append(Violation("tma.shape", "shape", tuple(shape or ()), (), (), MAP, reason))
+            broken.append(Violation("tma.shape", "shape", tuple(shape or ()), (), (), MAP, reason))
     multiple = 128 if row.padded else 2 if row.bits == 4 else 1
     if shape and shape[-1] % multiple:
         reason = f"the contiguous axis has {shape[-1]} elements of {row.driver}: it must be a multiple of {multiple}"
-        found.append(Violation("tma.shape", "shape", tuple(shape), (), (), MAP, reason))
+        broken.append(Violation("tma.shape", "shape", tuple(shape), (), (), MAP, reason))
     if strides and strides[-1] != 1:
         near_strides = (*strides[:-1], 1)
         reason = f"the last stride is {strides[-1]}: the last axis is contiguous, its stride is 1"
-        found.append(
+        broken.append(
             Violation("tma.contiguous", "strides", tuple(strides), (near_strides,), (near_strides,), MAP, reason)
         )
     for place, stride in enumerate((strides or ())[:-1]):
         size, rest = divmod(stride * row.bits, 8)
         if rest or size % unit or not 0 <= size < MAX_STRIDE_BYTES:
-            found.append(_stride(row, tuple(strides or ()), place, unit, why))
-    return found
+            broken.append(_stride(row, tuple(strides or ()), place, unit, why))
+    return broken
 
 
 def _stride(row: Element, strides: tuple[int, ...], place: int, unit: int, why: str) -> Violation:
@@ -248,8 +248,8 @@ def _stride(row: Element, strides: tuple[int, ...], place: int, unit: int, why: 
     ceiling = MAX_STRIDE_BYTES * 8 // row.bits
     counts = [count for count in (stride // step * step, -(-stride // step) * step) if 0 <= count < ceiling]
     near = tuple((*strides[:place], count, *strides[place + 1 :]) for count in dict.fromkeys(counts))
-    said = f"stride {place} is {stride} x {row.bits} bits = {size} bytes"
-    reason = f"{said}: it must be a multiple of {unit}{why} and under 2^40"
+    size_text = f"stride {place} is {stride} x {row.bits} bits = {size} bytes"
+    reason = f"{size_text}: it must be a multiple of {unit}{why} and under 2^40"
     return Violation("tma.strides", "strides", strides, near, near, MAP, reason)
 
 

@@ -1,7 +1,7 @@
 """One wgmma instruction: is it legal, and how is it written.
 
 PTX ISA, "wgmma.mma_async" and "wgmma.mma_async.sp". The answers agree with ptxas 12.4 to 13.4, which all take the same
-instructions; tests enumerate them. No difference between assembler and documents was found. A in registers has no
+instructions; tests enumerate them. No difference between assembler and documents was names. A in registers has no
 imm-trans-a even for the 16-bit types, because a register fragment has one layout.
 """
 
@@ -45,32 +45,32 @@ def violations(
     ``d`` the accumulator of ``a`` unless given. ``m``, ``n``, ``k`` in elements, of the instruction and not of a tile;
     ``k`` is the type's own unless given. Majors are ``k`` or ``mn`` (also ``m`` for A, ``n`` for B), ``a_from`` is
     ``shared`` or ``registers``; B is always in shared memory. ``target`` as Triton (``cuda:90``) or PTX (``sm_90a``)
-    spells it; without one it is not judged. Nothing raises: a name that is none is a violation.
+    spells it; without one it is not judged. Nothing raises: an unknown name is a violation.
     """
     left, right = _name(a), _name(a if b is None else b)
     row, partner = _row(left), _row(right)
     shapes = row or partner
-    found = [
+    broken = [
         *_target(target),
         *_operands(a, b, left, right),
         *_accumulator(d, shapes),
     ]
     if m != M:
         reason = f"M is {M} in every wgmma, not {m}: a warpgroup of four warps holds 16 rows each"
-        found.append(Violation("wgmma.m", "m", m, (M,), (M,), SHAPES, reason))
-    found += _n(n, shapes)
-    found += _k(k, shapes, sparse)
+        broken.append(Violation("wgmma.m", "m", m, (M,), (M,), SHAPES, reason))
+    broken += _n(n, shapes)
+    broken += _k(k, shapes, sparse)
     if sparse and shapes is not None and not shapes.sparsity:
         reason = f"wgmma.mma_async.sp has no {shapes.dtype} form"
-        found.append(Violation("wgmma.sparse", "sparse", True, (False,), (False,), SPARSE, reason))
+        broken.append(Violation("wgmma.sparse", "sparse", True, (False,), (False,), SPARSE, reason))
     origin = _ORIGINS.get(a_from.strip().lower())
     if origin is None:
         known = ("shared", "registers")
         reason = f"a_from={a_from!r}: A is in shared memory or in registers"
-        found.append(Violation("wgmma.a-from", "a_from", a_from, known, (), TYPES, reason))
-    found += _major("a", a_major, row or _row(right), origin == "registers")
-    found += _major("b", b_major, partner or _row(left), False)
-    return found
+        broken.append(Violation("wgmma.a-from", "a_from", a_from, known, (), TYPES, reason))
+    broken += _major("a", a_major, row or _row(right), origin == "registers")
+    broken += _major("b", b_major, partner or _row(left), False)
+    return broken
 
 
 def _name(given: str | DType) -> str | None:
@@ -105,7 +105,7 @@ def _target(target: str | Target | None) -> list[Violation]:
 
 def _operands(a: str | DType, b: str | DType | None, left: str | None, right: str | None) -> list[Violation]:
     """Types that no wgmma multiplies, and pairs that it does not mix. A B that is as A goes unmentioned."""
-    found = []
+    broken = []
     for parameter, given, name, other in (("a", a, left, right), ("b", b, right, left)):
         if name in OPERANDS or given is None:
             continue
@@ -113,18 +113,18 @@ def _operands(a: str | DType, b: str | DType | None, left: str | None, right: st
         allowed: tuple[str, ...] = OPERANDS[other].partners if other in OPERANDS else tuple(OPERANDS)
         near = tuple(one for one in stand_ins(name or "") if one in allowed)
         if name is None:
-            reason = f"{given!s} is no element type"
+            reason = f"{given!s} is not an element type"
         elif name == "f32":
             reason = "no wgmma multiplies f32: fp32 operands are read as tf32 (19 bits), or not at all"
         else:
             reason = f"no wgmma multiplies {name}"
-        found.append(Violation(f"wgmma.{parameter}", parameter, str(given), allowed, near, TYPES, reason))
+        broken.append(Violation(f"wgmma.{parameter}", parameter, str(given), allowed, near, TYPES, reason))
     if left in OPERANDS and right in OPERANDS and right not in OPERANDS[left].partners:
         allowed = OPERANDS[left].partners
         near = (left,)
         reason = f"a {left} A takes a {spoken(allowed)} B, not {right}: only e4m3/e5m2 and s8/u8 mix"
-        found.append(Violation("wgmma.b", "b", str(b), allowed, near, TYPES, reason))
-    return found
+        broken.append(Violation("wgmma.b", "b", str(b), allowed, near, TYPES, reason))
+    return broken
 
 
 def _accumulator(d: str | DType | None, row: Operand | None) -> list[Violation]:
@@ -146,7 +146,7 @@ def _n(n: int, row: Operand | None) -> list[Violation]:
     if n > allowed[-1]:
         reason = f"N={n} is over {allowed[-1]}, the widest wgmma"
     elif n % 8 or n <= 0:
-        reason = f"N={n} is no multiple of 8 from 8 to 256"
+        reason = f"N={n} is not a multiple of 8 from 8 to 256"
     else:
         reason = f"N={n}: {row.dtype if row else ''} takes 8, 24 and multiples of 16 up to 256"
     return [Violation("wgmma.n", "n", n, allowed, nearest(n, allowed), SHAPES, reason)]
@@ -227,23 +227,23 @@ class WgmmaInstruction:
 
     def operands(self, a_from: str = "shared") -> tuple[str, ...]:
         """Names of the operands after D, in order, as the ISA writes them."""
-        found = ["a-desc" if a_from == "shared" else "a", "b-desc"]
+        names = ["a-desc" if a_from == "shared" else "a", "b-desc"]
         if self.sparse:
-            found += ["sp-meta", "sp-sel"]
-        found.append("scale-d")
+            names += ["sp-meta", "sp-sel"]
+        names.append("scale-d")
         if self.a.scales:
-            found += ["imm-scale-a", "imm-scale-b"]
+            names += ["imm-scale-a", "imm-scale-b"]
         if self.a.transposes:
-            found += ["imm-trans-a", "imm-trans-b"] if a_from == "shared" else ["imm-trans-b"]
-        return tuple(found)
+            names += ["imm-trans-a", "imm-trans-b"] if a_from == "shared" else ["imm-trans-b"]
+        return tuple(names)
 
 
 def instruction(
     a: str, b: str | None = None, d: str | None = None, n: int = 64, sparse: bool = False
 ) -> WgmmaInstruction:
     """The instruction of these types and this N. Raises ValueError with the violations where there is none."""
-    if found := violations(a=a, b=b, d=d, n=n, sparse=sparse):
-        raise ValueError("; ".join(map(str, found)))
+    if broken := violations(a=a, b=b, d=d, n=n, sparse=sparse):
+        raise ValueError("; ".join(map(str, broken)))
     left, right = OPERANDS[dtypes.parse(a).name], OPERANDS[dtypes.parse(b or a).name]
     return WgmmaInstruction(left, right, dtypes.parse(d).name if d else left.accumulators[0], n, sparse)
 

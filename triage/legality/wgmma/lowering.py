@@ -1,7 +1,7 @@
 """How Triton lowers a ``tl.dot`` on Hopper: to which wgmma, how many of them, or what keeps it from wgmma.
 
 The conditions are those of ``lib/Dialect/TritonGPU/Transforms/AccelerateMatmul.cpp`` (supportMMA version 3,
-warpsPerTileV3) and ``mmaVersionToInstrShape``; what is said here was compared with the layouts and the PTX that the
+warpsPerTileV3) and ``mmaVersionToInstrShape``; this module was compared with the layouts and the PTX that the
 releases 3.0.0 to 3.9.0 produce. They choose the same instruction for every tile that they give to wgmma; they differ
 in the smallest tiles: up to 3.4 ``tl.dot`` refuses N below 16, 3.5 to 3.7 give it to mma.sync, 3.8 and 3.9 to wgmma;
 8-bit types with K=16 (half an instruction) are refused from 3.3 on and go to mma.sync on 3.2; 3.0 and 3.1 refuse int8,
@@ -76,7 +76,7 @@ def lower(
 
     ``f32`` operands count as tf32 with ``input_precision`` ``tf32`` or ``tf32x3``, and go to FMA with ``ieee``. The
     majors do not matter here: Triton brings an operand into K-major form where the type needs that. ``release`` is
-    Triton's, the newest known when left out. Raises InputError for a name that is no type, a
+    Triton's, the newest known when left out. Raises InputError for a name that is not a type, a
     release that is none.
     """
     left, right = dtypes.parse(a).name, dtypes.parse(b or a).name
@@ -97,12 +97,12 @@ def lower(
     if instruction_n is None:  # pragma: no cover - a tile with N a multiple of 8 has one
         return DotLowering(Path.UNKNOWN)
     accumulator = dtypes.parse(d).name if d else row.accumulators[0]
-    found = WgmmaInstruction(row, OPERANDS[names[1]], accumulator, instruction_n)
+    chosen = WgmmaInstruction(row, OPERANDS[names[1]], accumulator, instruction_n)
     warps = warps_of(m, num_warps)
     tiles = (m // M, n // instruction_n, k // row.k)
     rounds = (max(m // (16 * warps[0]), 1), max(n // (instruction_n * warps[1]), 1), tiles[2])
     passes = 3 if input_precision == "tf32x3" and "f32" in (left, right) else 1
-    return DotLowering(Path.WGMMA, found, warps, tiles, rounds[0] * rounds[1] * rounds[2] * passes, passes)
+    return DotLowering(Path.WGMMA, chosen, warps, tiles, rounds[0] * rounds[1] * rounds[2] * passes, passes)
 
 
 def warps_of(m: int, num_warps: int) -> tuple[int, int]:
@@ -133,36 +133,36 @@ def _conditions(
     target: Target,
     release: str | None,
 ) -> list[Violation]:
-    found = []
+    broken = []
     if target != HOPPER:
         reason = f"{target} has no wgmma: Triton uses it on cuda:90 alone"
-        found.append(Violation("wgmma.target", "target", str(target), ("cuda:90",), ("cuda:90",), SOURCE, reason))
+        broken.append(Violation("wgmma.target", "target", str(target), ("cuda:90",), ("cuda:90",), SOURCE, reason))
     if row is None:
         reason = f"Triton gives no {names[0]} operand to wgmma"
-        found.append(Violation("wgmma.a", "a", names[0], _TRITON_TYPES, (), SOURCE, reason))
+        broken.append(Violation("wgmma.a", "a", names[0], _TRITON_TYPES, (), SOURCE, reason))
     elif names[1] not in row.partners:
         reason = f"Triton has no wgmma of {names[0]} by {names[1]}"
-        found.append(Violation("wgmma.b", "b", names[1], row.partners, row.partners[:1], SOURCE, reason))
+        broken.append(Violation("wgmma.b", "b", names[1], row.partners, row.partners[:1], SOURCE, reason))
     if num_warps % 4 or num_warps <= 0:
         reason = f"num_warps={num_warps}: a wgmma is issued by a warpgroup of 4 warps"
-        found.append(Violation("wgmma.num-warps", "num_warps", num_warps, (4, 8, 16, 32), (4,), SOURCE, reason))
+        broken.append(Violation("wgmma.num-warps", "num_warps", num_warps, (4, 8, 16, 32), (4,), SOURCE, reason))
     if m % M or m <= 0:
         above = max(-(-m // M) * M, M)
-        reason = f"M={m} is no multiple of {M}, the rows of one wgmma"
-        found.append(Violation("wgmma.m", "m", m, (), (), SOURCE, f"{reason}; the next is {above}"))
+        reason = f"M={m} is not a multiple of {M}, the rows of one wgmma"
+        broken.append(Violation("wgmma.m", "m", m, (), (), SOURCE, f"{reason}; the next is {above}"))
     least = 16 if series(release) < (3, 8) else 8
     if n % 8 or n < least:
         fits = n % 8 == 0 and n > 0
         reason = (
             f"N={n}: Triton {release} gives a tile to wgmma from N={least} on"
             if fits
-            else f"N={n} is no multiple of 8, as the N of every wgmma is"
+            else f"N={n} is not a multiple of 8, as the N of every wgmma is"
         )
-        found.append(Violation("wgmma.n", "n", n, (), (), SOURCE, reason))
+        broken.append(Violation("wgmma.n", "n", n, (), (), SOURCE, reason))
     if row is not None and (k % row.k or k <= 0):
-        reason = f"K={k} is no multiple of {row.k}, the K of one {names[0]} wgmma (32 bytes)"
-        found.append(Violation("wgmma.k", "k", k, (), (), SOURCE, reason))
-    return found
+        reason = f"K={k} is not a multiple of {row.k}, the K of one {names[0]} wgmma (32 bytes)"
+        broken.append(Violation("wgmma.k", "k", k, (), (), SOURCE, reason))
+    return broken
 
 
 def _path(obstacles: list[Violation], row: Operand | None, n: int, k: int, target: Target, release: str | None) -> Path:

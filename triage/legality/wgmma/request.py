@@ -46,7 +46,7 @@ class TileRequest:
 
     def violations(self) -> tuple[Violation, ...]:
         """Of the instruction and of the tile."""
-        found = instruction.violations(
+        broken = instruction.violations(
             a=self.a,
             b=None if self.b == self.a else self.b,
             d=self.d,
@@ -57,11 +57,11 @@ class TileRequest:
             sparse=self.sparse,
             target=self.target,
         )
-        found += tile.violations(self.m, self.k, self.instruction_k, self.num_warps)
-        if not found and self.swizzle is not None:
+        broken += tile.violations(self.m, self.k, self.instruction_k, self.num_warps)
+        if not broken and self.swizzle is not None:
             for who in self.in_shared():
-                found += tile.swizzle_violation(self.swizzle, self.contiguous_bytes(who), who.upper())
-        return tuple(found)
+                broken += tile.swizzle_violation(self.swizzle, self.contiguous_bytes(who), who.upper())
+        return tuple(broken)
 
     def in_shared(self) -> tuple[str, ...]:
         """The operands that have a layout in shared memory."""

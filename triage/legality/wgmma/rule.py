@@ -22,15 +22,15 @@ TITLE = "matrix instructions of a warpgroup on Hopper: shapes, majors, shared-me
 def judge(given: Given) -> Judgement:
     """A tile, or a single instruction where M, N and K are one's."""
     asked = read(given)
-    found = asked.violations()
-    if not found:
+    broken = asked.violations()
+    if not broken:
         return _legal(asked)
     return Judgement(
-        found[0].message,
-        found,
+        broken[0].message,
+        broken,
         notes=_fallback(asked),
         resolved=asked.plain(),
-        alternatives=_alternatives(asked, found),
+        alternatives=_alternatives(asked, broken),
     )
 
 
@@ -169,24 +169,24 @@ def _fallback(asked: TileRequest) -> tuple[str, ...]:
 
 
 def _triton_notes(asked: TileRequest) -> tuple[str, ...]:
-    found = []
+    notes = []
     if asked.row.dtype.name == "s8" and asked.n >= 256:
-        found.append(
+        notes.append(
             "Triton's list of N for int8 ends at 224, so it takes two instructions of 128 where one of 256 is legal."
         )
     if asked.a in ("u8", "b1"):
-        found.append(f"tl.dot refuses {asked.a} operands: this instruction is reached with inline assembly only.")
+        notes.append(f"tl.dot refuses {asked.a} operands: this instruction is reached with inline assembly only.")
     if not asked.is_triton_tile:
-        found.append(
+        notes.append(
             "tl.dot has no such tile: its sides are powers of two. Instruction and layout hold without Triton."
         )
     if asked.sparse:
-        found.append("Triton has no sparse dot: wgmma.mma_async.sp is reached with inline assembly only.")
-    found.append(
+        notes.append("Triton has no sparse dot: wgmma.mma_async.sp is reached with inline assembly only.")
+    notes.append(
         f"Before the first wgmma: {sync.GUARANTEES[0].instruction}; after st.shared or cp.async into an operand: "
         f"{sync.GUARANTEES[1].instruction} and a barrier; before D is read: commit_group and wait_group 0."
     )
-    return tuple(found)
+    return tuple(notes)
 
 
 _K_MAJOR = (
@@ -195,9 +195,9 @@ _K_MAJOR = (
 )
 
 
-def _alternatives(asked: TileRequest, found: tuple[Violation, ...]) -> list[tuple[str, dict[str, Any]]]:
+def _alternatives(asked: TileRequest, broken: tuple[Violation, ...]) -> list[tuple[str, dict[str, Any]]]:
     """The loads that make an operand K-major; the types that may be MN-major, where that is all that is wrong."""
-    if {one.parameter for one in found} - {"a_major", "b_major"} or asked.a_from != "shared":
+    if {one.parameter for one in broken} - {"a_major", "b_major"} or asked.a_from != "shared":
         return list(_K_MAJOR)
     types = (OPERANDS[name] for name in ("f16", "bf16"))
     return [
@@ -229,7 +229,7 @@ RULE = LegalityRule(
         Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
         Parameter("sparse", Syntax.FLAG, "wgmma.mma_async.sp: A is 2:4 sparse, K doubles"),
         Parameter("swizzle", Syntax.CHOICE, "bytes [the widest that fits]", choices=("0", "32", "64", "128")),
-        Parameter("triton", Syntax.RELEASE, "release whose lowering is told [newest]"),
+        Parameter("triton", Syntax.RELEASE, "release whose lowering is described [newest]"),
     ),
     judge,
     tables.tables,

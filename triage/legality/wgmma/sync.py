@@ -1,7 +1,7 @@
-"""Who waits for whom around a wgmma: what each instruction guarantees, and what it does not.
+"""Synchronisation around a wgmma: what each instruction guarantees, and what it does not.
 
-A wgmma runs in the *async proxy* and returns at once. Registers and shared memory are its own until a wait says
-otherwise. PTX ISA, "wgmma.fence", "wgmma.commit_group", "wgmma.wait_group", "Async proxy".
+A wgmma runs in the *async proxy* and returns at once. Registers and shared memory belong to it until a wait
+ends. PTX ISA, "wgmma.fence", "wgmma.commit_group", "wgmma.wait_group", "Async proxy".
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ SOURCE = "PTX ISA, wgmma: Async Proxy, wgmma.fence, wgmma.commit_group, wgmma.wa
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """What follows from an instruction; ``needed`` is when it must stand there, ``not_given`` what people take from it
+    """What follows from an instruction; ``needed`` is when it is required, ``not_given`` what people take from it
     that it does not give."""
 
     instruction: str
@@ -47,7 +47,7 @@ GUARANTEES = (
         "wgmma.wait_group.sync.aligned N",
         "at most the N newest groups are in flight: older ones have written D and have read A and B",
         "nothing for the N newest: their D and A registers may be neither read nor written, their shared memory not "
-        "overwritten; other warpgroups are not told",
+        "overwritten; other warpgroups do not wait",
         "N=0 before D is read; with N=1 in a pipelined loop the buffer of the round before is free, not this one's",
     ),
 )

@@ -20,25 +20,25 @@ def instruction_n(n: int) -> int:
 
 
 def violations(m: int, k: int, instruction_k: int, num_warps: int) -> list[Violation]:
-    """What is wrong with the sides of a tile and the warps that compute it; N is the instruction's own affair.
+    """What is wrong with the sides of a tile and the warps that compute it; N is judged with the instruction.
 
     ``instruction_k`` is the K of the type's instruction, doubled where A is sparse.
     """
-    found = []
+    broken = []
     if m % M or m <= 0:
         near = nearest(m, _multiples(M, m))
-        reason = f"M={m} is no multiple of {M}, the rows of every wgmma; Triton then takes mma.sync"
-        found.append(Violation("wgmma.m", "m", m, near, near, SHAPES, reason))
+        reason = f"M={m} is not a multiple of {M}, the rows of every wgmma; Triton then takes mma.sync"
+        broken.append(Violation("wgmma.m", "m", m, near, near, SHAPES, reason))
     if k % instruction_k or k <= 0:
         near = nearest(k, _multiples(instruction_k, k))
-        reason = f"K={k} is no multiple of {instruction_k}, the K of this type's wgmma"
-        found.append(Violation("wgmma.k", "k", k, near, near, SHAPES, reason))
+        reason = f"K={k} is not a multiple of {instruction_k}, the K of this type's wgmma"
+        broken.append(Violation("wgmma.k", "k", k, near, near, SHAPES, reason))
     if num_warps % WARPGROUP or num_warps <= 0:
         allowed = (4, 8, 16, 32)
         reason = f"num_warps={num_warps} makes no warpgroup of {WARPGROUP}; Triton then takes mma.sync"
         near = nearest(num_warps, allowed)[:1]
-        found.append(Violation("wgmma.num-warps", "num_warps", num_warps, allowed, near, _ISSUE, reason))
-    return found
+        broken.append(Violation("wgmma.num-warps", "num_warps", num_warps, allowed, near, _ISSUE, reason))
+    return broken
 
 
 def _multiples(step: int, value: int) -> Sequence[int]:
@@ -48,7 +48,7 @@ def _multiples(step: int, value: int) -> Sequence[int]:
 
 
 def swizzle_violation(swizzle: int, contiguous_bytes: int, who: str) -> list[Violation]:
-    """A swizzle wider than the tile's contiguous dimension, or one that it is no multiple of."""
+    """A swizzle wider than the tile's contiguous dimension, or one that it is not a multiple of."""
     if contiguous_bytes % max(swizzle, 16) == 0:
         return []
     allowed = tuple(width for width in SWIZZLES if contiguous_bytes % max(width, 16) == 0)

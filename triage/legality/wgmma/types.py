@@ -93,5 +93,5 @@ _STAND_IN = {
 
 
 def stand_ins(name: str) -> tuple[str, ...]:
-    """Operand types near a type, best first: the type itself where it is one, none for a name that is no type."""
+    """Operand types near a type, best first: the type itself where it is one, none for a name that is not a type."""
     return (name,) if name in OPERANDS else _STAND_IN.get(name, ())

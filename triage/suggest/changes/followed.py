@@ -30,7 +30,7 @@ def followed(scene: Scene, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
         if len(changes) == len(proposal.changes):
             yield proposal
         else:
-            # Alone it contradicts the layouts, as far as anybody can tell.
+            # Alone it contradicts the layouts, as far as the source shows.
             yield replace(proposal, prior=proposal.prior + _CONTRADICTS)
             extra = [name for name in changes if name not in proposal.changes]
             yield Proposal(

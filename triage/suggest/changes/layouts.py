@@ -47,19 +47,19 @@ def _warps_of(scene: Scene, found: dict[str, Layout]) -> Iterator[Proposal]:
 
 
 def _fitted(scene: Scene, found: dict[str, Layout]) -> Iterator[Proposal]:
-    """Each layout that does not fit its configuration, mended; and all of them."""
-    mended: dict[str, Any] = {}
+    """Each layout that does not fit its configuration, corrected; and all of them together."""
+    corrected: dict[str, Any] = {}
     for name, layout in found.items():
         fitted = str(fit(name, layout, scene.configuration))
         if fitted != str(layout):
-            mended[name] = fitted
+            corrected[name] = fitted
             yield Proposal(
                 {name: fitted}, Move.LAYOUT, 0.0, 2.5, f"{name} made to fit the tile, the warps and the type"
             )
-    if len(mended) > 1:
-        yield Proposal(mended, Move.LAYOUT, 0.2, 2.5 * len(mended), "every layout made to fit the configuration")
+    if len(corrected) > 1:
+        yield Proposal(corrected, Move.LAYOUT, 0.2, 2.5 * len(corrected), "every layout made to fit the configuration")
     # Mending one may unsettle the others: a smaller tensor-memory block wants other registers.
-    for name, value in mended.items():
+    for name, value in corrected.items():
         after = Configuration.of(scene.case, scene.source, {name: value})
         followed = refit({name: value}, scene.configuration, after)
         if len(followed) > 1:

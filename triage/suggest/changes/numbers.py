@@ -23,7 +23,7 @@ _REGISTER_COUNTS = (24, 40, 80, 128, 168, 232)
 
 
 def numbers(scene: Scene) -> Iterator[Proposal]:
-    """Single changes of integers that are no tiles."""
+    """Single changes of integers that are not tiles."""
     known = tiles(scene)
     for name, value in scene.case.constexprs.items():
         if type(value) is int and name not in known:

@@ -1,6 +1,6 @@
 """Another target of the same vendor: the last resort, since the user has the machine that they have.
 
-It tells where the kernel would have worked. The targets that the message names come first, then the next newer and
+It shows where the kernel would have worked. The targets that the message names come first, then the next newer and
 the next older class.
 """
 

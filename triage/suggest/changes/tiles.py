@@ -1,6 +1,6 @@
 """Tile sizes: powers of two that become tensor shapes, doubled and halved, or set to what the message asks for.
 
-Which direction to try first is the message's to say; without one, a tile below 32 is more likely too small for an
+The message decides which direction to try first; without one, a tile below 32 is more likely too small for an
 instruction and one above 128 more likely too large for the registers.
 """
 
@@ -79,7 +79,7 @@ def _far_down(name: str, value: int, late: float) -> Iterator[Proposal]:
 
 
 def _leanings(scene: Scene, name: str, value: int) -> tuple[float, float]:
-    """What speaks against growing and against shrinking a tile; negative numbers speak for it."""
+    """Penalties for growing and for shrinking a tile; negative ones favour it."""
     evidence = scene.evidence
     up, down = (-0.2, 0.3) if value < 32 else (0.3, -0.2) if value > 128 else (0.0, 0.0)
     if evidence.grow and not evidence.shrink:

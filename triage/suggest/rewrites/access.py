@@ -272,7 +272,7 @@ def _swapped_arguments(subject: Subject, call: ast.Call) -> tuple[Edit, ...]:
 
 
 def _swapped(subject: Subject, pair: ast.expr | None) -> tuple[Edit, ...]:
-    """Both entries of ``[a, b]`` in each other's place; nothing for what is no pair."""
+    """Both entries of ``[a, b]`` in each other's place; nothing for what is not a pair."""
     match pair:
         case ast.List(elts=[one, other]) | ast.Tuple(elts=[one, other]):
             return subject.module.swap(one, other)

@@ -1,6 +1,6 @@
 """Block pointers as tensor descriptors: 3.9 has no block pointers any more, and a descriptor reads the same block.
 
-A block pointer carries its offsets and moves; a descriptor is told them at each access. So each pointer gets one
+A block pointer carries its offsets and moves; a descriptor takes them at each access. So each pointer gets one
 variable a dimension, which its advances add to. Both read nothing outside the tensor, where a descriptor gives
 zeros, and a block pointer without padding leaves the value open (triton/language/core.py of 3.8, make_block_ptr).
 """

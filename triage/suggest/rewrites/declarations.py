@@ -129,7 +129,7 @@ def _value(module: Module, name: str) -> ast.expr | None:
                 return None
             case ast.Assign(targets=targets, value=value) if node in module.tree.body:
                 if any(isinstance(child, ast.Name) and child.id == name for one in targets for child in ast.walk(one)):
-                    # A value that several names share is no name's own.
+                    # A value that several names share has no name of its own.
                     found += [value] if len(targets) == 1 and isinstance(targets[0], ast.Name) else [value, value]
             case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value) if target == name:
                 found.append(value)

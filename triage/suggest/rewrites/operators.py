@@ -102,7 +102,7 @@ def _slash(subject: Subject, node: ast.BinOp) -> Edit:
     _, start = module.span(node.left)
     end, _ = module.span(node.right)
     between = module.text[start:end]
-    # A comment may hold a slash as well; what stands before it on the line counts.
+    # A comment may hold a slash as well; what precedes it on the line counts.
     code = re.sub(r"#[^\n]*", lambda comment: " " * len(comment[0]), between)
     place = start + code.index("/")
     return Edit(place, place + 1, "//")

@@ -1,6 +1,6 @@
-"""Literals in the source that act as options: a dot's precision, and what a loop's iterator is told.
+"""Literals in the source that act as options: a dot's precision, and the options of a loop's iterator.
 
-What stands in a constexpr is a parameter of the configuration, and no text has to change for it.
+A constexpr is a parameter of the configuration, and no text has to change for it.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def recipe(name: str) -> Recipe:
 
 def rewrites(case: Case, scene: Scene, named: Iterable[str]) -> Iterator[Rewritten]:
     """What the recipes make of the case's source: those that entries name first, then those that the text of the
-    failure speaks for. Each result once; nothing where the file is not Python."""
+    failure asks for. Each result once; nothing where the file is not Python."""
     try:
         text = case.path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
