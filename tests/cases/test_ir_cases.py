@@ -16,7 +16,7 @@ from left import LeftBy
 
 from triage.cases.artifacts import ir_text
 from triage.cases.locate import locate, locate_all
-from triage.harness.judge import Facts
+from triage.harness.judge import RunFacts
 from triage.harness.judge import judge as judge_attempt
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
@@ -336,7 +336,7 @@ def test_minimize_begins_with_source(left_by: LeftBy, tmp_path: Path) -> None:
 
 def ended(stage: str, status: int) -> Outcome | Undecided:
     case = Case(Path(), "k.ttgir", "k", frozen())
-    return judge_attempt(case, Facts(events=[{"ev": "begin", "stage": stage}], status=status), Limits(), "0")
+    return judge_attempt(case, RunFacts(events=[{"ev": "begin", "stage": stage}], status=status), Limits(), "0")
 
 
 def test_a_parser_that_dies_says_nothing_of_the_kernel() -> None:

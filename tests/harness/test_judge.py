@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.harness.boundedlog import BoundedLog
-from triage.harness.judge import NO_LLD, Facts, judge, split_marks
+from triage.harness.judge import NO_LLD, RunFacts, judge, split_marks
 from triage.harness.limits import Limits
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Outcome, Stage, Status, Undecided
@@ -39,7 +39,7 @@ BEGUN = [
 
 
 def outcome(events: list[dict[str, Any]], **facts: Any) -> Outcome:
-    result = judge(kernel_cases.add(), Facts(events=events, **facts), LIMITS, TOKEN)
+    result = judge(kernel_cases.add(), RunFacts(events=events, **facts), LIMITS, TOKEN)
     assert isinstance(result, Outcome), result
     return result
 
@@ -119,7 +119,7 @@ def test_limits_that_only_a_launch_would_check(used: dict[str, int], expected: s
 
 
 def test_the_third_answer() -> None:
-    facts = Facts(events=[{"ev": "undecided", "reason": "no disk", "input_error": True}], status=0)
+    facts = RunFacts(events=[{"ev": "undecided", "reason": "no disk", "input_error": True}], status=0)
     assert judge(kernel_cases.add(), facts, LIMITS, TOKEN) == Undecided("no disk", input_error=True)
 
 
@@ -127,7 +127,7 @@ def test_an_assembler_that_refused_outweighs_a_missing_linker() -> None:
     events = [*BEGUN, {"ev": "undecided", "reason": NO_LLD}]
     log = mark("hsaco") + "<inline asm>:1:2: error: invalid instruction\n\tfrobnicate v1, v1\n\t^\n"
     assert outcome(events, status=0, log=log).status is Status.ERROR
-    assert judge(kernel_cases.add(), Facts(events=events, status=0), LIMITS, TOKEN) == Undecided(NO_LLD)
+    assert judge(kernel_cases.add(), RunFacts(events=events, status=0), LIMITS, TOKEN) == Undecided(NO_LLD)
 
 
 @given(st.lists(st.dictionaries(st.text(), st.none() | st.integers() | st.text() | st.lists(st.text())), max_size=6))
@@ -135,7 +135,9 @@ def test_no_event_makes_it_stumble(garbage: list[dict[str, Any]]) -> None:
     """A kernel can write events of its own."""
     for kind in ("begin", "end", "pipeline", "missing", "error", "done", "undecided", "else"):
         events = [*BEGUN, *({"ev": kind, **fields} for fields in garbage)]
-        assert isinstance(judge(kernel_cases.add(), Facts(events=events, status=0), LIMITS, TOKEN), Outcome | Undecided)
+        assert isinstance(
+            judge(kernel_cases.add(), RunFacts(events=events, status=0), LIMITS, TOKEN), Outcome | Undecided
+        )
 
 
 @given(st.lists(st.tuples(st.sampled_from([stage.value for stage in Stage]), st.text(max_size=20))))

@@ -19,7 +19,7 @@ from triage.model.outcome import Frame, Outcome, PythonError, Resources, Stage, 
 
 
 @dataclass(slots=True)
-class Facts:
+class RunFacts:
     """What is known when an attempt has ended. ``status`` is the wait status, None when its server was lost."""
 
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Facts:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def judge(case: Case, facts: Facts, limits: Limits, token: str) -> Outcome | Undecided:
+def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | Undecided:
     """Name how the attempt ended. Signals and limits say more than anything printed, so they come first."""
     log, marks = split_marks(facts.log, token)
     events = [event for event in facts.events if _is_readable(event)]

@@ -1,0 +1,181 @@
+"""One run of a compile in a process of its own: its pipes, its deadlines, what it printed and reported."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from triage.harness.boundedlog import BoundedLog
+from triage.harness.judge import RunFacts
+from triage.harness.remote import Remote, read_available
+from triage.harness.worker import wire
+
+_PIPE_BYTES = 1 << 20
+_MOST_EVENT_BYTES = 1 << 20
+"""A line of the result pipe; the longest real one, an exception chain, is bounded by the worker at about 100 KB."""
+_MOST_RESULT_BYTES = 64 << 20
+"""Bytes in the result pipe in all. Garbage above that ends the run."""
+_KILL_GRACE_S = 5.0
+"""A SIGKILL takes effect at once; a server that has not reported the end by then does not work any more."""
+_NEVER = float("inf")
+
+
+class Clock:
+    """Deadlines of one run, in monotonic seconds."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._kill_deadline = _NEVER
+        # Until the process exists, its server has as long to start it.
+        self.restart()
+
+    def restart(self) -> None:
+        """The process exists: its time starts now."""
+        self.started = time.monotonic()
+        self._deadline = self.started + self._limit_s
+
+    def kill(self) -> None:
+        """The process was killed; what is due next is the report of its end."""
+        self._deadline, self._kill_deadline = _NEVER, time.monotonic() + _KILL_GRACE_S
+
+    @property
+    def killed(self) -> bool:
+        """True from the kill on."""
+        return self._deadline == _NEVER
+
+    @property
+    def next_deadline(self) -> float:
+        """When :meth:`timed_out` or :meth:`kill_failed` may next become true."""
+        return min(self._deadline, self._kill_deadline)
+
+    def timed_out(self, now: float) -> bool:
+        """True when the run has used its time."""
+        return now > self._deadline
+
+    def kill_failed(self, now: float) -> bool:
+        """True, once, when nobody reported the end of a killed process in time."""
+        failed = now > self._kill_deadline
+        if failed:
+            self._kill_deadline = _NEVER
+        return failed
+
+
+class LogPipe:
+    """Standard output and error of a run."""
+
+    def __init__(self, fd: int, log: BoundedLog) -> None:
+        self.fd, self.log = fd, log
+
+    def read(self) -> bool:
+        """Read what was printed; False at the end of the pipe."""
+        return read_available(self.fd, self.log)
+
+
+class ResultPipe:
+    """Events of the worker's recorder. ``flooded``: more came than any compile reports."""
+
+    def __init__(self, fd: int, token: str) -> None:
+        self.fd = fd
+        self.events: list[dict[str, Any]] = []
+        self.flooded = False
+        self._token = token
+        self._buffer = bytearray()
+        self._received = 0
+
+    def read(self) -> bool:
+        """Read events; False at the end of the pipe."""
+        while True:
+            try:
+                data = os.read(self.fd, 1 << 16)
+            except BlockingIOError:
+                return True
+            except OSError:
+                return False
+            if not data:
+                return False
+            self._received += len(data)
+            self.flooded = self.flooded or self._received > _MOST_RESULT_BYTES
+            if self.flooded:
+                return True
+            self._parse(data)
+
+    def _parse(self, data: bytes) -> None:
+        self._buffer += data
+        *lines, rest = self._buffer.split(b"\n")
+        # An endless line is garbage; what follows the next line break is read again.
+        self._buffer = bytearray(rest if len(rest) <= _MOST_EVENT_BYTES else b"")
+        events = (wire.parse_event(bytes(line), self._token) for line in lines)
+        self.events += [event for event in events if event is not None]
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """A run, from the request for its process to the judgement. ``server`` was asked for the process; it is None once
+    that has ended."""
+
+    identity: str
+    folder: Path
+    token: str
+    server: Remote | None
+    clock: Clock
+    log: LogPipe
+    results: ResultPipe
+    facts: RunFacts
+    pid: int = 0
+
+    @property
+    def under_way(self) -> bool:
+        """True until the process has ended."""
+        return self.server is not None
+
+    def process_started(self, pid: int) -> None:
+        """Note that the process exists."""
+        self.pid = pid
+        self.clock.restart()
+
+    def kill(self) -> None:
+        """Have the process killed."""
+        self.clock.kill()
+        if self.server is not None:
+            self.server.ask({"op": "kill", "id": self.identity})
+
+    def close(self) -> None:
+        """Read the rest of the pipes and close them; the process has ended."""
+        self.log.read()
+        self.results.read()
+        self.facts.events = self.results.events
+        self.facts.log, self.facts.dropped = self.log.log.text(), self.log.log.dropped
+        self.facts.duration_s = time.monotonic() - self.clock.started
+        for pipe in (self.log, self.results):
+            os.close(pipe.fd)
+            pipe.fd = -1
+        self.server = None
+
+
+def open_run(
+    identity: str, folder: Path, server: Remote, limit_s: float, log: BoundedLog, environment: dict[str, str]
+) -> tuple[Run, list[int]]:
+    """A run with new pipes, and their writing ends: log, results."""
+    token = secrets.token_hex(8)
+    log_fd, log_write = _pipe()
+    result_fd, result_write = _pipe()
+    facts = RunFacts(environment=environment)
+    run = Run(
+        identity, folder, token, server, Clock(limit_s), LogPipe(log_fd, log), ResultPipe(result_fd, token), facts
+    )
+    return run, [log_write, result_write]
+
+
+def _pipe() -> tuple[int, int]:
+    """A pipe whose reading end does not block; large, so that a busy compiler seldom waits for triage."""
+    read, write = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(read, False)
+    with suppress(OSError):  # Over the user's pipe quota: the default size works as well.
+        fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    return read, write
