@@ -20,7 +20,7 @@ from triage.harness.judge import RunFacts
 from triage.harness.judge import judge as judge_attempt
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
-from triage.matrix.cell import Verdict, judge
+from triage.matrix.cell import CellVerdict, judge
 from triage.minimize.run import Options as MinimizeOptions
 from triage.minimize.run import minimize
 from triage.model import case as cases
@@ -312,8 +312,8 @@ def test_suggestions_change_what_is_left_to_compile(ending: str, left: list[dict
 def test_a_release_that_cannot_read_it_is_not_applicable(left_by: LeftBy) -> None:
     case = locate(str(next(left_by("float-atomic-xor").entry.glob("*.ttgir"))))
     cell = judge(case, "3.0.0", Undecided("cannot read this text", input_error=True), None)
-    assert (cell.verdict, cell.reason) == (Verdict.NOT_APPLICABLE, "cannot read this text")
-    assert judge(case, "3.0.0", Undecided("disk full"), None).verdict is Verdict.UNDECIDED
+    assert (cell.verdict, cell.reason) == (CellVerdict.NOT_APPLICABLE, "cannot read this text")
+    assert judge(case, "3.0.0", Undecided("disk full"), None).verdict is CellVerdict.UNDECIDED
 
 
 @pytest.mark.slow

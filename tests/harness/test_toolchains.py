@@ -26,12 +26,12 @@ from triage.harness.toolchains import (
     interpreter_environment,
     interpreters,
 )
-from triage.harness.toolchains.failures import Diagnosis, Problem, diagnose, explain, redact
+from triage.harness.toolchains.failures import InstallFailure, Problem, diagnose, explain, redact
 from triage.harness.toolchains.installers import find_installer
-from triage.harness.toolchains.kept import MARKER
+from triage.harness.toolchains.managed import MARKER
 from triage.harness.toolchains.model import fingerprint
 from triage.model.errors import EnvironmentFault, InputError
-from triage.model.releases import Request, nearest, parse, sort_key
+from triage.model.releases import ReleaseRequest, nearest, parse, sort_key
 
 VERSION = "3.2.0"
 REPOSITORY = Path(under_test.__file__).parents[3]
@@ -110,15 +110,15 @@ def test_versions_follow_each_other_as_releases_do() -> None:
 @pytest.mark.parametrize(
     ("request_", "version", "accepts", "is_met"),
     [
-        (Request("3.4.0", False), "3.4.0", True, True),
-        (Request("3.4.0", False), "3.4.0+git1a2b", True, False),  # an index may serve it, a stranger's is not it
-        (Request("3.4.0", False), "3.4.1", False, False),
-        (Request("3.1", True), "3.1.0", True, True),
-        (Request("3.1", True), "3.10.0", False, False),
-        (Request("3.1", True), "3.1.0rc1", False, False),
+        (ReleaseRequest("3.4.0", False), "3.4.0", True, True),
+        (ReleaseRequest("3.4.0", False), "3.4.0+git1a2b", True, False),  # an index may serve it, a stranger's is not it
+        (ReleaseRequest("3.4.0", False), "3.4.1", False, False),
+        (ReleaseRequest("3.1", True), "3.1.0", True, True),
+        (ReleaseRequest("3.1", True), "3.10.0", False, False),
+        (ReleaseRequest("3.1", True), "3.1.0rc1", False, False),
     ],
 )
-def test_which_version_answers_a_request(request_: Request, version: str, accepts: bool, is_met: bool) -> None:
+def test_which_version_answers_a_request(request_: ReleaseRequest, version: str, accepts: bool, is_met: bool) -> None:
     assert (request_.accepts(version), request_.is_met_by(version)) == (accepts, is_met)
 
 
@@ -175,7 +175,7 @@ OUTPUTS = {
     ),
     "uv-refused": (
         "3.2.0",
-        "error: Request failed after 3 retries in 7.6s\n  cause: Failed to fetch: http://127.0.0.1:9/simple/triton/\n"
+        "error: ReleaseRequest failed after 3 retries in 7.6s\n  cause: Failed to fetch: http://127.0.0.1:9/simple/triton/\n"
         "  cause: error sending request for url (http://127.0.0.1:9/simple/triton/)\n"
         "  cause: client error (Connect)\n  cause: tcp connect error\n  cause: Connection refused (os error 111)\n",
         Problem.NO_NETWORK,
@@ -239,9 +239,9 @@ OUTPUTS = {
 def test_what_an_installer_says(name: str) -> None:
     version, output, problem = OUTPUTS[name]
     request = parse(version)
-    diagnosis = diagnose(output, request)
-    assert diagnosis.problem is problem
-    told = explain(diagnosis, request, folder=Path("/cache/env"), log=Path("/cache/env.log"))
+    failure = diagnose(output, request)
+    assert failure.problem is problem
+    told = explain(failure, request, folder=Path("/cache/env"), log=Path("/cache/env.log"))
     assert_one_line(told, version)
     # 2 only when the user can mend it by writing another version.
     assert told.exit_code == (2 if problem is Problem.NO_SUCH_VERSION else 3)
@@ -255,16 +255,16 @@ def test_the_nearest_are_the_installers_where_it_lists_them() -> None:
 
 def test_the_pythons_that_have_a_wheel_are_named() -> None:
     version, output, _ = OUTPUTS["uv-no-wheel"]
-    diagnosis = diagnose(output, parse(version))
-    assert diagnosis.pythons == {"3.8", "3.9", "3.10", "3.11", "3.12"}
+    failure = diagnose(output, parse(version))
+    assert failure.pythons == {"3.8", "3.9", "3.10", "3.11", "3.12"}
     assert "wheels for Python 3.8, 3.9, 3.10, 3.11, 3.12 only" in str(
-        explain(diagnosis, parse(version), folder=Path("/c"), log=Path("/l"))
+        explain(failure, parse(version), folder=Path("/c"), log=Path("/l"))
     )
 
 
 def test_the_telling_line_of_an_unknown_failure() -> None:
     version, output, _ = OUTPUTS["something-else"]
-    assert diagnose(output, parse(version)) == Diagnosis(Problem.OTHER, "hash mismatch")
+    assert diagnose(output, parse(version)) == InstallFailure(Problem.OTHER, "hash mismatch")
 
 
 def test_credentials_of_an_index_are_not_repeated() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from triage import logs
-from triage.matrix.cell import Cell, Verdict, judge
+from triage.matrix.cell import CellVerdict, MatrixCell, judge
 from triage.model.case import Case, frozen
 from triage.model.outcome import Outcome, PythonError, Stage, Status, Undecided
 
@@ -52,7 +52,7 @@ def raised(type_: str, message: str) -> Outcome:
     )
 
 
-def judged(case: Case, result: Outcome | Undecided) -> Cell:
+def judged(case: Case, result: Outcome | Undecided) -> MatrixCell:
     diagnosis = None if isinstance(result, Undecided) else logs.diagnose_outcome(result, case.path)
     return judge(case, "3.2.0", result, diagnosis)
 
@@ -63,16 +63,16 @@ CRASH = Outcome(Status.CRASH, Stage.LLIR, signal="SIGABRT", log=ASSERTION)
 @pytest.mark.parametrize(
     ("result", "verdict"),
     [
-        (Outcome(Status.OK), Verdict.COMPILES),
-        (CRASH, Verdict.FAILS),
-        (Outcome(Status.SUSPECT, Stage.PTX, log="error: couldn't allocate output register\n"), Verdict.SUSPECT),
-        (Outcome(Status.TIMEOUT, Stage.TTGIR, limit_s=2), Verdict.TIMEOUT),
-        (Outcome(Status.OUT_OF_MEMORY, Stage.LLIR, limit_bytes=1 << 30), Verdict.FAILS),
-        (replace(CRASH, log="", signal="SIGKILL", killed_from_outside=True), Verdict.UNDECIDED),
-        (Undecided("no disk"), Verdict.UNDECIDED),
+        (Outcome(Status.OK), CellVerdict.COMPILES),
+        (CRASH, CellVerdict.FAILS),
+        (Outcome(Status.SUSPECT, Stage.PTX, log="error: couldn't allocate output register\n"), CellVerdict.SUSPECT),
+        (Outcome(Status.TIMEOUT, Stage.TTGIR, limit_s=2), CellVerdict.TIMEOUT),
+        (Outcome(Status.OUT_OF_MEMORY, Stage.LLIR, limit_bytes=1 << 30), CellVerdict.FAILS),
+        (replace(CRASH, log="", signal="SIGKILL", killed_from_outside=True), CellVerdict.UNDECIDED),
+        (Undecided("no disk"), CellVerdict.UNDECIDED),
     ],
 )
-def test_verdicts(case: Case, result: Outcome | Undecided, verdict: Verdict) -> None:
+def test_verdicts(case: Case, result: Outcome | Undecided, verdict: CellVerdict) -> None:
     cell = judged(case, result)
     assert cell.verdict is verdict
     assert verdict.bad == (cell.signature is not None) == (cell.headline is not None)
@@ -81,22 +81,22 @@ def test_verdicts(case: Case, result: Outcome | Undecided, verdict: Verdict) -> 
 @pytest.mark.parametrize(
     ("type_", "message", "verdict"),
     [
-        ("AttributeError", "module 'triton.language' has no attribute 'gather'", Verdict.NOT_APPLICABLE),
-        ("ModuleNotFoundError", "No module named 'triton.experimental'", Verdict.NOT_APPLICABLE),
-        ("ImportError", "cannot import name 'gluon' from 'triton.experimental' (…)", Verdict.NOT_APPLICABLE),
-        ("TypeError", "range.__init__() got an unexpected keyword argument 'flatten'", Verdict.NOT_APPLICABLE),
-        ("TypeError", "__init__() got an unexpected keyword argument 'flatten'", Verdict.NOT_APPLICABLE),
+        ("AttributeError", "module 'triton.language' has no attribute 'gather'", CellVerdict.NOT_APPLICABLE),
+        ("ModuleNotFoundError", "No module named 'triton.experimental'", CellVerdict.NOT_APPLICABLE),
+        ("ImportError", "cannot import name 'gluon' from 'triton.experimental' (…)", CellVerdict.NOT_APPLICABLE),
+        ("TypeError", "range.__init__() got an unexpected keyword argument 'flatten'", CellVerdict.NOT_APPLICABLE),
+        ("TypeError", "__init__() got an unexpected keyword argument 'flatten'", CellVerdict.NOT_APPLICABLE),
         # The user's own function: no release will ever take it.
-        ("TypeError", "helper() got an unexpected keyword argument 'y'", Verdict.FAILS),
-        ("TypeError", "Own.__init__() got an unexpected keyword argument 'y'", Verdict.FAILS),
-        ("ModuleNotFoundError", "No module named 'torch'", Verdict.FAILS),
-        ("NameError", "nowhere is not defined", Verdict.FAILS),
+        ("TypeError", "helper() got an unexpected keyword argument 'y'", CellVerdict.FAILS),
+        ("TypeError", "Own.__init__() got an unexpected keyword argument 'y'", CellVerdict.FAILS),
+        ("ModuleNotFoundError", "No module named 'torch'", CellVerdict.FAILS),
+        ("NameError", "nowhere is not defined", CellVerdict.FAILS),
     ],
 )
-def test_an_api_that_is_not_there_is_no_failure(case: Case, type_: str, message: str, verdict: Verdict) -> None:
+def test_an_api_that_is_not_there_is_no_failure(case: Case, type_: str, message: str, verdict: CellVerdict) -> None:
     cell = judged(case, raised(type_, message))
     assert cell.verdict is verdict
-    if verdict is Verdict.NOT_APPLICABLE:
+    if verdict is CellVerdict.NOT_APPLICABLE:
         assert cell.reason == message
 
 
@@ -106,7 +106,7 @@ def test_how_far_a_timeout_came_makes_no_other_bug_of_it(case: Case) -> None:
 
 
 def test_a_document_leaves_out_what_does_not_apply() -> None:
-    assert Cell(Verdict.UNDECIDED, reason="no disk").to_json() == {
+    assert MatrixCell(CellVerdict.UNDECIDED, reason="no disk").to_json() == {
         "verdict": "could not tell",
         "reason": "no disk",
         "cached": False,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from triage.matrix.cell import Cell, Verdict
+from triage.matrix.cell import CellVerdict, MatrixCell
 from triage.matrix.history import History, history
 
 RELEASES = ("3.0.0", "3.1.0", "3.2.0", "3.3.1", "3.4.0", "3.5.1", "3.6.0")
 CELLS = {
-    "C": Cell(Verdict.COMPILES),
-    "A": Cell(Verdict.FAILS, signature="a"),
-    "B": Cell(Verdict.FAILS, signature="b"),
-    "S": Cell(Verdict.SUSPECT, signature="a"),
-    "T": Cell(Verdict.TIMEOUT, signature="timeout"),
-    "N": Cell(Verdict.NOT_APPLICABLE, reason="no such attribute"),
-    "?": Cell(Verdict.UNDECIDED, reason="no disk"),
+    "C": MatrixCell(CellVerdict.COMPILES),
+    "A": MatrixCell(CellVerdict.FAILS, signature="a"),
+    "B": MatrixCell(CellVerdict.FAILS, signature="b"),
+    "S": MatrixCell(CellVerdict.SUSPECT, signature="a"),
+    "T": MatrixCell(CellVerdict.TIMEOUT, signature="timeout"),
+    "N": MatrixCell(CellVerdict.NOT_APPLICABLE, reason="no such attribute"),
+    "?": MatrixCell(CellVerdict.UNDECIDED, reason="no disk"),
 }
 
 

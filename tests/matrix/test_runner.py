@@ -17,11 +17,11 @@ from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.matrix.cell import Verdict
+from triage.matrix.cell import CellVerdict
 from triage.matrix.releases import Row, Selection
 from triage.matrix.runner import Runner
 from triage.matrix.supply import Supply
-from triage.matrix.table import Table
+from triage.matrix.table import MatrixTable
 from triage.model.case import Case, load
 from triage.model.errors import EnvironmentFault, InputError
 from triage.model.progress import Progress
@@ -61,7 +61,7 @@ def runner(engine: Engine, toolchains: Toolchains, name: str = "ok", progress: P
     return Runner({"cuda:90": case(name)}, engine, toolchains, LIMITS, progress=progress)
 
 
-def verdicts(table: Table) -> dict[str, str]:
+def verdicts(table: MatrixTable) -> dict[str, str]:
     return {name: cell.verdict.value for (name, _), cell in table.cells.items()}
 
 
@@ -186,4 +186,4 @@ def test_edges_inside_a_range_are_narrowed_down_to_a_release(
     assert [row.name for row in table.rows] == list(KNOWN)
     [history] = table.histories
     assert (history.last_bad, history.fixed_in) == ("3.3.0", "3.3.1")
-    assert table.cells["3.3.0", "cuda:90"].verdict is Verdict.FAILS
+    assert table.cells["3.3.0", "cuda:90"].verdict is CellVerdict.FAILS

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from triage.matrix.cell import Cell, Verdict
+from triage.matrix.cell import CellVerdict, MatrixCell
 from triage.matrix.history import history
 from triage.matrix.releases import Row
-from triage.matrix.table import Bisected, Table
+from triage.matrix.table import Bisected, MatrixTable
 from triage.model.case import Case, frozen
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import matrix as render_matrix
@@ -19,14 +19,14 @@ RELEASES = ("3.2.0", "3.3.1", "3.4.0", "3.5.1")
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Table:
+def table(tmp_path: Path) -> MatrixTable:
     cells = {
-        "3.2.0": Cell(Verdict.NOT_APPLICABLE, reason=NASTY),
-        "3.3.1": Cell(Verdict.FAILS, signature="v2|a|x", headline=NASTY),
-        "3.5.1": Cell(Verdict.SUSPECT, signature="v2|b|x", headline="the same words"),
+        "3.2.0": MatrixCell(CellVerdict.NOT_APPLICABLE, reason=NASTY),
+        "3.3.1": MatrixCell(CellVerdict.FAILS, signature="v2|a|x", headline=NASTY),
+        "3.5.1": MatrixCell(CellVerdict.SUSPECT, signature="v2|b|x", headline="the same words"),
     }
     case = Case(tmp_path, "kernel.py", "matmul", frozen({"x": "*fp32"}), frozen({"TEXT": NASTY}))
-    return Table(
+    return MatrixTable(
         case,
         tuple(Row(name, triton=name) for name in RELEASES),
         ("cuda:90",),
@@ -36,7 +36,7 @@ def table(tmp_path: Path) -> Table:
     )
 
 
-def test_foreign_text_stands_in_code_spans(table: Table) -> None:
+def test_foreign_text_stands_in_code_spans(table: MatrixTable) -> None:
     text = render_matrix.markdown(table, "triage matrix case")
     assert "\x1b" not in text
     for line in text.splitlines():
@@ -49,7 +49,7 @@ def test_foreign_text_stands_in_code_spans(table: Table) -> None:
 
 
 def test_the_terminal_shows_what_was_not_tried_and_both_signatures(
-    table: Table, capsys: pytest.CaptureFixture[str]
+    table: MatrixTable, capsys: pytest.CaptureFixture[str]
 ) -> None:
     render_matrix.table(console.output(), table, "triage matrix case")
     said = capsys.readouterr().out
@@ -60,8 +60,8 @@ def test_the_terminal_shows_what_was_not_tried_and_both_signatures(
     assert "bisected 4 releases; compiles: 3 for cuda:90; at most 4 each" in said
 
 
-def test_letters_go_on_behind_z(table: Table) -> None:
+def test_letters_go_on_behind_z(table: MatrixTable) -> None:
     names = [f"3.{number}.0" for number in range(30)]
-    cells = {(name, "cuda:90"): Cell(Verdict.FAILS, signature=name, headline=name) for name in names}
-    many = Table(table.case, tuple(Row(name) for name in names), ("cuda:90",), cells, ())
+    cells = {(name, "cuda:90"): MatrixCell(CellVerdict.FAILS, signature=name, headline=name) for name in names}
+    many = MatrixTable(table.case, tuple(Row(name) for name in names), ("cuda:90",), cells, ())
     assert [one.label for one in many.failures().values()][24:30] == ["Y", "Z", "AA", "AB", "AC", "AD"]

@@ -17,7 +17,7 @@ from triage.harness.store import Store
 from triage.harness.toolchains import Toolchains
 from triage.matrix import releases
 from triage.matrix.runner import Runner
-from triage.matrix.table import Table
+from triage.matrix.table import MatrixTable
 from triage.model.case import Case
 from triage.model.errors import EnvironmentFault, InputError
 from triage.publish.formats.terminal import console
@@ -113,7 +113,7 @@ def _rows(
     return selection, builds
 
 
-def keep_table(folder: Path, table: Table, command_line: str) -> None:
+def keep_table(folder: Path, table: MatrixTable, command_line: str) -> None:
     """Write ``matrix.json``, ``matrix.md``, and a folder with the artifacts of each failing cell."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

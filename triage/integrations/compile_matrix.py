@@ -21,7 +21,7 @@ from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_byte
 from triage.harness.toolchains import Toolchains
 from triage.integrations import live_case
 from triage.integrations.folders import case_folder
-from triage.matrix.cell import Verdict, judge
+from triage.matrix.cell import CellVerdict, judge
 from triage.matrix.releases import INSTALLED, select
 from triage.model.case import Case
 from triage.model.errors import EnvironmentFault, InputError
@@ -126,13 +126,13 @@ class CompileMatrix:
             self._undecided(str(error))
         triton = report.environment["triton"]
         cell = judge(report.case, triton, report.outcome, report.diagnosis)
-        if cell.verdict is Verdict.NOT_APPLICABLE:
+        if cell.verdict is CellVerdict.NOT_APPLICABLE:
             pytest.skip(f"not applicable: Triton {triton} lacks what the kernel uses: {cell.reason}")
-        if cell.verdict is Verdict.COMPILES and report.outcome.resources is not None:
+        if cell.verdict is CellVerdict.COMPILES and report.outcome.resources is not None:
             if own_folder is not None:
                 shutil.rmtree(own_folder, ignore_errors=True)
             return Compiled(self.target, triton, report.outcome.resources, report)
-        if report.diagnosis is None or cell.verdict is Verdict.UNDECIDED:
+        if report.diagnosis is None or cell.verdict is CellVerdict.UNDECIDED:
             self._undecided(f"{case.name}: could not tell: {cell.reason or 'it compiled, and left no metadata'}")
         again = live_case.command(report.case, self.triton)
         if own_folder is not None:

@@ -20,7 +20,7 @@ from triage.model.outcome import Outcome, Status, Undecided
 _CALLED = re.compile(r"(?P<function>[\w.]+)\(\) got an unexpected keyword argument")
 
 
-class Verdict(str, Enum):
+class CellVerdict(str, Enum):
     """The cells there are. ``UNDECIDED`` is triage's own failure, and says nothing about the release."""
 
     COMPILES = "compiles"
@@ -33,16 +33,16 @@ class Verdict(str, Enum):
     @property
     def bad(self) -> bool:
         """A failure of the compile."""
-        return self in (Verdict.FAILS, Verdict.SUSPECT, Verdict.TIMEOUT)
+        return self in (CellVerdict.FAILS, CellVerdict.SUSPECT, CellVerdict.TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
-class Cell(Documented):
+class MatrixCell(Documented):
     """``triton``: the version that ran. ``signature``, ``headline``, ``kind``, ``status`` and ``stage`` describe a
     failure, ``reason`` why it is not applicable or could not be told; ``input_error``: because the case does not fit
     the kernel, or the release does not exist. ``cached``: it was remembered."""
 
-    verdict: Verdict
+    verdict: CellVerdict
     triton: str | None = None
     signature: str | None = None
     headline: Internal[str | None] = None
@@ -62,26 +62,32 @@ class Cell(Documented):
 
 def judge(
     case: Case, triton: str, result: Outcome | Undecided, diagnosis: Diagnosis | None, cached: bool = False
-) -> Cell:
+) -> MatrixCell:
     """The cell of a finished compile and its diagnosis."""
     if isinstance(result, Undecided):
         if case.is_ir and result.input_error:
             # IR belongs to a release; what cannot read it says nothing of the bug.
-            return Cell(Verdict.NOT_APPLICABLE, triton, reason=result.reason)
-        return Cell(Verdict.UNDECIDED, triton, reason=result.reason, input_error=result.input_error)
+            return MatrixCell(CellVerdict.NOT_APPLICABLE, triton, reason=result.reason)
+        return MatrixCell(CellVerdict.UNDECIDED, triton, reason=result.reason, input_error=result.input_error)
     if diagnosis is None:
-        return Cell(Verdict.COMPILES, triton, status=result.status.value, duration_s=result.duration_s, cached=cached)
+        return MatrixCell(
+            CellVerdict.COMPILES, triton, status=result.status.value, duration_s=result.duration_s, cached=cached
+        )
     if result.killed_from_outside:
-        return Cell(Verdict.UNDECIDED, triton, reason=diagnosis.headline)
+        return MatrixCell(CellVerdict.UNDECIDED, triton, reason=diagnosis.headline)
     missing = missing_api(result)
     if missing is not None and not _own_function(missing, case.path):
-        return Cell(Verdict.NOT_APPLICABLE, triton, reason=missing, duration_s=result.duration_s, cached=cached)
-    verdict = {Status.SUSPECT: Verdict.SUSPECT, Status.TIMEOUT: Verdict.TIMEOUT}.get(result.status, Verdict.FAILS)
-    return Cell(
+        return MatrixCell(
+            CellVerdict.NOT_APPLICABLE, triton, reason=missing, duration_s=result.duration_s, cached=cached
+        )
+    verdict = {Status.SUSPECT: CellVerdict.SUSPECT, Status.TIMEOUT: CellVerdict.TIMEOUT}.get(
+        result.status, CellVerdict.FAILS
+    )
+    return MatrixCell(
         verdict,
         triton,
         # How far it comes within the limit is the machine's speed, not the bug's.
-        signature=diagnosis.kind.value if verdict is Verdict.TIMEOUT else diagnosis.signature,
+        signature=diagnosis.kind.value if verdict is CellVerdict.TIMEOUT else diagnosis.signature,
         headline=diagnosis.headline,
         kind=diagnosis.kind.value,
         status=result.status.value,

@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from triage.matrix.cell import Cell, Verdict
+from triage.matrix.cell import CellVerdict, MatrixCell
 from triage.matrix.releases import between
 from triage.model.document import Documented
 from triage.model.releases import RELEASES
 
 
 @dataclass(frozen=True, slots=True)
-class Run(Documented):
+class Stretch(Documented):
     """Releases that follow each other in the table with the same result. First and last were observed; of those
     between them, ``releases`` has the ones that were compiled."""
 
-    verdict: Verdict
+    verdict: CellVerdict
     signature: str | None
     releases: tuple[str, ...]
 
@@ -33,7 +33,7 @@ class History(Documented):
     Each is None where there is none among those that were tried. ``notes`` say what they rest on."""
 
     target: str
-    runs: tuple[Run, ...]
+    runs: tuple[Stretch, ...]
     first_bad: str | None
     last_good: str | None
     last_bad: str | None
@@ -41,16 +41,20 @@ class History(Documented):
     notes: tuple[str, ...]
 
 
-def history(target: str, releases: Sequence[str], cells: Mapping[str, Cell], asked: Sequence[str] = ()) -> History:
+def history(
+    target: str, releases: Sequence[str], cells: Mapping[str, MatrixCell], asked: Sequence[str] = ()
+) -> History:
     """Read ``cells`` in the order of ``releases``. ``asked``: releases that may be missing from ``cells`` (a
     bisection's), and that the notes then speak of."""
-    told = [(name, cells[name]) for name in releases if name in cells and cells[name].verdict is not Verdict.UNDECIDED]
+    told = [
+        (name, cells[name]) for name in releases if name in cells and cells[name].verdict is not CellVerdict.UNDECIDED
+    ]
     runs = tuple(
-        Run(verdict, signature, tuple(name for name, _ in group))
+        Stretch(verdict, signature, tuple(name for name, _ in group))
         for (verdict, signature), group in groupby(told, key=lambda one: (one[1].verdict, one[1].signature))
     )
     bad = [place for place, (_, cell) in enumerate(told) if cell.verdict.bad]
-    good = [place for place, (_, cell) in enumerate(told) if cell.verdict is Verdict.COMPILES]
+    good = [place for place, (_, cell) in enumerate(told) if cell.verdict is CellVerdict.COMPILES]
     before = [place for place in good if bad and place < bad[0]]
     after = [place for place in good if bad and place > bad[-1]]
     names = [name for name, _ in told]
@@ -65,12 +69,12 @@ def history(target: str, releases: Sequence[str], cells: Mapping[str, Cell], ask
     )
 
 
-def _notes(told: list[tuple[str, Cell]], bad: list[int], fixed: bool, asked: Sequence[str]) -> list[str]:
+def _notes(told: list[tuple[str, MatrixCell]], bad: list[int], fixed: bool, asked: Sequence[str]) -> list[str]:
     names = [name for name, _ in told]
     tried = set(names)
     untried = [name for name in asked if name not in tried]
     if not bad:
-        absent = bool(told) and all(cell.verdict is Verdict.NOT_APPLICABLE for _, cell in told)
+        absent = bool(told) and all(cell.verdict is CellVerdict.NOT_APPLICABLE for _, cell in told)
         said = "no release that was tried has the API that it uses"
         return [*([said] if absent else []), *([_unseen(untried, "fails")] if untried and told else [])]
     notes = []
@@ -82,7 +86,7 @@ def _notes(told: list[tuple[str, Cell]], bad: list[int], fixed: bool, asked: Seq
     if not fixed and last == len(told) - 1:
         notes.append(f"fails on {names[-1]}, the newest that could be tried, still")
     elif last < len(told) - 1:
-        what = "the fix" if told[last + 1][1].verdict is Verdict.COMPILES else "the first without the API"
+        what = "the fix" if told[last + 1][1].verdict is CellVerdict.COMPILES else "the first without the API"
         notes += _open(names[last], names[last + 1], tried, what)
     gaps = [place for place in range(first, last) if not told[place][1].verdict.bad]
     if gaps:
@@ -94,7 +98,7 @@ def _notes(told: list[tuple[str, Cell]], bad: list[int], fixed: bool, asked: Seq
     return notes
 
 
-def _taken(told: list[tuple[str, Cell]], asked: Sequence[str]) -> list[str]:
+def _taken(told: list[tuple[str, MatrixCell]], asked: Sequence[str]) -> list[str]:
     """What lies unseen between two that agree."""
     return [
         name

@@ -12,22 +12,22 @@ from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.matrix import bisection
 from triage.matrix.bisection import Answer
-from triage.matrix.cell import Cell, Verdict, judge
+from triage.matrix.cell import CellVerdict, MatrixCell, judge
 from triage.matrix.history import history
 from triage.matrix.releases import Row, Selection, between
 from triage.matrix.supply import Supply
-from triage.matrix.table import Bisected, Table
+from triage.matrix.table import Bisected, MatrixTable
 from triage.model.case import Case
 from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.progress import Progress
 
 _ANSWER = {
-    Verdict.COMPILES: Answer.GOOD,
-    Verdict.FAILS: Answer.BAD,
-    Verdict.SUSPECT: Answer.BAD,
-    Verdict.TIMEOUT: Answer.BAD,
-    Verdict.NOT_APPLICABLE: Answer.ABSENT,
-    Verdict.UNDECIDED: Answer.UNKNOWN,
+    CellVerdict.COMPILES: Answer.GOOD,
+    CellVerdict.FAILS: Answer.BAD,
+    CellVerdict.SUSPECT: Answer.BAD,
+    CellVerdict.TIMEOUT: Answer.BAD,
+    CellVerdict.NOT_APPLICABLE: Answer.ABSENT,
+    CellVerdict.UNDECIDED: Answer.UNKNOWN,
 }
 
 
@@ -54,10 +54,10 @@ class Runner:
         self._progress = progress or Progress()
         self._progress.caveats(case.target for case in cases.values())
         self._resolved: dict[Row, Toolchain] = {}
-        self._cells: dict[tuple[str, str], Cell] = {}
+        self._cells: dict[tuple[str, str], MatrixCell] = {}
         self._asked = 0
 
-    def table(self, selection: Selection, builds: Sequence[Row] = ()) -> Table:
+    def table(self, selection: Selection, builds: Sequence[Row] = ()) -> MatrixTable:
         """Every release for every target; then, inside a range, the patch releases between two rows of which one
         fails, so that an edge names a release. Raises InputError and EnvironmentFault when no cell could be told."""
         names = list(selection.chosen)
@@ -68,7 +68,7 @@ class Runner:
             names = [name for name in selection.known if name in {*names, *inside}]
         return self._finished(names, builds, selection.chosen, None)
 
-    def bisect(self, selection: Selection, builds: Sequence[Row] = ()) -> Table:
+    def bisect(self, selection: Selection, builds: Sequence[Row] = ()) -> MatrixTable:
         """The edges of each target among all known releases, within bisection's budget; builds are compiled as well,
         outside of it. Raises as :meth:`table` does."""
         names = selection.known
@@ -91,7 +91,7 @@ class Runner:
         found: set[str] = set()
         for target in self._cases:
             cells = [(name, self._cells[name, target].verdict) for name in names]
-            decided = [(name, verdict) for name, verdict in cells if verdict is not Verdict.UNDECIDED]
+            decided = [(name, verdict) for name, verdict in cells if verdict is not CellVerdict.UNDECIDED]
             for (older, one), (newer, other) in pairwise(decided):
                 if one.bad != other.bad:
                     found |= set(between(older, newer, known)) - set(names)
@@ -99,8 +99,8 @@ class Runner:
 
     def _finished(
         self, names: Sequence[str], builds: Sequence[Row], asked: Sequence[str], bisected: Bisected | None
-    ) -> Table:
-        if self._cells and all(cell.verdict is Verdict.UNDECIDED for cell in self._cells.values()):
+    ) -> MatrixTable:
+        if self._cells and all(cell.verdict is CellVerdict.UNDECIDED for cell in self._cells.values()):
             raise self._nothing_told()
         histories = tuple(
             history(target, names, {name: cell for (name, one), cell in self._cells.items() if one == target}, asked)
@@ -108,7 +108,7 @@ class Runner:
         )
         rows = (*(Row(name, triton=name) for name in names), *builds)
         case = next(iter(self._cases.values()))
-        return Table(case, rows, tuple(self._cases), dict(self._cells), histories, bisected)
+        return MatrixTable(case, rows, tuple(self._cases), dict(self._cells), histories, bisected)
 
     def _nothing_told(self) -> TriageError:
         (name, _), cell = next(iter(self._cells.items()))
@@ -150,7 +150,7 @@ class Runner:
                     yield self._request(row, target, toolchain)
                 else:
                     wrong = isinstance(toolchain, InputError)
-                    self._tell(row, target, Cell(Verdict.UNDECIDED, reason=str(toolchain), input_error=wrong))
+                    self._tell(row, target, MatrixCell(CellVerdict.UNDECIDED, reason=str(toolchain), input_error=wrong))
 
     def _request(self, row: Row, target: str, toolchain: Toolchain) -> Request:
         case = replace(self._cases[target], triton=toolchain.triton)
@@ -166,12 +166,12 @@ class Runner:
         row, target = attempt.request.tag
         case, triton = attempt.request.case, attempt.request.toolchain.triton
         cell = judge(case, triton, attempt.result, attempt.diagnosis, attempt.cached)
-        if cell.input_error and all(one.verdict is Verdict.UNDECIDED for one in self._cells.values()):
+        if cell.input_error and all(one.verdict is CellVerdict.UNDECIDED for one in self._cells.values()):
             # A case that does not fit its kernel fits it on no release: no environment is made to see that again.
             raise InputError(f"{case.path}::{case.name}: {cell.reason}")
         self._tell(row, target, cell)
 
-    def _tell(self, row: Row, target: str, cell: Cell) -> None:
+    def _tell(self, row: Row, target: str, cell: MatrixCell) -> None:
         self._cells[row.name, target] = cell
         done = f"{len(self._cells)} of {self._asked}"
         self._progress.step(f"{done}: Triton {row.name}, {target}: {cell.verdict.value}")

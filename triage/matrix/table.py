@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from triage.matrix.cell import Cell
+from triage.matrix.cell import MatrixCell
 from triage.matrix.history import History
 from triage.matrix.releases import Row
 from triage.model.case import Case
@@ -16,7 +16,7 @@ SCHEMA = "triton-triage/matrix/1"
 
 
 @dataclass(frozen=True, slots=True)
-class Failure(Documented):
+class LabelledFailure(Documented):
     """One bug of the table, under a letter. ``signature`` is what it has in all its cells."""
 
     label: str
@@ -34,26 +34,26 @@ class Bisected(Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class MatrixTable:
     """``rows``: releases, oldest first, then builds. ``cells``: by row's name and target; a cell that was not tried
     is missing. ``bisected`` is None for a table that was filled."""
 
     case: Case
     rows: tuple[Row, ...]
     targets: tuple[str, ...]
-    cells: Mapping[tuple[str, str], Cell]
+    cells: Mapping[tuple[str, str], MatrixCell]
     histories: tuple[History, ...]
     bisected: Bisected | None = None
 
-    def failures(self) -> dict[str, Failure]:
+    def failures(self) -> dict[str, LabelledFailure]:
         """Signature → failure, lettered A, B, C in the order of the rows, then of the columns."""
-        found: dict[str, Failure] = {}
+        found: dict[str, LabelledFailure] = {}
         for row in self.rows:
             for target in self.targets:
                 cell = self.cells.get((row.name, target))
                 if cell is not None and cell.verdict.bad and cell.signature not in found:
                     signature = cell.signature or ""
-                    found[signature] = Failure(_letters(len(found)), signature, cell.headline or "")
+                    found[signature] = LabelledFailure(_letters(len(found)), signature, cell.headline or "")
         return found
 
     @property
@@ -81,14 +81,14 @@ class Table:
         ).to_json()
 
     @classmethod
-    def from_json(cls, document: Any, where: str = "document") -> Table:
+    def from_json(cls, document: Any, where: str = "document") -> MatrixTable:
         """The table of a parsed document; ``where`` names it in errors. Raises InputError."""
         whole = _Document.from_json(document, where)
         headlines = {failure.signature: failure.headline for failure in whole.failures}
         cells = {}
         for number, item in enumerate(whole.cells):
             position = decode(_Position, item, f"{where}: cells[{number}]")
-            cell = Cell.from_json(item, f"{where}: cells[{number}]")
+            cell = MatrixCell.from_json(item, f"{where}: cells[{number}]")
             cells[position.row, position.target] = replace(cell, headline=headlines.get(cell.signature or ""))
         targets = tuple(history.target for history in whole.targets)
         return cls(whole.case, whole.rows, targets, cells, whole.targets, whole.bisected)
@@ -103,7 +103,7 @@ class _Document(Documented):
     case: Case
     rows: tuple[Row, ...]
     cells: tuple[Mapping[str, Any], ...]
-    failures: tuple[Failure, ...]
+    failures: tuple[LabelledFailure, ...]
     targets: tuple[History, ...]
     bisected: Bisected | None = None
 

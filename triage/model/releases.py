@@ -30,7 +30,7 @@ _BOUND = re.compile(r"\s*(?:<=|>=|<|>|==)\s*\d+(?:\.\d+)*\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ReleaseRequest:
     """What a user asked for: one release (``3.3.1``), or the newest of a series (``3.3``)."""
 
     text: str
@@ -68,7 +68,7 @@ def read(text: str) -> Version | None:
         return None
 
 
-def parse(text: str) -> Request:
+def parse(text: str) -> ReleaseRequest:
     """Read ``3.2.0``, ``3.2``, ``3.5.0rc1``, ``3.4.0+git1a2b3c``.
 
     A series that is over (a newer one is known) becomes its newest release here, without asking an installer.
@@ -87,13 +87,13 @@ def parse(text: str) -> Request:
     if version.major < _OLDEST_MAJOR:
         raise InputError(f"--triton {text}: Triton {version.major}.x is not supported; {OLDEST} is the oldest")
     if len(version.release) == 3:
-        return Request(text, is_series=False)
+        return ReleaseRequest(text, is_series=False)
     if text != version.base_version:
         raise InputError(f"--triton {text!r}: write all three numbers of the release, as in 3.2.0rc1")
-    series = Request(text, is_series=True)
+    series = ReleaseRequest(text, is_series=True)
     known = [release for release in RELEASES if series.is_met_by(release)]
     if known and known[-1] != RELEASES[-1]:
-        return Request(known[-1], is_series=False)
+        return ReleaseRequest(known[-1], is_series=False)
     return series
 
 

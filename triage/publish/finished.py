@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from triage.matrix import table as matrices
-from triage.matrix.table import Table
+from triage.matrix.table import MatrixTable
 from triage.minimize import run as minimizing
 from triage.minimize.run import Minimized
 from triage.model import case as cases
@@ -74,7 +74,7 @@ class Finished:
     kernel: Excerpt | None = None
     beside: Mapping[str, Excerpt] = field(default_factory=dict)
     reduction: Reduction | None = None
-    matrix: Table | None = None
+    matrix: MatrixTable | None = None
     again: str | None = None
     folders: tuple[Path, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ def read(folder: Path) -> Finished:
         signature = theirs
         finished = replace(finished, reduction=reduction, folders=(*finished.folders, path.parent))
     for path in by_name[MATRIX]:
-        table = _value(Table.from_json, matrices.SCHEMA, path)
+        table = _value(MatrixTable.from_json, matrices.SCHEMA, path)
         if finished.matrix or (signature and signature not in table.failures()):
             finished = _without(finished, path)
             continue

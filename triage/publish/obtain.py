@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from triage.matrix.cell import Cell
+from triage.matrix.cell import MatrixCell
 from triage.matrix.history import History
-from triage.matrix.table import Table
+from triage.matrix.table import MatrixTable
 from triage.minimize import run as minimizing
 from triage.model.case import Case
 from triage.model.errors import InputError
@@ -76,7 +76,7 @@ def _checked(case: Case, options: Options, progress: Progress | None, again: str
         return of_report(session.check(case), again)
 
 
-def nameless(table: Table, report: Report) -> Table:
+def nameless(table: MatrixTable, report: Report) -> MatrixTable:
     """The table without what the original's texts may have put into it: its case, reasons, and all other failures."""
     mine = report.diagnosis.signature if report.diagnosis else None
     others = {
@@ -85,7 +85,7 @@ def nameless(table: Table, report: Report) -> Table:
         if failure.signature != mine
     }
 
-    def cell(seen: Cell) -> Cell:
+    def cell(seen: MatrixCell) -> MatrixCell:
         headline = report.diagnosis.headline if report.diagnosis and seen.signature == mine else "another failure"
         signature = others.get(seen.signature or "", seen.signature)
         return replace(seen, reason=None, headline=headline, signature=signature)

@@ -48,7 +48,7 @@ class InstalledToolchain:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class MachineFacts:
     """``installer`` makes managed environments: uv's path, or ``pip``.
 
     ``default_fault`` says why there is no Triton beside triage, None when there is one.
@@ -74,7 +74,7 @@ class Machine:
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
 
 
-def examine(toolchains: Toolchains | None = None, cache: Path | None = None) -> Machine:
+def examine(toolchains: Toolchains | None = None, cache: Path | None = None) -> MachineFacts:
     """Look at this machine; never raises, and takes a few seconds at most.
 
     ``toolchains`` and ``cache`` default to the ones that every command uses.
@@ -87,7 +87,7 @@ def examine(toolchains: Toolchains | None = None, cache: Path | None = None) -> 
         toolchains.default()
     except TriageError as error:
         default_fault = str(error)
-    return Machine(
+    return MachineFacts(
         triage=__version__,
         python=platform.python_version(),
         python_path=sys.executable,

@@ -4,13 +4,13 @@ The idea to have understood before changing anything here: a toolchain is only e
 Its interpreter is started with a script that finds Triton's folder without importing it, and everything else
 (version, identity, ptxas) is read from that folder's files. Importing Triton is the worker's business alone.
 
-A kept ("managed") environment is complete exactly when its marker file is there; see :mod:`.kept`.
+A kept ("managed") environment is complete exactly when its marker file is there; see :mod:`.managed`.
 """
 
 from __future__ import annotations
 
 from triage.harness.toolchains.environment import interpreter_environment
-from triage.harness.toolchains.kept import cache_root
+from triage.harness.toolchains.managed import cache_root
 from triage.harness.toolchains.model import Toolchain
 from triage.harness.toolchains.toolchains import Toolchains
 from triage.model.releases import RELEASES

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triage.harness.toolchains import kept
-from triage.harness.toolchains.failures import Diagnosis, InstallFailed, Problem
+from triage.harness.toolchains import managed
+from triage.harness.toolchains.failures import InstallError, InstallFailure, Problem
 from triage.harness.toolchains.installers import Installer, run
-from triage.harness.toolchains.kept import Kept
+from triage.harness.toolchains.managed import ManagedEnvironment
 from triage.harness.toolchains.model import Toolchain
 from triage.harness.toolchains.probe import NotPython, probe
-from triage.model.releases import Request
+from triage.model.releases import ReleaseRequest
 
 _STORAGE_PROBLEMS = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), Problem.DISK_FULL),
@@ -28,7 +28,7 @@ _STORAGE_PROBLEMS = {
 class InstallPlan:
     """What to make, from what, and where. ``stands_in_for``: the Python series tried before, without a wheel."""
 
-    request: Request
+    request: ReleaseRequest
     installer: Installer
     python: str
     folder: Path
@@ -45,7 +45,7 @@ def make(
 ) -> Toolchain:
     """Carry out ``plan``, unless another process has done so while this one waited for the lock.
 
-    Raises InstallFailed with nothing left in the folder, and EnvironmentFault when the lock is never free.
+    Raises InstallError with nothing left in the folder, and EnvironmentFault when the lock is never free.
     """
 
     def waiting() -> None:
@@ -53,7 +53,7 @@ def make(
 
     try:
         plan.folder.parent.mkdir(parents=True, exist_ok=True)
-        with kept.locked(plan.folder, waiting) as lock:
+        with managed.locked(plan.folder, waiting) as lock:
             toolchain = found_meanwhile() or _made_for_another_python(plan)
             if toolchain is not None:
                 return toolchain
@@ -62,16 +62,16 @@ def make(
                 return _build(plan, lock)
             except BaseException:
                 with contextlib.suppress(OSError):
-                    kept.discard(plan.folder)
+                    managed.discard(plan.folder)
                 raise
     except OSError as error:
         problem = _STORAGE_PROBLEMS.get(error.errno or 0, Problem.OTHER)
-        raise InstallFailed(Diagnosis(problem, str(error))) from None
+        raise InstallError(InstallFailure(problem, str(error))) from None
 
 
 def _made_for_another_python(plan: InstallPlan) -> Toolchain | None:
     """A complete environment in the same folder; it is remembered that it serves this triage's Python as well."""
-    one = kept.read(plan.folder)
+    one = managed.read(plan.folder)
     if one is None or not plan.request.accepts(one.triton) or (toolchain := one.toolchain()) is None:
         return None
     replace(one, stands_in_for=one.stands_in_for | plan.stands_in_for).write()
@@ -81,7 +81,7 @@ def _made_for_another_python(plan: InstallPlan) -> Toolchain | None:
 def _build(plan: InstallPlan, lock: int) -> Toolchain:
     """Make the environment; the caller holds the lock, and removes what is left after an exception."""
     # Without a marker, or with one that no longer tells the truth: its maker was killed, or it was altered.
-    kept.discard(plan.folder)
+    managed.discard(plan.folder)
     plan.log.unlink(missing_ok=True)
     for command in (
         plan.installer.create(plan.python, plan.folder),
@@ -95,7 +95,7 @@ def _build(plan: InstallPlan, lock: int) -> Toolchain:
     if found.package is None or found.triton is None or not plan.request.accepts(found.triton):
         # A package elsewhere that shadows the new one, or an index that answers with something else.
         raise _failed(f"the installer brought {found.triton or 'no Triton'} instead")
-    one = Kept(plan.folder, found.triton, found.python_version, found.package, plan.stands_in_for)
+    one = ManagedEnvironment(plan.folder, found.triton, found.python_version, found.package, plan.stands_in_for)
     toolchain = one.toolchain()
     if toolchain is None:
         raise _failed("the installed Triton has no compiled library")
@@ -103,5 +103,5 @@ def _build(plan: InstallPlan, lock: int) -> Toolchain:
     return toolchain
 
 
-def _failed(line: str) -> InstallFailed:
-    return InstallFailed(Diagnosis(Problem.OTHER, line))
+def _failed(line: str) -> InstallError:
+    return InstallError(InstallFailure(Problem.OTHER, line))

@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 from triage.model.errors import EnvironmentFault, InputError, TriageError
-from triage.model.releases import RELEASES, Request, nearest
+from triage.model.releases import RELEASES, ReleaseRequest, nearest
 
 
 class Problem(Enum):
@@ -97,7 +97,7 @@ _CREDENTIALS = re.compile(r"(://)[^/@\s]+@")
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
+class InstallFailure:
     """``line`` is the installer's own most telling line; ``pythons`` those that have a wheel, when it said so."""
 
     problem: Problem
@@ -106,12 +106,12 @@ class Diagnosis:
     pythons: frozenset[str] = frozenset()
 
 
-class InstallFailed(Exception):
+class InstallError(Exception):
     """An installer's command failed."""
 
-    def __init__(self, diagnosis: Diagnosis) -> None:
-        super().__init__(diagnosis.line)
-        self.diagnosis = diagnosis
+    def __init__(self, failure: InstallFailure) -> None:
+        super().__init__(failure.line)
+        self.failure = failure
 
 
 def redact(text: str) -> str:
@@ -119,7 +119,7 @@ def redact(text: str) -> str:
     return _CREDENTIALS.sub(r"\1***@", text)
 
 
-def diagnose(output: str, request: Request) -> Diagnosis:
+def diagnose(output: str, request: ReleaseRequest) -> InstallFailure:
     """Read what uv, pip or venv printed before they failed."""
     listed = _LISTED.search(output)
     released = tuple(version.strip() for version in listed.group(1).split(",")) if listed else ()
@@ -130,19 +130,19 @@ def diagnose(output: str, request: Request) -> Diagnosis:
             if problem is Problem.NO_SUCH_VERSION and any(request.accepts(release) for release in RELEASES):
                 # uv looked at every file of the index. pip lists only what fits this Python.
                 problem = Problem.NO_WHEEL if released else Problem.NO_PACKAGE  # noqa: PLW2901 - corrected
-            return Diagnosis(problem, _line_at(output, found.start()), released, pythons)
-    return Diagnosis(Problem.OTHER, _telling_line(output), released, pythons)
+            return InstallFailure(problem, _line_at(output, found.start()), released, pythons)
+    return InstallFailure(Problem.OTHER, _telling_line(output), released, pythons)
 
 
-def explain(diagnosis: Diagnosis, request: Request, *, folder: Path, log: Path) -> TriageError:
+def explain(failure: InstallFailure, request: ReleaseRequest, *, folder: Path, log: Path) -> TriageError:
     """The one line a user reads: what happened, and the mend."""
-    if diagnosis.problem is Problem.NO_SUCH_VERSION:
-        near = ", ".join(nearest(request.text, diagnosis.released or RELEASES))
+    if failure.problem is Problem.NO_SUCH_VERSION:
+        near = ", ".join(nearest(request.text, failure.released or RELEASES))
         return InputError(f"--triton {request.text}: there is no such Triton release; the nearest are {near}")
-    series = sorted(diagnosis.pythons, key=lambda name: int(name.partition(".")[2]))
-    what, mend = _TOLD[diagnosis.problem]
+    series = sorted(failure.pythons, key=lambda name: int(name.partition(".")[2]))
+    what, mend = _TOLD[failure.problem]
     what = what.format(
-        line=diagnosis.line,
+        line=failure.line,
         folder=folder,
         machine=f"{platform.system()} {platform.machine()}",
         pythons=f"wheels for Python {', '.join(series)} only" if series else "no wheel for the Pythons found here",

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triage.harness.toolchains.environment import installer_environment
-from triage.harness.toolchains.failures import Diagnosis, InstallFailed, Problem, diagnose, redact
-from triage.model.releases import Request
+from triage.harness.toolchains.failures import InstallError, InstallFailure, Problem, diagnose, redact
+from triage.model.releases import ReleaseRequest
 
 # A quarter of a gigabyte over a slow line; beyond it something hangs.
 LIMIT_S = 1800.0
@@ -38,7 +38,7 @@ class Installer:
             return [*self.uv, "venv", "--no-project", "--python", python, str(folder)]
         return [python, "-m", "venv", str(folder)]
 
-    def install(self, folder: Path, request: Request) -> list[str]:
+    def install(self, folder: Path, request: ReleaseRequest) -> list[str]:
         """The command that installs what was asked for into ``folder``."""
         python = str(folder / "bin/python")
         wanted = [*_WHEELS_ONLY, request.requirement, *_BESIDE_TRITON]
@@ -59,8 +59,8 @@ def find_installer() -> Installer:
         return Installer(())
 
 
-def run(command: list[str], request: Request, *, cwd: Path, log: Path, lock: int) -> None:
-    """Run one command to its end, keep its output in ``log``. Raises InstallFailed.
+def run(command: list[str], request: ReleaseRequest, *, cwd: Path, log: Path, lock: int) -> None:
+    """Run one command to its end, keep its output in ``log``. Raises InstallError.
 
     The command inherits ``lock``. When triage is killed, the lock stays taken until the installer that it left
     behind has ended too, so nobody rebuilds a folder into which somebody still writes.
@@ -78,22 +78,22 @@ def run(command: list[str], request: Request, *, cwd: Path, log: Path, lock: int
         )
     except OSError as error:
         line = f"{command[0]} could not be started ({error.strerror})"
-        raise InstallFailed(Diagnosis(Problem.OTHER, line)) from None
+        raise InstallError(InstallFailure(Problem.OTHER, line)) from None
     try:
         raw, _ = process.communicate(timeout=LIMIT_S)
     except subprocess.TimeoutExpired:
         _kill(process)
         line = f"{Path(command[0]).name} did not end within {LIMIT_S / 60:.0f} minutes"
-        raise InstallFailed(Diagnosis(Problem.OTHER, line)) from None
+        raise InstallError(InstallFailure(Problem.OTHER, line)) from None
     except BaseException:
         _kill(process)
         raise
     output = redact(raw.decode("utf-8", "replace"))
-    # Kept in memory first and written as far as possible: on a full disk the log is the first thing to be lost.
+    # Held in memory and then written as far as possible: on a full disk the log is the first thing that is lost.
     with contextlib.suppress(OSError), log.open("a", encoding="utf-8") as file:
         file.write(f"$ {shlex.join(command)}\n{output}[exit {process.returncode}]\n")
     if process.returncode != 0:
-        raise InstallFailed(diagnose(output, request))
+        raise InstallError(diagnose(output, request))
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

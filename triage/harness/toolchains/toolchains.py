@@ -8,21 +8,21 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from triage.harness.toolchains import interpreters, kept
+from triage.harness.toolchains import interpreters, managed
 from triage.harness.toolchains.builder import InstallPlan, make
-from triage.harness.toolchains.failures import Diagnosis, InstallFailed, Problem, explain
+from triage.harness.toolchains.failures import InstallError, InstallFailure, Problem, explain
 from triage.harness.toolchains.installers import Installer, find_installer
 from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
 from triage.harness.toolchains.probe import NotPython, Probe, probe
 from triage.model.errors import EnvironmentFault, InputError, TriageError
-from triage.model.releases import OLDEST, Request, is_supported, parse, sort_key
+from triage.model.releases import OLDEST, ReleaseRequest, is_supported, parse, sort_key
 
 
 class Toolchains:
     """The toolchains of this machine. ``progress`` gets a line for people before anything that takes long."""
 
     def __init__(self, cache_dir: Path | None = None, progress: Callable[[str], None] | None = None) -> None:
-        self._root = (kept.cache_root() if cache_dir is None else cache_dir.absolute()) / "toolchains"
+        self._root = (managed.cache_root() if cache_dir is None else cache_dir.absolute()) / "toolchains"
         self._progress = progress or (lambda line: None)
         self._default: Toolchain | None = None
 
@@ -62,7 +62,7 @@ class Toolchains:
 
     def installed(self) -> list[Toolchain]:
         """What can be used at once: the complete managed environments and the default, by version."""
-        found = [toolchain for one in kept.read_all(self._root) if (toolchain := one.toolchain()) is not None]
+        found = [toolchain for one in managed.read_all(self._root) if (toolchain := one.toolchain()) is not None]
         beside = self._default_or_none()
         if beside is not None:
             found.append(beside)
@@ -83,19 +83,19 @@ class Toolchains:
         except TriageError:
             return None
 
-    def _find(self, request: Request) -> Toolchain | None:
+    def _find(self, request: ReleaseRequest) -> Toolchain | None:
         own = interpreters.own_series()
-        fitting = [one for one in kept.read_all(self._root) if request.accepts(one.triton) and one.serves(own)]
+        fitting = [one for one in managed.read_all(self._root) if request.accepts(one.triton) and one.serves(own)]
         # The newest; and when its own Python has come to have a wheel after all, that one.
         for one in sorted(fitting, key=lambda one: (sort_key(one.triton), own not in one.stands_in_for), reverse=True):
             if (toolchain := one.toolchain()) is not None:
                 return toolchain
         return None
 
-    def _make(self, request: Request) -> Toolchain:
+    def _make(self, request: ReleaseRequest) -> Toolchain:
         """Make the environment with triage's own Python, or with the nearest that has a wheel."""
         installer = find_installer()
-        failed: list[tuple[str, Diagnosis]] = []
+        failed: list[tuple[str, InstallFailure]] = []
         for series, python in _pythons(installer, failed):
             plan = InstallPlan(
                 request=request,
@@ -106,15 +106,15 @@ class Toolchains:
             )
             try:
                 return make(plan, found_meanwhile=lambda: self._find(request), progress=self._progress)
-            except InstallFailed as error:
-                failed.append((series, error.diagnosis))
-                if error.diagnosis.problem is not Problem.NO_WHEEL and python != series:
-                    raise explain(error.diagnosis, request, folder=plan.folder, log=plan.log) from None
+            except InstallError as error:
+                failed.append((series, error.failure))
+                if error.failure.problem is not Problem.NO_WHEEL and python != series:
+                    raise explain(error.failure, request, folder=plan.folder, log=plan.log) from None
         # The first says best what there are wheels for; a Python that uv could not fetch is not the news.
         raise explain(failed[0][1], request, folder=self._root, log=self._root / f"{request.text}-py*.log")
 
 
-def _pythons(installer: Installer, failed: list[tuple[str, Diagnosis]]) -> Iterator[tuple[str, str]]:
+def _pythons(installer: Installer, failed: list[tuple[str, InstallFailure]]) -> Iterator[tuple[str, str]]:
     """Series and interpreter to try, in order; lazily, since the first nearly always does.
 
     ``failed`` grows meanwhile, and tells which series have a wheel at all when the installer said so. The

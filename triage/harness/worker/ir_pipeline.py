@@ -38,7 +38,7 @@ class Pipeline(NamedTuple):
     """The passes that a stage gives one pass manager."""
 
     stage: str
-    steps: List[ir_shadow.Step]
+    steps: List[ir_shadow.PassStep]
 
 
 def run(request: Dict[str, Any], recording: recorder.Recorder) -> str:
@@ -97,7 +97,7 @@ def _pipelines(backend: Any, options: Any, context: Any, request: Dict[str, Any]
     found: List[Pipeline] = []
     stage = ""
 
-    def note(module: Any, steps: List[ir_shadow.Step], tag: Tuple[Any, ...]) -> None:
+    def note(module: Any, steps: List[ir_shadow.PassStep], tag: Tuple[Any, ...]) -> None:
         found.append(Pipeline(stage, list(steps)))
 
     def enough(*arguments: Any) -> None:
@@ -136,7 +136,7 @@ def _find(wanted: str, pipelines: List[Pipeline], context: Any) -> Optional[Pipe
     return next(iter(alike.values())) if len(alike) == 1 else None
 
 
-def _spelled(steps: List[ir_shadow.Step], context: Any) -> Optional[str]:
+def _spelled(steps: List[ir_shadow.PassStep], context: Any) -> Optional[str]:
     from triton._C.libtriton import ir
 
     manager = ir.pass_manager(context)

@@ -78,7 +78,7 @@ class Journal:
         """MLIR is done; what follows in this stage is LLVM's."""
         self._write("llvm", self._print(module))
 
-    def _run(self, module: Any, steps: List[ir_shadow.Step], tag: Tuple[Any, ...]) -> None:
+    def _run(self, module: Any, steps: List[ir_shadow.PassStep], tag: Tuple[Any, ...]) -> None:
         self._pipelines += 1
         if not self._step:
             self._write("pipeline", self._print(module), steps=[step.encoded() for step in steps])
@@ -88,7 +88,7 @@ class Journal:
             self._write("pass", self._print(module, first=place == 0), steps=[step.encoded()])
             self._run_real(module, [step], tag)
 
-    def _run_real(self, module: Any, steps: List[ir_shadow.Step], tag: Tuple[Any, ...]) -> None:
+    def _run_real(self, module: Any, steps: List[ir_shadow.PassStep], tag: Tuple[Any, ...]) -> None:
         manager = ir_shadow.resolve("ir.pass_manager")(module.context)
         manager.enable_debug()
         for step in steps:

@@ -86,7 +86,7 @@ def _run_stage(payload: Any, backend: Any, request: Dict[str, Any]) -> None:
     known[task["stage"]](payload, metadata)
 
 
-def _run_none(module: Any, steps: List[ir_shadow.Step], tag: Tuple[Any, ...]) -> None:
+def _run_none(module: Any, steps: List[ir_shadow.PassStep], tag: Tuple[Any, ...]) -> None:
     """In the place of a pipeline."""
 
 

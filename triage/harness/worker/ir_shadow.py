@@ -14,7 +14,7 @@ _NAMES = ("ir", "passes", "nvidia", "amd", "llvm")
 _PLAIN = (bool, int, float, str, type(None))
 
 
-class Step:
+class PassStep:
     """One pass of a pipeline: the dotted name of its adder, its arguments, and how to add it to a real manager."""
 
     def __init__(
@@ -38,9 +38,9 @@ class Step:
 class Manager:
     """Stands in for a pass manager: collects steps, and gives them to ``run`` of its watcher."""
 
-    def __init__(self, context: Any, run: Callable[[Any, List[Step], Tuple[Any, ...]], Any]) -> None:
+    def __init__(self, context: Any, run: Callable[[Any, List[PassStep], Tuple[Any, ...]], Any]) -> None:
         self.context, self._run = context, run
-        self.steps: List[Step] = []
+        self.steps: List[PassStep] = []
 
     def enable_debug(self) -> bool:
         """What the real one says where no dump was asked for."""
@@ -70,7 +70,7 @@ class _Shadow:
 
         def call(*arguments: Any, **named: Any) -> Any:
             if arguments and isinstance(arguments[0], Manager):
-                arguments[0].steps.append(Step(path, found, arguments[1:], named))
+                arguments[0].steps.append(PassStep(path, found, arguments[1:], named))
                 return None
             if path in self._heard:
                 self._heard[path](*arguments)
@@ -81,7 +81,7 @@ class _Shadow:
 
 def install(
     compiler: Any,
-    run: Callable[[Any, List[Step], Tuple[Any, ...]], Any],
+    run: Callable[[Any, List[PassStep], Tuple[Any, ...]], Any],
     heard: Dict[str, Callable[..., None]],
 ) -> None:
     """Put the stand-ins into the module of a backend's class; ``run`` gets every pipeline."""

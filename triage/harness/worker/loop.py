@@ -22,7 +22,7 @@ Operation = Callable[[Dict[str, Any], List[int]], Optional[int]]
 _PARENT_CHECK_MS = 1000
 
 
-class Server:
+class ForkServer:
     """The loop that all servers share: messages in, children out, ends reported."""
 
     def __init__(

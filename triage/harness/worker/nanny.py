@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 from . import process
-from .loop import Server
+from .loop import ForkServer
 
 
 def serve(sock: socket.socket, folder: Path) -> None:
@@ -27,7 +27,7 @@ def serve(sock: socket.socket, folder: Path) -> None:
         _kill_all()
         shutil.rmtree(folder, ignore_errors=True)
 
-    server = Server(sock, {"start": _start}, clear_up)
+    server = ForkServer(sock, {"start": _start}, clear_up)
     server.say({"op": "ready"})
     server.run()
 

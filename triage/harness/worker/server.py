@@ -29,7 +29,7 @@ from . import (  # noqa: F401
     stages,
     wire,
 )
-from .loop import Server
+from .loop import ForkServer
 
 
 def serve_toolchain(sock: socket.socket) -> None:
@@ -42,7 +42,7 @@ def serve_toolchain(sock: socket.socket) -> None:
     except BaseException as error:  # a broken installation raises anything
         wire.send(sock, {"op": "ready", "ok": False, "errors": errors.describe(error)})
         return
-    server = Server(sock, {"serve": _serve_target})
+    server = ForkServer(sock, {"serve": _serve_target})
     python = ".".join(str(part) for part in sys.version_info[:3])
     server.say({"op": "ready", "ok": True, "environment": {"triton": version, "python": python}})
     server.run()
@@ -64,7 +64,7 @@ def _serve_target(message: Dict[str, Any], fds: List[int]) -> None:
         version = adapter.ptxas_version(message["target"]["arch"])
         if version:
             environment["ptxas"] = version
-    server = Server(sock, {"serve": _serve_case})
+    server = ForkServer(sock, {"serve": _serve_case})
     server.say({"op": "ready", "ok": True, "environment": environment, "triton_key": adapter.triton_key()})
     server.run()
 
@@ -113,6 +113,6 @@ def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
     os.close(nowhere)
     load.hash_kernels(module)
     gc.freeze()  # Objects made so far stay out of collections, so that children do not copy their pages.
-    server = Server(sock, {"compile": compile_})
+    server = ForkServer(sock, {"compile": compile_})
     server.say({"op": "ready", "ok": True, "threads": process.thread_count(), "files": load.local_files(path)})
     server.run()

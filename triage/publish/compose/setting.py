@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from triage.matrix.cell import Cell, Verdict
-from triage.matrix.table import Failure, Table
+from triage.matrix.cell import CellVerdict, MatrixCell
+from triage.matrix.table import LabelledFailure, MatrixTable
 from triage.model.outcome import Stage
 from triage.model.report import Report
 from triage.publish.document import Block, Bullets, Code, Line, Paragraph, ReportCell, ReportTable, Section, Tone
@@ -14,13 +14,13 @@ from triage.publish.visible import clipped
 from triage.publish.words import settings
 
 _MOST_REASON = 300
-_TONES: Mapping[Verdict, tuple[Tone, str]] = {
-    Verdict.COMPILES: (Tone.GOOD, "\u2713"),
-    Verdict.FAILS: (Tone.BAD, "\u2717"),
-    Verdict.SUSPECT: (Tone.BAD, "\u2717"),
-    Verdict.TIMEOUT: (Tone.BAD, "\u2717"),
-    Verdict.NOT_APPLICABLE: (Tone.ABSENT, "\u2013"),
-    Verdict.UNDECIDED: (Tone.UNSURE, "?"),
+_TONES: Mapping[CellVerdict, tuple[Tone, str]] = {
+    CellVerdict.COMPILES: (Tone.GOOD, "\u2713"),
+    CellVerdict.FAILS: (Tone.BAD, "\u2717"),
+    CellVerdict.SUSPECT: (Tone.BAD, "\u2717"),
+    CellVerdict.TIMEOUT: (Tone.BAD, "\u2717"),
+    CellVerdict.NOT_APPLICABLE: (Tone.ABSENT, "\u2013"),
+    CellVerdict.UNDECIDED: (Tone.UNSURE, "?"),
 }
 """The verdicts, with a sign each: colour alone is not enough."""
 
@@ -84,7 +84,7 @@ def releases(finished: Finished) -> Section | None:
     return Section("releases", "Triton releases and targets", tuple(blocks))
 
 
-def _cell(cell: Cell | None, failures: Mapping[str, Failure]) -> ReportCell:
+def _cell(cell: MatrixCell | None, failures: Mapping[str, LabelledFailure]) -> ReportCell:
     if cell is None:
         return ReportCell(("\u00b7 not tried",), Tone.ABSENT)
     tone, sign = _TONES[cell.verdict]
@@ -92,7 +92,7 @@ def _cell(cell: Cell | None, failures: Mapping[str, Failure]) -> ReportCell:
     return ReportCell((f"{sign} {cell.verdict.value}{label}",), tone)
 
 
-def _histories(table: Table) -> Iterator[Line]:
+def _histories(table: MatrixTable) -> Iterator[Line]:
     for history in table.histories:
         edges = "no release that was tried fails"
         if history.first_bad is not None:
@@ -101,15 +101,15 @@ def _histories(table: Table) -> Iterator[Line]:
         yield (Code(history.target), f": {'; '.join([edges, *history.notes])}")
 
 
-def _letters(failures: Iterable[Failure], signature: str | None) -> Iterator[Line]:
+def _letters(failures: Iterable[LabelledFailure], signature: str | None) -> Iterator[Line]:
     for failure in failures:
         headline = clipped(failure.headline, _MOST_REASON)
         this = ", the failure of this report" if failure.signature == signature else ""
         yield (f"{failure.label}{this}: ", Code(headline), "; signature ", Code(failure.signature))
 
 
-def _reasons(table: Table) -> Iterator[Line]:
-    rows: dict[tuple[Verdict, str], dict[str, None]] = {}
+def _reasons(table: MatrixTable) -> Iterator[Line]:
+    rows: dict[tuple[CellVerdict, str], dict[str, None]] = {}
     for (row, _), cell in table.cells.items():
         if cell.reason is not None:
             rows.setdefault((cell.verdict, cell.reason), {})[row] = None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from triage.harness.machine.facts import Machine
+from triage.harness.machine.facts import MachineFacts
 from triage.publish.visible import visible
 
 _GIB = 1 << 30
 
 
-def machine(console: Console, facts: Machine) -> None:
+def machine(console: Console, facts: MachineFacts) -> None:
     """Print every section; a fact that could not be found out is said to be unknown."""
     console.print(Text(f"triage {facts.triage}, Python {facts.python}, {facts.system}", style="bold"))
     _section(console, "Triton")

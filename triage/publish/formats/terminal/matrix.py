@@ -7,26 +7,26 @@ from collections.abc import Iterator, Mapping
 from rich.console import Console
 from rich.text import Text
 
-from triage.matrix.cell import Cell, Verdict
-from triage.matrix.history import History, Run
+from triage.matrix.cell import CellVerdict, MatrixCell
+from triage.matrix.history import History, Stretch
 from triage.matrix.releases import Row
-from triage.matrix.table import Failure, Table
+from triage.matrix.table import LabelledFailure, MatrixTable
 from triage.publish.formats.markdown import code, escaped
 from triage.publish.visible import one_line, shortened, visible
 
 _STYLE = {
-    Verdict.COMPILES: "green",
-    Verdict.FAILS: "red",
-    Verdict.SUSPECT: "red",
-    Verdict.TIMEOUT: "red",
-    Verdict.NOT_APPLICABLE: "dim",
-    Verdict.UNDECIDED: "yellow",
+    CellVerdict.COMPILES: "green",
+    CellVerdict.FAILS: "red",
+    CellVerdict.SUSPECT: "red",
+    CellVerdict.TIMEOUT: "red",
+    CellVerdict.NOT_APPLICABLE: "dim",
+    CellVerdict.UNDECIDED: "yellow",
 }
 _NOT_TRIED = "·"
 _MOST_HEADLINE = 300
 
 
-def table(console: Console, found: Table, again: str) -> None:
+def table(console: Console, found: MatrixTable, again: str) -> None:
     """Print a table; ``again`` is the command that repeats it."""
     _line(console, _title(found), style="bold")
     console.print()
@@ -62,7 +62,7 @@ def table(console: Console, found: Table, again: str) -> None:
     console.print(Text(f"Again: {visible(again)}", style="dim"), soft_wrap=True)
 
 
-def markdown(found: Table, again: str) -> str:
+def markdown(found: MatrixTable, again: str) -> str:
     """The table as GitHub's Markdown, ready to paste: what comes from a kernel, a log or an installer stands in code
     spans, so nothing of it becomes a link, a mention or HTML."""
     letters = found.failures()
@@ -85,12 +85,12 @@ def markdown(found: Table, again: str) -> str:
     return "\n".join([*lines, "", f"Made with {code(one_line(again))}", ""])
 
 
-def _title(found: Table) -> str:
+def _title(found: MatrixTable) -> str:
     settings = found.case.settings()
     return visible(f"{found.case.name}: {settings}" if settings else found.case.name)
 
 
-def _name(row: Row, found: Table) -> str:
+def _name(row: Row, found: MatrixTable) -> str:
     """A build with the version that it turned out to be."""
     if row.python is None:
         return visible(row.name)
@@ -99,17 +99,17 @@ def _name(row: Row, found: Table) -> str:
     return visible(f"{row.name} ({version})" if version else row.name)
 
 
-def _column(found: Table, target: str, letters: Mapping[str, Failure]) -> list[str]:
+def _column(found: MatrixTable, target: str, letters: Mapping[str, LabelledFailure]) -> list[str]:
     return [_words(found.cells.get((row.name, target)), letters) for row in found.rows]
 
 
-def _words(cell: Cell | None, letters: Mapping[str, Failure]) -> str:
+def _words(cell: MatrixCell | None, letters: Mapping[str, LabelledFailure]) -> str:
     if cell is None:
         return _NOT_TRIED
     return f"{cell.verdict.value} {letters[cell.signature or ''].label}" if cell.verdict.bad else cell.verdict.value
 
 
-def _reasons(found: Table) -> Iterator[tuple[str, str]]:
+def _reasons(found: MatrixTable) -> Iterator[tuple[str, str]]:
     """Why cells are not applicable, could not be told or are missing: each reason once, behind the rows it is of."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for row in found.rows:
@@ -125,7 +125,7 @@ def _reasons(found: Table) -> Iterator[tuple[str, str]]:
         yield visible(f"{verdict} on {', '.join(rows)}"), shortened(reason, _MOST_HEADLINE)
 
 
-def _history(one: History, letters: Mapping[str, Failure]) -> Iterator[str]:
+def _history(one: History, letters: Mapping[str, LabelledFailure]) -> Iterator[str]:
     if not one.runs:
         yield "no release could be told"
         return
@@ -137,13 +137,13 @@ def _history(one: History, letters: Mapping[str, Failure]) -> Iterator[str]:
         yield visible(note)
 
 
-def _run(run: Run, letters: Mapping[str, Failure]) -> str:
+def _run(run: Stretch, letters: Mapping[str, LabelledFailure]) -> str:
     label = f" ({letters[run.signature or ''].label})" if run.verdict.bad else ""
     first, last = run.releases[0], run.releases[-1]
     return f"{run.verdict.value} {first if first == last else f'{first} to {last}'}{label}"
 
 
-def _effort(found: Table) -> str:
+def _effort(found: MatrixTable) -> str:
     assert found.bisected is not None
     used = ", ".join(f"{count} for {target}" for target, count in found.bisected.compiles.items())
     return f"bisected {found.bisected.releases} releases; compiles: {used}; at most {found.bisected.budget} each"

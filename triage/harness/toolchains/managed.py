@@ -45,7 +45,7 @@ def cache_root() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ManagedEnvironment:
     """A complete environment, as its marker describes it.
 
     ``stands_in_for`` holds the Python series that have no wheel for this Triton, which was found out when the
@@ -85,13 +85,13 @@ class Kept:
         replace_file(self.folder / MARKER, json.dumps(document, indent=1) + "\n")
 
 
-def read(folder: Path) -> Kept | None:
+def read(folder: Path) -> ManagedEnvironment | None:
     """The environment in ``folder``; None unless its marker is there and says what it should."""
     try:
         document = json.loads((folder / MARKER).read_text("utf-8"))
         if document["schema"] != SCHEMA:
             return None
-        return Kept(
+        return ManagedEnvironment(
             folder=folder,
             triton=str(document["triton"]),
             python_version=str(document["python_version"]),
@@ -102,7 +102,7 @@ def read(folder: Path) -> Kept | None:
         return None
 
 
-def read_all(root: Path) -> list[Kept]:
+def read_all(root: Path) -> list[ManagedEnvironment]:
     """Every complete environment below ``root``."""
     return [kept for marker in sorted(root.glob(f"*/{MARKER}")) if (kept := read(marker.parent)) is not None]
 
