@@ -1,4 +1,4 @@
-"""The Python API: the same way through as the command line, as three functions."""
+"""The Python API: ``check``, ``diagnose`` and ``match``."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from triage.pipeline import Options, Session
 def check(case: Case | Path | str, options: Options | None = None) -> Report:
     """Compile a case in isolation and report on it. ``case`` is a Case, a case folder or a reproducer's name.
 
-    Raises InputError (bad case) and EnvironmentFault (triage could not tell); a failing compile is no exception,
-    it is the report's ``outcome``.
+    Raises InputError (bad case) and EnvironmentFault (triage could not tell); a failing compile raises nothing: it
+    is the report's ``outcome``.
     """
-    found = case if isinstance(case, Case) else locate(str(case))
+    located = case if isinstance(case, Case) else locate(str(case))
     with Session(options) as session:
-        return session.check(found)
+        return session.check(located)
 
 
 def diagnose(text: str | Path) -> Diagnosis:
-    """Name the failure in text that somebody captured; a Path is read. A text without one has kind ``unknown``.
+    """Diagnose a captured text; a Path is read. A text without a failure gives kind ``unknown``.
 
     Raises InputError when the file cannot be read.
     """
     if isinstance(text, Path):
         try:
             with text.open("rb") as stream:
-                found = logs.diagnose_text(stream)
+                diagnosis = logs.diagnose_text(stream)
         except OSError as error:
             raise InputError(f"{text}: cannot be read: {error.strerror}") from None
     else:
-        found = logs.diagnose_text(text)
-    return found or Diagnosis(kind=Kind.UNKNOWN, headline="no failure found", message="")
+        diagnosis = logs.diagnose_text(text)
+    return diagnosis or Diagnosis(kind=Kind.UNKNOWN, headline="no failure found", message="")
 
 
 def match(found: Diagnosis, case: Case | None = None) -> list[Match]:
-    """What the knowledge base knows of a diagnosis, best first."""
+    """Entries of the knowledge base that match a diagnosis, best first."""
     return knowledge.match(found, knowledge.load_all(), case, case.triton if case else None)

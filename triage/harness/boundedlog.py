@@ -1,4 +1,4 @@
-"""What an attempt prints, kept in bounded memory: the beginning and the end."""
+"""A log in bounded memory: its beginning and its end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import deque
 
 
 class BoundedLog:
-    """Keeps the first ``head`` and the last ``tail`` bytes; counts what fell out between them.
+    """Keeps the first ``head`` and the last ``tail`` bytes; counts those dropped between them.
 
     The cause of a failure is near one of the two: the first error near the beginning of what went wrong, which
     for a compile is near the end of what was printed.
@@ -20,7 +20,7 @@ class BoundedLog:
         self.dropped = 0
 
     def write(self, data: bytes) -> None:
-        """Add what was read."""
+        """Append bytes."""
         room = self._head_limit - len(self._head)
         if room > 0:
             self._head += data[:room]
@@ -30,12 +30,12 @@ class BoundedLog:
         self._tail.append(data)
         self._tail_size += len(data)
         while self._tail_size - len(self._tail[0]) >= self._tail_limit:
-            gone = self._tail.popleft()
-            self._tail_size -= len(gone)
-            self.dropped += len(gone)
+            oldest = self._tail.popleft()
+            self._tail_size -= len(oldest)
+            self.dropped += len(oldest)
 
     def text(self) -> str:
-        """All that was kept, with a line that says how much was not."""
+        """The beginning and the end, with a line between them for the number of bytes dropped."""
         head = self._head.decode("utf-8", "replace")
         tail = b"".join(self._tail).decode("utf-8", "replace")
         if not self.dropped:

@@ -1,4 +1,4 @@
-"""The environment variables of a compile: the user's own, less what would turn a compile into something else."""
+"""The environment variables of a compile: the user's own, without those that would change what is done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NOT_PASSED = frozenset(
     {
         # The interpreter mode compiles nothing at all.
         "TRITON_INTERPRET",
-        # triage sets these itself, an attempt at a time.
+        # triage sets these itself, for each run.
         "TRITON_CACHE_DIR",
         "TRITON_REPRODUCER_PATH",
         "MLIR_ENABLE_DUMP",
@@ -26,7 +26,7 @@ _NOT_PASSED = frozenset(
         "LLVM_IR_ENABLE_DUMP",
         "NVPTX_ENABLE_DUMP",
         "AMDGCN_ENABLE_DUMP",
-        # Remote cache back-ends would be asked for a temporary cache.
+        # A remote cache would be used for what is a temporary one.
         "TRITON_CACHE_MANAGER",
         "TRITON_REMOTE_CACHE_BACKEND",
     }
@@ -36,7 +36,7 @@ _DECIDES_NOT = ("TRITON_TRIAGE_", "TRITON_HOME")
 
 
 def worker_environment(lld: str | None = None, base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What a worker is started with. ``lld``: an ld.lld for AMD on releases that link with one (up to 3.4)."""
+    """The environment of a worker. ``lld``: path of an ld.lld, for AMD on releases that link with it (up to 3.4)."""
     environment = {k: v for k, v in interpreter_environment(base).items() if k not in _NOT_PASSED}
     # Triton's JIT names the cache entry by hashes of its own; Python's must not vary either between two runs.
     environment.setdefault("PYTHONHASHSEED", "0")
@@ -46,7 +46,7 @@ def worker_environment(lld: str | None = None, base: Mapping[str, str] | None = 
 
 
 def deciding_variables(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The variables that may change what a compile gives: part of the key under which an outcome is kept."""
+    """The variables that may change the result of a compile: part of the key of a stored outcome."""
     passed = worker_environment(base=os.environ if base is None else base)
     return {
         name: value

@@ -1,4 +1,4 @@
-"""From the facts of one ended attempt to an Outcome. Pure: no process, no file, no clock."""
+"""From the facts of one ended run to an Outcome. Pure: no process, no file, no clock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from triage.model.outcome import Frame, Outcome, PythonError, Resources, Stage, 
 
 @dataclass(slots=True)
 class RunFacts:
-    """What is known when an attempt has ended. ``status`` is the wait status, None when its server was lost."""
+    """What is known when a run has ended. ``status`` is the wait status, None when its server was lost."""
 
     events: list[dict[str, Any]] = field(default_factory=list)
     log: str = ""
@@ -35,7 +35,7 @@ class RunFacts:
 
 
 def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | Undecided:
-    """Name how the attempt ended. Signals and limits say more than anything printed, so they come first."""
+    """Classify how the run ended. Signals and limits take precedence over anything printed."""
     log, marks = split_marks(facts.log, token)
     events = [event for event in facts.events if _is_readable(event)]
     done = [StageTime(Stage(event["stage"]), float(event["seconds"])) for event in events if event["ev"] == "end"]
@@ -96,7 +96,7 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
 
 
 NO_LLD = "no-lld"
-"""The worker's word for a link that has no linker."""
+"""The worker's reason when there is no linker."""
 
 _VERDICTS = frozenset({"done", "error", "undecided"})
 _NO_MEMORY = re.compile(r"^(?:terminate called .*'std::bad_alloc'|LLVM ERROR: out of memory)", re.MULTILINE)
@@ -116,8 +116,8 @@ def _ran_out_of_memory(log: str) -> bool:
 
 
 def _is_readable(event: dict[str, Any]) -> bool:
-    """The process of a kernel holds the token, so it can write events of its own. It fools nobody but itself by
-    that, but what cannot be read was not said."""
+    """False for a malformed event. The process of a kernel has the token, so it can write events of its own; it can
+    only falsify its own outcome by that, but must not break triage."""
     try:
         match event["ev"]:
             case "begin":
@@ -157,8 +157,8 @@ def _resources(used: Mapping[str, Any]) -> Resources:
 
 
 def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
-    """It returned normally. Two things may still be wrong: an error that was only printed (Triton 3.8 and 3.9
-    go on after an LLVM error diagnostic), and a size that only a launch would refuse."""
+    """The outcome of a compile that returned normally. Two things may still be wrong: an error that was only printed
+    (Triton 3.8 and 3.9 go on after an LLVM error diagnostic), and a size that only a launch would refuse."""
     resources = None if event["resources"] is None else _resources(event["resources"])
     outcome = replace(
         outcome, status=Status.OK, stage=None, exit_code=0, resources=resources, cache_key=event.get("cache_entry")
@@ -185,7 +185,7 @@ _BACK_END = frozenset({Stage.LLIR, Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.H
 
 
 def _back_end_texts(outcome: Outcome) -> list[tuple[Stage, str]]:
-    """What each back-end stage printed. What the front-end prints is the user's own (tl.static_print)."""
+    """The text that each back-end stage printed. What the front-end prints is the user's own (tl.static_print)."""
     ends = [at for _, at in outcome.log_stages[1:]] + [len(outcome.log)]
     # A kernel that closed standard error before the first mark leaves none: one end and no beginning.
     parts = zip(outcome.log_stages, ends, strict=False)
@@ -200,7 +200,7 @@ _STAGE_NAMES = frozenset(stage.value for stage in Stage)
 
 
 def split_marks(log: str, token: str) -> tuple[str, tuple[tuple[Stage, int], ...]]:
-    """Take the recorder's stage marks out of a log and say at which offset each stage began."""
+    """Remove the recorder's stage marks from a log; returns the log and the offset at which each stage began."""
     marks: list[tuple[Stage, int]] = []
     parts: list[str] = []
     length = 0
@@ -222,9 +222,9 @@ def missing_package(errors: tuple[PythonError, ...]) -> str | None:
     """The package whose absence ended an import; None for Triton's own modules, whose absence is how a release lacks
     an API."""
     for error in errors:
-        found = _NO_MODULE.match(error.message) if error.type == "ModuleNotFoundError" else None
-        if found is not None and found.group(1).partition(".")[0] != "triton":
-            return found.group(1)
+        missing = _NO_MODULE.match(error.message) if error.type == "ModuleNotFoundError" else None
+        if missing is not None and missing.group(1).partition(".")[0] != "triton":
+            return missing.group(1)
     return None
 
 

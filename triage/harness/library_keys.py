@@ -1,4 +1,4 @@
-"""Triton's hash of its own files, remembered by toolchain: a process that is told it starts half a second sooner."""
+"""Cache of Triton's hash of its own files, by toolchain: a process that receives it starts half a second sooner."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from triage.harness.toolchains import Toolchain, cache_root
 
 
 class LibraryKeys:
-    """One small file a toolchain, named by its identity, which changes with every file that Triton hashes. A disk
-    that does not work makes things slower and nothing else."""
+    """One small file per toolchain, named by its identity, which changes with every file that Triton hashes. Faults of
+    the disk cost time and nothing else."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or cache_root() / "library-keys"
         self._known: dict[str, str] = {}
 
     def get(self, toolchain: Toolchain) -> str | None:
-        """The key, if a process has ever told it."""
+        """The key, if a process has computed it before."""
         name = toolchain.identity
         if name not in self._known:
             with suppress(OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""What one attempt may use."""
+"""Limits on time and memory of a compile."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """An ld.lld for AMD kernels on Triton 3.0 to 3.4, which link with the program; later releases have it built in.
 
-Where the machine has none, the one that is built into a newer Triton's library does the same: a small script that
-takes the few arguments Triton gives stands in for the program.
+On a machine without one, the linker built into a newer Triton's library is used instead, through a small script that
+takes the few arguments that Triton passes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BUILT_IN = ">=3.5"
 
 
 def find(spare: Iterable[Toolchain], folder: Path) -> str | None:
-    """The path of an ld.lld, made in ``folder`` if need be; None when there is no way to link."""
+    """Path of an ld.lld, a script in ``folder`` if need be; None when there is no way to link."""
     if (program := find_lld()) is not None:
         return str(program)
     for toolchain in spare:

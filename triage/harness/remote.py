@@ -1,4 +1,4 @@
-"""One server as triage sees it, and what it means when one never became ready."""
+"""Handle of one server process, and the verdict on a server that never became ready."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from triage.harness.worker import wire
 from triage.model.outcome import Outcome, PythonError, Stage, Status, Undecided
 
 Key = tuple[str, ...]
-"""What a server is for; the key of the server above is a prefix of it."""
+"""Identifies what a server serves; the key of the server above is a prefix of it."""
 
 
 class Level(Enum):
-    """Where in the tree."""
+    """Level in the tree of servers."""
 
     NANNY = 0
     TOOLCHAIN = 1
@@ -29,8 +29,8 @@ class Level(Enum):
     CASE = 3
 
 
-class State(Enum):
-    """The life of a server."""
+class ServerState(Enum):
+    """Life cycle of a server."""
 
     STARTING = "starting"
     READY = "ready"
@@ -39,7 +39,7 @@ class State(Enum):
 
 @dataclass(slots=True, eq=False)
 class Remote:
-    """One process that listens. ``answer`` is its ready message, ``log`` the pipe of what it prints."""
+    """A server process. ``answer``: its ready message. ``log``: the pipe of its output. ``attempts``: runs below it."""
 
     level: Level
     key: Key
@@ -48,7 +48,7 @@ class Remote:
     identity: str
     log: int
     output: BoundedLog = field(default_factory=lambda: BoundedLog(1 << 18, 1 << 18))
-    state: State = State.STARTING
+    state: ServerState = ServerState.STARTING
     was_ready: bool = False
     pid: int = 0
     answer: dict[str, Any] = field(default_factory=dict)
@@ -71,13 +71,13 @@ class Remote:
         return True
 
     def environment(self) -> dict[str, str]:
-        """Versions that this server and those above it stated."""
+        """Versions that this server and those above it reported."""
         below = dict(self.answer.get("environment", {}))
         return {**self.above.environment(), **below} if self.above is not None else below
 
     def close(self) -> None:
-        """Let go of both ends: a server whose socket closes leaves."""
-        self.state = State.DEAD
+        """Close socket and log; a server exits when its socket closes."""
+        self.state = ServerState.DEAD
         self.sock.close()
         if self.log >= 0:
             os.close(self.log)
@@ -85,9 +85,9 @@ class Remote:
 
 
 def judge_unready(remote: Remote) -> Outcome | Undecided | None:
-    """What a server that never became ready says about every request that needs it; None when nothing is known.
+    """The answer to every request that needs a server that never became ready; None when its end is not known.
 
-    Below the case server it is triage's trouble (that Triton cannot be imported). A case server that died was
+    For servers above the case server that is Undecided (Triton cannot be imported). A case server that died was
     importing the user's module, and that is an outcome of the case: stage ``source``.
     """
     errors = python_errors(remote.answer.get("errors", []))

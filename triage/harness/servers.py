@@ -1,8 +1,8 @@
-"""The tree of fork servers as triage sees it: which there are, which are ready, and how to reach them.
+"""The tree of fork servers, in triage's own process: starts them, watches them, reports to a listener.
 
 Nanny → toolchain server (Triton imported) → target server (one kernel compiled for the target) → case server (the
-user's module imported); each is asked of the one above it (see ``worker/server.py``). The tree starts what is
-needed, hears what they say, and tells its listener what concerns attempts. It judges no attempt.
+user's module imported); each is started by the one above it (see ``worker/server.py``). The listener is told what
+concerns the processes that were asked for; the tree judges none of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from triage.harness import linker, strays, watch
 from triage.harness.driver import driver_properties
 from triage.harness.environment import worker_environment
 from triage.harness.library_keys import LibraryKeys
-from triage.harness.remote import Key, Level, Remote, State, judge_unready, read_available
+from triage.harness.remote import Key, Level, Remote, ServerState, judge_unready, read_available
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
@@ -35,27 +35,27 @@ WORKER = Path(__file__).parent / "worker"
 _START_S = 60.0
 """Importing Triton takes half a second warm and up to ten from a cold network disk."""
 _LAST_WORDS_S = 2.0
-"""A server that hung up: how long to wait for the server above it to tell how it ended."""
+"""How long to wait, after a server closed its socket, for the server above it to report how it ended."""
 _MOST_SERVERS = 24
 _MOST_RESTARTS = 8
 _DISAPPEARING = "the processes under triage keep disappearing; is something killing them?"
 
 
 class Listener(Protocol):
-    """Who is told what happens to attempts. ``identity`` is what the attempt was asked for under."""
+    """Callbacks for processes started through the tree. ``identity``: the name under which one was asked for."""
 
     def started(self, identity: str, pid: int) -> None:
-        """The attempt's process exists."""
+        """The process exists."""
 
     def exited(self, identity: str, message: dict[str, Any]) -> None:
-        """The attempt's process ended: ``status`` and ``max_rss_bytes``, or ``fork_failed``."""
+        """The process ended: ``status`` and ``max_rss_bytes``, or ``fork_failed``."""
 
     def lost(self, remote: Remote) -> None:
-        """This server is gone; whatever ran directly below it is gone as well."""
+        """This server is gone, and whatever ran directly below it."""
 
 
 class ServerTree:
-    """Owns the processes between triage and the attempts. ``spare`` gives toolchains whose linker may be borrowed."""
+    """Owns the processes between triage and the runs. ``spare`` gives toolchains whose linker may be borrowed."""
 
     def __init__(
         self, selector: selectors.BaseSelector, listener: Listener, spare: Callable[[], list[Toolchain]]
@@ -75,7 +75,7 @@ class ServerTree:
         self.library_keys = LibraryKeys()
 
     def new_identity(self) -> str:
-        """A name for a process that is about to be asked for."""
+        """A new name for a process."""
         self._number += 1
         return str(self._number)
 
@@ -93,20 +93,20 @@ class ServerTree:
     # ---- the nanny
 
     def nanny(self) -> Remote:
-        """The process above all others, started on first use. Raises EnvironmentFault."""
+        """The root of the tree, started on first use. Raises EnvironmentFault."""
         if self._nanny is not None:
             return self._nanny
         ours, theirs = wire.pair()
         folder = Path(tempfile.gettempdir()) / f"triage-{os.getpid()}-{os.urandom(6).hex()}"
         command = [sys.executable, "-I", "-S", str(WORKER), "nanny", str(theirs.fileno()), str(folder)]
-        nowhere = subprocess.DEVNULL
+        devnull = subprocess.DEVNULL
         try:
             process = subprocess.Popen(
                 command,
                 pass_fds=[theirs.fileno()],
-                stdin=nowhere,
-                stdout=nowhere,
-                stderr=nowhere,
+                stdin=devnull,
+                stdout=devnull,
+                stderr=devnull,
                 start_new_session=True,
                 env={**os.environ, strays.MARK: str(folder)},
             )
@@ -124,9 +124,9 @@ class ServerTree:
                 f"cannot work in {folder.parent}: files cannot be made there; set TMPDIR to another folder"
             ) from None
         ours.settimeout(None)
-        nanny = Remote(Level.NANNY, ("nanny",), ours, None, "nanny", -1, state=State.READY, pid=process.pid)
+        nanny = Remote(Level.NANNY, ("nanny",), ours, None, "nanny", -1, state=ServerState.READY, pid=process.pid)
         self._folder, self._process, self._nanny = folder, process, nanny
-        self._selector.register(ours, selectors.EVENT_READ, lambda: self._hear(nanny))
+        self._selector.register(ours, selectors.EVENT_READ, lambda: self._receive(nanny))
         return nanny
 
     def close(self) -> None:
@@ -145,7 +145,7 @@ class ServerTree:
                 self._process.kill()
                 self._process.wait()
             if self._process.returncode != 0 and self._folder is not None:
-                # Somebody killed the nanny: it has cleared up nothing.
+                # The nanny was killed and has not cleaned up.
                 strays.kill(self._folder)
             self._process = None
         if self._folder is not None:
@@ -155,16 +155,16 @@ class ServerTree:
     # ---- servers
 
     def case_server(self, request: Request, isolation: str) -> Remote | Outcome | Undecided | None:
-        """The server from which a request can be forked. None: not yet, ask again after the next event. An Outcome
-        or Undecided: never, and that is the answer to the request (its module cannot be imported, say)."""
+        """The server from which a request can be forked; None when it is not ready yet. An Outcome or Undecided when it
+        never will be: the answer to the request (its module cannot be imported, for example)."""
         toolchain = self._server(Level.TOOLCHAIN, self._toolchain_key(request, isolation), self.nanny(), request)
         if not isinstance(toolchain, Remote):
             return toolchain
         target = self._server(Level.TARGET, self._target_key(request, isolation), toolchain, request)
         if not isinstance(target, Remote):
             return target
-        if told := target.answer.get("triton_key"):
-            self.library_keys.put(request.toolchain, told)
+        if key := target.answer.get("triton_key"):
+            self.library_keys.put(request.toolchain, key)
         return self._server(Level.CASE, self._case_key(request, isolation), target, request)
 
     def imported_files(self, request: Request) -> list[str]:
@@ -173,11 +173,11 @@ class ServerTree:
         return list(remote.answer.get("files", [])) if remote is not None else []
 
     def command(self, request: Request, *mode: str) -> list[str]:
-        """How a worker of the request's toolchain is started."""
+        """Command line of a worker of the request's toolchain."""
         return [str(request.toolchain.python), str(WORKER), *mode]
 
     def environment(self, request: Request) -> dict[str, str]:
-        """What a worker for the request is started with."""
+        """Environment of a worker for the request."""
         self.nanny()
         assert self._folder is not None
         if request.case.target.backend == "hip" and self._lld is None:
@@ -186,7 +186,7 @@ class ServerTree:
         return {**worker_environment(lld or None), strays.MARK: str(self._folder)}
 
     def kill_toolchain(self, remote: Remote) -> None:
-        """A server does not answer: everything from its toolchain server down goes; the nanny does answer."""
+        """Kill a server that does not answer, from its toolchain server down; the nanny does answer."""
         while remote.above is not None and remote.level is not Level.TOOLCHAIN:
             remote = remote.above
         self._kill(remote)
@@ -196,21 +196,21 @@ class ServerTree:
         return min((remote.deadline for remote in self._remotes.values()), default=float("inf"))
 
     def watch(self, now: float) -> None:
-        """Kill imports that take too long or too much; give up on servers that went without a word."""
+        """Kill imports over their limits; give up on servers whose end nobody reported."""
         for remote in list(self._remotes.values()):
-            if remote.state is State.STARTING and now > remote.deadline:
+            if remote.state is ServerState.STARTING and now > remote.deadline:
                 remote.timed_out, remote.deadline = True, float("inf")
                 self._kill(remote)
-            elif remote.state is State.DEAD and now > remote.deadline:
+            elif remote.state is ServerState.DEAD and now > remote.deadline:
                 self._ended(remote)
-            elif remote.state is State.STARTING and remote.level is Level.CASE and remote.pid:
+            elif remote.state is ServerState.STARTING and remote.level is Level.CASE and remote.pid:
                 over = watch.tree_rss_bytes(remote.pid) > remote.memory_bytes
                 if over and not remote.over_memory:
                     remote.over_memory = True
                     self._kill(remote)
 
     def _toolchain_key(self, request: Request, isolation: str) -> Key:
-        # The environment's path as well: two may hold the same Triton beside different packages of the user's.
+        # The interpreter's path as well: two environments may have the same Triton and different other packages.
         return (request.toolchain.identity, str(request.toolchain.python), isolation, request.case.target.backend)
 
     def _target_key(self, request: Request, isolation: str) -> Key:
@@ -232,11 +232,11 @@ class ServerTree:
             self._start(level, key, above, request)
             return None
         remote.used = time.monotonic()
-        return remote if remote.state is State.READY else None
+        return remote if remote.state is ServerState.READY else None
 
     def _start(self, level: Level, key: Key, above: Remote, request: Request) -> None:
         self._make_room()
-        message = self._asking(level, key, request)
+        message = self._start_message(level, key, request)
         ours, theirs = wire.pair()
         log_read, log_write = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(log_read, False)
@@ -246,15 +246,15 @@ class ServerTree:
         remote.deadline = time.monotonic() + patience
         remote.limit_s, remote.memory_bytes = request.limits.timeout_s, request.limits.memory_bytes
         self._remotes[key] = remote
-        self._selector.register(remote.sock, selectors.EVENT_READ, lambda: self._hear(remote))
-        self._selector.register(remote.log, selectors.EVENT_READ, lambda: self._overhear(remote))
+        self._selector.register(remote.sock, selectors.EVENT_READ, lambda: self._receive(remote))
+        self._selector.register(remote.log, selectors.EVENT_READ, lambda: self._read_log(remote))
         asked = above.ask({**message, "id": remote.identity}, [log_write, theirs.fileno()])
         theirs.close()
         os.close(log_write)
         if not asked:
             self._ended(remote)
 
-    def _asking(self, level: Level, key: Key, request: Request) -> dict[str, Any]:
+    def _start_message(self, level: Level, key: Key, request: Request) -> dict[str, Any]:
         """The message that makes the server above start one of this level."""
         if level is Level.TOOLCHAIN:
             environment = self.environment(request)
@@ -272,13 +272,13 @@ class ServerTree:
         return {"op": "serve", "path": str(request.case.path.resolve())}
 
     def _make_room(self) -> None:
-        """Let the longest unused servers go that nothing stands on."""
+        """Close the least recently used servers that have nothing below them."""
         while len(self._remotes) >= _MOST_SERVERS:
             busy = {id(remote.above) for remote in self._remotes.values()}
             idle = [
                 remote
                 for remote in self._remotes.values()
-                if remote.state is State.READY and not remote.attempts and id(remote) not in busy
+                if remote.state is ServerState.READY and not remote.attempts and id(remote) not in busy
             ]
             if not idle:
                 return
@@ -292,14 +292,14 @@ class ServerTree:
         if self._remotes.get(remote.key) is remote:
             del self._remotes[remote.key]
 
-    # ---- what they say
+    # ---- messages from the servers
 
-    def _overhear(self, remote: Remote) -> None:
+    def _read_log(self, remote: Remote) -> None:
         if not read_available(remote.log, remote.output):
             with suppress(KeyError, ValueError):
                 self._selector.unregister(remote.log)
 
-    def _hear(self, remote: Remote) -> None:
+    def _receive(self, remote: Remote) -> None:
         try:
             message, fds = wire.receive(remote.sock)
         except (wire.Closed, OSError, ValueError):
@@ -311,7 +311,7 @@ class ServerTree:
             case "ready":
                 remote.answer, remote.deadline = message, float("inf")
                 if message["ok"]:
-                    remote.state = State.READY
+                    remote.state = ServerState.READY
             case "started":
                 self._listener.started(message["id"], message["pid"])
                 for other in self._remotes.values():
@@ -329,12 +329,12 @@ class ServerTree:
         if remote is self._nanny:
             self._nanny_lost(remote)
             return
-        # How it ended is about to be told by the server above; if that is gone as well, do not wait for ever.
-        remote.was_ready = remote.state is State.READY
-        remote.state, remote.deadline = State.DEAD, time.monotonic() + _LAST_WORDS_S
+        # The server above is about to report how it ended; if that is gone as well, do not wait forever.
+        remote.was_ready = remote.state is ServerState.READY
+        remote.state, remote.deadline = ServerState.DEAD, time.monotonic() + _LAST_WORDS_S
 
     def _nanny_lost(self, nanny: Remote) -> None:
-        """Somebody killed the process above all others; the next request starts a new one."""
+        """The nanny was killed; the next request starts a new one."""
         self._restarts += 1
         if self._restarts > _MOST_RESTARTS:
             raise EnvironmentFault(_DISAPPEARING)
@@ -344,10 +344,10 @@ class ServerTree:
             self._listener.lost(remote)
 
     def _ended(self, remote: Remote) -> None:
-        """A server is gone: if it never became ready that is an answer; tell what is lost with it."""
+        """A server ended: keep the verdict if it never became ready, and report all that is lost with it."""
         if remote.log >= 0:
             read_available(remote.log, remote.output)
-        ready = remote.was_ready or remote.state is State.READY
+        ready = remote.was_ready or remote.state is ServerState.READY
         self._forget(remote)
         if not ready:
             self._judge(remote)
@@ -357,14 +357,14 @@ class ServerTree:
 
     def _judge(self, remote: Remote) -> None:
         if remote.level is Level.TARGET and remote.key not in self._cold:
-            # The warm-up compile may be what killed it: the next one goes without.
+            # The warm-up compile may have killed it: start the next one without.
             self._cold.add(remote.key)
             return
         verdict = judge_unready(remote)
         if verdict is not None:
             self._failed[remote.key] = verdict
             return
-        # Nobody saw how it ended. It is started anew, but not for ever.
+        # Nobody saw how it ended. It is started again, a bounded number of times.
         self._restarts += 1
         if self._restarts > _MOST_RESTARTS:
             self._failed[remote.key] = Undecided(_DISAPPEARING)

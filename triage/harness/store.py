@@ -4,8 +4,8 @@ The key is everything that decides an outcome: the kernel's source and configura
 identity, the variables that steer the compiler, and triage's own worker. Files that the kernel's module imported
 are recorded with the outcome and looked at again before it is reused.
 
-A time-out or a memory kill is true only under the limit it met, so it is reused for limits no larger than that. What
-triage could not tell, or what was killed from outside, is never kept.
+A time-out or a memory kill holds only for the limit it met, so it is reused for limits no larger than that. What
+triage could not tell, or what was killed from outside, is never stored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from triage.model.outcome import Outcome, Status
 
 _SCHEMA = 2
 _MOST_KEPT = 400
-"""Failures whose artifacts are kept; a failing attention kernel's are about 2 MB."""
+"""Failures whose artifacts are files; a failing attention kernel's are about 2 MB."""
 _MOST_LOG = 1 << 20
 _BUSY_S = 10.0
 
@@ -41,8 +41,8 @@ T = TypeVar("T")
 
 
 class Store:
-    """One SQLite file and one folder of artifacts. A store that cannot be used is a slower triage, not a failing one:
-    every fault of the disk turns into "not remembered"."""
+    """One SQLite file and one folder of artifacts. Every fault of the disk counts as "not remembered": it makes triage
+    slower, and does not make it fail."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or cache_root() / "outcomes"
@@ -72,33 +72,33 @@ class Store:
         return outcome
 
     def put(self, request: Request, outcome: Outcome, folder: Path | None, dependencies: Iterable[str]) -> Outcome:
-        """Remember an outcome; a failure's artifacts are copied out of ``folder`` when the request wants them kept.
-        Returns the outcome with the places of its artifacts."""
+        """Remember an outcome, and copy a failure's artifacts out of ``folder`` if the request wants that. Returns the
+        outcome with the paths of its artifacts."""
         if outcome.killed_from_outside or not isinstance(request.action, FullCompile):
             return outcome
         key = key_of(request)
-        kept: dict[str, Path] = {}
+        files: dict[str, Path] = {}
         if request.action.keep and outcome.failed:
             try:
                 shutil.rmtree(self._artifacts / key, ignore_errors=True)
-                kept = artifacts.collect(folder, outcome.log, self._artifacts / key)
+                files = artifacts.collect(folder, outcome.log, self._artifacts / key)
             except OSError:
-                kept = {}
+                files = {}
         bounded = replace(outcome, log=outcome.log[-_MOST_LOG:] if len(outcome.log) > _MOST_LOG else outcome.log)
         if bounded.log is not outcome.log:
-            # Offsets into a log that was cut would point at something else.
+            # Offsets into a truncated log would be wrong.
             bounded = replace(bounded, log_stages=())
         row = (
             key,
             dumps(bounded),
             json.dumps({path: _digest(Path(path)) for path in dependencies}),
-            json.dumps({name: path.name for name, path in kept.items()}),
+            json.dumps({name: path.name for name, path in files.items()}),
             int(request.action.observe),
             time.time(),
         )
         self._try(lambda db: db.execute("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", row))
         self._prune()
-        return replace(outcome, artifacts=kept)
+        return replace(outcome, artifacts=files)
 
     def close(self) -> None:
         """Close the file."""
@@ -107,7 +107,7 @@ class Store:
             self._connection = None
 
     def _prune(self) -> None:
-        """Forget the failures that were not asked for longest, artifacts first."""
+        """Forget the least recently used failures, artifacts first."""
         old = self._try(
             lambda db: db.execute(
                 "SELECT key FROM outcomes WHERE artifacts != '{}' ORDER BY used DESC LIMIT -1 OFFSET ?", (_MOST_KEPT,)
@@ -150,7 +150,7 @@ def loads(text: str, artifacts: Mapping[str, Path]) -> Outcome:
 
 
 def key_of(request: Request) -> str:
-    """What decides an outcome, as one hash."""
+    """Hash of everything that decides an outcome."""
     parts = {
         "case": request.case.identity(),
         # Siblings are imported from the kernel's folder, and messages name its path.

@@ -1,4 +1,4 @@
-"""What is left when the nanny itself was killed: nobody adopts its orphans, so they are found by their environment.
+"""Kills what is left when the nanny itself was killed: its orphans are found by a variable in their environment.
 
 Every process below triage is started with the run's mark, and a fork keeps it whatever it does to its group,
 session, descriptors or parent.
@@ -15,14 +15,14 @@ from pathlib import Path
 MARK = "TRITON_TRIAGE_RUN"
 """The variable that holds the run's folder."""
 _PATIENCE_S = 2.0
-"""Death signals run down a chain of processes one after the other; more than this means one cannot be killed."""
+"""Death signals reach a chain of processes one after the other; a process that lives longer cannot be killed."""
 
 
 def kill(run: Path) -> None:
     """SIGKILL every process of this user that carries the mark of ``run``, until none is left."""
     until = time.monotonic() + _PATIENCE_S
-    while (found := _marked(run)) and time.monotonic() < until:
-        for pid in found:
+    while (pids := _marked(run)) and time.monotonic() < until:
+        for pid in pids:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
@@ -30,11 +30,11 @@ def kill(run: Path) -> None:
 
 def _marked(run: Path) -> list[int]:
     mark = b"\0%s=%s\0" % (MARK.encode(), os.fsencode(run))
-    found = []
+    pids = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             # Zombies, kernel threads and other people's processes have no environment that can be read.
             with suppress(OSError):
                 if mark in b"\0" + (entry / "environ").read_bytes():
-                    found.append(int(entry.name))
-    return found
+                    pids.append(int(entry.name))
+    return pids

@@ -28,13 +28,13 @@ def _rss_bytes(pid: int) -> int:
 
 
 def _children(pid: int) -> list[int]:
-    found: list[int] = []
+    pids: list[int] = []
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
-            found += [int(child) for child in (task / "children").read_text().split()]
+            pids += [int(child) for child in (task / "children").read_text().split()]
     except (OSError, ValueError):
-        return found
-    return found
+        return pids
+    return pids
 
 
 def kernel_oom_kills() -> int:

@@ -1,4 +1,4 @@
-"""Everything that doctor shows, gathered into one value."""
+"""Everything that ``triage doctor`` shows, as one value."""
 
 from __future__ import annotations
 
@@ -114,8 +114,9 @@ def compile_variables(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _with_assemblers(found: list[Toolchain], clock: Clock) -> tuple[InstalledToolchain, ...]:
-    paths = {one.package: assemblers(one.package) for one in found if one.package is not None}
+def _with_assemblers(toolchains: list[Toolchain], clock: Clock) -> tuple[InstalledToolchain, ...]:
+    packages = [toolchain.package for toolchain in toolchains if toolchain.package is not None]
+    paths = {package: assemblers(package) for package in packages}
     every = [path for some in paths.values() for path in some]
     # Twenty of them when every release is installed; one after another takes a second from a cold disk.
     with ThreadPoolExecutor(max_workers=8) as pool:
@@ -127,7 +128,7 @@ def _with_assemblers(found: list[Toolchain], clock: Clock) -> tuple[InstalledToo
             if toolchain.package is not None
             else (),
         )
-        for toolchain in found
+        for toolchain in toolchains
     )
 
 

@@ -19,7 +19,7 @@ _NVIDIA_SMI = (
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """``target`` is what one would compile for it, None when only the device file was found."""
+    """``target``: what to compile for it, None when only its device file is known."""
 
     name: str
     target: str | None
@@ -36,20 +36,20 @@ class Gpu:
 
 
 def gpus(clock: Clock) -> list[Gpu]:
-    """NVIDIA's and AMD's GPUs, as the driver lists them, else by their device files."""
+    """NVIDIA's and AMD's GPUs, as the driver reports them, else from their device files."""
     return [*(_from_nvidia_smi(clock) or _nvidia_devices()), *_amd(Path("/sys/class/kfd/kfd/topology/nodes"))]
 
 
 def _from_nvidia_smi(clock: Clock) -> list[Gpu]:
-    found = []
+    detected = []
     for line in (clock.ask(_NVIDIA_SMI) or "").splitlines():
         fields = [field.strip() for field in line.split(",")]
         if len(fields) == 4:
             name, capability, memory, driver = fields
             major, _, minor = capability.partition(".")
             target = f"cuda:{major}{minor}" if major.isdigit() and minor.isdigit() else None
-            found.append(Gpu(name, target, int(memory) << 20 if memory.isdigit() else None, driver))
-    return found
+            detected.append(Gpu(name, target, int(memory) << 20 if memory.isdigit() else None, driver))
+    return detected
 
 
 def _nvidia_devices() -> list[Gpu]:
@@ -57,8 +57,8 @@ def _nvidia_devices() -> list[Gpu]:
 
 
 def _amd(nodes: Path) -> list[Gpu]:
-    """From the kernel driver's own files: rocm-smi needs a second to say the same."""
-    found = []
+    """From the kernel driver's own files: rocm-smi reports the same, and takes a second."""
+    detected = []
     for properties in sorted(nodes.glob("*/properties")):
         try:
             version = re.search(r"^gfx_target_version (\d+)$", properties.read_text("ascii", "replace"), re.MULTILINE)
@@ -68,7 +68,7 @@ def _amd(nodes: Path) -> list[Gpu]:
             # 90402 is gfx942 and 90010 is gfx90a: the stepping is written in hexadecimal.
             major, minor, stepping = number // 10000, number // 100 % 100, number % 100
             target = f"hip:gfx{major}{minor}{stepping:x}"
-            found.append(Gpu(f"AMD GPU, node {properties.parent.name}", target))
-    if not found and Path("/dev/kfd").exists():
-        found.append(Gpu("AMD GPU at /dev/kfd", None))
-    return found
+            detected.append(Gpu(f"AMD GPU, node {properties.parent.name}", target))
+    if not detected and Path("/dev/kfd").exists():
+        detected.append(Gpu("AMD GPU at /dev/kfd", None))
+    return detected

@@ -73,26 +73,26 @@ def _free(folder: Path) -> int | None:
 
 def _memory_limit() -> int | None:
     """The lowest limit between this process's group and the root, from cgroups 2 and 1."""
-    found = [
+    values = [
         int(text)
         for folder in _groups("memory")
         for name in ("memory.max", "memory.limit_in_bytes")
         if (text := _read(folder / name)).isdigit()
     ]
     # Version 1 writes "no limit" as a number near 2**63.
-    return min((limit for limit in found if limit < 1 << 60), default=None)
+    return min((limit for limit in values if limit < 1 << 60), default=None)
 
 
 def _core_quota() -> float | None:
     """CPU time a second that the scheduler grants, in cores; a container may see 64 cores and get two."""
-    found = []
+    values = []
     for folder in _groups("cpu"):
         quota, _, period = _read(folder / "cpu.max").partition(" ")
         if not quota:
             quota, period = _read(folder / "cpu.cfs_quota_us"), _read(folder / "cpu.cfs_period_us")
         if quota.isdigit() and period.isdigit() and int(period):
-            found.append(int(quota) / int(period))
-    return min(found, default=None)
+            values.append(int(quota) / int(period))
+    return min(values, default=None)
 
 
 def _groups(controller: str) -> Iterator[Path]:

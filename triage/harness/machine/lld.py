@@ -30,16 +30,16 @@ def find_lld() -> Path | None:
 
 def linkers(clock: Clock) -> list[Linker]:
     """Every ``ld.lld`` found, the one to use first."""
-    found = []
+    known = []
     for path in _candidates():
         version = _VERSION.search(clock.ask([str(path), "--version"]) or "")
-        found.append(Linker(path, version.group(1) if version else None))
-    return found
+        known.append(Linker(path, version.group(1) if version else None))
+    return known
 
 
 def _candidates() -> Iterator[Path]:
     seen: set[str] = set()
-    for path in _places():
+    for path in _paths():
         # One installation is commonly linked into several places.
         real = os.path.realpath(path)
         if real not in seen and os.path.isfile(path) and os.access(path, os.X_OK):  # noqa: PTH113 - never raises
@@ -47,7 +47,7 @@ def _candidates() -> Iterator[Path]:
             yield path
 
 
-def _places() -> Iterator[Path]:
+def _paths() -> Iterator[Path]:
     # Triton's own order: the variable, ROCm, /usr/bin.
     if chosen := os.environ.get("TRITON_HIP_LLD_PATH"):
         yield Path(chosen).absolute()

@@ -1,10 +1,10 @@
-"""Which Triton compiles a case: the one beside triage, somebody's own environment, or one that triage keeps.
+"""Which Triton compiles a case: the one beside triage, a user's own environment, or one that triage manages.
 
-The idea to have understood before changing anything here: a toolchain is only ever *looked at* from outside.
-Its interpreter is started with a script that finds Triton's folder without importing it, and everything else
-(version, identity, ptxas) is read from that folder's files. Importing Triton is the worker's business alone.
+Understand this before changing anything here: a toolchain is only ever *inspected* from outside. Its interpreter is
+started with a script that locates Triton's folder without importing it, and everything else (version, identity, ptxas)
+is read from that folder's files. Only a worker imports Triton.
 
-A kept ("managed") environment is complete exactly when its marker file is there; see :mod:`.managed`.
+A managed environment is complete exactly when its marker file exists; see :mod:`.managed`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Make one environment: under its lock, whole or not at all."""
+"""Creates one managed environment: under its lock, completely or not at all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STORAGE_PROBLEMS = {
 
 @dataclass(frozen=True, slots=True)
 class InstallPlan:
-    """What to make, from what, and where. ``stands_in_for``: the Python series tried before, without a wheel."""
+    """An environment to create. ``stands_in_for``: the Python series tried before, which have no wheel."""
 
     request: ReleaseRequest
     installer: Installer
@@ -70,17 +70,17 @@ def make(
 
 
 def _made_for_another_python(plan: InstallPlan) -> Toolchain | None:
-    """A complete environment in the same folder; it is remembered that it serves this triage's Python as well."""
-    one = managed.read(plan.folder)
-    if one is None or not plan.request.accepts(one.triton) or (toolchain := one.toolchain()) is None:
+    """A complete environment in the same folder, marked to serve this triage's Python as well."""
+    existing = managed.read(plan.folder)
+    if existing is None or not plan.request.accepts(existing.triton) or (toolchain := existing.toolchain()) is None:
         return None
-    replace(one, stands_in_for=one.stands_in_for | plan.stands_in_for).write()
+    replace(existing, stands_in_for=existing.stands_in_for | plan.stands_in_for).write()
     return toolchain
 
 
 def _build(plan: InstallPlan, lock: int) -> Toolchain:
-    """Make the environment; the caller holds the lock, and removes what is left after an exception."""
-    # Without a marker, or with one that no longer tells the truth: its maker was killed, or it was altered.
+    """Create the environment; the caller holds the lock, and removes the folder after an exception."""
+    # It has no marker, or a wrong one: its builder was killed, or it was changed afterwards.
     managed.discard(plan.folder)
     plan.log.unlink(missing_ok=True)
     for command in (
@@ -89,17 +89,19 @@ def _build(plan: InstallPlan, lock: int) -> Toolchain:
     ):
         run(command, plan.request, cwd=plan.folder.parent, log=plan.log, lock=lock)
     try:
-        found = probe(plan.folder / "bin/python")
+        probed = probe(plan.folder / "bin/python")
     except NotPython as error:
         raise _failed(f"the new interpreter does not start ({error})") from None
-    if found.package is None or found.triton is None or not plan.request.accepts(found.triton):
+    if probed.package is None or probed.triton is None or not plan.request.accepts(probed.triton):
         # A package elsewhere that shadows the new one, or an index that answers with something else.
-        raise _failed(f"the installer brought {found.triton or 'no Triton'} instead")
-    one = ManagedEnvironment(plan.folder, found.triton, found.python_version, found.package, plan.stands_in_for)
-    toolchain = one.toolchain()
+        raise _failed(f"the installer brought {probed.triton or 'no Triton'} instead")
+    environment = ManagedEnvironment(
+        plan.folder, probed.triton, probed.python_version, probed.package, plan.stands_in_for
+    )
+    toolchain = environment.toolchain()
     if toolchain is None:
         raise _failed("the installed Triton has no compiled library")
-    one.write()
+    environment.write()
     return toolchain
 
 

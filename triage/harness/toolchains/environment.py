@@ -9,7 +9,7 @@ from collections.abc import Mapping
 # library) into another interpreter.
 _OF_ANOTHER_PYTHON = ("PYTHONHOME", "PYTHONPATH", "PYTHONEXECUTABLE", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
 
-# They redirect or pin an installation for the user's own project; a managed environment has its own place and
+# They redirect or pin an installation for the user's own project; a managed environment has its own folder and
 # its own pin. Where packages come from (indexes, proxies, certificates, caches) stays the user's choice.
 _OF_ANOTHER_INSTALLATION = (
     "PIP_CONSTRAINT",
@@ -34,7 +34,7 @@ def interpreter_environment(base: Mapping[str, str] | None = None) -> dict[str, 
 
 
 def installer_environment() -> dict[str, str]:
-    """What uv and pip are started with: the user's indexes and proxies, nobody's targets and pins."""
+    """The environment of uv and pip: with the user's indexes and proxies, without targets and pins."""
     environment = _without(interpreter_environment(), _OF_ANOTHER_INSTALLATION)
     # PIP_USER=0 also overrules `user = true` of a pip.conf, which a virtual environment refuses.
     return {**environment, "PIP_USER": "0", "NO_COLOR": "1", "UV_NO_PROGRESS": "1", "LC_ALL": "C.UTF-8"}

@@ -1,4 +1,4 @@
-"""What an installer's output says went wrong, and how a user is told. Pure; the table is the knowledge."""
+"""Classifies an installer's output, and words the failure for the user. Pure; the tables hold the knowledge."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ _SIGNS: tuple[tuple[Problem, re.Pattern[str]], ...] = (
     ),
     (Problem.NO_WHEEL, re.compile(r"depends on Python|Requires-Python", re.I)),
 )
-# What happened, and the mend.
-_TOLD: dict[Problem, tuple[str, str]] = {
+# What happened, and the fix.
+_MESSAGES: dict[Problem, tuple[str, str]] = {
     Problem.DISK_FULL: (
         "no space left for {folder}",
         "free about 1 GB there, or set TRITON_TRIAGE_CACHE to a folder on another disk",
@@ -98,7 +98,7 @@ _CREDENTIALS = re.compile(r"(://)[^/@\s]+@")
 
 @dataclass(frozen=True, slots=True)
 class InstallFailure:
-    """``line`` is the installer's own most telling line; ``pythons`` those that have a wheel, when it said so."""
+    """``line``: the most informative line of the output. ``pythons``: those with a wheel, if it lists them."""
 
     problem: Problem
     line: str
@@ -126,28 +126,28 @@ def diagnose(output: str, request: ReleaseRequest) -> InstallFailure:
     tags = _ABI_TAGS.search(output)
     pythons = frozenset(f"3.{minor}" for minor in re.findall(r"`?cp3(\d+)\b", tags.group(1))) if tags else frozenset()
     for problem, sign in _SIGNS:
-        if found := sign.search(output):
+        if match := sign.search(output):
             if problem is Problem.NO_SUCH_VERSION and any(request.accepts(release) for release in RELEASES):
                 # uv looked at every file of the index. pip lists only what fits this Python.
                 problem = Problem.NO_WHEEL if released else Problem.NO_PACKAGE  # noqa: PLW2901 - corrected
-            return InstallFailure(problem, _line_at(output, found.start()), released, pythons)
+            return InstallFailure(problem, _line_at(output, match.start()), released, pythons)
     return InstallFailure(Problem.OTHER, _telling_line(output), released, pythons)
 
 
 def explain(failure: InstallFailure, request: ReleaseRequest, *, folder: Path, log: Path) -> TriageError:
-    """The one line a user reads: what happened, and the mend."""
+    """The one line for the user: what happened, and the fix."""
     if failure.problem is Problem.NO_SUCH_VERSION:
         near = ", ".join(nearest(request.text, failure.released or RELEASES))
         return InputError(f"--triton {request.text}: there is no such Triton release; the nearest are {near}")
     series = sorted(failure.pythons, key=lambda name: int(name.partition(".")[2]))
-    what, mend = _TOLD[failure.problem]
-    what = what.format(
+    problem, fix = _MESSAGES[failure.problem]
+    problem = problem.format(
         line=failure.line,
         folder=folder,
         machine=f"{platform.system()} {platform.machine()}",
         pythons=f"wheels for Python {', '.join(series)} only" if series else "no wheel for the Pythons found here",
     )
-    return EnvironmentFault(f"Triton {request.text} could not be installed: {what}; {mend}; log: {log}")
+    return EnvironmentFault(f"Triton {request.text} could not be installed: {problem}; {fix}; log: {log}")
 
 
 def _line_at(output: str, position: int) -> str:

@@ -28,24 +28,24 @@ _WHEELS_ONLY = ("--only-binary", "triton")
 
 @dataclass(frozen=True, slots=True)
 class Installer:
-    """Builds commands; ``uv`` is empty when there is none and venv with pip does the work."""
+    """Builds commands. ``uv``: its command, empty when there is none and venv with pip is used."""
 
     uv: tuple[str, ...]
 
     def create(self, python: str, folder: Path) -> list[str]:
-        """The command that makes an empty environment for ``python`` (a path; with uv also ``3.12``)."""
+        """The command that creates an empty environment for ``python`` (a path; with uv also ``3.12``)."""
         if self.uv:
             return [*self.uv, "venv", "--no-project", "--python", python, str(folder)]
         return [python, "-m", "venv", str(folder)]
 
     def install(self, folder: Path, request: ReleaseRequest) -> list[str]:
-        """The command that installs what was asked for into ``folder``."""
+        """The command that installs the requested Triton into ``folder``."""
         python = str(folder / "bin/python")
-        wanted = [*_WHEELS_ONLY, request.requirement, *_BESIDE_TRITON]
+        packages = [*_WHEELS_ONLY, request.requirement, *_BESIDE_TRITON]
         if self.uv:
-            return [*self.uv, "pip", "install", "--python", python, *wanted]
+            return [*self.uv, "pip", "install", "--python", python, *packages]
         quiet = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")
-        return [python, "-m", "pip", "install", *quiet, *wanted]
+        return [python, "-m", "pip", "install", *quiet, *packages]
 
 
 def find_installer() -> Installer:
@@ -63,7 +63,7 @@ def run(command: list[str], request: ReleaseRequest, *, cwd: Path, log: Path, lo
     """Run one command to its end, keep its output in ``log``. Raises InstallError.
 
     The command inherits ``lock``. When triage is killed, the lock stays taken until the installer that it left
-    behind has ended too, so nobody rebuilds a folder into which somebody still writes.
+    behind has ended too, so that no folder is rebuilt while an installer still writes to it.
     """
     try:
         process = subprocess.Popen(

@@ -1,12 +1,12 @@
-"""The environments that triage keeps, on disk.
+"""Managed environments on disk.
 
     <cache>/toolchains/3.2.0-py3.11/                         the environment
     <cache>/toolchains/3.2.0-py3.11/triage-toolchain.json    the marker, written last: the environment is complete
-    <cache>/toolchains/3.2.0-py3.11.lock                     held while the environment is made
+    <cache>/toolchains/3.2.0-py3.11.lock                     held while the environment is built
     <cache>/toolchains/3.2.0-py3.11.log                      what the installer printed
 
 An environment is built where it will stay, since its scripts hold absolute paths, and counts only once its
-marker is there. Whoever holds the lock and finds a folder without a marker knows that its maker died, and
+marker exists. Whoever holds the lock and sees a folder without a marker knows that its builder died, and
 removes it. Readers need no lock.
 """
 
@@ -37,7 +37,7 @@ _LOCK_POLL_S = 0.1
 
 
 def cache_root() -> Path:
-    """Where triage keeps things between runs: ``$TRITON_TRIAGE_CACHE``, else the user's cache folder."""
+    """Folder for what triage keeps between runs: ``$TRITON_TRIAGE_CACHE``, else the user's cache folder."""
     chosen = os.environ.get("TRITON_TRIAGE_CACHE")
     if chosen:
         return Path(os.path.expanduser(chosen)).absolute()  # noqa: PTH111 - Path.expanduser raises
@@ -48,8 +48,8 @@ def cache_root() -> Path:
 class ManagedEnvironment:
     """A complete environment, as its marker describes it.
 
-    ``stands_in_for`` holds the Python series that have no wheel for this Triton, which was found out when the
-    environment was made and is not asked again.
+    ``stands_in_for``: the Python series that have no wheel for this Triton, as was observed when the environment was
+    built.
     """
 
     folder: Path
@@ -59,11 +59,11 @@ class ManagedEnvironment:
     stands_in_for: frozenset[str]
 
     def serves(self, series: str) -> bool:
-        """Whether a triage that runs on Python ``series`` takes this environment."""
+        """Whether a triage that runs on Python ``series`` uses this environment."""
         return self.python_version.startswith(f"{series}.") or series in self.stands_in_for
 
     def toolchain(self) -> Toolchain | None:
-        """The environment as a toolchain; None when its interpreter or its Triton have gone since."""
+        """The environment as a toolchain; None when its interpreter or its Triton no longer exists."""
         python = self.folder / "bin/python"
         if not os.access(python, os.X_OK) or not libtriton(self.package):
             return None
@@ -86,7 +86,7 @@ class ManagedEnvironment:
 
 
 def read(folder: Path) -> ManagedEnvironment | None:
-    """The environment in ``folder``; None unless its marker is there and says what it should."""
+    """The environment in ``folder``; None unless its marker exists and is valid."""
     try:
         document = json.loads((folder / MARKER).read_text("utf-8"))
         if document["schema"] != SCHEMA:
@@ -104,11 +104,13 @@ def read(folder: Path) -> ManagedEnvironment | None:
 
 def read_all(root: Path) -> list[ManagedEnvironment]:
     """Every complete environment below ``root``."""
-    return [kept for marker in sorted(root.glob(f"*/{MARKER}")) if (kept := read(marker.parent)) is not None]
+    return [
+        environment for marker in sorted(root.glob(f"*/{MARKER}")) if (environment := read(marker.parent)) is not None
+    ]
 
 
 def discard(folder: Path) -> None:
-    """Remove ``folder``, the marker first: whatever a kill leaves of it must not count. Raises OSError."""
+    """Remove ``folder``, the marker first, so that a rest of it never counts as complete. Raises OSError."""
     (folder / MARKER).unlink(missing_ok=True)
     if folder.exists():
         shutil.rmtree(folder)
@@ -118,7 +120,7 @@ def discard(folder: Path) -> None:
 def locked(folder: Path, waiting: Callable[[], None]) -> Iterator[int]:
     """Hold the lock beside ``folder``; yields its descriptor, which a child may inherit to hold it as well.
 
-    ``waiting`` is called once when somebody else has it. Raises EnvironmentFault when that takes an hour, and
+    ``waiting`` is called once when another process holds it. Raises EnvironmentFault when that takes an hour, and
     OSError when the file cannot be made or the file system has no locks.
     """
     descriptor = os.open(f"{folder}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -133,15 +135,15 @@ def locked(folder: Path, waiting: Callable[[], None]) -> Iterator[int]:
 
 def _acquire(descriptor: int, folder: Path, waiting: Callable[[], None]) -> None:
     deadline = time.monotonic() + _LOCK_LIMIT_S
-    told = False
+    notified = False
     while True:
         try:
             return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             pass
-        if not told:
+        if not notified:
             waiting()
-            told = True
+            notified = True
         if time.monotonic() > deadline:
             raise EnvironmentFault(
                 f"another process has been making {folder} for {_LOCK_LIMIT_S / 60:.0f} minutes; "

@@ -13,7 +13,7 @@ from pathlib import Path
 class Toolchain:
     """One interpreter with one Triton.
 
-    ``identity`` is equal as long as the same case compiles to the same result, so results are kept under it.
+    ``identity`` is equal as long as the same case compiles to the same result, so stored results have it in their key.
     ``managed`` says that triage made the environment. ``package`` is Triton's folder.
     """
 
@@ -68,12 +68,12 @@ def fingerprint(package: Path, *, triton: str, python_version: str) -> str:
 def _sources(package: Path) -> Iterator[Path]:
     """Every Python file below ``package``; a source build links its backends in, so links are followed, once."""
     seen: set[tuple[int, int]] = set()
-    for name, below, files in os.walk(package, followlinks=True):
-        folder = Path(name)
+    for root, below, files in os.walk(package, followlinks=True):
+        folder = Path(root)
         facts = folder.stat()
         if (facts.st_dev, facts.st_ino) in seen:
             below.clear()
             continue
         seen.add((facts.st_dev, facts.st_ino))
-        below[:] = sorted(one for one in below if one != "__pycache__")
+        below[:] = sorted(name for name in below if name != "__pycache__")
         yield from (folder / file for file in files if file.endswith(".py"))

@@ -1,4 +1,4 @@
-"""Look at an interpreter from outside: which Python it is and where its Triton lies, importing nothing of it."""
+"""Inspects an interpreter from outside: its Python version and where its Triton is, without importing that."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class NotPython(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What an interpreter says of itself. ``package`` is None without Triton, ``triton`` too when unknown."""
+    """What an interpreter reports. ``package``: Triton's folder, None without one. ``triton``: None when unknown."""
 
     python_version: str
     package: Path | None
@@ -65,12 +65,12 @@ def probe(python: Path) -> Probe:
     answer = _ANSWER.search(output)
     if answer is None:
         raise NotPython(_last_line(output) or "it ended without an answer")
-    found = json.loads(answer.group(1))
-    package = Path(found["package"]) if found["package"] else None
+    report = json.loads(answer.group(1))
+    package = Path(report["package"]) if report["package"] else None
     return Probe(
-        python_version=found["python"],
+        python_version=report["python"],
         package=package,
-        triton=None if package is None else _triton_version(package, [tuple(record) for record in found["records"]]),
+        triton=None if package is None else _triton_version(package, [tuple(record) for record in report["records"]]),
     )
 
 

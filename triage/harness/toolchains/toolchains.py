@@ -1,4 +1,4 @@
-"""Find a toolchain, or make it: the one entry for whoever compiles."""
+"""Finds a toolchain, or creates it."""
 
 from __future__ import annotations
 
@@ -62,17 +62,18 @@ class Toolchains:
 
     def installed(self) -> list[Toolchain]:
         """What can be used at once: the complete managed environments and the default, by version."""
-        found = [toolchain for one in managed.read_all(self._root) if (toolchain := one.toolchain()) is not None]
+        environments = managed.read_all(self._root)
+        usable = [toolchain for environment in environments if (toolchain := environment.toolchain()) is not None]
         beside = self._default_or_none()
         if beside is not None:
-            found.append(beside)
-        return sorted(found, key=lambda toolchain: (sort_key(toolchain.triton), toolchain.managed))
+            usable.append(beside)
+        return sorted(usable, key=lambda toolchain: (sort_key(toolchain.triton), toolchain.managed))
 
     def managed(self, version: str) -> Toolchain:
-        """The kept environment with Triton ``version`` (``3.2.0``, or ``3.2`` for its newest patch).
+        """The managed environment with Triton ``version`` (``3.2.0``, or ``3.2`` for its newest patch).
 
-        Made on first use, once, however many ask at the same time. Raises InputError for what is no version,
-        too old or not released, and EnvironmentFault when the environment cannot be made.
+        Created on first use, once, however many processes ask at the same time. Raises InputError for a text that is
+        not a version, too old or not released, and EnvironmentFault when the environment cannot be made.
         """
         request = parse(version)
         return self._find(request) or self._make(request)
@@ -85,15 +86,16 @@ class Toolchains:
 
     def _find(self, request: ReleaseRequest) -> Toolchain | None:
         own = interpreters.own_series()
-        fitting = [one for one in managed.read_all(self._root) if request.accepts(one.triton) and one.serves(own)]
-        # The newest; and when its own Python has come to have a wheel after all, that one.
-        for one in sorted(fitting, key=lambda one: (sort_key(one.triton), own not in one.stands_in_for), reverse=True):
-            if (toolchain := one.toolchain()) is not None:
+        fitting = [each for each in managed.read_all(self._root) if request.accepts(each.triton) and each.serves(own)]
+        # The newest release; of two environments with it, the one that was built for triage's own Python.
+        fitting.sort(key=lambda each: (sort_key(each.triton), own not in each.stands_in_for), reverse=True)
+        for environment in fitting:
+            if (toolchain := environment.toolchain()) is not None:
                 return toolchain
         return None
 
     def _make(self, request: ReleaseRequest) -> Toolchain:
-        """Make the environment with triage's own Python, or with the nearest that has a wheel."""
+        """Create the environment with triage's own Python, or with the nearest that has a wheel."""
         installer = find_installer()
         failed: list[tuple[str, InstallFailure]] = []
         for series, python in _pythons(installer, failed):
@@ -110,7 +112,7 @@ class Toolchains:
                 failed.append((series, error.failure))
                 if error.failure.problem is not Problem.NO_WHEEL and python != series:
                     raise explain(error.failure, request, folder=plan.folder, log=plan.log) from None
-        # The first says best what there are wheels for; a Python that uv could not fetch is not the news.
+        # The first failure lists the wheels that exist; that uv could not fetch a Python is not what the user needs.
         raise explain(failed[0][1], request, folder=self._root, log=self._root / f"{request.text}-py*.log")
 
 
@@ -150,26 +152,26 @@ def _locate(python: str | Path) -> Path:
 def _examine(python: Path) -> Toolchain:
     """Raises InputError with what the interpreter lacks."""
     try:
-        found = probe(python)
+        probed = probe(python)
     except NotPython as error:
         raise InputError(f"--python {python}: not a Python interpreter that starts ({error})") from None
-    if found.series < (3, 8):
-        raise InputError(f"--python {python}: Python {found.python_version} is too old; 3.8 is the oldest supported")
-    return _toolchain(python, found)
+    if probed.series < (3, 8):
+        raise InputError(f"--python {python}: Python {probed.python_version} is too old; 3.8 is the oldest supported")
+    return _toolchain(python, probed)
 
 
-def _toolchain(python: Path, found: Probe) -> Toolchain:
-    if found.package is None:
+def _toolchain(python: Path, probed: Probe) -> Toolchain:
+    if probed.package is None:
         raise InputError(f"{python} has no Triton; `{python} -m pip install triton`, or use --triton VERSION")
-    version = found.triton or "unknown"
+    version = probed.triton or "unknown"
     if not is_supported(version):
         raise InputError(f"{python} has Triton {version}; {OLDEST} is the oldest supported, use --triton VERSION")
-    if not libtriton(found.package):
+    if not libtriton(probed.package):
         raise InputError(
-            f"{python} has a Triton without a compiled library in {found.package}/_C; build or reinstall it"
+            f"{python} has a Triton without a compiled library in {probed.package}/_C; build or reinstall it"
         )
     try:
-        identity = fingerprint(found.package, triton=version, python_version=found.python_version)
+        identity = fingerprint(probed.package, triton=version, python_version=probed.python_version)
     except OSError as error:
         raise InputError(f"{python} has a Triton that cannot be read ({error}); reinstall it") from None
-    return Toolchain(python, version, found.python_version, False, identity, found.package)
+    return Toolchain(python, version, probed.python_version, False, identity, probed.package)
