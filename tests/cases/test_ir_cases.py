@@ -105,7 +105,7 @@ def test_what_a_text_says_of_itself(tmp_path: Path, name: str, text: str, told: 
 )
 def test_llvm_ir_of_the_other_vendor(tmp_path: Path, triple: str, target: str) -> None:
     (tmp_path / "k.llir").write_text(f'target triple = "{triple}"\ndefine void @scale() {{\n')
-    with pytest.raises(InputError, match=r"is for (hip|cuda), and does not say which; give --target"):
+    with pytest.raises(InputError, match=r"is for (hip|cuda) and does not name the architecture; give --target"):
         locate(str(tmp_path / "k.llir"), {"target": target})
 
 
@@ -203,7 +203,7 @@ def test_what_the_text_does_not_say_is_said(matmul: Path, left_by: LeftBy) -> No
     assert locate_all(str(entry / "matmul.ttgir")).said == ()
     (said,) = locate_all(str(entry / "matmul.ttir"), {"num_stages": 2}).said
     assert said == (
-        "matmul.ttir does not say target, num_warps: compiled with cuda:90, the default num_warps; say otherwise with "
+        "matmul.ttir does not state target, num_warps: compiled with cuda:90, the default num_warps; change with "
         "--target, --num-warps"
     )
 
@@ -248,8 +248,8 @@ def test_a_case_folder_may_hold_ir(tmp_path: Path, left_by: LeftBy, newest_sessi
 
 FUNCTION = "  tt.func public @f() {\n    tt.return\n  }\n"
 UNREADABLE = {
-    "empty": ("k.ttgir", "", "holds no kernel: no function of ttgir"),
-    "prose": ("k.ttir", "hello\n", "holds no kernel: no function of ttir"),
+    "empty": ("k.ttgir", "", "contains no kernel: no function of ttgir"),
+    "prose": ("k.ttir", "hello\n", "contains no kernel: no function of ttir"),
     "cut short": ("k.ttir", f"module {{\n{FUNCTION}", "cannot read this text"),
     "of another release": (
         "k.ttgir",

@@ -24,7 +24,7 @@ SAID = {
     "gluon-ws-registers-sm80": "Cannot select: intrinsic %llvm.nvvm.setmaxnreg",
     "strike:abort": "The compiler aborted (SIGABRT) without a message",
     "strike:segfault": "The compiler crashed with a segmentation fault (SIGSEGV)",
-    "strike:exit": "The compile ended with exit code 3 and said nothing",
+    "strike:exit": "The compile ended with exit code 3 and printed nothing",
 }
 
 

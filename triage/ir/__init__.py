@@ -1,1 +1,1 @@
-"""Reading printed IR: MLIR and LLVM as text, the dumps of the pass manager, and what a text of IR shows."""
+"""Readers of printed IR: MLIR and LLVM as text, dumps of the pass managers, and facts that a text declares."""

@@ -28,23 +28,23 @@ def is_alias(line: str) -> bool:
 
 
 def aliases(text: str) -> dict[str, str]:
-    """What each alias of a location stands for; of two definitions the first counts."""
+    """The definition of each alias of a location; of two definitions the first counts."""
     return dict(reversed(_ALIAS.findall(text)))
 
 
 def resolved(location: str, known: Mapping[str, str]) -> list[SourceLocation]:
-    """The locations that the text inside ``loc(…)`` stands for, innermost first, with aliases followed."""
+    """The locations in the text inside ``loc(…)``, innermost first, with aliases followed."""
     return _resolved(location, known, 0)
 
 
 def _resolved(location: str, known: Mapping[str, str], depth: int) -> list[SourceLocation]:
-    found: list[SourceLocation] = []
+    result: list[SourceLocation] = []
     for part in _REFERENCE.split(location):
         if not part.startswith("#loc"):
-            found += printed_locations(part)
-        elif depth < _DEEPEST and len(found) < _MOST:
-            found += _resolved(known.get(part, ""), known, depth + 1)
-    return found
+            result += printed_locations(part)
+        elif depth < _DEEPEST and len(result) < _MOST:
+            result += _resolved(known.get(part, ""), known, depth + 1)
+    return result
 
 
 def users_location(locations: Sequence[SourceLocation]) -> SourceLocation | None:

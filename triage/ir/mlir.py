@@ -61,7 +61,7 @@ class Op:
     headers: list[int] = field(default_factory=list)
 
     def walk(self) -> Iterator[Op]:
-        """All operations inside, each before the one that holds it, then this one."""
+        """All operations inside in post-order, then this one."""
         for region in self.regions:
             for operation in region.operations:
                 yield from operation.walk()
@@ -69,7 +69,7 @@ class Op:
 
 
 class Unreadable(Exception):
-    """Brackets do not match, or a line stands where none can."""
+    """Brackets do not match, or a line is where none can be."""
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class ParsedModule:
     """The lines with strings and comments blanked, all columns unchanged."""
 
     def walk(self) -> Iterator[Op]:
-        """All operations, each before the one that holds it."""
+        """All operations in post-order: each before the one that contains it."""
         for operation in self.top.operations:
             yield from operation.walk()
 

@@ -1,7 +1,7 @@
 """The operations of printed MLIR, their locations, and which of them a failure names.
 
-Unlike `triage.ir.mlir` this reads any text, also one that is cut off or stands in the middle of a log. Only what is
-certain is named: an operation by the failure's own words, or by the C++ class, function or file made for it.
+Unlike `triage.ir.mlir` this reads any text, also a truncated one or the middle of a log. Only certain matches count:
+the failure's own words name the operation, or it happened in the C++ class, function or file that implements it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _QUOTED = re.compile(rf"['\"`]({_NAME})['\"`]")
 _PRINTED = re.compile(rf'%[\w#:, %]{{1,200}} = "?({_NAME})')
 _LOCATION = re.compile(r" loc\((#\w{1,40}|[^\n]{1,2000})\)$")
 _FOR_OPERATION = re.compile(r"(\w{2,100}?)Ops?(?![a-z])")
-"""The C++ classes and files made for an operation: ``WGMMAOpPattern``, ``DotOpConversion``, ``ReduceOpToLLVM.cpp``;
-not ``DotOperandEncodingAttr``."""
+"""C++ classes and files that implement an operation: ``WGMMAOpPattern``, ``ReduceOpToLLVM.cpp``; not
+``DotOperandEncodingAttr``."""
 _LOWERING = re.compile(r"(?:convert|lower)([A-Z]\w{2,100})$")
 """A C++ function that lowers an operation: ``convertDot``."""
 _MOST_MARKED = 40
-"""Where more lines than that hold the operation, only the first is marked: marks on every line show nothing."""
+"""Beyond that many lines only the first is marked: marks everywhere are useless."""
 
 
 class Operations:
@@ -68,7 +68,7 @@ def named_in_message(message: str, names: Collection[str]) -> list[str]:
 
 
 def named_in_cpp(name: str, names: Collection[str]) -> list[str]:
-    """Those of the operations for which the compiler's function or file was made: ``ReduceOpConversion::match``."""
+    """Those of the operations that the compiler's function or file implements: ``ReduceOpConversion::match``."""
     parts = name.split("::")
     stems = {match[1] for part in parts if (match := _FOR_OPERATION.match(part))}
     stems |= {match[1] for match in [_LOWERING.match(parts[-1])] if match}

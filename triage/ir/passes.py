@@ -89,7 +89,7 @@ def single_pass(text: str) -> str | None:
 
 
 def reproduced(text: str) -> PassInput | None:
-    """What a reproducer holds; None when its pipeline has several passes."""
+    """The pass and the module of a reproducer; None when its pipeline has several passes."""
     name = single_pass(text)
     return PassInput(name, text.partition(_TRAILER)[0] + "\n", text) if name else None
 

@@ -1,5 +1,4 @@
-"""The IR that was printed last before a failure, and what it shows: which operation was being lowered, and from which
-of the user's lines.
+"""The IR that was dumped last before a failure, and the operation that was being lowered, with the user's line.
 
 A crash names a C++ function, not a line of the kernel. But ``ConvertLayoutOpConversion::lower…`` in
 ``convert-triton-gpu-to-llvm`` was lowering a ``ttg.convert_layout``, and the dump before that pass has the location of
@@ -16,7 +15,7 @@ from triage.ir import passes
 from triage.ir.operations import Operations, named_in_cpp, named_in_message
 from triage.model.diagnosis import Diagnosis, SourceLocation
 
-#: Dialects of the structure around a kernel; their operations are never what is lowered.
+#: Operations that structure a kernel and are never the one being lowered.
 _STRUCTURE = ("builtin.", "module.", "scf.yield", "tt.func", "tt.return")
 #: More lines than these would be no answer.
 _MOST_LINES = 4
@@ -41,7 +40,7 @@ class Dump:
             self._last.append((block, start))
 
     def module(self) -> str:
-        """What is kept of the module behind the header."""
+        """The stored text of the module behind the header."""
         data = b"".join(block[start:] for block, start in (*self._first, *self._last))
         return passes.first_dump(data.decode("utf-8", "replace"))
 

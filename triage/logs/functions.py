@@ -20,7 +20,7 @@ _CONVERSION = re.compile(r"\boperator (?=[\w:])")
 
 #: Namespaces that begin with a capital: anything else that does so is taken for a class.
 CAPITAL_NAMESPACES = frozenset({"NVIDIA", "AMD", "ROCDL", "NVVM", "LLVM", "SPIRV"})
-#: Operators whose symbols would be taken for brackets or separators, and stand-ins made of letters.
+#: Operators whose symbols resemble brackets or separators, and private-use characters that replace them.
 _STAND_INS = {
     "()": "\ue000", "[]": "\ue001", "->": "\ue002", "->*": "\ue003", "<=>": "\ue004", "<<": "\ue005",
     "<<=": "\ue006", ">>": "\ue007", ">>=": "\ue008", "<": "\ue009", "<=": "\ue00a", ">": "\ue00b",

@@ -81,7 +81,7 @@ def _bare_end(outcome: Outcome) -> Diagnosis:
     code = f" with exit code {outcome.exit_code}" if outcome.exit_code is not None else ""
     return Diagnosis(
         kind=Kind.UNKNOWN,
-        headline=f"The compile ended{code} and said nothing",
+        headline=f"The compile ended{code} and printed nothing",
         message=text.message("\n".join(outcome.log.rstrip().split("\n")[-20:])) or f"ended{code}",
     )
 

@@ -34,7 +34,7 @@ _BYTE_ORDER_MARK = codecs.BOM_UTF8
 
 
 def _encoding(start: bytes) -> str | None:
-    """The UTF-16 that a text is written in; None for UTF-8 and whatever resembles it."""
+    """The variant of UTF-16 that a text is encoded in; None for UTF-8 and similar encodings."""
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     sample = start[:4096]
@@ -64,8 +64,8 @@ def _of_lines(lines: Iterable[str]) -> Iterator[bytes]:
     """An item is a line, or several; an empty one is an empty line."""
     batch: list[str] = []
     size = 0
-    for given in lines:
-        item = given.replace("\0", "") if "\0" in given else given
+    for line in lines:
+        item = line.replace("\0", "") if "\0" in line else line
         batch.append(item if item.endswith("\n") else f"{item}\n")
         size += len(item) + 1
         if size >= BLOCK:
@@ -85,16 +85,16 @@ def _pieces(log: Log) -> Iterator[bytes]:
 
 
 def _unescaped(match: re.Match[bytes]) -> bytes:
-    found = match.group()
-    if len(found) > 6 or found.endswith(b"\n"):
+    escape = match.group()
+    if len(escape) > 6 or escape.endswith(b"\n"):
         return b"\n"
-    if found[1:2] == b"u":
-        return chr(int(found[2:], 16)).encode("utf-8", "replace")
-    return _ESCAPED.get(found[1:], found[1:])
+    if escape[1:2] == b"u":
+        return chr(int(escape[2:], 16)).encode("utf-8", "replace")
+    return _ESCAPED.get(escape[1:], escape[1:])
 
 
 def _is_escaped(start: bytes) -> bool:
-    """True for JSON that holds a log in its strings."""
+    """True for JSON with a log in its strings."""
     return start.lstrip()[:2].startswith((b'{"', b'["', b'"')) and b"\\n" in start
 
 

@@ -23,7 +23,7 @@ _NEEDED = {
     ".amdgcn": ("target",),
     ".mlir": ("target",),
 }
-"""What the later stages take from options, by the ending of the text."""
+"""The options that later stages read, by the ending of the text."""
 _FIXED = ("num_warps", "num_ctas")
 """Options that a text of a later stage has built in."""
 
@@ -35,14 +35,14 @@ def declared_in(path: Path) -> Declared:
     except UnknownArchitecture as error:
         raise InputError(f"{path}: {error}") from None
     if not found.name:
-        raise InputError(f"{path}: holds no kernel: no function of {path.suffix.removeprefix('.')} in it")
+        raise InputError(f"{path}: contains no kernel: no function of {path.suffix.removeprefix('.')}")
     return found
 
 
 def read(path: Path, default: Target) -> Case:
     """The case of a text. ``default`` is its target where the text declares none. Raises InputError."""
     text = declared_in(path)
-    # Gluon's front end makes IR with layouts, Triton's makes it without.
+    # Gluon's front end generates IR with layouts, Triton's generates it without.
     gluon = path.suffix == ".glir" or (path.suffix == ".source" and "num_warps" in text.options)
     case = Case(
         folder=path.parent,
@@ -61,10 +61,11 @@ def completed(case: Case) -> Case:
     """A stored case of IR, with the options built into its text. Raises InputError where the case has other ones."""
     text = declared_in(case.path)
     if text.target is not None and text.target != case.target:
-        raise InputError(f"{case.path}: was made for {text.target}, and is IR for no other target than that")
+        raise InputError(f"{case.path}: is IR for {text.target} and cannot be compiled for another target")
     if text.backend not in (None, case.target.backend):
         example = "hip:gfx942" if text.backend == "hip" else "cuda:90"
-        raise InputError(f"{case.path}: is for {text.backend}, and does not say which; give --target, as in {example}")
+        problem = f"is for {text.backend} and does not name the architecture"
+        raise InputError(f"{case.path}: {problem}; give --target, as in {example}")
     for name in _FIXED:
         asked, built = case.options.get(name), text.options.get(name)
         if asked is not None and built is not None and asked != built:
@@ -73,13 +74,11 @@ def completed(case: Case) -> Case:
     return replace(case, options=frozen({**options, **case.options}))
 
 
-def assumed(case: Case, given: Any) -> str | None:
+def assumed(case: Case, stated: Any) -> str | None:
     """One line on the options that later stages read and that neither the text nor the command line states."""
-    unsaid = [name for name in case.origin.get("unsaid", ()) if name not in given and name not in case.options]
+    unsaid = [name for name in case.origin.get("unsaid", ()) if name not in stated and name not in case.options]
     if not unsaid:
         return None
     flags = ", ".join(f"--{name.replace('_', '-')}" for name in unsaid)
     values = [str(case.target) if name == "target" else f"the default {name}" for name in unsaid]
-    return (
-        f"{case.file} does not say {', '.join(unsaid)}: compiled with {', '.join(values)}; say otherwise with {flags}"
-    )
+    return f"{case.file} does not state {', '.join(unsaid)}: compiled with {', '.join(values)}; change with {flags}"

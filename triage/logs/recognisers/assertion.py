@@ -143,14 +143,14 @@ def _read(window: Window) -> Finding | None:
         file=assertion.file,
         line=assertion.line,
         source=users_location(earlier.locations) if earlier else None,
-        # A verifier prints what is wrong, and then the assertion that the verification succeeds fails.
+        # A verifier prints its error, and then an assertion fails because the verification did.
         notes=text.notes([earlier.text] if earlier else []),
     )
     return Finding(diagnosis, Specificity.FATAL, window.position, earlier.locations if earlier else ())
 
 
 def bound_type(line: str, parameter: str) -> str | None:
-    """The class that a template parameter of the asserting function stands for, without its namespaces."""
+    """The class that a template parameter of the asserting function is bound to, without its namespaces."""
     assertion = parse(line)
     bound = template_bindings(assertion.pretty).get(parameter) if assertion and assertion.pretty else None
     if bound is None:

@@ -19,7 +19,7 @@ SIGNALS: dict[str, tuple[Kind, str]] = {
     "SIGBUS": (Kind.SEGFAULT, "The compiler crashed with a bus error (SIGBUS)"),
     "SIGABRT": (Kind.ABORT, "The compiler aborted (SIGABRT) without a message"),
     "SIGFPE": (Kind.ABORT, "The compiler divided by zero (SIGFPE)"),
-    "SIGILL": (Kind.ABORT, "The compiler met an illegal instruction (SIGILL)"),
+    "SIGILL": (Kind.ABORT, "The compiler executed an illegal instruction (SIGILL)"),
     "SIGTRAP": (Kind.ABORT, "The compiler ran into a trap (SIGTRAP)"),
     "SIGKILL": (Kind.KILLED, "The process was killed (SIGKILL)"),
     "SIGTERM": (Kind.KILLED, "The process was asked to end (SIGTERM)"),
