@@ -167,9 +167,11 @@ def _instruction(scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
                 yield 1.1 + 0.15 * index, layout.with_fields(instr_shape=[16, columns, depth]), why
         for other in (8, 16, 32):
             yield 1.6, layout.with_fields(instr_shape=[16, instruction[1], other]), f"{name} of depth {other}"
-    # wgmma is Hopper's alone; elsewhere the layout of mma.sync is the one to have.
+    # Without wgmma the layout of mma.sync is the one to have.
     older = layout.with_fields(version=[2, 0], instr_shape=[16, 8])
-    yield (1.0 if scene.case.target.arch != "90" else 2.2), older, f"{name} as mma.sync has it"
+    gpu = scene.case.target.gpu
+    has_wgmma = gpu is not None and gpu.matrix is TensorCore.WGMMA
+    yield (2.2 if has_wgmma else 1.0), older, f"{name} as mma.sync has it"
 
 
 def _amd(scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
