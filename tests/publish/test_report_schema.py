@@ -119,6 +119,8 @@ WRONG = {
     "divisible by three": _put("case.divisible.a_ptr", 3),
     "no version": _drop("environment.triton"),
     "artifacts as a list": _put("artifacts", []),
+    "half a reduction": _put("minimized", {"schema": "triton-triage/minimized/1"}),
+    "a matrix without rows": _put("matrix", {"schema": "triton-triage/matrix/1", "cells": []}),
 }
 
 

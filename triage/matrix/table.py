@@ -76,14 +76,14 @@ class MatrixTable:
             if (cell := self.cells.get((row.name, target))) is not None
             for label in [letters[cell.signature or ""].label if cell.verdict.bad else None]
         ]
-        return _Document(
+        return TableDocument(
             self.case, self.rows, tuple(cells), tuple(letters.values()), self.histories, self.bisected
         ).to_json()
 
     @classmethod
     def from_json(cls, document: Any, where: str = "document") -> MatrixTable:
         """The table of a parsed document; ``where`` names it in errors. Raises InputError."""
-        whole = _Document.from_json(document, where)
+        whole = TableDocument.from_json(document, where)
         headlines = {failure.signature: failure.headline for failure in whole.failures}
         cells = {}
         for number, item in enumerate(whole.cells):
@@ -95,8 +95,8 @@ class MatrixTable:
 
 
 @dataclass(frozen=True, slots=True)
-class _Document(Documented):
-    """A table as its document has it: cells in a list, each with its row, target and letter."""
+class TableDocument(Documented):
+    """The same case over Triton releases: cells in a list, each with its row, target and letter."""
 
     schema_name: ClassVar[str] = SCHEMA
 

@@ -91,8 +91,8 @@ class OtherFailure(Documented):
 
 @dataclass(frozen=True, slots=True)
 class Minimized(Documented):
-    """What came out. ``reproduced``: exit codes of two runs of ``reproducer.py``; ``confirmed``: the case on disk,
-    compiled anew, has the signature. ``ended``: ``complete``, ``budget``, ``interrupted`` or what broke.
+    """The result of a reduction. ``reproduced``: exit codes of two runs of ``reproducer.py``; ``confirmed``: the case
+    on disk, compiled anew, has the signature. ``ended``: ``complete``, ``budget``, ``interrupted`` or what broke.
     ``anonymous``: None where that was not asked. ``findings``: other failures met on the way, by signature.
     ``launched``: exit codes of two runs of ``reproducer_launch.py``; None where it was not asked for, not written, or
     could not launch here, as ``not_launched`` says. ``script`` is what ``reproduced`` is of: a failure that needs a

@@ -14,11 +14,11 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", Path: "string", Target: "string"}
 
 
-def schema(cls: type[Documented], further: Mapping[str, Any], **keywords: Any) -> dict[str, Any]:
-    """The schema of a document. ``further``: schemas of fields that are added to it and that it may lack."""
+def schema(cls: type[Documented], added: Mapping[str, type[Documented]], **keywords: Any) -> dict[str, Any]:
+    """The schema of a document. ``added``: types of further fields, which it may lack."""
     definitions = _Definitions()
     root = definitions.object(cls)
-    root["properties"] |= further
+    root["properties"] |= {name: definitions.of(Shape.of(type_)) for name, type_ in added.items()}
     return {"$schema": _DRAFT, **keywords, **root, "$defs": definitions.named}
 
 
@@ -27,6 +27,7 @@ class _Definitions:
 
     def __init__(self) -> None:
         self.named: dict[str, Any] = {}
+        self._types: dict[str, Any] = {}
 
     def of(self, shape: Shape) -> dict[str, Any]:
         """The schema of a type."""
@@ -44,7 +45,8 @@ class _Definitions:
         if shape.items:
             if shape.items[-1] is ...:
                 return {"type": "array", "items": self.of(Shape.of(shape.items[0]))}
-            return {"type": "array", "prefixItems": [self.of(Shape.of(item)) for item in shape.items], "items": False}
+            items = [self.of(Shape.of(item)) for item in shape.items]
+            return {"type": "array", "prefixItems": items, "minItems": len(items), "items": False}
         if shape.values:
             values = self.of(Shape.of(shape.values))
             return {"type": "object", **({"additionalProperties": values} if values else {})}
@@ -54,6 +56,8 @@ class _Definitions:
 
     def _reference(self, cls: Any, make: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         name = cls.__name__[0].lower() + cls.__name__[1:]
+        if self._types.setdefault(name, cls) is not cls:
+            raise TypeError(f"{name}: two types of one schema have this name")
         if name not in self.named:
             description = " ".join(cls.__doc__.partition("\n\n")[0].split())
             self.named[name] = {"description": description.partition(". ")[0].rstrip(".") + "."}

@@ -6,8 +6,8 @@ import json
 from enum import Enum
 from typing import Any
 
-from triage.matrix import table as matrices
-from triage.minimize import run as minimizing
+from triage.matrix.table import TableDocument
+from triage.minimize.run import Minimized
 from triage.model import schema as schemas
 from triage.model.report import Report
 from triage.publish.compose.whole import cleaned, compose, shared
@@ -31,30 +31,7 @@ _ABOUT = {
     "description": "What triton-triage found out about one kernel in one configuration. Further fields may be added to "
     "any object; none is renamed or dropped within this version.",
 }
-_ADDED = {
-    "minimized": {
-        "type": "object",
-        "properties": {
-            "schema": {"const": minimizing.SCHEMA},
-            "case": {"$ref": "#/$defs/case"},
-            "signature": {"type": "string"},
-            "reproduced": {"type": "array", "items": {"type": "integer"}},
-        },
-        "required": ["schema", "case", "signature", "reproduced"],
-        "description": "The result of triage minimize.",
-    },
-    "matrix": {
-        "type": "object",
-        "properties": {
-            "schema": {"const": matrices.SCHEMA},
-            "rows": {"type": "array"},
-            "cells": {"type": "array"},
-            "targets": {"type": "array"},
-        },
-        "required": ["schema", "rows", "cells", "targets"],
-        "description": "The same case over Triton releases.",
-    },
-}
+_ADDED = {"minimized": Minimized, "matrix": TableDocument}
 """What ``report --format json`` adds to the report document."""
 
 

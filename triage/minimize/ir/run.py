@@ -44,9 +44,12 @@ class Measure(Documented):
 
 @dataclass(frozen=True, slots=True)
 class Result(Documented):
-    """``file`` is what ``stage`` was given, or its pass ``pass_name`` (as mlir-opt spells the pipeline); ``command``
+    """The reduced input of a failing stage or pass.
+
+    ``file`` is what ``stage`` was given, or its pass ``pass_name`` (as mlir-opt spells the pipeline); ``command``
     shows the failure with the compiler's own tools, ``script`` with Triton alone. ``reproduced``: exit codes of two
-    runs of the script. ``ended``: ``complete``, ``budget``, ``interrupted``, or what went wrong."""
+    runs of the script. ``ended``: ``complete``, ``budget``, ``interrupted``, or what went wrong.
+    """
 
     file: Path
     script: Path

@@ -15,6 +15,7 @@ from triage.model.report import Match, Report, Suggestion
 from triage.publish.ci.places import FilePosition, Places
 from triage.publish.github.mark import digest
 from triage.publish.visible import clipped, one_line, visible
+from triage.publish.words import change
 
 _MOST_MESSAGE = 8_000
 """Characters of a compiler message; a traceback has about three thousand."""
@@ -128,8 +129,7 @@ def _failure(
 
 
 def _instead(suggestion: Suggestion) -> str:
-    changes = " ".join(f"{name}={value}" for name, value in suggestion.changes.items())
-    return ": ".join(part for part in (changes, suggestion.why or suggestion.note) if part)
+    return ": ".join(part for part in (change(suggestion), suggestion.why or suggestion.note) if part)
 
 
 def _clean(checked: Checked, scrub: Scrub) -> Checked:
