@@ -26,7 +26,7 @@ import pytest
 
 import triage
 from triage.cli.main import main
-from triage.harness.toolchains import Toolchain, Toolchains
+from triage.harness.toolchains import Toolchain, Toolchains, cache_root
 
 DATA = Path(__file__).parent / "data"
 KERNELS = DATA / "kernels.py"
@@ -52,6 +52,19 @@ class Run:
 
 
 Triage = Callable[..., Run]
+
+
+_LIBRARY_KEYS = cache_root() / "library-keys"
+
+
+def new_cache(folder: Path) -> Path:
+    """A cache folder that has the user's hashes of Triton's files: each takes a third of a second to compute."""
+    link = folder / "library-keys"
+    if not link.exists():
+        for path in (folder, _LIBRARY_KEYS):
+            path.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(_LIBRARY_KEYS)
+    return folder
 
 
 def _variables(cache: Path) -> dict[str, str]:
@@ -91,8 +104,8 @@ def triton_320(toolchains: Toolchains) -> Toolchain:
 
 @pytest.fixture(scope="session")
 def empty_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with nothing in it, for what makes no environment."""
-    return tmp_path_factory.mktemp("empty-cache")
+    """A cache without environments and outcomes."""
+    return new_cache(tmp_path_factory.mktemp("empty-cache"))
 
 
 @pytest.fixture(scope="session")
@@ -118,7 +131,7 @@ def cache(shared_folder: Path, triton_320: Toolchain) -> Path:
     environment, root = triton_320.python.parent.parent, shared_folder / "cache"
     with locked(shared_folder):
         if not root.exists():
-            (root / "toolchains").mkdir(parents=True)
+            (new_cache(root) / "toolchains").mkdir()
             (root / "toolchains" / environment.name).symlink_to(environment)
     return root
 

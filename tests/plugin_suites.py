@@ -12,6 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from commands import new_cache
 
 import triage
 from triage.harness.toolchains.installers import find_installer
@@ -51,7 +52,7 @@ class Suite:
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTHONPATH": os.pathsep.join([str(ROOT), str(PROGRAMS)]),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "TRITON_TRIAGE_CACHE": str(self.folder / "cache"),
+            "TRITON_TRIAGE_CACHE": str(new_cache(self.folder / "cache")),
             "TRITON_DEFAULT_FP_FUSION": "1",
             "WORKER": str(ROOT / "triage/harness/worker"),
             **variables,

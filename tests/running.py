@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Run, start_triage
+from commands import Run, new_cache, start_triage
 
 from triage.harness.toolchains import Toolchain
 from triage.model import case as cases
@@ -53,7 +53,7 @@ class Bench:
         """The program under ``triage run``, and what was captured kept; without a search for neighbours."""
         command = [str(self.python), str(PROGRAMS / program), *arguments]
         given = ["run", "--no-suggest", "-o", str(self.captured), *options, "--", *command]
-        return start_triage(self.folder / "cache", *given, **self.variables(**variables))
+        return start_triage(new_cache(self.folder / "cache"), *given, **self.variables(**variables))
 
     def document(self, program: str, *arguments: str, options: tuple[str, ...] = ()) -> Any:
         """The document of a run."""

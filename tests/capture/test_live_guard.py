@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import Run
+from commands import Run, new_cache
 from running import PROGRAMS
 
 import triage
@@ -23,7 +23,7 @@ def start(folder: Path, program: str, *arguments: str, **variables: str) -> Run:
         **os.environ,
         "PYTHONPATH": str(ROOT),
         "TRITON_CACHE_DIR": str(folder / "triton"),
-        "TRITON_TRIAGE_CACHE": str(folder / "cache"),
+        "TRITON_TRIAGE_CACHE": str(new_cache(folder / "cache")),
         "TRITON_DEFAULT_FP_FUSION": "1",
         "TMPDIR": str(folder),
         **variables,

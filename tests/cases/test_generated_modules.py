@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Triage
+from commands import Triage, new_cache
 from golden_files import Golden
 
 from triage.cases.artifacts import generated
@@ -29,7 +29,7 @@ BEST = {"XBLOCK": 1024, "num_warps": 4, "num_stages": 1, "found_by_coordesc": Fa
 @pytest.fixture(autouse=True)
 def own_cases(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cases made from files go to a cache of the test's own."""
-    monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(new_cache(tmp_path_factory.mktemp("cache"))))
 
 
 def copy(name: str, folder: Path, best: dict[str, Any] | None = None) -> Path:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import new_cache
 from plugin_suites import PROGRAMS, ROOT
 
 CELLS: dict[str, str] = runpy.run_path(str(PROGRAMS / "cells.py"))["CELLS"]
@@ -24,7 +25,7 @@ def variables(folder: Path) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "IPYTHONDIR": str(folder / "ipython"),
         "TRITON_CACHE_DIR": str(folder / "triton"),
-        "TRITON_TRIAGE_CACHE": str(folder / "cache"),
+        "TRITON_TRIAGE_CACHE": str(new_cache(folder / "cache")),
         "TRITON_DEFAULT_FP_FUSION": "1",
         "TMPDIR": str(folder),
     }
