@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import json
 import sys
-import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -20,12 +19,11 @@ from tempfile import TemporaryDirectory
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.toolchains import Toolchains
-from triage.minimize.oracle import Oracle, Verdict
-from triage.minimize.specimen import Specimen
+from triage.minimize.oracle import CountingRunner, Oracle
+from triage.minimize.problem import Verdict
+from triage.minimize.source.compiling import Compiler
+from triage.minimize.source.specimen import Specimen
 from triage.model import case as cases
-
-_UNBOUNDED = 1 << 30
-_DAY_S = 86_400.0
 
 
 def parsed(text: str) -> ast.Module | None:
@@ -54,7 +52,7 @@ def fitted(specimen: Specimen, tree: ast.Module) -> Specimen:
         return specimen
     left = {node.arg for node in ast.walk(kernels[-1].args) if isinstance(node, ast.arg)}
     given = [*specimen.case.signature, *specimen.case.constexprs]
-    return replace(specimen, case=specimen.without(tuple(name for name in given if name not in left)))
+    return replace(specimen, case=specimen.case_without([name for name in given if name not in left]))
 
 
 def main(path: Path, fit: bool) -> None:
@@ -62,23 +60,23 @@ def main(path: Path, fit: bool) -> None:
     toolchains = Toolchains()
     toolchain = toolchains.resolve(case.triton)
     case = replace(case, triton=toolchain.triton)
-    original = Specimen(case.path.read_text(encoding="utf-8"), case)
+    original = Specimen(case.path.read_text(encoding="utf-8"), case, in_package=True)
     limits = Limits(memory_bytes=default_memory_bytes())
     with TemporaryDirectory(prefix="triage-shrinkray-") as folder, Engine(1, spare=toolchains.installed) as engine:
-        oracle = Oracle(engine, toolchain, limits, Path(folder), _UNBOUNDED, time.monotonic() + _DAY_S)
-        oracle.learn(original, None)
-        # From here on each candidate stands alone in its folder, as those of ``triage minimize`` do.
-        oracle.siblings = False
-        print(json.dumps([Verdict.SAME.value, oracle.compiles]), flush=True)
+        runner = CountingRunner(engine)
+        compiler = Compiler(runner, toolchain, limits, Path(folder))
+        failure = compiler.learn(original)
+        oracle = Oracle(runner, compiler.trials(failure), Specimen.key, failure.repeats)
+        print(json.dumps([Verdict.SAME.value, runner.runs]), flush=True)
         imported = packages(ast.parse(original.text))
         warnings.simplefilter("ignore", SyntaxWarning)  # Candidates have odd literals.
         for line in sys.stdin:
-            candidate = replace(original, text=json.loads(line))
+            candidate = replace(original, text=json.loads(line), in_package=False)
             verdict = Verdict.INVALID
             # A package of another name is a name that lost letters; the oracle would say that the environment lacks it.
             if (tree := parsed(candidate.text)) is not None and packages(tree) <= imported:
                 verdict = oracle.ask([fitted(candidate, tree) if fit else candidate])[0]
-            print(json.dumps([verdict.value, oracle.compiles]), flush=True)
+            print(json.dumps([verdict.value, runner.runs]), flush=True)
 
 
 if __name__ == "__main__":

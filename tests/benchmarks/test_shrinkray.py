@@ -31,7 +31,7 @@ import pytest
 from commands import Run, start_triage
 
 import triage
-from triage.minimize.specimen import tokens
+from triage.minimize.source.specimen import tokens
 from triage.model import case as cases
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]

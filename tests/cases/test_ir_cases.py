@@ -21,7 +21,7 @@ from triage.harness.judge import judge as judge_attempt
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
 from triage.matrix.cell import CellVerdict, judge
-from triage.minimize.run import Options as MinimizeOptions
+from triage.minimize.result import MinimizeOptions
 from triage.minimize.run import minimize
 from triage.model import case as cases
 from triage.model.case import Case, frozen

@@ -15,7 +15,7 @@ import pytest
 from commands import KERNELS, Run, call_triage
 
 import triage
-from triage.minimize.specimen import tokens
+from triage.minimize.source.specimen import tokens
 
 HELPERS = """\
 import triton

@@ -16,9 +16,9 @@ from commands import Run, start_triage
 import triage
 from triage import logs
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.minimize import emit, launch
-from triage.minimize.oracle import Failure, Identity
-from triage.minimize.specimen import Specimen
+from triage.minimize import launch_script, reproducer
+from triage.minimize.failure import Identity, OriginalFailure
+from triage.minimize.source.specimen import Specimen
 from triage.model import case as cases
 from triage.model.case import Case, frozen
 from triage.model.outcome import Outcome, Stage, Status
@@ -131,10 +131,10 @@ def case(folder: Path, name: str, block: int = 128) -> Case:
     return cases.checked(document, folder, "case.json")
 
 
-def failure(seen: Outcome) -> Failure:
+def failure(seen: Outcome) -> OriginalFailure:
     diagnosis = logs.diagnose_outcome(seen)
     assert diagnosis is not None
-    return Failure(diagnosis, seen, Identity.of(diagnosis), Identity.of(diagnosis), 1.0)
+    return OriginalFailure(diagnosis, seen, Identity.of(diagnosis), Identity.of(diagnosis), 1.0)
 
 
 def said(name: str) -> Outcome:
@@ -146,12 +146,12 @@ def here(toolchains: Toolchains) -> Toolchain:
     return toolchains.resolve(None, sys.executable)
 
 
-def ran(case: Case, seen: Outcome, toolchain: Toolchain) -> emit.Ran:
+def ran(case: Case, seen: Outcome, toolchain: Toolchain) -> reproducer.Ran:
     specimen = Specimen(case.path.read_text(), case)
-    made = launch.arguments(case, case.inputs)
-    script = case.folder / launch.FILE
-    script.write_text(launch.reproducer(specimen, made, failure(seen), toolchain.triton))
-    return emit.run_once(script, toolchain, 120.0)
+    made = launch_script.arguments(case, case.inputs)
+    script = case.folder / launch_script.FILE
+    script.write_text(launch_script.reproducer(specimen, made, failure(seen), toolchain.triton))
+    return reproducer.run_once(script, toolchain, 120.0)
 
 
 CODES = [
@@ -200,7 +200,7 @@ def test_inputs_are_what_they_say(tmp_path: Path, here: Toolchain, type_: str) -
 
 
 def test_a_launch_that_does_not_end(tmp_path: Path, here: Toolchain, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "_START_S", 15.0)
+    monkeypatch.setattr(launch_script, "_START_S", 15.0)
     found = ran(case(tmp_path, "spin"), Outcome(Status.TIMEOUT, Stage.LAUNCH, limit_s=1.0), here)
     assert found.code == 1, found
 
@@ -223,7 +223,7 @@ def test_minimized_by_launching(tmp_path: Path, here: Toolchain, name: str) -> N
     document = done.document
     assert (done.code, document["launched"], document["reproduced"]) == (0, [1, 1], [1, 1]), done.err
     assert document["signature"].startswith("v2|launch-error|")
-    assert document["reproducer"] == str(tmp_path / "min" / launch.FILE)
+    assert document["reproducer"] == str(tmp_path / "min" / launch_script.FILE)
     assert not (tmp_path / "min" / "reproducer.py").exists()
     assert document["after"]["tokens"] < document["before"]["tokens"] // 3
 

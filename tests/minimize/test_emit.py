@@ -7,7 +7,7 @@ import re
 import pytest
 
 from triage import logs
-from triage.minimize.emit import Expected, expected
+from triage.minimize.reproducer import Expected, expected
 from triage.model.outcome import Outcome, PythonError, Stage, Status
 
 ASSERTION = "python: /build/lib/Dialect/PlanCTA.cpp:12: void a::b(int): Assertion `!tiled && n > 16' failed.\n"

@@ -18,13 +18,14 @@ from commands import start_triage
 from conftest import NEWEST
 
 from triage import logs
+from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
-from triage.minimize import launch
-from triage.minimize.launching import Launching
-from triage.minimize.oracle import Failure, Identity
-from triage.minimize.specimen import Specimen
+from triage.minimize import launch_script
+from triage.minimize.failure import Identity, OriginalFailure
+from triage.minimize.launcher import Launcher
+from triage.minimize.source.specimen import Specimen
 from triage.model import case as cases
 from triage.model.case import Case, frozen
 from triage.model.outcome import Outcome, Stage, Status, Undecided
@@ -91,11 +92,11 @@ def case(folder: Path, **document: Any) -> Case:
     return cases.checked(whole, folder, "case.json")
 
 
-def failure(log: str = WILD) -> Failure:
+def failure(log: str = WILD) -> OriginalFailure:
     outcome = Outcome(Status.ERROR, Stage.LAUNCH, log=log, limit_s=60.0)
     diagnosis = logs.diagnose_outcome(outcome)
     assert diagnosis is not None
-    return Failure(diagnosis, outcome, Identity.of(diagnosis), Identity.of(diagnosis), 1.0)
+    return OriginalFailure(diagnosis, outcome, Identity.of(diagnosis), Identity.of(diagnosis), 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -117,10 +118,10 @@ def run(driver: Path, release: Callable[[str], Toolchain], tmp_path: Path) -> Ru
     def run(case: Case, *, seen: str = WILD, version: str = NEWEST, **variables: str) -> tuple[int, str]:
         toolchain = release(version)
         specimen = Specimen(case.path.read_text(), case)
-        made = launch.arguments(case, case.inputs)
-        script = tmp_path / launch.FILE
+        made = launch_script.arguments(case, case.inputs)
+        script = tmp_path / launch_script.FILE
         # The child prints what it does only where nothing is recognised; here it is wanted always.
-        text = launch.reproducer(specimen, made, failure(seen), toolchain.triton)
+        text = launch_script.reproducer(specimen, made, failure(seen), toolchain.triton)
         script.write_text(text.replace("    ended_by = ", "    print(said)\n    ended_by = "))
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | variables
         environment = {"LD_LIBRARY_PATH": str(driver), "TRITON_LIBCUDA_PATH": str(driver)} | environment
@@ -203,55 +204,57 @@ def test_limits_that_only_the_driver_knows(over: str, words: str, there: bool) -
     outcome = Outcome(Status.ERROR, Stage.LOAD, over_limit=over)
     diagnosis = logs.diagnose_outcome(outcome)
     assert diagnosis is not None
-    pattern = launch.expected(Failure(diagnosis, outcome, Identity.of(diagnosis), Identity.of(diagnosis), 1.0)).pattern
+    pattern = launch_script.expected(
+        OriginalFailure(diagnosis, outcome, Identity.of(diagnosis), Identity.of(diagnosis), 1.0)
+    ).pattern
     assert pattern is not None
     assert bool(re.search(pattern, f"RuntimeError: Triton Error [CUDA]: {words}\n")) is there
     assert re.search(pattern, f"OutOfResources: out of resource: {over.partition(':')[0]}, Required: 2048")
 
 
 def test_arguments_without_inputs(tmp_path: Path) -> None:
-    found = launch.arguments(case(tmp_path, **ADD, divisible={"n": 16}))
+    found = launch_script.arguments(case(tmp_path, **ADD, divisible={"n": 16}))
     buffer = ("fp32", [1 << 24], "zeros", 0, 1)
-    assert found == launch.Arguments({"x_ptr": buffer, "n": 16, "y_ptr": buffer, "scale": 1.0}, (1, 1, 1))
+    assert found == launch_script.LaunchArguments({"x_ptr": buffer, "n": 16, "y_ptr": buffer, "scale": 1.0}, (1, 1, 1))
 
 
 def test_arguments_of_the_original_serve_what_is_left_of_it(tmp_path: Path) -> None:
     whole = case(tmp_path, **ADD, inputs={**INPUTS, "grid": [3]})
     left = {"x_ptr": "*fp32", "scale": "fp32"}
     smaller = replace(whole, signature=frozen(left), inputs=frozen())
-    found = launch.arguments(smaller, frozen(), whole.inputs)
-    assert found == launch.Arguments({"x_ptr": ("fp32", [1000], "normal", 0, 1), "scale": 0.5}, (3, 1, 1))
+    found = launch_script.arguments(smaller, frozen(), whole.inputs)
+    assert found == launch_script.LaunchArguments({"x_ptr": ("fp32", [1000], "normal", 0, 1), "scale": 0.5}, (3, 1, 1))
 
 
 def test_what_cannot_be_made_is_said(tmp_path: Path) -> None:
-    with pytest.raises(launch.CannotLaunch, match="x_ptr: values of type 'nvTmaDesc' cannot be made"):
-        launch.arguments(case(tmp_path, **{**ADD, "signature": {**ADD["signature"], "x_ptr": "nvTmaDesc"}}))
+    with pytest.raises(launch_script.UnsupportedArgument, match="x_ptr: values of type 'nvTmaDesc' cannot be made"):
+        launch_script.arguments(case(tmp_path, **{**ADD, "signature": {**ADD["signature"], "x_ptr": "nvTmaDesc"}}))
 
 
 LIMITS = Limits(60.0)
 
 
 @pytest.fixture
-def engine(driver: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Launching]:
+def launcher(driver: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Launcher]:
     monkeypatch.setenv("LD_LIBRARY_PATH", str(driver))
     monkeypatch.setenv("TRITON_LIBCUDA_PATH", str(driver))
-    with Launching(2) as engine:
-        yield engine
+    with Engine(2) as engine:
+        yield Launcher(engine)
 
 
-def asked(engine: Launching, case: Case, toolchain: Toolchain, limits: Limits = LIMITS) -> Outcome | Undecided:
-    (attempt,) = engine.run([Request(case, toolchain, limits, FullCompile(use_cache=False))])
+def asked(launcher: Launcher, case: Case, toolchain: Toolchain, limits: Limits = LIMITS) -> Outcome | Undecided:
+    (attempt,) = launcher.run([Request(case, toolchain, limits, FullCompile(use_cache=False))])
     return attempt.result
 
 
 def test_what_compiles_is_launched(
-    engine: Launching, release: Callable[[str], Toolchain], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    launcher: Launcher, release: Callable[[str], Toolchain], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, here = case(tmp_path, **ADD), release(NEWEST)
     monkeypatch.setenv("STUB_FINISH", "700")
-    original = asked(engine, whole, here)
+    original = asked(launcher, whole, here)
     assert isinstance(original, Outcome)
-    assert (original.status, original.stage, launch.needed(original)) == (Status.ERROR, Stage.LAUNCH, True)
+    assert (original.status, original.stage, launch_script.needed(original)) == (Status.ERROR, Stage.LAUNCH, True)
     diagnosis = logs.diagnose_outcome(original)
     assert diagnosis is not None
     assert diagnosis.signature == "v2|launch-error|an illegal memory access was encountered"
@@ -260,31 +263,31 @@ def test_what_compiles_is_launched(
         replace(whole, target=Target("cuda", "80")),
         replace(whole, inputs=frozen({**INPUTS, "grid": ["n // FACTOR // 0"]})),
     ):
-        assert asked(engine, other, here).__class__ is Undecided
+        assert asked(launcher, other, here).__class__ is Undecided
     monkeypatch.delenv("STUB_FINISH")
-    healthy = asked(engine, whole, here)
+    healthy = asked(launcher, whole, here)
     assert isinstance(healthy, Outcome)
     assert not healthy.failed
     monkeypatch.setenv("STUB_DEVICES", "0")
-    lost = asked(engine, whole, here)
+    lost = asked(launcher, whole, here)
     assert lost == Undecided("no GPU that can be used here: CUDA error: no CUDA-capable device is detected")
 
 
 def test_what_does_not_compile_is_not_launched(
-    engine: Launching, release: Callable[[str], Toolchain], tmp_path: Path
+    launcher: Launcher, release: Callable[[str], Toolchain], tmp_path: Path
 ) -> None:
     broken = case(tmp_path, **{**ADD, "constexprs": {"FACTOR": 2, "BLOCK": 100}})
-    first = asked(engine, broken, release(NEWEST))
+    first = asked(launcher, broken, release(NEWEST))
     assert isinstance(first, Outcome)
-    assert (first.stage, launch.needed(first), engine.needed) == (Stage.SOURCE, False, False)
+    assert (first.stage, launch_script.needed(first), launcher.needed) == (Stage.SOURCE, False, False)
 
 
 @pytest.mark.slow
 def test_a_launch_that_does_not_end_is_a_timeout(
-    engine: Launching, release: Callable[[str], Toolchain], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    launcher: Launcher, release: Callable[[str], Toolchain], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STUB_SECONDS", "300")
-    found = asked(engine, case(tmp_path, **ADD), release(NEWEST), Limits(8.0))
+    found = asked(launcher, case(tmp_path, **ADD), release(NEWEST), Limits(8.0))
     assert isinstance(found, Outcome)
     assert (found.status, found.stage, found.limit_s) == (Status.TIMEOUT, Stage.LAUNCH, 8.0)
 
@@ -298,7 +301,7 @@ def test_a_whole_reduction_by_launching(driver: Path, empty_cache: Path, tmp_pat
     done = start_triage(empty_cache, *arguments, STUB_FINISH="700", **paths)
     document = done.document
     assert (done.code, document["launched"], document["reproduced"]) == (0, [1, 1], [1, 1]), done.err
-    assert document["reproducer"] == str(tmp_path / "min" / launch.FILE)
+    assert document["reproducer"] == str(tmp_path / "min" / launch_script.FILE)
     assert not (tmp_path / "min" / "reproducer.py").exists()
     assert document["after"]["body_lines"] == 1
     lost = start_triage(empty_cache, *arguments[:-1], tmp_path / "other", STUB_DEVICES="0", **paths)
@@ -315,5 +318,7 @@ def test_without_a_gpu_the_file_is_written_and_nothing_claimed(empty_cache: Path
     )
     document = done.document
     assert (done.code, document["launched"], document["reproduced"]) == (0, None, [1, 1]), done.err
-    assert document["not_launched"].startswith(f"{launch.FILE} was not launched here: no GPU that can be used here: ")
-    assert (tmp_path / "min" / launch.FILE).is_file()
+    assert document["not_launched"].startswith(
+        f"{launch_script.FILE} was not launched here: no GPU that can be used here: "
+    )
+    assert (tmp_path / "min" / launch_script.FILE).is_file()

@@ -21,10 +21,11 @@ from triage.harness.environment import worker_environment
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
-from triage.minimize.emit import reproducer
-from triage.minimize.oracle import Failure, Identity
-from triage.minimize.run import Minimized, Options, minimize
-from triage.minimize.specimen import Specimen
+from triage.minimize.failure import Identity, OriginalFailure
+from triage.minimize.reproducer import reproducer
+from triage.minimize.result import MinimizeOptions, MinimizeResult
+from triage.minimize.run import minimize
+from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
 from triage.model.outcome import Outcome, Undecided
 
@@ -67,7 +68,7 @@ class Bench:
         diagnosis = logs.diagnose_outcome(outcome, case.path)
         assert diagnosis is not None
         identity = Identity.of(diagnosis)
-        failure = Failure(diagnosis, outcome, identity, identity, 1.0)
+        failure = OriginalFailure(diagnosis, outcome, identity, identity, 1.0)
         specimen = Specimen(case.path.read_text(encoding="utf-8"), case)
         text = reproducer(specimen, failure, self._toolchain.triton, diagnosis.headline)
         looked_for = _SETTINGS.search(script.read_text(encoding="utf-8"))
@@ -82,9 +83,9 @@ def bench(shared_engine: Engine, release: Callable[[str], Toolchain]) -> Callabl
     return lambda trap: Bench(shared_engine, release(trap.triton or "newest"))
 
 
-def reduced(trap: Trap, folder: Path) -> Minimized:
+def reduced(trap: Trap, folder: Path) -> MinimizeResult:
     most = _QUICK if trap.name in QUICK else _COMPILES
-    options = Options(folder / "min", triton=trap.triton, limits=_LIMITS, jobs=2, compiles=most, ir=False)
+    options = MinimizeOptions(folder / "min", triton=trap.triton, limits=_LIMITS, jobs=2, compiles=most, ir=False)
     return minimize(trap.whole(folder / "whole"), options)
 
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from triage.minimize.search import cascaded
 from triage.minimize.source import arguments, expressions, helpers, naming, statements
-from triage.minimize.source.names import undefined
-from triage.minimize.source.view import Step, View, sound, tidied
-from triage.minimize.specimen import Specimen, body_lines, tokens
+from triage.minimize.source.reduce import without_dead
+from triage.minimize.source.specimen import Specimen, body_lines, tokens
+from triage.minimize.source.tidy import tidied
+from triage.minimize.source.view import SourcePatch, View, sound
 from triage.model.case import Case, frozen
-from triage.source import siblings
+from triage.source.imports import with_imports_inlined
+from triage.source.names import undefined
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
 KERNEL = (
@@ -53,7 +54,7 @@ def view(text: str = KERNEL, **changes: object) -> View:
     return found
 
 
-def made(seen: View, steps: list[Step]) -> list[str]:
+def made(seen: View, steps: list[SourcePatch]) -> list[str]:
     """The texts that the steps give, one by one, without those that cannot be kernels."""
     return [one.text for one in (seen.apply([step]) for step in steps) if one is not None]
 
@@ -123,7 +124,7 @@ def test_branches_and_loops_give_way_to_what_is_in_them() -> None:
 
 def test_what_nothing_reads_goes_at_once() -> None:
     text = HEAD + "import os\n\n@triton.jit\ndef kernel(a_ptr, n):\n    a = n\n    b = a\n    tl.store(a_ptr, 1)\n"
-    left = cascaded(specimen(text, constexprs={}))
+    left = without_dead(specimen(text, constexprs={}))
     assert left is not None
     assert "def kernel(a_ptr):\n    tl.store(a_ptr, 1)\n" in left.text
     assert "import os" not in left.text
@@ -364,22 +365,22 @@ def test_modules_of_a_package_are_written_out_once(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
     case = Case(tmp_path / "lib" / "ops", "kernel.py", "kernel", frozen({"a_ptr": "*fp32"}))
-    whole = siblings.with_siblings(Specimen(PACKAGE["lib/ops/kernel.py"], case))
-    assert whole.text.startswith("from __future__ import annotations\n")
-    assert whole.text.count("def twice") == 1
-    assert "double = twice" in whole.text
-    assert "tl.store(a_ptr, twice(double(3)))" in whole.text
-    assert not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(ast.parse(whole.text)))
+    whole = with_imports_inlined(PACKAGE["lib/ops/kernel.py"], case.path)
+    assert whole.startswith("from __future__ import annotations\n")
+    assert whole.count("def twice") == 1
+    assert "double = twice" in whole
+    assert "tl.store(a_ptr, twice(double(3)))" in whole
+    assert not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(ast.parse(whole)))
 
 
 def test_siblings_are_written_out(tmp_path: Path) -> None:
     (tmp_path / "ops.py").write_text("import triton\n\n\n@triton.jit\ndef double(x):\n    return x * 2\n")
     text = HEAD + "import ops\n\n\n@triton.jit\ndef kernel(a_ptr):\n    tl.store(a_ptr, ops.double(1))\n"
     case = Case(tmp_path, "kernel.py", "kernel", frozen({"a_ptr": "*fp32"}))
-    whole = siblings.with_siblings(Specimen(text, case))
-    assert "def double" in whole.text
-    assert "tl.store(a_ptr, double(1))" in whole.text
-    assert sound(whole)
+    whole = with_imports_inlined(text, case.path)
+    assert "def double" in whole
+    assert "tl.store(a_ptr, double(1))" in whole
+    assert sound(Specimen(whole, case))
 
 
 def test_comments_and_docstrings_go() -> None:

@@ -17,7 +17,8 @@ from triage.harness.store import Store
 from triage.harness.toolchains import Toolchains
 from triage.matrix import releases
 from triage.matrix.runner import Runner
-from triage.minimize import run as minimizing
+from triage.minimize.result import MinimizeOptions
+from triage.minimize.run import minimize
 from triage.model.errors import EnvironmentFault, TriageError
 from triage.model.progress import Progress
 from triage.model.releases import RELEASES
@@ -73,7 +74,7 @@ def _step(missing: str, work: Callable[[], None]) -> None:
 
 
 def _minimize(report: Report, options: Options, folder: Path, progress: Progress) -> None:
-    reduction = minimizing.Options(
+    reduction = MinimizeOptions(
         folder=folder,
         triton=options.triton,
         python=options.python,
@@ -82,7 +83,7 @@ def _minimize(report: Report, options: Options, folder: Path, progress: Progress
         seconds=_REDUCTION_S,
         resume=options.cache,
     )
-    minimizing.minimize(report.case, reduction, progress)
+    minimize(report.case, reduction, progress)
 
 
 def _matrix(report: Report, options: Options, folder: Path, progress: Progress, command_line: str) -> None:

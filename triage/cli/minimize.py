@@ -16,8 +16,9 @@ import click
 from triage.cases.locate import locate
 from triage.cli.options import case_options, compile_options
 from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
-from triage.minimize.launch import FILE
-from triage.minimize.run import MOST_COMPILES, MOST_SECONDS, Minimized, Options, minimize
+from triage.minimize.launch_script import FILE
+from triage.minimize.result import MOST_COMPILES, MOST_SECONDS, MinimizeOptions, MinimizeResult
+from triage.minimize.run import minimize
 from triage.model.errors import InputError
 from triage.publish.formats.terminal import console
 from triage.publish.visible import visible
@@ -44,37 +45,37 @@ _MOST_FINDINGS = 5
 @click.option("--no-ir", is_flag=True, help="Leave out the failing pass and the module before it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as a document on standard output.")
 @click.option("-o", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Where it goes. [./KERNEL-min]")
-def command(case: str, as_json: bool, folder: Path | None, **given: Any) -> int:
+def command(case: str, as_json: bool, folder: Path | None, **chosen: Any) -> int:
     """Shrink CASE while it fails the same way, and write a reproducer.
 
     Ctrl-C ends it and keeps the best so far; the same command goes on from there.
     """
-    found = locate(case, given)
-    compiles, seconds = _budget(given["budget"])
-    options = Options(
-        folder=folder or Path(f"{found.name}-min"),
-        triton=given["triton"],
-        python=given["python"],
+    located = locate(case, chosen)
+    compiles, seconds = _budget(chosen["budget"])
+    options = MinimizeOptions(
+        folder=folder or Path(f"{located.name}-min"),
+        triton=chosen["triton"],
+        python=chosen["python"],
         limits=Limits(
-            given["timeout"] or DEFAULT_TIMEOUT_S,
-            parse_size(given["memory"]) if given["memory"] else default_memory_bytes(),
+            chosen["timeout"] or DEFAULT_TIMEOUT_S,
+            parse_size(chosen["memory"]) if chosen["memory"] else default_memory_bytes(),
         ),
-        jobs=given["jobs"],
-        repeat=given["repeat"],
+        jobs=chosen["jobs"],
+        repeat=chosen["repeat"],
         compiles=compiles,
         seconds=seconds,
-        anonymize=given["anonymize"],
-        resume=not given["no_cache"],
-        launch=given["launch"],
-        ir=not given["no_ir"],
+        anonymize=chosen["anonymize"],
+        resume=not chosen["no_cache"],
+        launch=chosen["launch"],
+        ir=not chosen["no_ir"],
     )
     with console.progress() as progress, _terminable():
-        done = minimize(found, options, progress)
+        result = minimize(located, options, progress)
     if as_json:
-        click.echo(json.dumps(done.to_json(), indent=2))
+        click.echo(json.dumps(result.to_json(), indent=2))
     else:
-        _print(done)
-    return 0 if done.holds else 3
+        _print(result)
+    return 0 if result.holds else 3
 
 
 @contextmanager
@@ -94,64 +95,65 @@ def _terminable() -> Iterator[None]:
 def _budget(text: str | None) -> tuple[int, float]:
     if text is None:
         return MOST_COMPILES, MOST_SECONDS
-    found = re.fullmatch(r"(\d{1,6})(s?)", text.strip())
-    if found is None or int(found[1]) == 0:
+    number = re.fullmatch(r"(\d{1,6})(s?)", text.strip())
+    if number is None or int(number[1]) == 0:
         raise InputError(f"--budget {text!r}: give compiles (500) or seconds (60s)")
-    number = int(found[1])
-    # Who gives the one wants it used.
-    return (1_000_000, float(number)) if found[2] else (number, float("inf"))
+    # A bound that the user states replaces the default of the other.
+    return (1_000_000, float(number[1])) if number[2] else (int(number[1]), float("inf"))
 
 
-def _print(done: Minimized) -> None:
-    before, after = done.before, done.after
+def _print(result: MinimizeResult) -> None:
+    before, after = result.before, result.after
     share = 100 * after.tokens / max(before.tokens, 1)
     lines = [
-        done.headline,
+        result.headline,
         f"{before.tokens} tokens, {before.lines} lines of kernel body -> {after.tokens} tokens ({share:.0f} %), "
-        f"{after.lines} lines; {done.compiles} compiles, {done.seconds:.0f} s",
-        f"signature: {done.signature}",
-        f"fails in {done.rate:.0%} of the compiles of the original; {done.repeat} a candidate",
+        f"{after.lines} lines; {result.compiles} compiles, {result.seconds:.0f} s",
+        f"signature: {result.signature}",
+        f"fails in {result.rate:.0%} of the compiles of the original; {result.repeat} a candidate",
         "",
-        (done.case.path).read_text(encoding="utf-8").strip("\n"),
+        result.case.path.read_text(encoding="utf-8").strip("\n"),
         "",
-        f"{done.folder}: kernel.py, case.json, {done.script.name}",
-        _said(done),
-        *_launched(done),
-        *_ir(done),
+        f"{result.folder}: kernel.py, case.json, {result.script.name}",
+        _checked(result),
+        *_launched(result),
+        *_ir(result),
     ]
-    if done.ended != "complete":
-        lines.append(f"ended before nothing more could be taken out ({done.ended}); the same command goes on from here")
-    if done.anonymous is False:
+    if result.ended != "complete":
+        lines.append(
+            f"ended before nothing more could be taken out ({result.ended}); the same command goes on from here"
+        )
+    if result.anonymous is False:
         lines.append("not anonymous: renamed, it does not fail the same way")
-    if done.findings:
-        lines.append(f"other failures met on the way ({len(done.findings)}), none of them taken for this one:")
-        lines += [f"  {text}" for text in list(done.findings.values())[:_MOST_FINDINGS]]
+    if result.findings:
+        lines.append(f"other failures met on the way ({len(result.findings)}), none of them taken for this one:")
+        lines += [f"  {finding.headline}" for finding in result.findings[:_MOST_FINDINGS]]
     click.echo("\n".join(visible(part) for line in lines for part in line.split("\n")))
 
 
-def _said(done: Minimized) -> str:
-    case = "the case on disk fails with the same signature" if done.confirmed else "THE CASE ON DISK FAILS OTHERWISE"
-    codes = " and ".join(str(code) for code in done.reproduced)
-    script = f"{done.script.name} ended with {codes} in two fresh processes (1: the failure is there)"
+def _checked(result: MinimizeResult) -> str:
+    case = "the case on disk fails with the same signature" if result.confirmed else "THE CASE ON DISK FAILS OTHERWISE"
+    codes = " and ".join(str(code) for code in result.reproduced)
+    script = f"{result.script.name} ended with {codes} in two fresh processes (1: the failure is there)"
     return f"{case}; {script}"
 
 
-def _launched(done: Minimized) -> list[str]:
-    if done.launched is None:
-        return [done.not_launched] if done.not_launched else []
-    codes = " and ".join(str(code) for code in done.launched)
+def _launched(result: MinimizeResult) -> list[str]:
+    if result.launched is None:
+        return [result.not_launched] if result.not_launched else []
+    codes = " and ".join(str(code) for code in result.launched)
     return [f"{FILE} ended with {codes} in two fresh processes on this machine's GPU (1: the failure is there)"]
 
 
-def _ir(done: Minimized) -> list[str]:
-    if done.ir is None:
-        return [f"no IR: {done.no_ir}"]
-    found = done.ir
-    where = f"pass {found.pass_name or found.adder}" if found.adder else f"stage {found.stage}"
-    codes = " and ".join(str(code) for code in found.reproduced)
-    size = f"{found.before.operations} -> {found.after.operations} operations, {found.after.bytes} bytes"
-    ended = "" if found.ended == "complete" else f"; ended before nothing more could be taken out ({found.ended})"
+def _ir(result: MinimizeResult) -> list[str]:
+    if result.ir is None:
+        return [f"no IR: {result.no_ir}"]
+    reduced, folder = result.ir, result.ir.file.parent.name
+    where = f"pass {reduced.pass_name or reduced.adder}" if reduced.adder else f"stage {reduced.stage}"
+    codes = " and ".join(str(code) for code in reduced.reproduced)
+    size = f"{reduced.before.operations} -> {reduced.after.operations} operations, {reduced.after.bytes} bytes"
+    ended = "" if reduced.ended == "complete" else f"; ended before nothing more could be taken out ({reduced.ended})"
     return [
-        f"{found.file.parent.name}/{found.file.name}: what {where} was given, {size}{ended}",
-        f"{found.file.parent.name}/{found.script.name} ended with {codes} in two fresh processes; {found.command}",
+        f"{folder}/{reduced.file.name}: what {where} was given, {size}{ended}",
+        f"{folder}/{reduced.script.name} ended with {codes} in two fresh processes; {reduced.command}",
     ]

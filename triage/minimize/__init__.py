@@ -1,1 +1,1 @@
-"""The smallest case that still fails alike: smaller ones are proposed, the oracle compiles and judges them."""
+"""The smallest case that still fails alike: passes propose smaller candidates, an oracle runs and judges them."""

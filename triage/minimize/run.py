@@ -5,153 +5,36 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, ClassVar
 
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
-from triage.harness.toolchains import Toolchain, Toolchains
-from triage.minimize import emit, launch
-from triage.minimize.ir.kernel import Kernel
-from triage.minimize.ir.place import NoIR
+from triage.harness.toolchains import Toolchains
+from triage.minimize import launch_script, reproducer
+from triage.minimize.failure import OriginalFailure
+from triage.minimize.ir.failure_point import NoIR
+from triage.minimize.ir.replays import Replays
 from triage.minimize.ir.run import SECONDS as IR_SECONDS
-from triage.minimize.ir.run import Result as ReducedIR
-from triage.minimize.ir.run import reduce_ir
-from triage.minimize.kept import Kept
-from triage.minimize.launching import Launching
-from triage.minimize.oracle import BudgetUsed, Failure, Identity, Oracle, Verdict
-from triage.minimize.search import Search
-from triage.minimize.source.names import undefined
-from triage.minimize.specimen import Specimen, body_lines, tokens
+from triage.minimize.ir.run import ReducedIR, reduce_ir
+from triage.minimize.launcher import Launcher
+from triage.minimize.oracle import CountingRunner, Oracle
+from triage.minimize.problem import Budget, BudgetUsed, ReductionProblem, Verdict
+from triage.minimize.result import DOCUMENT, STOPPED, MinimizeOptions, MinimizeResult, OtherFailure, SourceSize
+from triage.minimize.result_folder import Earlier, ResultFolder
+from triage.minimize.source.compiling import Compiler
+from triage.minimize.source.reduce import anonymize, reduce
+from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
-from triage.model.document import Doc, Documented, Internal
 from triage.model.errors import EnvironmentFault, InputError
 from triage.model.progress import Progress
+from triage.source.imports import with_imports_inlined
 from triage.source.module import Module
-from triage.source.siblings import with_siblings
-
-MOST_COMPILES, MOST_SECONDS = 4000, 1200.0
-"""What a reduction may use unless it is told otherwise: many times what kernels of forty lines took."""
-_UNBOUNDED = (1 << 30, float("inf"))
-SCHEMA = "triton-triage/minimized/1"
-DOCUMENT = "minimized.json"
-"""Beside the result: what became of it when it was run."""
-STOPPED = "stopped"
-"""How ``ended`` begins where triage could not tell any more."""
+from triage.source.names import undefined
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """``repeat``: compiles a candidate; None: found out. ``compiles`` and ``seconds`` bound the search; ``folder`` is
-    where the result goes, and what an earlier run left there is gone on from with ``resume``. ``triton`` and
-    ``python`` choose the toolchain as for ``triage check``. ``launch``: write a reproducer that launches as well, and
-    launch what compiles where the failure is none of compiling. ``ir``: take it down to the failing pass as well."""
-
-    folder: Path
-    triton: str | None = None
-    python: str | None = None
-    limits: Limits = field(default_factory=Limits)
-    jobs: int | None = None
-    repeat: int | None = None
-    compiles: int = MOST_COMPILES
-    seconds: float = MOST_SECONDS
-    anonymize: bool = False
-    resume: bool = True
-    launch: bool = False
-    ir: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Size(Documented):
-    """Tokens of the file, lines of the kernel's body."""
-
-    tokens: int
-    lines: Annotated[int, Doc(name="body_lines")]
-
-    @classmethod
-    def of(cls, specimen: Specimen) -> Size:
-        """That of a specimen."""
-        try:
-            lines = body_lines(specimen.text, specimen.case.name)
-        except SyntaxError:
-            lines = 0
-        return cls(tokens(specimen.text), lines)
-
-
-@dataclass(frozen=True, slots=True)
-class OtherFailure(Documented):
-    """A failure that was met on the way."""
-
-    signature: str
-    headline: str
-
-
-@dataclass(frozen=True, slots=True)
-class Minimized(Documented):
-    """The result of a reduction. ``reproduced``: exit codes of two runs of ``reproducer.py``; ``confirmed``: the case
-    on disk, compiled anew, has the signature. ``ended``: ``complete``, ``budget``, ``interrupted`` or what broke.
-    ``anonymous``: None where that was not asked. ``findings``: other failures met on the way, by signature.
-    ``launched``: exit codes of two runs of ``reproducer_launch.py``; None where it was not asked for, not written, or
-    could not launch here, as ``not_launched`` says. ``script`` is what ``reproduced`` is of: a failure that needs a
-    launch has that file alone. ``ir``: the failing pass and the module before it; None where there is none, as
-    ``no_ir`` says."""
-
-    schema_name: ClassVar[str] = SCHEMA
-
-    case: Case
-    folder: Path
-    signature: str
-    headline: str
-    rate: float
-    repeat: int
-    before: Size
-    after: Size
-    compiles: int
-    seconds: Annotated[float, Doc(digits=1)]
-    ended: str
-    confirmed: bool
-    reproduced: tuple[int, int]
-    anonymous: bool | None
-    findings: Internal[dict[str, str]]
-    script: Annotated[Path, Doc(name="reproducer")]
-    launched: tuple[int, int] | None = None
-    not_launched: str | None = None
-    ir: ReducedIR | None = None
-    no_ir: str | None = None
-
-    @property
-    def holds(self) -> bool:
-        """Whether what is on disk was seen to fail as the original does, in every way that was tried, and nothing
-        broke on the way."""
-        shown = self.reproduced == (1, 1) and self.launched in (None, (1, 1))
-        return self.confirmed and shown and not self.ended.startswith(STOPPED)
-
-    @property
-    def other_failures(self) -> Annotated[tuple[OtherFailure, ...], Doc(name="findings")]:
-        """``findings`` as documents have them."""
-        return tuple(OtherFailure(signature, headline) for signature, headline in self.findings.items())
-
-    def restored(self, derived: Mapping[str, Any]) -> Minimized:
-        """With ``findings``."""
-        return replace(self, findings={one.signature: one.headline for one in derived["other_failures"]})
-
-    def stored(self) -> dict[str, Any]:
-        """The same for the folder itself: paths are relative to it, and of an anonymous result nothing is the
-        original's."""
-        document = self.to_json() | {"folder": ".", "reproducer": self.script.name}
-        if self.ir is not None:
-            names = {
-                name: f"{path.parent.name}/{path.name}"
-                for name, path in (("file", self.ir.file), ("script", self.ir.script))
-            }
-            document["ir"] |= names
-        return document | ({"findings": []} if self.anonymous else {})
-
-
-def minimize(case: Case, options: Options, progress: Progress | None = None) -> Minimized:
+def minimize(case: Case, options: MinimizeOptions, progress: Progress | None = None) -> MinimizeResult:
     """Reduce a case. An interrupt (KeyboardInterrupt) ends the search and keeps the best. Raises InputError when the
     case does not fail, EnvironmentFault when it cannot be told whether it does."""
     progress = progress or Progress()
@@ -159,25 +42,23 @@ def minimize(case: Case, options: Options, progress: Progress | None = None) -> 
     toolchains = Toolchains(progress=progress.note)
     triton = options.triton or (None if options.python else case.triton)
     toolchain = toolchains.resolve(triton, options.python)
-    case = replace(case, triton=toolchain.triton)
-    original = _original(case)
+    original = _original(replace(case, triton=toolchain.triton))
     identity = hashlib.sha256(json.dumps([original.key(), toolchain.identity]).encode()).hexdigest()[:24]
-    kept = Kept(options.folder, identity)
-    earlier = kept.open()
-    earlier = earlier if options.resume else None
+    folder = ResultFolder(options.folder, identity)
+    earlier = folder.open()
     try:
         with (
-            TemporaryDirectory(prefix="triage-minimize-") as folder,
-            (Launching if options.launch else Engine)(options.jobs, spare=toolchains.installed) as engine,
+            TemporaryDirectory(prefix="triage-minimize-") as scratch,
+            Engine(options.jobs, spare=toolchains.installed) as engine,
         ):
-            until = time.monotonic() + options.seconds
-            oracle = Oracle(engine, toolchain, options.limits, Path(folder), options.compiles, until)
-            oracle.told = kept.tell
-            done = _Reduction(original, options, progress, toolchain, kept, oracle).run(earlier)
-            kept.write(DOCUMENT, json.dumps(done.stored(), indent=2) + "\n")
-            return done
+            runner = CountingRunner(Launcher(engine) if options.launch else engine)
+            compiler = Compiler(runner, toolchain, options.limits, Path(scratch))
+            reduction = _Reduction(original, options, progress, folder, compiler, engine)
+            result = reduction.run(earlier if options.resume else None)
+            folder.write(DOCUMENT, json.dumps(result.stored(), indent=2) + "\n")
+            return result
     finally:
-        kept.close()
+        folder.close()
 
 
 def _original(case: Case) -> Specimen:
@@ -188,186 +69,203 @@ def _original(case: Case) -> Specimen:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{case.path}: cannot be read as text: {error}") from None
     module = Module.parse(text)
-    return Specimen(text, case, frozenset(undefined(module.tree)) if module else frozenset())
+    return Specimen(text, case, frozenset(undefined(module.tree)) if module else frozenset(), in_package=True)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """The specimen that is on disk, the failure as it shows it, and the limits with which it does."""
+
+    best: Specimen
+    case: Case
+    confirmed: bool
+    failure: OriginalFailure
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
 class _Reduction:
     original: Specimen
-    options: Options
+    options: MinimizeOptions
     progress: Progress
-    toolchain: Toolchain
-    kept: Kept
-    oracle: Oracle
+    folder: ResultFolder
+    compiler: Compiler
+    engine: Engine
 
-    def run(self, earlier: tuple[Case, str, dict[str, Verdict]] | None) -> Minimized:
-        started, oracle = time.monotonic(), self.oracle
-        # Neither what is needed to begin nor what is needed to end is the search's: a budget never stops those.
-        most, until = oracle.most, oracle.until
-        oracle.most, oracle.until = _UNBOUNDED
+    def run(self, earlier: Earlier | None) -> MinimizeResult:
+        started, options, compiler = time.monotonic(), self.options, self.compiler
+        # Only the search is bounded, not what is needed to begin and to end.
+        budget = Budget(options.compiles, started + options.seconds)
         self.progress.step("compiling the original, to see how reliably it fails")
-        failure = oracle.learn(self.original, self.options.repeat)
-        start = self._start(earlier)
-        before = Size.of(self.original)
-        search = Search(oracle, start, self._improved, self._say(before, lambda: search.best))
-        self.kept.save(start)
-        oracle.most, oracle.until = most, until
-        ended, anonymous = self._search(search)
-        oracle.most, oracle.until = _UNBOUNDED
-        case, confirmed, failure = self._settled(search, failure)
+        failure = compiler.learn(self.original, options.repeat)
+        repeat = options.repeat or failure.repeats
+        oracle = Oracle(compiler.runner, compiler.trials(failure), Specimen.key, repeat, record=self.folder.record)
+        start = self._start(oracle, earlier)
+        before = SourceSize.of(self.original)
+        problem = ReductionProblem(
+            oracle,
+            start,
+            Specimen.size,
+            width=max(4, 3 * compiler.runner.jobs),
+            budget=budget,
+            improved=self.folder.save,
+            step=lambda name, best: self._report(name, best, before),
+        )
+        self.folder.save(start)
+        ended = self._search(problem)
+        anonymous = None
+        if options.anonymize and not ended.startswith(STOPPED):
+            # Whatever ended the search, the result must not contain the original's names.
+            problem = problem.without_budget()
+            anonymous = anonymize(problem)
+        settled = self._settled(problem, failure, repeat)
         self.progress.step("running the reproducer twice")
-        script, reproduced, launched, why = self._shown(search.best, failure)
-        reduced, no_ir = self._ir(case, failure, ended) if confirmed else (None, "the case on disk fails otherwise")
-        return Minimized(
-            case=case,
-            folder=self.kept.folder,
+        script, reproduced, launched, not_launched = self._run_scripts(settled)
+        reduced_ir, no_ir = self._reduce_ir(settled, repeat, ended)
+        return MinimizeResult(
+            case=settled.case,
+            folder=self.folder.folder,
             signature=failure.identity.signature,
-            headline=failure.diagnosis.headline,
+            headline=settled.failure.diagnosis.headline,
             rate=failure.rate,
-            repeat=oracle.repeat,
+            repeat=repeat,
             before=before,
-            after=Size.of(search.best),
-            compiles=oracle.compiles,
+            after=SourceSize.of(settled.best),
+            compiles=compiler.runner.runs,
             seconds=time.monotonic() - started,
             ended=ended,
-            confirmed=confirmed,
+            confirmed=settled.confirmed,
             reproduced=reproduced,
             anonymous=anonymous,
-            findings=dict(oracle.findings),
+            findings=tuple(OtherFailure(*finding) for finding in compiler.findings.items()),
             script=script,
             launched=launched,
-            not_launched=why,
-            ir=reduced,
+            not_launched=not_launched,
+            ir=reduced_ir,
             no_ir=no_ir,
         )
 
-    def _settled(self, search: Search, failure: Failure) -> tuple[Case, bool, Failure]:
-        """The best on disk and observed once more, with the original's whole time; where it is slow, not endless, with
-        the time that candidates had to run into. Where it does not fail alike, the last on the way to it that does."""
+    def _start(self, oracle: Oracle[Specimen], earlier: Earlier | None) -> Specimen:
+        """The best of an earlier run where it still fails alike, else the original as a single file where that does."""
+        original = self.original
+        if earlier is not None:
+            case = replace(earlier.case, folder=original.case.folder)
+            best = replace(original, text=earlier.text, case=case, in_package=False)
+            if oracle.ask([best])[0] is Verdict.SAME:
+                oracle.remember(earlier.verdicts)
+                tried = len(earlier.verdicts)
+                self.progress.note(f"going on from {self.folder.folder}, where {tried} candidates were tried")
+                return best
+        alone = replace(original, in_package=False)
+        inlined = replace(alone, text=with_imports_inlined(original.text, original.case.path))
+        for candidate in dict.fromkeys([inlined.text, alone.text]):
+            start = replace(alone, text=candidate)
+            if oracle.ask([start])[0] is Verdict.SAME:
+                return start
+        raise EnvironmentFault(
+            f"{original.case.path}: fails otherwise in a file of its own; what it imports from beside it cannot be "
+            "written out in its place"
+        )
+
+    def _report(self, name: str, best: Specimen, before: SourceSize) -> None:
+        size = SourceSize.of(best)
+        share = 100 * size.tokens // max(before.tokens, 1)
+        self.progress.step(
+            f"{name}: {size.tokens} of {before.tokens} tokens ({share} %), {size.lines} lines, "
+            f"{self.compiler.runner.runs} compiles"
+        )
+
+    def _search(self, problem: ReductionProblem[Specimen]) -> str:
+        """Reduce; how that ended."""
+        try:
+            reduce(problem)
+        except BudgetUsed:
+            return "budget"
+        except KeyboardInterrupt:
+            return "interrupted"
+        except EnvironmentFault as error:
+            return f"{STOPPED}: {error}"
+        return "complete"
+
+    def _settled(self, problem: ReductionProblem[Specimen], failure: OriginalFailure, repeat: int) -> _Settled:
+        """Write the best and compile it once more, observed, with the original's whole time; where it is slow rather
+        than endless, with the time after which candidates counted as endless. Where it does not fail alike, the last
+        on the way to it that does."""
         self.progress.step("compiling the result once more")
-        case = self.kept.save(search.best, last=True)
-        confirmed, seen = self._confirmed(case, failure)
-        if not confirmed and self.oracle.shorten():
-            confirmed, seen = self._confirmed(case, failure)
-        if confirmed:
-            return case, True, seen
-        low, high = 0, len(search.history) - 1
+        history, limits = problem.history, self.compiler.limits
+
+        def settled(best: Specimen) -> _Settled:
+            case = self.folder.save(best, last=True)
+            confirmed = self.compiler.confirm(case, failure, repeat, limits)
+            return _Settled(best, case, confirmed is not None, confirmed or failure, limits)
+
+        result = settled(problem.best)
+        hang_s = failure.hang_s(limits)
+        if not result.confirmed and hang_s is not None and hang_s < limits.timeout_s:
+            limits = replace(limits, timeout_s=hang_s)
+            result = settled(problem.best)
+        if result.confirmed:
+            return result
+        low, high = 0, len(history) - 1
         while low < high:
             middle = (low + high + 1) // 2
-            holds, _ = self._confirmed(self.kept.save(search.history[middle], last=True), failure)
-            low, high = (middle, high) if holds else (low, middle - 1)
-        search.best = search.history[low]
-        case = self.kept.save(search.best, last=True)
-        return case, *self._confirmed(case, failure)
+            low, high = (middle, high) if settled(history[middle]).confirmed else (low, middle - 1)
+        return settled(history[low])
 
-    def _ir(self, case: Case, failure: Failure, ended: str) -> tuple[ReducedIR | None, str | None]:
-        """The failing pass and the module before it, or why there is none."""
+    def _run_scripts(self, settled: _Settled) -> tuple[Path, tuple[int, int], tuple[int, int] | None, str | None]:
+        """Write the reproducers and run each twice."""
+        failure, toolchain = settled.failure, self.compiler.toolchain
+        launched, not_launched = self._run_launch_script(settled) if self.options.launch else (None, None)
+        if launch_script.needed(failure.outcome):
+            return self.folder.folder / launch_script.FILE, launched or (125, 125), launched, not_launched
+        script = self.folder.folder / "reproducer.py"
+        text = reproducer.reproducer(settled.best, failure, toolchain.triton, failure.diagnosis.headline)
+        script.write_text(text, encoding="utf-8")
+        return script, reproducer.run_twice(script, toolchain, settled.limits.timeout_s), launched, not_launched
+
+    def _run_launch_script(self, settled: _Settled) -> tuple[tuple[int, int] | None, str | None]:
+        """Exit codes of the reproducer that launches, or why it was not launched here."""
+        case, toolchain, file = settled.case, self.compiler.toolchain, launch_script.FILE
+        # Candidates were launched with their own inputs; a failure to compile may launch with the original's.
+        by_launch = launch_script.needed(settled.failure.outcome)
+        inputs = [case.inputs] if by_launch else [case.inputs, self.original.case.inputs]
+        try:
+            arguments = launch_script.arguments(settled.best.case, *inputs)
+        except launch_script.UnsupportedArgument as error:
+            return None, f"{file} was not written: {error}"
+        script = self.folder.folder / file
+        text = launch_script.reproducer(settled.best, arguments, settled.failure, toolchain.triton)
+        script.write_text(text, encoding="utf-8")
+        first, second = (reproducer.run_once(script, toolchain, settled.limits.timeout_s) for _ in range(2))
+        for run in (first, second):
+            if run.last_line.startswith(launch_script.NOT_LAUNCHED):
+                return None, f"{file} was not launched here:{run.last_line.removeprefix(launch_script.NOT_LAUNCHED)}"
+        return (first.code, second.code), None
+
+    def _reduce_ir(self, settled: _Settled, repeat: int, ended: str) -> tuple[ReducedIR | None, str | None]:
+        """The input of the failing pass, or why there is none."""
+        if not settled.confirmed:
+            return None, "the case on disk fails otherwise"
         if not self.options.ir:
             return None, "it was not asked for"
-        if launch.needed(failure.outcome):
+        if launch_script.needed(settled.failure.outcome):
             return None, "it compiles: only its launch fails"
-        oracle = self.oracle
-        # Who ended the search waits for the end: the module stays as large as it is.
+        # After an interrupt the module is written, but not reduced.
         seconds = min(IR_SECONDS, self.options.seconds) if ended in ("complete", "budget") else 0.0
-        kernel = Kernel(case, failure, self.toolchain, oracle.limits, oracle.repeat)
-        folder, scratch = self.kept.folder, oracle.folder / "ir"
+        replays = Replays(
+            CountingRunner(self.engine),
+            settled.case,
+            self.compiler.toolchain,
+            settled.limits,
+            settled.failure,
+            self.compiler.folder / "ir",
+            repeat,
+        )
         try:
-            return reduce_ir(kernel, oracle.engine, folder, scratch, self.progress.step, seconds), None
+            return reduce_ir(replays, self.folder.folder, self.progress.step, seconds), None
         except NoIR as reason:
             return None, str(reason)
         except EnvironmentFault as error:
             return None, f"could not tell: {error}"
         except KeyboardInterrupt:
             return None, "interrupted"
-
-    def _shown(
-        self, best: Specimen, failure: Failure
-    ) -> tuple[Path, tuple[int, int], tuple[int, int] | None, str | None]:
-        """Write the reproducers and run each twice."""
-        oracle, triton = self.oracle, self.toolchain.triton
-        patience_s = oracle.limits.timeout_s
-        by_launch = launch.needed(failure.outcome)
-        script = self.kept.folder / (launch.FILE if by_launch else "reproducer.py")
-        launched, why = self._launched(best, failure, by_launch) if self.options.launch else (None, None)
-        if by_launch:
-            return script, launched or (125, 125), launched, why
-        text = emit.reproducer(best, failure, triton, failure.diagnosis.headline)
-        script.write_text(text, encoding="utf-8")
-        return script, emit.run_twice(script, self.toolchain, patience_s), launched, why
-
-    def _launched(self, best: Specimen, failure: Failure, by_launch: bool) -> tuple[tuple[int, int] | None, str | None]:
-        """Exit codes of the reproducer that launches, or why it was not launched here."""
-        # What the oracle launched with is what shows the failure; what only compiled may launch as the original does.
-        stated = [best.case.inputs] if by_launch else [best.case.inputs, self.original.case.inputs]
-        try:
-            made = launch.arguments(best.case, *stated)
-        except launch.CannotLaunch as error:
-            return None, f"{launch.FILE} was not written: {error}"
-        script = self.kept.folder / launch.FILE
-        script.write_text(launch.reproducer(best, made, failure, self.toolchain.triton), encoding="utf-8")
-        first, second = (emit.run_once(script, self.toolchain, self.oracle.limits.timeout_s) for _ in range(2))
-        for ran in (first, second):
-            if ran.said.startswith(launch.NOT_LAUNCHED):
-                return None, f"{launch.FILE} was not launched here:{ran.said.removeprefix(launch.NOT_LAUNCHED)}"
-        return (first.code, second.code), None
-
-    def _start(self, earlier: tuple[Case, str, dict[str, Verdict]] | None) -> Specimen:
-        """The best of an earlier run that still fails alike, else the original in a single file where that does."""
-        oracle, original = self.oracle, self.original
-        if earlier is not None:
-            case, text, tried = earlier
-            found = Specimen(text, replace(case, folder=original.case.folder), original.loose)
-            oracle.siblings = False
-            if oracle.ask([found])[0] is Verdict.SAME:
-                oracle.known |= tried
-                self.progress.note(f"going on from {self.kept.folder}, where {len(tried)} candidates were tried")
-                return found
-            oracle.siblings = True
-        whole = with_siblings(original)
-        oracle.siblings = False
-        oracle.known.pop(original.key(), None)
-        for candidate in [whole] if whole == original else [whole, original]:
-            if oracle.ask([candidate])[0] is Verdict.SAME:
-                return candidate
-        raise EnvironmentFault(
-            f"{original.case.path}: fails otherwise in a file of its own; what it imports from beside it cannot be "
-            "written out in its place"
-        )
-
-    def _improved(self, specimen: Specimen) -> None:
-        self.kept.save(specimen)
-
-    def _say(self, before: Size, best: Callable[[], Specimen]) -> Callable[[str], None]:
-        def say(what: str) -> None:
-            size = Size.of(best())
-            share = 100 * size.tokens // max(before.tokens, 1)
-            self.progress.step(
-                f"{what}: {size.tokens} of {before.tokens} tokens ({share} %), {size.lines} lines, "
-                f"{self.oracle.compiles} compiles"
-            )
-
-        return say
-
-    def _search(self, search: Search) -> tuple[str, bool | None]:
-        anonymous: bool | None = None
-        try:
-            search.run()
-            ended = "complete"
-        except BudgetUsed:
-            ended = "budget"
-        except KeyboardInterrupt:
-            ended = "interrupted"
-        except EnvironmentFault as error:
-            return f"{STOPPED}: {error}", None
-        if self.options.anonymize:
-            # Whatever ended the search: what was asked to be nobody's is not shown otherwise.
-            self.oracle.most, self.oracle.until = _UNBOUNDED
-            anonymous = search.anonymize()
-        return ended, anonymous
-
-    def _confirmed(self, case: Case, failure: Failure) -> tuple[bool, Failure]:
-        """The case on disk once more, observed; its own texts are what the reproducer looks for."""
-        found = self.oracle.confirm(case)
-        if found is None or Identity.of(found[0]) != failure.identity:
-            return False, failure
-        return True, replace(failure, diagnosis=found[0], outcome=found[1])

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from triage.matrix import table as matrices
 from triage.matrix.table import MatrixTable
-from triage.minimize import run as minimizing
-from triage.minimize.run import Minimized
+from triage.minimize import result as minimize_result
+from triage.minimize.result import MinimizeResult
 from triage.model import case as cases
 from triage.model import report as reports
 from triage.model.case import Case
@@ -26,9 +26,9 @@ from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.report import POISONED, Report
 from triage.model.target import Target
 from triage.publish.visible import read_bounded
-from triage.source.siblings import imported
+from triage.source.imports import imported_files
 
-REPORT, MINIMIZED, MATRIX = "report.json", minimizing.DOCUMENT, "matrix.json"
+REPORT, MINIMIZED, MATRIX = "report.json", minimize_result.DOCUMENT, "matrix.json"
 CASE = "case"
 """The folder below a report with the case that it is of."""
 _MOST_DEPTH, _MOST_FOLDERS = 4, 2_000
@@ -54,7 +54,7 @@ class Reduction:
     """The result of ``triage minimize``, with the texts of its files."""
 
     folder: Path
-    result: Minimized
+    result: MinimizeResult
     kernel: Excerpt
     script: Excerpt
     script_name: str
@@ -228,13 +228,13 @@ def _source(case: Case) -> tuple[Excerpt | None, dict[str, Excerpt]]:
     """The kernel's file, and those of the user's that it imports."""
     if not case.path.is_file():
         return None, {}
-    others = [] if case.is_ir else imported(case.path)
+    others = [] if case.is_ir else imported_files(case.path)
     return _excerpt(case.path), {path.name: _excerpt(path) for path in others}
 
 
 def _reduction(path: Path) -> Reduction:
     folder = path.parent
-    result = _value(Minimized.from_json, minimizing.SCHEMA, path)
+    result = _value(MinimizeResult.from_json, minimize_result.SCHEMA, path)
     kernel = cases.load(folder).path
     script = next((folder / name for name in _SCRIPTS if (folder / name).is_file()), None)
     if script is None:

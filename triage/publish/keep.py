@@ -12,8 +12,8 @@ from triage.model.errors import EnvironmentFault
 from triage.model.report import Report
 from triage.pipeline import keep_artifacts
 from triage.publish.finished import CASE, REPORT
+from triage.source.imports import imported_files
 from triage.source.package_copy import package
-from triage.source.siblings import imported
 
 
 def keep(report: Report, folder: Path) -> Report:
@@ -32,7 +32,7 @@ def _keep_case(case: Case, folder: Path) -> None:
     root, chain = package(case.path)
     if len(chain) > 1 and not case.is_ir:
         return
-    needed = [case.path] if case.is_ir else [case.path, *imported(case.path)]
+    needed = [case.path] if case.is_ir else [case.path, *imported_files(case.path)]
     for path in needed:
         target = folder / path.resolve().relative_to(root.resolve())
         if target.resolve() != path.resolve():

@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 from triage.matrix.cell import MatrixCell
 from triage.matrix.history import History
 from triage.matrix.table import MatrixTable
-from triage.minimize import run as minimizing
+from triage.minimize.result import MinimizeOptions
+from triage.minimize.run import minimize
 from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.model.progress import Progress
@@ -40,7 +41,7 @@ def anonymous(asked: Path | Case, options: Options, progress: Progress | None = 
     if isinstance(asked, Case):
         with TemporaryDirectory(prefix="triage-anonymous-") as scratch:
             folder = Path(scratch) / "reduced"
-            wanted = minimizing.Options(
+            wanted = MinimizeOptions(
                 folder=folder,
                 triton=options.triton,
                 python=options.python,
@@ -48,7 +49,7 @@ def anonymous(asked: Path | Case, options: Options, progress: Progress | None = 
                 jobs=options.jobs,
                 anonymize=True,
             )
-            minimizing.minimize(asked, wanted, progress)
+            minimize(asked, wanted, progress)
             return anonymous(folder, options, progress)
     stored = read(asked)
     reduced = case_of(asked)

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 
 from triage.matrix.table import TableDocument
-from triage.minimize.run import Minimized
+from triage.minimize.result import MinimizeResult
 from triage.model import schema as schemas
 from triage.model.report import Report
 from triage.publish.compose.whole import cleaned, compose, shared
@@ -31,7 +31,7 @@ _ABOUT = {
     "description": "What triton-triage found out about one kernel in one configuration. Further fields may be added to "
     "any object; none is renamed or dropped within this version.",
 }
-_ADDED = {"minimized": Minimized, "matrix": TableDocument}
+_ADDED = {"minimized": MinimizeResult, "matrix": TableDocument}
 """What ``report --format json`` adds to the report document."""
 
 

@@ -1,17 +1,18 @@
-"""A kernel's file as text and syntax tree together, and edits of the text that leave everything else as it is."""
+"""A Python file as text and syntax tree together, and edits of the text that leave everything else unchanged."""
 
 from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 MAKES_DESCRIPTOR = ("make_tensor_descriptor", "_experimental_make_tensor_descriptor")
-"""From 3.4 on, and in 3.3."""
+"""The name from 3.4 on, and the one in 3.3."""
 OLD_LOAD = "_experimental_descriptor_load"
-"""Loads through a descriptor up to 3.3; it is told the block at each load."""
+"""Loads through a descriptor up to 3.3; each load states the block."""
+_ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.List)
 
 Node = ast.expr | ast.stmt | ast.keyword | ast.arg
 
@@ -34,7 +35,7 @@ class Module:
 
     @classmethod
     def parse(cls, text: str) -> Module | None:
-        """None where the text is not Python: a recipe then does not apply."""
+        """None where the text is not valid Python."""
         try:
             return cls(text, ast.parse(text))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -42,12 +43,12 @@ class Module:
 
     @cached_property
     def _lines(self) -> tuple[tuple[int, str], ...]:
-        """Each line with the offset that it starts at. Only line feeds end a line, as for the parser."""
-        found, start = [], 0
+        """Each line with the offset of its start. Only line feeds end a line, as for the parser."""
+        lines, start = [], 0
         for line in self.text.split("\n"):
-            found.append((start, line))
+            lines.append((start, line))
             start += len(line) + 1
-        return tuple(found)
+        return tuple(lines)
 
     def _offset(self, line: int, column: int) -> int:
         start, text = self._lines[line - 1]
@@ -55,7 +56,7 @@ class Module:
         return start + len(text.encode()[:column].decode(errors="ignore"))
 
     def span(self, node: Node) -> tuple[int, int]:
-        """Where a node's text is."""
+        """Start and end of a node's text, as offsets."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self._offset(node.lineno, node.col_offset), self._offset(node.end_lineno, node.end_col_offset)
@@ -66,29 +67,35 @@ class Module:
         return self.text[start:end]
 
     def replace(self, node: Node, text: str) -> Edit:
-        """Another text in a node's place."""
+        """Replace a node's text."""
         return Edit(*self.span(node), text)
 
     def before(self, node: Node, text: str) -> Edit:
-        """A text right in front of a node."""
+        """Insert text directly before a node."""
         start, _ = self.span(node)
         return Edit(start, start, text)
 
     def after(self, node: Node, text: str) -> Edit:
-        """A text right behind a node."""
+        """Insert text directly after a node."""
         _, end = self.span(node)
         return Edit(end, end, text)
 
     def swap(self, one: Node, other: Node) -> tuple[Edit, Edit]:
-        """Two nodes in each other's place."""
+        """Exchange the texts of two nodes."""
         return self.replace(one, self.segment(other)), self.replace(other, self.segment(one))
+
+    def operand(self, node: ast.expr) -> str:
+        """An expression's text, in parentheses where it needs them as an operand of any operator."""
+        text = self.segment(node)
+        bare = isinstance(node, _ATOMS) or (isinstance(node, ast.Tuple) and text[0] == "(" and text[-1] == ")")
+        return text if bare else f"({text})"
 
     def functions(self, name: str) -> list[ast.FunctionDef]:
         """Every definition of that name; a file may hold several, chosen at import."""
         return [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef) and node.name == name]
 
     def edited(self, edits: Iterable[Edit]) -> str | None:
-        """The text with the edits made; None when two of them overlap, or the result is not Python."""
+        """The text with all edits applied; None when two of them overlap or the result is not valid Python."""
         text, before = self.text, len(self.text) + 1
         for edit in sorted(set(edits), reverse=True):
             if edit.end > before:
@@ -99,7 +106,7 @@ class Module:
 
 
 def diff(before: str, after: str, name: str) -> str:
-    """A unified diff that ``patch -p1`` takes in the folder of the file."""
+    """A unified diff for ``patch -p1`` in the file's folder."""
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}", n=2
     )
@@ -128,15 +135,15 @@ def argument(call: ast.Call, place: int, *names: str) -> ast.expr | None:
 
 def assignments(function: ast.FunctionDef, name: str) -> list[ast.Assign | ast.AugAssign | ast.AnnAssign]:
     """Every statement that gives a local name a value, in the order of the text."""
-    found: list[ast.Assign | ast.AugAssign | ast.AnnAssign] = []
+    result: list[ast.Assign | ast.AugAssign | ast.AnnAssign] = []
     for node in statements(function):
         match node:
             case ast.Assign(targets=[ast.Name(id=target)]) if target == name:
-                found.append(node)
+                result.append(node)
             case ast.AugAssign(target=ast.Name(id=target)) | ast.AnnAssign(target=ast.Name(id=target)):
                 if target == name and isinstance(node, ast.AugAssign | ast.AnnAssign):
-                    found.append(node)
-    return found
+                    result.append(node)
+    return result
 
 
 def statements(function: ast.FunctionDef) -> Iterator[ast.stmt]:
@@ -145,10 +152,11 @@ def statements(function: ast.FunctionDef) -> Iterator[ast.stmt]:
     yield from sorted(nodes, key=lambda node: (node.lineno, node.col_offset))
 
 
-def uses(function: ast.FunctionDef, name: str) -> list[ast.Name]:
-    """Every place that reads a local name."""
+def uses(within: ast.AST | Sequence[ast.AST], name: str) -> list[ast.Name]:
+    """Every node that reads a name, in one tree or in several."""
     return [
         node
-        for node in ast.walk(function)
+        for root in ([within] if isinstance(within, ast.AST) else within)
+        for node in ast.walk(root)
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
     ]

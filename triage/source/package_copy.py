@@ -1,7 +1,7 @@
-"""Where a rewritten file lives while it is compiled: a shadow of the user's folders, in which only it differs.
+"""A copy of the user's package, made of symbolic links, with one file replaced.
 
-The module must be imported as its own program would: siblings, packages and relative imports included. So every
-folder from the top of its package down is made anew, with links to what the user's own holds.
+The module must be imported as its own program imports it: siblings, packages and relative imports included. So
+every folder from the top of its package down is created, with links to the entries of the original.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from triage.model.case import Case
 from triage.model.errors import EnvironmentFault
 
 _MOST_ENTRIES = 20_000
-"""A folder with more than that is no package; linking it would cost more than the compile."""
+"""A larger folder is not a package, and linking it would cost more than the compile."""
 
 
 def rewritten_case(case: Case, text: str, folder: Path) -> Case:
-    """The case with another text in its file, in a new folder below ``folder``. Raises EnvironmentFault when that
+    """The case with another text in its file, in a new folder below ``folder``. Raises EnvironmentFault when it
     cannot be written."""
     root, chain = package(case.path)
     shadow = folder / hashlib.sha256(f"{case.path}\n{text}".encode()).hexdigest()[:16]
-    place = shadow.joinpath(*chain)
+    copy = shadow.joinpath(*chain)
     try:
-        if not place.exists():
+        if not copy.exists():
             _link(root, shadow, chain)
-            place.write_text(text, encoding="utf-8")
+            copy.write_text(text, encoding="utf-8")
     except OSError as error:
         raise EnvironmentFault(f"{shadow}: cannot be written: {error.strerror}") from None
-    return replace(case, folder=place.parent, file=place.name)
+    return replace(case, folder=copy.parent, file=copy.name)
 
 
 def package(path: Path) -> tuple[Path, list[str]]:
-    """The folder that is on the path when the file is imported, and the way down from it."""
+    """The folder on the import path when the file is imported, and the path components below it."""
     root, chain = path.parent, [path.name]
     while (root / "__init__.py").is_file() and root.parent != root:
         chain.insert(0, root.name)

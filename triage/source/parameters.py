@@ -1,4 +1,4 @@
-"""What a kernel's source says about its parameters, read from the syntax tree and never run.
+"""Facts about a kernel's parameters, read from the syntax tree; nothing is run.
 
 A parameter travels: ``f(x, BLOCK)`` inside the kernel makes ``f``'s own ``N`` another name for ``BLOCK``. So every
 function of the file carries a map from its names to the kernel's, and all facts are stated in the kernel's names.
@@ -11,6 +11,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
+
+from triage.source.functions import defaults, parameters
 
 _SHAPE_CALLS = {
     "arange", "zeros", "full", "reshape", "view", "broadcast_to", "make_block_ptr", "make_tensor_descriptor",
@@ -82,46 +84,36 @@ def read(source: str, kernel: str) -> KernelSource:
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     if kernel not in functions:
         return facts
-    for name, argument in _defaults(functions[kernel]):
-        facts.defaults[name] = argument
+    for parameter, default in defaults(functions[kernel]):
+        if isinstance(default, ast.Constant):
+            facts.defaults[parameter.arg] = default.value
     for name, renamed in _reachable(functions, kernel).items():
-        _Reader(facts, renamed).read(functions[name])
+        _FactsVisitor(facts, renamed).read(functions[name])
     return facts
 
 
-def _parameters(function: ast.FunctionDef) -> list[str]:
-    arguments = function.args
-    return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-
-
-def _defaults(function: ast.FunctionDef) -> Iterator[tuple[str, Any]]:
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    pairs = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
-    pairs += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None]
-    for argument, default in pairs:
-        if isinstance(default, ast.Constant):
-            yield argument.arg, default.value
-
-
 def _reachable(functions: Mapping[str, ast.FunctionDef], kernel: str) -> dict[str, dict[str, str]]:
-    """The functions a kernel calls, each with its parameters' names in the kernel (the first call found decides)."""
-    found: dict[str, dict[str, str]] = {kernel: {name: name for name in _parameters(functions[kernel])}}
+    """The functions a kernel calls, each with its parameters' names in the kernel (the first call decides)."""
+    renames: dict[str, dict[str, str]] = {kernel: {name: name for name in _names(functions[kernel])}}
     waiting = [kernel]
     while waiting:
         caller = waiting.pop(0)
         for callee, positional, keywords in _calls(functions[caller]):
-            if callee not in functions or callee in found:
+            if callee not in functions or callee in renames:
                 continue
-            bound = {**dict(zip(_parameters(functions[callee]), positional, strict=False)), **keywords}
-            renames = found[caller]
-            found[callee] = {
-                parameter: renames[value.id]
+            bound = {**dict(zip(_names(functions[callee]), positional, strict=False)), **keywords}
+            caller_renames = renames[caller]
+            renames[callee] = {
+                parameter: caller_renames[value.id]
                 for parameter, value in bound.items()
-                if isinstance(value, ast.Name) and value.id in renames
+                if isinstance(value, ast.Name) and value.id in caller_renames
             }
             waiting.append(callee)
-    return found
+    return renames
+
+
+def _names(function: ast.FunctionDef) -> list[str]:
+    return [parameter.arg for parameter in parameters(function)]
 
 
 def _calls(function: ast.FunctionDef) -> Iterator[tuple[str, list[ast.expr], dict[str, ast.expr]]]:
@@ -134,14 +126,14 @@ def _calls(function: ast.FunctionDef) -> Iterator[tuple[str, list[ast.expr], dic
                 yield name, arguments, {}
 
 
-class _Reader(ast.NodeVisitor):
+class _FactsVisitor(ast.NodeVisitor):
     """Walks one function and adds to the facts, under the kernel's names."""
 
     def __init__(self, facts: KernelSource, renames: Mapping[str, str]) -> None:
         self.facts = facts
         self.renames = renames
-        self.places: set[str] = set()
-        """Locals that say where in the grid or in a loop this is: products with them are offsets."""
+        self.positions: set[str] = set()
+        """Locals that hold a position in the grid or in a loop: products with them are offsets."""
 
     def read(self, function: ast.FunctionDef) -> None:
         for statement in function.body:
@@ -174,24 +166,24 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Assign(self, node: ast.Assign) -> None:
         reads = any(isinstance(child, ast.Call) and _last(child.func) == "load" for child in ast.walk(node.value))
-        if self._is_place(node.value) and not reads:
-            self.places |= {child.id for target in node.targets for child in ast.walk(target) if _is_name(child)}
+        if self._is_position(node.value) and not reads:
+            self.positions |= {child.id for target in node.targets for child in ast.walk(target) if _is_name(child)}
         self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> None:
-        self.places |= {child.id for child in ast.walk(node.target) if _is_name(child)}
+        self.positions |= {child.id for child in ast.walk(node.target) if _is_name(child)}
         if isinstance(node.iter, ast.Call) and len(node.iter.args) == 3:
             self.facts.steps |= self.names(node.iter.args[2])
         self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
-        if isinstance(node.op, ast.Mult) and (self._is_place(node.left) or self._is_place(node.right)):
+        if isinstance(node.op, ast.Mult) and (self._is_position(node.left) or self._is_position(node.right)):
             self.facts.steps |= self.names(node)
         self.generic_visit(node)
 
-    def _is_place(self, node: ast.expr) -> bool:
+    def _is_position(self, node: ast.expr) -> bool:
         return any(
-            (isinstance(child, ast.Name) and child.id in self.places)
+            (isinstance(child, ast.Name) and child.id in self.positions)
             or (isinstance(child, ast.Call) and _last(child.func) in ("program_id", "cdiv"))
             for child in ast.walk(node)
         )

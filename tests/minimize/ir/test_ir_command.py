@@ -12,10 +12,11 @@ from triage.cases.locate import locate
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchains
-from triage.minimize.ir.kernel import Kernel
+from triage.minimize.ir.replays import Replays
 from triage.minimize.ir.run import reduce_ir
-from triage.minimize.oracle import Oracle
-from triage.minimize.specimen import Specimen
+from triage.minimize.oracle import CountingRunner
+from triage.minimize.source.compiling import Compiler
+from triage.minimize.source.specimen import Specimen
 
 
 @pytest.mark.slow
@@ -52,10 +53,11 @@ def test_an_interrupt_keeps_the_best(toolchains: Toolchains, tmp_path: Path) -> 
             raise KeyboardInterrupt
 
     with Engine(2) as engine:
-        oracle = Oracle(engine, toolchain, Limits(), tmp_path / "all", 1 << 30, float("inf"))
-        failure = oracle.learn(Specimen(case.path.read_text(encoding="utf-8"), case), 1)
-        kernel = Kernel(case, failure, toolchain, oracle.limits, oracle.repeat)
-        result = reduce_ir(kernel, engine, tmp_path / "out", tmp_path / "scratch", interrupt)
+        runner = CountingRunner(engine)
+        original = Specimen(case.path.read_text(encoding="utf-8"), case, in_package=True)
+        failure = Compiler(runner, toolchain, Limits(), tmp_path / "all").learn(original, 1)
+        replays = Replays(runner, case, toolchain, Limits(), failure, tmp_path / "scratch")
+        result = reduce_ir(replays, tmp_path / "out", interrupt)
     assert result.ended == "interrupted"
     assert result.reproduced == (1, 1)
     assert result.after.operations < result.before.operations

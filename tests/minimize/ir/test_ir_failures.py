@@ -15,14 +15,15 @@ from triage.cases.locate import locate
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.minimize.ir.kernel import Kernel
-from triage.minimize.ir.place import NoIR
-from triage.minimize.ir.run import Result, reduce_ir
-from triage.minimize.oracle import Oracle
-from triage.minimize.specimen import Specimen
+from triage.minimize.ir.failure_point import NoIR
+from triage.minimize.ir.replays import Replays
+from triage.minimize.ir.run import ReducedIR, reduce_ir
+from triage.minimize.oracle import CountingRunner
+from triage.minimize.source.compiling import Compiler
+from triage.minimize.source.specimen import Specimen
 
 NEWEST = "newest"
-Reduce = Callable[..., Result]
+Reduce = Callable[..., ReducedIR]
 
 
 @pytest.fixture(scope="module")
@@ -35,24 +36,25 @@ def engine(toolchains: Toolchains) -> Iterator[Engine]:
 def down(engine: Engine, release: Callable[[str], Toolchain], tmp_path_factory: pytest.TempPathFactory) -> Reduce:
     """A reproducer's kernel, as it is, taken down to its IR."""
 
-    def reduced(name: str, version: str = NEWEST, seconds: float = 6.0) -> Result:
+    def reduced(name: str, version: str = NEWEST, seconds: float = 6.0) -> ReducedIR:
         folder = tmp_path_factory.mktemp("ir")
         toolchain = release(version)
         case = replace(locate(name), triton=toolchain.triton)
-        oracle = Oracle(engine, toolchain, Limits(), folder / "all", 1 << 30, float("inf"))
-        failure = oracle.learn(Specimen(case.path.read_text(encoding="utf-8"), case), 1)
-        kernel = Kernel(case, failure, toolchain, oracle.limits, oracle.repeat)
-        return reduce_ir(kernel, engine, folder / "out", folder / "scratch", lambda what: None, seconds)
+        runner = CountingRunner(engine)
+        original = Specimen(case.path.read_text(encoding="utf-8"), case, in_package=True)
+        failure = Compiler(runner, toolchain, Limits(), folder / "all").learn(original, 1)
+        replays = Replays(runner, case, toolchain, Limits(), failure, folder / "scratch")
+        return reduce_ir(replays, folder / "out", lambda what: None, seconds)
 
     return reduced
 
 
 @pytest.fixture(scope="module")
-def sum_of_fp8(down: Reduce) -> Result:
+def sum_of_fp8(down: Reduce) -> ReducedIR:
     return down("fp8-row-sum")
 
 
-def test_a_pass_of_mlir(sum_of_fp8: Result) -> None:
+def test_a_pass_of_mlir(sum_of_fp8: ReducedIR) -> None:
     result = sum_of_fp8
     assert result.reproduced == (1, 1)
     assert result.pass_name == "convert-triton-gpu-to-llvm"
@@ -80,7 +82,7 @@ def test_without_ir_there_is_a_reason(down: Reduce) -> None:
 
 
 def test_the_script_says_gone_and_cannot_tell(
-    sum_of_fp8: Result, release: Callable[[str], Toolchain], tmp_path: Path
+    sum_of_fp8: ReducedIR, release: Callable[[str], Toolchain], tmp_path: Path
 ) -> None:
     shutil.copytree(sum_of_fp8.file.parent, tmp_path / "ir")
     script, file = tmp_path / "ir" / "rerun.py", tmp_path / "ir" / sum_of_fp8.file.name

@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pytest
+from words import problem
 
 from triage.ir.mlir import ParsedModule, read
-from triage.minimize.ir.edits import Edit, apply
+from triage.minimize.ir.edits import LinePatch, apply
 from triage.minimize.ir.mlir import attributes, flow, forms, operations, partitions, reduce
-from triage.minimize.ir.search import Search
-from triage.minimize.oracle import Verdict
-
-
-class Holds:
-    """Every text that can be read and has all of the words fails alike."""
-
-    width = 3
-
-    def __init__(self, *words: str) -> None:
-        self.words, self.asked = words, 0
-
-    def ask(self, texts: Sequence[str]) -> list[Verdict]:
-        self.asked += len(texts)
-        return [Verdict.SAME if all(word in text for word in self.words) else Verdict.OTHER for text in texts]
 
 
 def reduced(text: str, *words: str) -> str:
     def described(best: str) -> reduce.Description:
-        return best, [(one.name, ["i32"] * len(one.results)) for one in read(best).walk()]
+        return best, [(operation.name, ["i32"] * len(operation.results)) for operation in read(best).walk()]
 
-    search = Search(Holds(*words), text, reduce.measure, lambda best: None)
-    reduce.reduce(search, described, lambda what: None)
-    return search.best
+    reduction = problem(text, reduce.measure, *words)
+    reduce.reduce(reduction, described)
+    return reduction.best
 
 
-def after(text: str, propose: Callable[[ParsedModule], list[Edit]], *places: int) -> str:
+def after(text: str, propose: Callable[[ParsedModule], list[LinePatch]], *places: int) -> str:
     document = read(text)
     edits = propose(document)
     return apply(document.lines, [edits[place] for place in places] if places else edits)

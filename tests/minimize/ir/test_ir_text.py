@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from words import problem
 
 from triage.ir.llvm import count_instructions
 from triage.minimize.ir import assembly, llvm
 from triage.minimize.ir.edits import apply
-from triage.minimize.ir.search import Search
-from triage.minimize.oracle import Verdict
 
 LLVM = """\
 ; ModuleID = 'k'
@@ -34,18 +32,6 @@ attributes #0 = { nounwind }
 !3 = !{i32 1}
 !5 = !{i32 1}
 """
-
-
-class Holds:
-    """Texts that have all of the words fail alike."""
-
-    width = 4
-
-    def __init__(self, *words: str) -> None:
-        self.words = words
-
-    def ask(self, texts: Sequence[str]) -> list[Verdict]:
-        return [Verdict.SAME if all(word in text for word in self.words) else Verdict.OTHER for text in texts]
 
 
 def test_numbers_become_names_and_the_first_block_gets_its_label() -> None:
@@ -80,14 +66,10 @@ def test_a_result_that_is_used_becomes_poison() -> None:
 
 
 def test_what_is_left_is_the_instruction() -> None:
-    search = Search(
-        Holds('call i32 asm "mov', "define void @k(ptr %", ", i32 %", "ret", "(i32 "),
-        LLVM,
-        llvm.measure,
-        lambda best: None,
-    )
-    llvm.reduce(search, lambda what: None)
-    lines = [line.strip() for line in search.best.split("\n") if line.strip()]
+    words = ('call i32 asm "mov', "define void @k(ptr %", ", i32 %", "ret", "(i32 ")
+    reduction = problem(LLVM, llvm.measure, *words)
+    llvm.reduce(reduction)
+    lines = [line.strip() for line in reduction.best.split("\n") if line.strip()]
     assert lines == [
         "define void @k(ptr %v0, i32 %v1) {",
         '%v8 = call i32 asm "mov %0, $1;", "=r,v"(i32 poison)',
@@ -120,9 +102,9 @@ PTX = """\
 
 
 def test_of_assembly_the_line_is_left_and_what_encloses_it() -> None:
-    search = Search(Holds("bad.b32", ".version"), PTX, assembly.measure, lambda best: None)
-    assembly.reduce(search, lambda what: None)
-    left = [line.strip() for line in search.best.split("\n") if line.strip()]
+    reduction = problem(PTX, assembly.measure, "bad.b32", ".version")
+    assembly.reduce(reduction)
+    left = [line.strip() for line in reduction.best.split("\n") if line.strip()]
     assert left == [".version 8.4", "{", "bad.b32 %r2, %r1;", "}"]
 
 

@@ -1,2 +1,1 @@
-"""From a failing compile to the module before the failing pass, that pass alone, and as little of the module as shows
-the failure still."""
+"""Reduction of IR: the failing pass or stage alone, and the smallest input that shows the failure."""

@@ -1,12 +1,11 @@
-"""Assembly as text (PTX, AMD's): lines, sections and blocks taken out."""
+"""Passes over assembly (PTX and AMD's): lines, sections and blocks are removed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from triage.minimize.ir.edits import Edit
-from triage.minimize.ir.search import Search, Size
+from triage.minimize.ir.edits import LinePatch, TextProblem, sweep
+from triage.minimize.problem import Size
 
 _COMMENT = re.compile(r"\s*(?://|;)")
 _DIRECTIVE = re.compile(r"\s*(?:\.(?![^\n]*;\s*[\w@])|[{}()\]]\s*[;,]?\s*$|[\w$.]+:(?!:)|\"|$)")
@@ -15,7 +14,7 @@ _PART = re.compile(
     r"\s*//.*$"  # a comment
     r"|[^;{}]+;(?=.*;)|(?<=;)[^;{}]+;"  # one of several statements
     r"|^\s*@!?%\w+ "  # the guard of an instruction
-    r"|\s*,\s*\.\w+ [^,]*(?=,|$)| \.(?:ptr|align) [^,\s]*"  # what qualifies a parameter
+    r"|\s*,\s*\.\w+ [^,]*(?=,|$)| \.(?:ptr|align) [^,\s]*"  # a qualifier of a parameter
 )
 
 
@@ -25,38 +24,38 @@ def measure(text: str) -> Size:
 
 
 def count(text: str) -> int:
-    """Instructions: lines that are no directives, labels, braces and comments."""
+    """Instructions: lines that are not directives, labels, braces or comments."""
     return sum(not _COMMENT.match(line) and not _DIRECTIVE.match(line) for line in text.split("\n"))
 
 
-def reduce(search: Search, told: Callable[[str], None]) -> None:
-    """Until nothing more can be taken out. Raises BudgetUsed."""
+def reduce(problem: TextProblem) -> None:
+    """Reduce until nothing more can be removed. Raises BudgetUsed, EnvironmentFault."""
 
-    def round_() -> None:
-        told("sections and blocks")
-        search.edits(blocks)
-        told("lines")
-        search.edits(lines)
-        search.edits(parts)
+    def once(first: bool) -> None:
+        problem.step("sections and blocks")
+        sweep(problem, blocks)
+        problem.step("lines")
+        sweep(problem, lines)
+        sweep(problem, parts)
 
-    search.until_nothing(round_)
+    problem.rounds(once)
 
 
-def blocks(text: str) -> list[Edit]:
-    """What stands in brackets over several lines, with the line that opens them."""
-    edits, opened = [], list[int]()
+def blocks(text: str) -> list[LinePatch]:
+    """Remove what is in brackets over several lines, with the line that opens them."""
+    patches, opened = [], list[int]()
     for at, line in enumerate(text.split("\n")):
         if _opens(line):
             opened.append(at)
         elif _closes(line) and opened:
-            edits.append(Edit(drop=((opened.pop(), at),)))
-    return edits
+            patches.append(LinePatch(drop=((opened.pop(), at),)))
+    return patches
 
 
-def lines(text: str) -> list[Edit]:
-    """Every line on its own, but for those that open or close brackets: what is left is to be well formed."""
+def lines(text: str) -> list[LinePatch]:
+    """Remove a line, except one that opens or closes brackets."""
     every = enumerate(text.split("\n"))
-    return [Edit(drop=((at, at),)) for at, line in every if not _opens(line) and not _closes(line)]
+    return [LinePatch(drop=((at, at),)) for at, line in every if not _opens(line) and not _closes(line)]
 
 
 def _opens(line: str) -> bool:
@@ -71,12 +70,11 @@ def _bare(line: str) -> str:
     return re.sub(r'"[^"]*"', "", line.partition("//")[0]).strip()
 
 
-def parts(text: str) -> list[Edit]:
-    """Statements that share a line, what follows a directive's first word, comments, guards of instructions."""
-    edits = []
+def parts(text: str) -> list[LinePatch]:
+    """Remove statements that share a line, qualifiers of parameters, comments and guards of instructions."""
+    patches = []
     for at, line in enumerate(text.split("\n")):
-        for found in _PART.finditer(line):
-            edits.append(Edit(spans={(at, found.start(), found.end()): ""}))
+        patches += [LinePatch(spans={(at, *part.span()): ""}) for part in _PART.finditer(line)]
         if (braces := re.fullmatch(r"(\s*\{).*(\}\s*)", line)) is not None:
-            edits.append(Edit(spans={(at, *braces.span(1)): "", (at, *braces.span(2)): ""}))
-    return edits
+            patches.append(LinePatch(spans={(at, *braces.span(1)): "", (at, *braces.span(2)): ""}))
+    return patches

@@ -1,19 +1,22 @@
-"""Changes of a text by whole lines and by parts of lines, made against one text and put together at will."""
+"""Patches of a text by whole lines and by parts of lines, made against one text and applied in any combination."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from triage.ir.mlir import Span
+from triage.minimize.problem import Proposal, ReductionProblem
+
+TextProblem = ReductionProblem[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
-    """``drop``: lines, from first to last, both gone. ``spans``: parts of lines and what takes their place.
-    ``items``: of a list in parentheses, put before a column with the commas that it takes. ``before``: new lines before
-    a line."""
+class LinePatch:
+    """``drop``: ranges of lines, first and last included. ``spans``: parts of lines and their replacements.
+    ``items``: items to insert at a column of a list in parentheses, with the commas that they need. ``before``: new
+    lines to insert before a line."""
 
     drop: tuple[tuple[int, int], ...] = ()
     spans: Mapping[Span, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -21,49 +24,62 @@ class Edit:
     before: Mapping[int, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
 
-def apply(lines: Sequence[str], edits: Iterable[Edit]) -> str:
-    """The text with all edits made. What lies in a dropped line is dropped. Of two parts that overlap the first counts,
-    unless both go; with the last of a list goes the comma before it. What is put before something stands there once,
-    however often it was asked for."""
+def sweep(problem: TextProblem, propose: Callable[[str], list[LinePatch]], chunks: bool = True) -> None:
+    """Apply as many of the proposed patches as keep the failure. Back to front: later lines use earlier ones."""
+    text = problem.best
+    lines = text.split("\n")
+    problem.sweep(Proposal(propose(text)[::-1], lambda patches: apply(lines, patches)), chunks)
+
+
+def take_first(problem: TextProblem, propose: Callable[[str], list[str]]) -> None:
+    """Take the first proposed text that is smaller and fails alike; again from there until there is none."""
+    while problem.first([text for text in propose(problem.best) if problem.smaller(text) is not None]):
+        pass
+
+
+def apply(lines: Sequence[str], patches: Iterable[LinePatch]) -> str:
+    """The text with all patches applied. Whatever lies in a dropped line is dropped. Of two parts that overlap the
+    first counts, unless both are removed; with the last item of a list goes the comma before it. Equal insertions at
+    one position are made once."""
     gone: set[int] = set()
     spans: dict[int, dict[tuple[int, int], str]] = {}
     items: dict[int, dict[int, dict[str, None]]] = {}
     before: dict[int, dict[str, None]] = {}
-    for edit in edits:
-        for first, last in edit.drop:
+    for patch in patches:
+        for first, last in patch.drop:
             gone.update(range(first, last + 1))
-        for (line, start, end), text in edit.spans.items():
+        for (line, start, end), text in patch.spans.items():
             spans.setdefault(line, {}).setdefault((start, end), text)
-        for (line, column), added in edit.items.items():
+        for (line, column), added in patch.items.items():
             items.setdefault(line, {}).setdefault(column, {}).update(dict.fromkeys(added))
-        for line, added in edit.before.items():
+        for line, added in patch.before.items():
             before.setdefault(line, {}).update(dict.fromkeys(added))
     for line, columns in items.items():
         for column, texts in columns.items():
             comma = "" if lines[line][column:].startswith(")") else ", "
             spans.setdefault(line, {})[column, column] = ", ".join(texts) + comma
-    made: list[str] = []
-    for number, held in enumerate(lines):
-        made += before.get(number, ())
+    result: list[str] = []
+    for number, text in enumerate(lines):
+        result += before.get(number, ())
         if number not in gone:
-            made.append(_changed(held, spans[number]) if number in spans else held)
-    return "\n".join(made)
+            result.append(_changed(text, spans[number]) if number in spans else text)
+    return "\n".join(result)
 
 
 def _changed(line: str, spans: Mapping[tuple[int, int], str]) -> str:
-    made, at, cut = "", 0, False
+    changed, at, cut = "", 0, False
 
-    def kept(rest: str) -> str:
-        if cut and made.endswith(tuple("([{<")):
-            return made + rest.lstrip(" ")
-        # The last of a list went: the comma before it is nobody's.
-        comma = cut and rest[:1] in tuple(")]}>") and made.rstrip().endswith(",")
-        return (made.rstrip()[:-1] if comma else made) + rest
+    def with_rest(rest: str) -> str:
+        if cut and changed.endswith(tuple("([{<")):
+            return changed + rest.lstrip(" ")
+        # After the last item of a list was removed, the comma before it goes too.
+        comma = cut and rest[:1] in tuple(")]}>") and changed.rstrip().endswith(",")
+        return (changed.rstrip()[:-1] if comma else changed) + rest
 
     for (start, end), text in sorted(spans.items()):
         if start >= at:
-            made = kept(line[at:start]) + text
+            changed = with_rest(line[at:start]) + text
             at, cut = end, not text
         elif cut and not text:
             at = max(at, end)
-    return kept(line[at:])
+    return with_rest(line[at:])

@@ -1,4 +1,4 @@
-"""After the kernel: its failure taken down to one pass and a module, that module made smaller, and a script for it."""
+"""Reduce a failure to one pass or stage and its smallest input, with a script that shows it."""
 
 from __future__ import annotations
 
@@ -11,31 +11,47 @@ from typing import Annotated
 
 from triage.files import replace_file
 from triage.harness import ir_tasks
-from triage.harness.engine import Engine
 from triage.ir.llvm import count_instructions
-from triage.minimize import emit as reproducers
-from triage.minimize.ir import assembly, emit, llvm
-from triage.minimize.ir.kernel import Kernel
+from triage.minimize import reproducer as reproducers
+from triage.minimize.failure import OriginalFailure
+from triage.minimize.ir import assembly, llvm
+from triage.minimize.ir import script as scripts
+from triage.minimize.ir.edits import TextProblem
+from triage.minimize.ir.failure_point import FailurePoint, NoIR, find
 from triage.minimize.ir.mlir import reduce as mlir
-from triage.minimize.ir.oracle import Replays, TextOracle
-from triage.minimize.ir.place import NoIR, Place, find
-from triage.minimize.ir.search import Search, Size
-from triage.minimize.oracle import BudgetUsed, Failure
+from triage.minimize.ir.replays import Replays
+from triage.minimize.problem import Budget, BudgetUsed, ReductionProblem, Size
 from triage.model.diagnosis import Kind
 from triage.model.document import Doc, Documented
 from triage.model.errors import EnvironmentFault
 
 SECONDS = 60.0
-"""What the reduction of the module may take by itself."""
+"""Time limit of the search alone."""
 _SLOWEST, _LEAST_S, _HANG_S = 4.0, 15.0, 3.0
-"""A text may take that many times what the compile took, but at least so long; what has not ended after the third, or
-as many times what the finished stages took, is taken to hang where the compile did. The end has the whole limit."""
+"""A text may take that many times what the compile took, but at least ``_LEAST_S``. Where the compile hangs, a text
+that has not ended after ``_HANG_S``, or that many times what the finished stages took, counts as hanging. The final
+check has the original's limit."""
 FOLDER = "ir"
-_NAMES = {".mlir": "before.mlir", ".ll": "module.ll", ".ptx": "module.ptx", ".s": "module.s", ".txt": "module.txt"}
 
 
 @dataclass(frozen=True, slots=True)
-class Measure(Documented):
+class _Format:
+    """A textual form of IR: the stem of its file, its size, its number of operations, and how it is reduced."""
+
+    stem: str
+    measure: Callable[[str], Size]
+    count: Callable[[str], int]
+    reduce: Callable[[TextProblem, mlir.Describe], None]
+
+
+_MLIR = _Format("before", mlir.measure, mlir.count, mlir.reduce)
+_LLVM = _Format("module", llvm.measure, count_instructions, lambda problem, describe: llvm.reduce(problem))
+_ASSEMBLY = _Format("module", assembly.measure, assembly.count, lambda problem, describe: assembly.reduce(problem))
+_FORMATS = {".mlir": _MLIR, ".ll": _LLVM}
+
+
+@dataclass(frozen=True, slots=True)
+class IRSize(Documented):
     """Operations (instructions below MLIR) and bytes."""
 
     operations: int
@@ -43,12 +59,12 @@ class Measure(Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class Result(Documented):
+class ReducedIR(Documented):
     """The reduced input of a failing stage or pass.
 
-    ``file`` is what ``stage`` was given, or its pass ``pass_name`` (as mlir-opt spells the pipeline); ``command``
-    shows the failure with the compiler's own tools, ``script`` with Triton alone. ``reproduced``: exit codes of two
-    runs of the script. ``ended``: ``complete``, ``budget``, ``interrupted``, or what went wrong.
+    ``file`` is the input of ``stage``, or of its pass ``pass_name`` (in mlir-opt's syntax); ``command`` shows the
+    failure with the compiler's own tools, ``script`` with Triton alone. ``reproduced``: exit codes of two runs of the
+    script. ``ended``: ``complete``, ``budget``, ``interrupted``, or what went wrong.
     """
 
     file: Path
@@ -57,104 +73,85 @@ class Result(Documented):
     pass_name: Annotated[str | None, Doc(name="pass")]
     adder: str | None
     command: str
-    before: Measure
-    after: Measure
+    before: IRSize
+    after: IRSize
     reproduced: tuple[int, int]
     runs: int
     ended: str
 
-    @property
-    def holds(self) -> bool:
-        """Whether the script was seen to show the failure, twice."""
-        return self.reproduced == (1, 1)
 
-
-def reduce_ir(
-    kernel: Kernel, engine: Engine, folder: Path, scratch: Path, told: Callable[[str], None], seconds: float = SECONDS
-) -> Result:
-    """Find the place, reduce, write ``folder``/ir and run its script twice. The smallest module so far is on disk at
-    any time, with the script; an interrupt keeps it. Raises NoIR with the reason where there is nothing to show."""
-    if kernel.failure.diagnosis.kind is Kind.OUT_OF_MEMORY:
+def reduce_ir(replays: Replays, folder: Path, step: Callable[[str], None], seconds: float = SECONDS) -> ReducedIR:
+    """Find the failing pass or stage, reduce its input, write ``folder``/ir and run its script twice. The smallest
+    module so far is on disk at any time, with the script; an interrupt keeps it. Raises NoIR with the reason where no
+    IR shows the failure."""
+    failure, limits = replays.failure, replays.limits
+    if failure.diagnosis.kind is Kind.OUT_OF_MEMORY:
         raise NoIR("it runs out of memory, which depends on more than the module")
-    scratch.mkdir(parents=True, exist_ok=True)
-    failure, whole = kernel.failure, kernel.limits
-    limits = replace(whole, timeout_s=min(whole.timeout_s, _patience_s(failure)))
+    replays.folder.mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + seconds
-    replays = Replays(engine, kernel.case, kernel.toolchain, limits, failure, scratch, until, kernel.repeat)
-    told("IR: stepping the passes")
-    place = find(replays)
+    bounded = replace(replays, limits=replace(limits, timeout_s=min(limits.timeout_s, _patience_s(failure))))
+    step("IR: stepping the passes")
+    point = find(bounded)
+    format_ = _FORMATS.get(point.ending, _ASSEMBLY)
     home = folder / FOLDER
-    file = home / _NAMES[place.ending]
-    script = home / "rerun.py"
-    count, reduction = _ways(place, replays)
-    _write(file, place.text)
-    spelling = _spelling(replays, place, file)
-    command = emit.command(place, spelling, file.name, kernel)
-    _write(script, emit.script(place, place.seen, kernel, file.name, command))
-    before = Measure(count(place.text), len(place.text.encode()))
-    judge = TextOracle(replays, place.task, place.ending)
-    search = Search(judge, place.text, _measure(place), lambda text: _write(file, text))
+    file, script = home / f"{format_.stem}{point.ending}", home / "rerun.py"
+    _write(file, point.text)
+    spelling = _spelling(bounded, point, file)
+    command = scripts.command(point, spelling, file.name, replays.case)
+    _write(script, scripts.script(point, point.seen, replays, file.name, command))
+    before = IRSize(format_.count(point.text), len(point.text.encode()))
 
-    def say(what: str) -> None:
-        told(f"IR, {what}: {count(search.best)} of {before.operations} operations, {replays.runs} runs")
+    def report(name: str, best: str) -> None:
+        step(f"IR, {name}: {format_.count(best)} of {before.operations} operations, {replays.runner.runs} runs")
 
+    problem = ReductionProblem(
+        bounded.oracle(point.task, point.ending),
+        point.text,
+        format_.measure,
+        width=max(4, 3 * replays.runner.jobs),
+        budget=Budget(until=until),
+        improved=lambda text: _write(file, text),
+        step=report,
+    )
     ended = "complete"
     try:
-        reduction(search, say)
+        format_.reduce(problem, lambda text: _described(bounded, text))
     except BudgetUsed:
         ended = "budget"
     except KeyboardInterrupt:
         ended = "interrupted"
     except EnvironmentFault as error:
         ended = f"stopped: {error}"
-    text = search.best
+    text = problem.best
     _write(file, text)
-    told("IR: running its script twice")
-    replays.limits = whole
-    if (seen := replays.shows(place.task(file))) is None:
-        # What was too slow for a candidate's limit may end within the whole one.
-        text, ended = place.text, "undone: what was left does not fail alike with the whole limit"
+    step("IR: running its script twice")
+    if (seen := replays.shows(point.task(file))) is None:
+        # What was too slow within a candidate's limit may end within the original's.
+        text, ended = point.text, "undone: what was left does not fail alike with the whole limit"
         _write(file, text)
-        seen = replays.shows(place.task(file)) or place.seen
-    # The text that is looked for is what the smaller module prints.
-    _write(script, emit.script(place, seen, kernel, file.name, command))
-    return Result(
+        seen = replays.shows(point.task(file)) or point.seen
+    # The script looks for the text that the smaller module prints.
+    _write(script, scripts.script(point, seen, replays, file.name, command))
+    return ReducedIR(
         file=file,
         script=script,
-        stage=place.stage.value,
-        pass_name=emit.pass_name(spelling),
-        adder=", ".join(step["adder"] for step in place.steps) or None,
+        stage=point.stage.value,
+        pass_name=scripts.pass_name(spelling),
+        adder=", ".join(pass_["adder"] for pass_ in point.passes) or None,
         command=command,
         before=before,
-        after=Measure(count(text), len(text.encode())),
-        reproduced=reproducers.run_twice(script, kernel.toolchain, kernel.limits.timeout_s),
-        runs=replays.runs,
+        after=IRSize(format_.count(text), len(text.encode())),
+        reproduced=reproducers.run_twice(script, replays.toolchain, limits.timeout_s),
+        runs=replays.runner.runs,
         ended=ended,
     )
 
 
-def _patience_s(failure: Failure) -> float:
-    """How long a text may take: many times what the whole compile took, little where that did not end."""
+def _patience_s(failure: OriginalFailure) -> float:
+    """Seconds that a text may take: several times the whole compile, little where that did not end."""
     if failure.diagnosis.kind is Kind.TIMEOUT:
         return max(_HANG_S, _SLOWEST * sum(stage.seconds for stage in failure.outcome.stages))
     return max(_LEAST_S, _SLOWEST * failure.outcome.duration_s)
-
-
-def _measure(place: Place) -> Callable[[str], Size]:
-    if place.ending == ".mlir":
-        return mlir.measure
-    return llvm.measure if place.ending == ".ll" else assembly.measure
-
-
-def _ways(
-    place: Place, replays: Replays
-) -> tuple[Callable[[str], int], Callable[[Search, Callable[[str], None]], None]]:
-    """How operations are counted, and how they are made fewer."""
-    if place.ending == ".mlir":
-        return mlir.count, lambda search, say: mlir.reduce(search, lambda text: _described(replays, text), say)
-    if place.ending == ".ll":
-        return count_instructions, llvm.reduce
-    return assembly.count, assembly.reduce
 
 
 def _described(replays: Replays, text: str) -> mlir.Description | None:
@@ -164,21 +161,21 @@ def _described(replays: Replays, text: str) -> mlir.Description | None:
     path.write_text(text, encoding="utf-8")
     replays.run(ir_tasks.DescribeModule(path, to))
     try:
-        told = json.loads(to.read_text(encoding="utf-8"))
+        description = json.loads(to.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return told["text"], told["operations"]
+    return description["text"], description["operations"]
 
 
-def _spelling(replays: Replays, place: Place, file: Path) -> str | None:
-    """The passes as mlir-opt spells them: by the pass manager itself, or by the reproducer that it writes."""
-    if not place.steps:
+def _spelling(replays: Replays, point: FailurePoint, file: Path) -> str | None:
+    """The passes in mlir-opt's syntax: from the pass manager itself, or from the reproducer that it writes."""
+    if not point.passes:
         return None
     to = replays.folder / "spelling.txt"
     to.unlink(missing_ok=True)
-    replays.run(ir_tasks.RunPasses(file, place.steps, place.stage, spelling=to))
+    replays.run(ir_tasks.RunPasses(file, point.passes, point.stage, spelling=to))
     try:
-        return emit.pipeline(to.read_text(encoding="utf-8", errors="replace"))
+        return scripts.pipeline(to.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return None
 

@@ -1,1 +1,1 @@
-"""What may be taken out of a kernel's source: each module proposes steps, none of them compiles anything."""
+"""Reduction of a kernel's source and configuration. Each pass module proposes patches; none compiles anything."""

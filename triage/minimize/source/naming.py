@@ -1,4 +1,4 @@
-"""Comments and docstrings out; names short, and in an anonymous case nobody's."""
+"""Comments and docstrings removed; neutral names for an anonymous result."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import io
 import tokenize
 from dataclasses import replace
 
-from triage.minimize.source.names import scope
-from triage.minimize.source.view import Step, View, parameters, tidied
-from triage.minimize.specimen import Specimen
+from triage.minimize.source.specimen import Specimen
+from triage.minimize.source.tidy import tidied
+from triage.minimize.source.view import SourcePatch, View
 from triage.model.case import frozen
+from triage.source.functions import parameters, stored_names
 from triage.source.module import Edit
+from triage.source.names import scope
 
 
 def stripped(specimen: Specimen) -> Specimen:
-    """Without comments and docstrings."""
+    """The specimen without comments and docstrings."""
     view = View.of(specimen)
     if view is None:
         return specimen
@@ -36,13 +38,13 @@ def stripped(specimen: Specimen) -> Specimen:
 def _without_comments(text: str) -> str:
     lines = text.split("\n")
     try:
-        found = [
+        comments = [
             token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT
         ]
     except (tokenize.TokenError, SyntaxError):
         return text
     gone = set()
-    for token in found:
+    for token in comments:
         row, column = token.start
         lines[row - 1] = lines[row - 1][:column].rstrip()
         if not lines[row - 1]:
@@ -51,24 +53,25 @@ def _without_comments(text: str) -> str:
 
 
 def renamed(specimen: Specimen) -> Specimen:
-    """The kernel is ``kernel``, helpers ``f0``, arguments ``a0``, local names ``x0``, in the order of the text."""
+    """The specimen with its kernel named ``kernel``, helpers ``f0``, arguments ``a0`` and local names ``x0``,
+    numbered in the order of the text."""
     view = View.of(specimen)
     if view is None or view.kernel is None:
         return specimen
-    globals_ = {one.name: f"f{place}" for place, one in enumerate(f for f in view.functions if f is not view.kernel)}
+    helpers = [function for function in view.functions if function is not view.kernel]
+    globals_ = {helper.name: f"f{number}" for number, helper in enumerate(helpers)}
     globals_[view.kernel.name] = "kernel"
-    kept = scope(view.module.tree.body) - globals_.keys()
+    unchanged = scope(view.module.tree.body) - globals_.keys()
     edits: list[Edit] = []
     arguments: dict[str, str] = {}
     tables = {}
     for function in view.functions:
-        names = {one.arg: f"a{place}" for place, one in enumerate(parameters(function))}
+        names = {argument.arg: f"a{number}" for number, argument in enumerate(parameters(function))}
         local: dict[str, str] = {}
-        stored = [node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-        for name in sorted(stored, key=lambda one: (one.lineno, one.col_offset)):
+        for name in sorted(stored_names(function), key=lambda node: (node.lineno, node.col_offset)):
             if name.id not in names:
                 local.setdefault(name.id, f"x{len(local)}")
-        tables[function.name] = {**{k: v for k, v in local.items() if k not in kept}, **names}
+        tables[function.name] = {**{k: v for k, v in local.items() if k not in unchanged}, **names}
         if function is view.kernel:
             arguments = names
     for function in view.functions:
@@ -102,10 +105,10 @@ def renamed(specimen: Specimen) -> Specimen:
     return replace(specimen, text=text, case=changed)
 
 
-def strings(view: View) -> list[Step]:
-    """Every text constant, empty."""
+def strings(view: View) -> list[SourcePatch]:
+    """Empty every string."""
     return [
-        Step((view.module.replace(node, '""'),))
+        SourcePatch((view.module.replace(node, '""'),))
         for function in view.functions
         for node in ast.walk(function)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value

@@ -15,7 +15,7 @@ from triage.source.module import Edit, argument, assignments, called
 from triage.suggest.evidence import canonical_dtype
 from triage.suggest.rewrites.casts import spelled
 from triage.suggest.rewrites.recipe import Rewritten, Subject
-from triage.suggest.rewrites.scope import behind, functions, grouped, language, within
+from triage.suggest.rewrites.scope import behind, functions, language, within
 
 _MESSAGES = (
     re.compile(r"Loop-carried variable (\w+) has initial type (.+?) but is re-assigned to (.+?) in loop"),
@@ -170,7 +170,7 @@ def _cast_back(subject: Subject, later: list[_Binding], change: _Change, tl: str
             operator = _operator(one.op)
             if operator is None:
                 return
-            name, value = one.target.id, grouped(module, one.value)
+            name, value = one.target.id, module.operand(one.value)
             edits.append(Edit(start, end, f"{name} = ({name} {operator} {value}).to({type_})"))
         else:
             edits += behind(module, one.value, f".to({type_})")

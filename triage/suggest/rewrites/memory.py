@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from triage.source.module import Edit, argument, assignments, called
 from triage.suggest.rewrites.recipe import Rewritten, Subject
-from triage.suggest.rewrites.scope import behind, functions, grouped, language, within
+from triage.suggest.rewrites.scope import behind, functions, language, within
 
 _BUFFER_PLACES = {
     "buffer_load": ("ptr", "offsets", "mask", "other", "cache"),
@@ -33,7 +33,7 @@ def buffer_as_pointer(subject: Subject) -> Iterator[Rewritten]:
         unknown = {word.arg for word in node.keywords} - set(places)
         if pointer is None or offsets is None or unknown:
             return
-        arguments = [f"{grouped(module, pointer)} + {grouped(module, offsets)}"]
+        arguments = [f"{module.operand(pointer)} + {module.operand(offsets)}"]
         if (value := given.pop("stored_value", None)) is not None:
             arguments.append(module.segment(value))
         given["cache_modifier"] = given.pop("cache")

@@ -11,7 +11,7 @@ from triage.source.module import Edit, argument, assignments, called
 from triage.suggest.rewrites.casts import spelled
 from triage.suggest.rewrites.pointers import element, root
 from triage.suggest.rewrites.recipe import Rewritten, Subject
-from triage.suggest.rewrites.scope import behind, failing_calls, functions, grouped, language
+from triage.suggest.rewrites.scope import behind, failing_calls, functions, language
 
 _MEMORY = ("load", "store", "atomic_add", "atomic_and", "atomic_cas", "atomic_max", "atomic_min", "atomic_or",
            "atomic_xchg", "atomic_xor")  # fmt: skip
@@ -118,7 +118,7 @@ def fma_as_multiply_add(subject: Subject) -> Iterator[Rewritten]:
         values = [argument(call, place, name) for place, name in enumerate(("x", "y", "z"))]
         if any(value is None for value in values):
             return
-        one, two, three = (grouped(module, value) for value in values if value is not None)
+        one, two, three = (module.operand(value) for value in values if value is not None)
         whole = any(isinstance(node, ast.Assign) and node.value is call for node in ast.walk(module.tree))
         text = f"{one} * {two} + {three}"
         edits.append(module.replace(call, text if whole else f"({text})"))
@@ -139,7 +139,7 @@ def condition_as_boolean(subject: Subject) -> Iterator[Rewritten]:
         condition = argument(call, 0, "cond")
         if condition is None or isinstance(condition, ast.Compare):
             return
-        edits.append(module.replace(condition, f"{grouped(module, condition)} != 0"))
+        edits.append(module.replace(condition, f"{module.operand(condition)} != 0"))
     text = module.edited(edits)
     if edits and text is not None:
         yield Rewritten(

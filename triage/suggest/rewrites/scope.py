@@ -90,12 +90,6 @@ def behind(module: Module, node: ast.expr, text: str) -> tuple[Edit, ...]:
     return Edit(start, start, "("), Edit(end, end, f"){text}")
 
 
-def grouped(module: Module, node: ast.expr) -> str:
-    """An expression's text, fit to stand as an operand of any operator."""
-    text = module.segment(node)
-    return text if isinstance(node, (*_ATOMS, ast.Constant)) else f"({text})"
-
-
 def sources(function: ast.FunctionDef, value: ast.expr | None) -> Iterator[ast.AST]:
     """Everything that a value is computed from inside the function: its own nodes, and those of each statement that
     gives a name in it its value."""

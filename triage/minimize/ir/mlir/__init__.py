@@ -1,1 +1,1 @@
-"""MLIR as text: read as lines that make operations, made smaller by operation, attribute, shape and layout."""
+"""Reduction of MLIR. Each pass module proposes patches of whole lines and parts of lines; none runs anything."""

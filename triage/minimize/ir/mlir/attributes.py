@@ -1,4 +1,4 @@
-"""Attributes, arguments of functions, aliases and locations taken out."""
+"""Passes over attributes, arguments of functions, aliases and locations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import MappingProxyType
 from triage.ir.brackets import closing, gaps, items
 from triage.ir.locations import is_alias
 from triage.ir.mlir import ParsedModule, Span, blank
-from triage.minimize.ir.edits import Edit, apply
+from triage.minimize.ir.edits import LinePatch, apply
 from triage.minimize.ir.mlir.operations import is_function
 
 _ENTRY = re.compile(r'\s*(?:"[^"]*"|[\w$.-]+)(?:\s*=|\s*$|\s*[,}])')
@@ -28,48 +28,48 @@ def without_locations(text: str) -> str:
             continue
         bare = blank(line)
         start = 0
-        while (found := _LOCATION.search(bare, start)) is not None:
-            end = closing(bare, found.end() - 1)
-            start = found.end() if end is None else end + 1
+        while (match := _LOCATION.search(bare, start)) is not None:
+            end = closing(bare, match.end() - 1)
+            start = match.end() if end is None else end + 1
             if end is not None:
-                spans[at, found.start(), end + 1] = ""
-    return apply(lines, [Edit(tuple(drop), spans)])
+                spans[at, match.start(), end + 1] = ""
+    return apply(lines, [LinePatch(tuple(drop), spans)])
 
 
-def dictionaries(document: ParsedModule) -> list[Edit]:
-    """Whole dictionaries of attributes: of operations, of arguments, of the module."""
-    return [Edit(spans=MappingProxyType({span: ""})) for span, _ in _dictionaries(document)]
+def dictionaries(document: ParsedModule) -> list[LinePatch]:
+    """Remove a dictionary of attributes of an operation, an argument or the module."""
+    return [LinePatch(spans=MappingProxyType({span: ""})) for span, _ in _dictionaries(document)]
 
 
-def entries(document: ParsedModule) -> list[Edit]:
-    """The entries of the dictionaries of attributes."""
-    edits = []
+def entries(document: ParsedModule) -> list[LinePatch]:
+    """Remove an entry of a dictionary of attributes."""
+    patches = []
     for (line, start, end), opening in _dictionaries(document):
         bare = document.bare[line]
         inner = list(gaps(bare, opening + 1, end - 1))
         if len(inner) == 1:
-            edits.append(Edit(spans=MappingProxyType({(line, start, end): ""})))
+            patches.append(LinePatch(spans=MappingProxyType({(line, start, end): ""})))
             continue
-        edits += [Edit(spans=MappingProxyType({(line, first, last): ""})) for first, last in inner]
-    return edits
+        patches += [LinePatch(spans=MappingProxyType({(line, first, last): ""})) for first, last in inner]
+    return patches
 
 
 def _dictionaries(document: ParsedModule) -> list[tuple[Span, int]]:
-    """Where dictionaries stand, with the word before them and the column of the brace."""
-    found = []
+    """Spans of dictionaries with the word before them, and the column of the brace."""
+    spans = []
     for operation in document.walk():
         for line in operation.headers:
             bare = document.bare[line]
             for match in _OPENS.finditer(bare):
                 end = closing(bare, match.end() - 1)
                 if end is not None and _ENTRY.match(document.lines[line], match.end()):
-                    found.append(((line, match.start(), end + 1), match.end() - 1))
-    return found
+                    spans.append(((line, match.start(), end + 1), match.end() - 1))
+    return spans
 
 
-def function_arguments(document: ParsedModule) -> list[Edit]:
-    """Arguments of functions that nothing uses."""
-    edits = []
+def function_arguments(document: ParsedModule) -> list[LinePatch]:
+    """Remove an argument of a function that nothing uses."""
+    patches = []
     for operation in document.walk():
         if not is_function(operation) or not operation.regions:
             continue
@@ -84,16 +84,16 @@ def function_arguments(document: ParsedModule) -> list[Edit]:
             name = bare[first:last].strip().partition(":")[0]
             value = operation.regions[0].names.get(name)
             if value is not None and not value.uses:
-                edits.append(Edit(spans=MappingProxyType({(line, *gap): ""})))
-    return edits
+                patches.append(LinePatch(spans=MappingProxyType({(line, *gap): ""})))
+    return patches
 
 
-def unused_aliases(document: ParsedModule) -> list[Edit]:
-    """Aliases that no other line names."""
-    edits = []
+def unused_aliases(document: ParsedModule) -> list[LinePatch]:
+    """Remove an alias that no other line names."""
+    patches = []
     for line, text in enumerate(document.lines):
-        if (found := _ALIAS.match(text)) is not None:
-            named = re.compile(rf"{re.escape(found[1])}(?![\w$.-])")
+        if (alias := _ALIAS.match(text)) is not None:
+            named = re.compile(rf"{re.escape(alias[1])}(?![\w$.-])")
             if not any(named.search(other) for at, other in enumerate(document.lines) if at != line):
-                edits.append(Edit(drop=((line, line),)))
-    return edits
+                patches.append(LinePatch(drop=((line, line),)))
+    return patches

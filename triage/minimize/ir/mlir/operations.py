@@ -1,4 +1,4 @@
-"""Operations taken out, what they gave taken from elsewhere; regions put in the place of what holds them."""
+"""Passes over operations: removed, their results replaced by arguments, operands or constants."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from triage.ir.mlir import Op, ParsedModule, Region, Span, Value
-from triage.minimize.ir.edits import Edit
+from triage.minimize.ir.edits import LinePatch
 
 Types = Mapping[int, Sequence[str]]
-"""Of the operation that begins in a line: its results' types, written out."""
+"""Result types by the line in which an operation begins."""
 
 _ENDS = re.compile(
     r"(?:\w+\.)*(?:return|yield|br|cond_br|switch|unreachable|condition|warp_yield|warp_return|[\w.]*\.return|"
@@ -18,39 +18,39 @@ _ENDS = re.compile(
 )
 _FUNCTION = re.compile(r"(?:\w+\.)?func$")
 _NEW = "arg"
-"""How the name of a new argument begins, as in MLIR's own."""
+"""Prefix of a new argument's name, as in MLIR's own output."""
 
 
 def ends_block(operation: Op) -> bool:
-    """Whether it is a terminator, by its name."""
+    """Whether the operation is a terminator, by its name."""
     return _ENDS.match(operation.name) is not None
 
 
 def is_function(operation: Op) -> bool:
-    """Whether it is a function of any dialect."""
+    """Whether the operation is a function of any dialect."""
     return _FUNCTION.match(operation.name) is not None
 
 
-def removable(document: ParsedModule) -> list[Op]:
-    """What may be taken out: everything but terminators, the module, and its only function. In the text's order."""
+def reremoved(document: ParsedModule) -> list[Op]:
+    """All operations but terminators, the module and its only function, in the order of the text."""
     functions = [operation for operation in document.walk() if is_function(operation) and operation.regions]
     kept = {id(functions[0])} if len(functions) == 1 else set()
-    found = [
+    removed = [
         operation
         for operation in document.walk()
         if operation.inside.owner is not None and not ends_block(operation) and id(operation) not in kept
     ]
-    return sorted(found, key=lambda operation: operation.first)
+    return sorted(removed, key=lambda operation: operation.first)
 
 
-def without(operation: Op) -> Edit:
-    """The operation gone, whoever uses it."""
-    return Edit(drop=((operation.first, operation.last),))
+def without(operation: Op) -> LinePatch:
+    """Remove an operation, whether it is used or not."""
+    return LinePatch(drop=((operation.first, operation.last),))
 
 
-def unused(document: ParsedModule) -> list[Edit]:
-    """Operations whose results nothing outside of them uses."""
-    return [without(operation) for operation in removable(document) if not any(_outside(operation))]
+def unused(document: ParsedModule) -> list[LinePatch]:
+    """Remove an operation whose results nothing outside of it uses."""
+    return [without(operation) for operation in reremoved(document) if not any(_outside(operation))]
 
 
 def _outside(operation: Op) -> Iterator[Span]:
@@ -60,16 +60,16 @@ def _outside(operation: Op) -> Iterator[Span]:
                 yield span
 
 
-def from_arguments(document: ParsedModule, types: Types) -> list[Edit]:
-    """Operations gone, and one new value a type wherever their results were used: an argument of their function, or
-    inside of a partition, which sees nothing from outside, a constant at its beginning. What nothing uses is gone
-    without any; what has results of unknown type stays."""
+def from_arguments(document: ParsedModule, types: Types) -> list[LinePatch]:
+    """Remove an operation and replace its results by new values, one a type: arguments of the function, or inside a
+    partition, which is isolated from above, constants at its beginning. An operation with results of unknown type
+    stays."""
     names: dict[tuple[int, str], str] = {}
     free = _first_free(document)
-    edits = []
-    for operation in removable(document):
+    patches = []
+    for operation in reremoved(document):
         if not any(value.uses for value in operation.results):
-            edits.append(without(operation))
+            patches.append(without(operation))
             continue
         holder = _holder(operation)
         known = types.get(operation.first, ())
@@ -83,22 +83,22 @@ def from_arguments(document: ParsedModule, types: Types) -> list[Edit]:
                 name = names.setdefault((id(holder), kind), f"%{_NEW}{len(names) + free}")
                 spans |= dict.fromkeys(value.uses, name)
                 if isinstance(holder, Region):
-                    made = constant(kind, operation.name.partition(".")[0])[0]
-                    before[holder.first] = (*before.get(holder.first, ()), f"      {name} = {made}")
-                elif (place := _list_of_arguments(document, holder)) is not None:
-                    items[place] = (*items.get(place, ()), f"{name}: {kind}")
+                    initial = constant(kind, operation.name.partition(".")[0])[0]
+                    before[holder.first] = (*before.get(holder.first, ()), f"      {name} = {initial}")
+                elif (position := _list_of_arguments(document, holder)) is not None:
+                    items[position] = (*items.get(position, ()), f"{name}: {kind}")
         drop = ((operation.first, operation.last),)
-        edits.append(Edit(drop, MappingProxyType(spans), MappingProxyType(items), MappingProxyType(before)))
-    return edits
+        patches.append(LinePatch(drop, MappingProxyType(spans), MappingProxyType(items), MappingProxyType(before)))
+    return patches
 
 
 def _first_free(document: ParsedModule) -> int:
-    taken = [int(found) for found in re.findall(rf"%{_NEW}(\d+)\b", document.text)]
+    taken = [int(number) for number in re.findall(rf"%{_NEW}(\d+)\b", document.text)]
     return max(taken, default=-1) + 1
 
 
 def _holder(operation: Op) -> Op | Region | None:
-    """The function or the partition in which an operation stands."""
+    """The function or the partition around an operation."""
     region = operation.inside
     while (owner := region.owner) is not None and not is_function(owner):
         if owner.name == "ttg.warp_specialize" and region is not owner.regions[0]:
@@ -111,9 +111,9 @@ _OPENING = re.compile(r"@(?:[\w$.-]+|\"[^\"]*\")\(")
 
 
 def _list_of_arguments(document: ParsedModule, function: Op) -> tuple[int, int] | None:
-    """Where a function's list of arguments begins: line and column."""
-    found = _OPENING.search(document.lines[function.first])
-    return (function.first, found.end()) if found else None
+    """Line and column at which a function's argument list begins."""
+    opening = _OPENING.search(document.lines[function.first])
+    return (function.first, opening.end()) if opening else None
 
 
 _INTEGER = re.compile(r"(?:i\d+|index)$")
@@ -122,8 +122,8 @@ _TENSOR = re.compile(r"(?:tensor|vector)<(?:\d+x)+([^,<>]+)(?:,.*)?>$", re.DOTAL
 
 
 def constant(kind: str, dialect: str) -> list[str]:
-    """Operations without operands that give a value of a type, most usual first; empty where none is known.
-    ``dialect``: that of the operation in whose place it comes."""
+    """Operations without operands that return a value of a type, the most usual first. ``dialect``: the dialect of the
+    operation that is replaced."""
     if dialect in ("llvm", "nvvm", "rocdl"):
         return [f"llvm.mlir.undef : {kind}", f"llvm.mlir.zero : {kind}"]
     tensor = _TENSOR.match(kind)
@@ -138,55 +138,55 @@ def constant(kind: str, dialect: str) -> list[str]:
     return [f"arith.constant {zero}" + ("" if element == "i1" else f" : {kind}")]
 
 
-def to_constants(document: ParsedModule, types: Types, choice: int = 0) -> list[Edit]:
-    """Operations with one result, and operands, in whose place a constant is put."""
-    edits = []
-    for operation in removable(document):
+def to_constants(document: ParsedModule, types: Types, choice: int = 0) -> list[LinePatch]:
+    """Replace an operation with operands and one result by a constant."""
+    patches = []
+    for operation in reremoved(document):
         known = types.get(operation.first, ())
         if len(known) != 1 or len(operation.results) != 1 or not operation.results[0].uses:
             continue
         if not _reads(document, operation):
             continue
-        made = constant(known[0], operation.name.partition(".")[0])
-        if choice < len(made):
+        constants = constant(known[0], operation.name.partition(".")[0])
+        if choice < len(constants):
             indent = re.match(r"\s*", document.lines[operation.first])
-            line = f"{indent[0] if indent else ''}{operation.results[0].name} = {made[choice]}"
-            edits.append(
-                Edit(((operation.first, operation.last),), before=MappingProxyType({operation.first: (line,)}))
+            line = f"{indent[0] if indent else ''}{operation.results[0].name} = {constants[choice]}"
+            patches.append(
+                LinePatch(((operation.first, operation.last),), before=MappingProxyType({operation.first: (line,)}))
             )
-    return edits
+    return patches
 
 
 def _reads(document: ParsedModule, operation: Op) -> bool:
     return bool(operation.regions) or document.bare[operation.first].count("%") > 1
 
 
-def to_operands(document: ParsedModule, types: Types, of: Mapping[Value, str]) -> list[Edit]:
-    """Operations gone, an operand of the same type in the place of their only result."""
-    edits = []
+def to_operands(document: ParsedModule, types: Types, of: Mapping[Value, str]) -> list[LinePatch]:
+    """Remove an operation and replace its only result by an operand of the same type."""
+    patches = []
     operands = _operands(document)
-    for operation in removable(document):
+    for operation in reremoved(document):
         known = types.get(operation.first, ())
         if len(known) != 1 or len(operation.results) != 1 or not operation.results[0].uses or operation.regions:
             continue
         for value in operands.get(operation.first, ()):
             if of.get(value) == known[0]:
                 spans = dict.fromkeys(operation.results[0].uses, value.name)
-                edits.append(Edit(((operation.first, operation.last),), MappingProxyType(spans)))
+                patches.append(LinePatch(((operation.first, operation.last),), MappingProxyType(spans)))
                 break
-    return edits
+    return patches
 
 
 def _operands(document: ParsedModule) -> dict[int, list[Value]]:
-    found: dict[int, list[Value]] = {}
+    by_line: dict[int, list[Value]] = {}
     for value in values(document):
         for line, _, _ in value.uses:
-            found.setdefault(line, []).append(value)
-    return found
+            by_line.setdefault(line, []).append(value)
+    return by_line
 
 
 def values(document: ParsedModule) -> Iterator[Value]:
-    """All values."""
+    """All values of the module."""
 
     def of(region: Region) -> Iterator[Value]:
         yield from region.names.values()
@@ -198,17 +198,17 @@ def values(document: ParsedModule) -> Iterator[Value]:
 
 
 def kinds(document: ParsedModule, types: Types) -> dict[Value, str]:
-    """The types of all results that are known."""
-    found = {}
+    """The types of all results whose types are known."""
+    by_value = {}
     for operation in document.walk():
         for value, kind in zip(operation.results, types.get(operation.first, ()), strict=False):
-            found[value] = kind
-    return found
+            by_value[value] = kind
+    return by_value
 
 
-def merged_arguments(document: ParsedModule) -> list[Edit]:
-    """For two arguments of a function with the same type, the first wherever the second was used."""
-    edits = []
+def merged_arguments(document: ParsedModule) -> list[LinePatch]:
+    """Replace an argument of a function by an earlier one of the same type."""
+    patches = []
     for operation in document.walk():
         if not is_function(operation) or not operation.regions:
             continue
@@ -218,10 +218,10 @@ def merged_arguments(document: ParsedModule) -> list[Edit]:
             if (value := names.get(name)) is None or not value.uses:
                 continue
             if kind in first:
-                edits.append(Edit(spans=MappingProxyType(dict.fromkeys(value.uses, first[kind]))))
+                patches.append(LinePatch(spans=MappingProxyType(dict.fromkeys(value.uses, first[kind]))))
             first.setdefault(kind, name)
-    return edits
+    return patches
 
 
 _ARGUMENT = re.compile(r"(%[\w$.-]+): ([^\s,()<>{}]+(?:<[^<>]*(?:<[^<>]*>[^<>]*)*>)?)")
-"""An argument and its type; types that nest deeper are cut, which makes them no others' equal."""
+"""An argument and its type; types that nest deeper are cut, and then equal no other."""

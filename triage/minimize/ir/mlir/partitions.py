@@ -1,4 +1,4 @@
-"""Partitions of warps taken out, and what they are handed from outside where none of them uses it."""
+"""Passes over the partitions of ``ttg.warp_specialize`` and the values that they capture."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from triage.ir.brackets import closing, gaps
 from triage.ir.mlir import Op, ParsedModule, Region, Span
-from triage.minimize.ir.edits import Edit
+from triage.minimize.ir.edits import LinePatch
 
 _Lists = list[list[Span]]
 _ARGUMENT = re.compile(r"(%[\w$.-]+): ")
@@ -16,9 +16,9 @@ _OWN = "own_"
 _NUMBERS = re.compile(r"array<i\d+: ([^<>]*)>")
 
 
-def captures(document: ParsedModule) -> list[Edit]:
-    """Operands of ``ttg.warp_specialize`` that no partition uses, with the partitions' arguments and their types."""
-    edits = []
+def captures(document: ParsedModule) -> list[LinePatch]:
+    """Remove an operand of ``ttg.warp_specialize`` that no partition uses, with the partitions' arguments and types."""
+    patches = []
     for operation in document.walk():
         if operation.name != "ttg.warp_specialize" or len(operation.regions) < 2:
             continue
@@ -27,19 +27,19 @@ def captures(document: ParsedModule) -> list[Edit]:
         places += [(region.first - 1, document.bare[region.first - 1].find("(")) for region in operation.regions[1:]]
         places.append((operation.last, document.bare[operation.last].find("(")))
         lists = [_items(document, line, at) for line, at in places]
-        if len({len(one) for one in lists}) != 1:
+        if len({len(spans) for spans in lists}) != 1:
             continue
         for number in range(len(lists[0])):
             if not any(_used(document, operation, lists[1:-1], number)):
-                spans: dict[Span, str] = {one[number]: "" for one in lists}
-                edits.append(Edit(spans=MappingProxyType(spans)))
-    return edits
+                spans: dict[Span, str] = {items[number]: "" for items in lists}
+                patches.append(LinePatch(spans=MappingProxyType(spans)))
+    return patches
 
 
-def without_one(document: ParsedModule) -> list[Edit]:
-    """Operations that specialize warps with one partition less: its lines, its entry in the lists of numbers that have
-    one a partition (or one more, for the default), and the numbers of those behind it."""
-    edits = []
+def without_one(document: ParsedModule) -> list[LinePatch]:
+    """Remove a partition: its lines, its entry in the lists that have one number a partition (or one more, for the
+    default), and renumber the partitions after it."""
+    patches = []
     for operation in document.walk():
         if operation.name != "ttg.warp_specialize" or len(operation.regions) < 3:
             continue
@@ -53,14 +53,14 @@ def without_one(document: ParsedModule) -> list[Edit]:
                 line = partitions[behind].first - 1
                 start = document.bare[line].index("partition")
                 spans[line, start, start + len(f"partition{behind}")] = f"partition{behind - 1}"
-            edits.append(Edit((drop,), MappingProxyType(spans)))
-    return edits
+            patches.append(LinePatch((drop,), MappingProxyType(spans)))
+    return patches
 
 
-def inlined(document: ParsedModule) -> list[Edit]:
-    """What a partition of a single block does, in the place of the operation that specializes warps: its arguments are
-    what they are handed, and its values get names of their own, as outside there may be others of the same name."""
-    edits = []
+def inlined(document: ParsedModule) -> list[LinePatch]:
+    """Replace the operation by the body of a partition of a single block. The partition's arguments become the
+    operands, and its values get new names, as there may be others of the same name outside."""
+    patches = []
     for operation in document.walk():
         if operation.name != "ttg.warp_specialize" or operation.results:
             continue
@@ -75,24 +75,24 @@ def inlined(document: ParsedModule) -> list[Edit]:
             for name, other in zip(taken, handed, strict=True):
                 spans |= dict.fromkeys(region.names[name].uses, other)
             drop = ((operation.first, region.first - 1), (last.first, operation.last))
-            edits.append(Edit(drop, MappingProxyType(spans)))
-    return edits
+            patches.append(LinePatch(drop, MappingProxyType(spans)))
+    return patches
 
 
 def _renamed(document: ParsedModule, region: Region) -> dict[Span, str]:
-    """New names for all that is defined in a region, nested ones included."""
+    """New names for all values that a region defines, nested ones included."""
     spans: dict[Span, str] = {}
     for line in range(region.first, region.last + 1):
-        for found in _VALUE.finditer(document.bare[line]):
-            spans[line, found.start(), found.end()] = f"%{_OWN}{found[1]}"
+        for match in _VALUE.finditer(document.bare[line]):
+            spans[line, match.start(), match.end()] = f"%{_OWN}{match[1]}"
     return spans
 
 
 def _entries(document: ParsedModule, line: int, number: int, count: int) -> dict[Span, str]:
     bare = document.bare[line]
     spans: dict[Span, str] = {}
-    for found in _NUMBERS.finditer(bare):
-        columns = list(gaps(bare, found.start(1), found.end(1)))
+    for match in _NUMBERS.finditer(bare):
+        columns = list(gaps(bare, match.start(1), match.end(1)))
         if len(columns) in (count, count + 1):
             first, last = columns[number + len(columns) - count]
             spans[line, first, last] = ""
@@ -107,10 +107,10 @@ def _items(document: ParsedModule, line: int, opening: int) -> list[Span]:
 
 
 def _used(document: ParsedModule, operation: Op, lists: _Lists, number: int) -> list[bool]:
-    found = []
+    used = []
     for region, spans in zip(operation.regions[1:], lists, strict=True):
         line, start, end = spans[number]
         name = document.bare[line][start:end].strip().partition(":")[0]
         value = region.names.get(name)
-        found.append(value is None or bool(value.uses))
-    return found
+        used.append(value is None or bool(value.uses))
+    return used

@@ -1,4 +1,4 @@
-"""The order in which a module is made smaller."""
+"""The order in which an MLIR module is reduced."""
 
 from __future__ import annotations
 
@@ -7,120 +7,114 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from triage.ir.mlir import ParsedModule, Unreadable, read
-from triage.minimize.ir.edits import Edit
+from triage.minimize.ir.edits import LinePatch, TextProblem, sweep, take_first
 from triage.minimize.ir.mlir import attributes, flow, forms, operations, partitions
 from triage.minimize.ir.mlir.operations import Types
-from triage.minimize.ir.search import Search, Size
+from triage.minimize.problem import Size
 
 Description = tuple[str, Sequence[tuple[str, Sequence[str]]]]
 Describe = Callable[[str], Description | None]
-"""A module as its release prints it, with each operation's name and types of results, in the order in which they end;
-None where it could not be had."""
+"""A module as its release prints it, with the name and result types of each operation, in the order in which they end;
+None where the release cannot read it."""
 
 _OPERATION = re.compile(r'^\s*(?:%[^=]*= )?"?[a-z_][\w]*\.?[\w.]*"?', re.MULTILINE)
 _ALIAS = re.compile(r"^([#!][\w$.-]+) = (.*)$", re.MULTILINE)
 
 
 def measure(text: str) -> Size:
-    """Operations, mentions of values, characters, and how large its shapes and layouts are."""
+    """Operations, mentions of values, characters, and the magnitude of shapes and layouts."""
     return len(_OPERATION.findall(text)), text.count("%"), len(text), forms.magnitude(text)
 
 
 def count(text: str) -> int:
-    """Operations of a module; its lines where it cannot be read."""
+    """Operations of a module, by its lines where it cannot be parsed."""
     try:
         return sum(1 for _ in read(text).walk())
     except Unreadable:
         return len(_OPERATION.findall(text))
 
 
-def reduce(search: Search, describe: Describe, told: Callable[[str], None]) -> None:
-    """Until nothing more can be taken out. Raises BudgetUsed; ``search.best`` holds then too."""
-    reduction = _Reduction(search, describe, told)
-    reduction.begin()
-    search.until_nothing(reduction.round)
-    reduction.end()
+def reduce(problem: TextProblem, describe: Describe) -> None:
+    """Reduce until nothing more can be removed. Raises BudgetUsed, EnvironmentFault."""
+    reduction = _ModuleReduction(problem, describe)
+    problem.attempt(attributes.without_locations(problem.best))
+    reduction.as_printed()
+    problem.rounds(reduction.round)
+    reduction.as_printed()
 
 
-class _Reduction:
-    def __init__(self, search: Search, describe: Describe, told: Callable[[str], None]) -> None:
-        self._search, self._describe, self._told = search, describe, told
-        self._known: tuple[str, Types] = ("", {})
+class _ModuleReduction:
+    def __init__(self, problem: TextProblem, describe: Describe) -> None:
+        self._problem, self._describe = problem, describe
+        self._described: tuple[str, Types] = ("", {})
 
-    def begin(self) -> None:
-        """What is large and means nothing."""
-        self._search.take_if_alike(attributes.without_locations(self._search.best))
-        self._as_printed()
-
-    def round(self) -> None:
-        """Everything once."""
-        self._told("operations")
-        self._edits(operations.unused)
-        self._edits(lambda document: operations.from_arguments(document, self._types(document)))
-        self._told("control flow")
-        self._edits(partitions.without_one, chunks=False)
-        self._edits(flow.flattened)
-        self._edits(flow.ended)
-        self._edits(flow.straightened)
-        self._edits(flow.unreachable)
-        self._edits(flow.merged)
-        self._edits(partitions.inlined, chunks=False)
-        self._told("values")
-        self._edits(self._to_operands)
+    def round(self, first: bool) -> None:
+        """Run every pass once."""
+        problem, sweep = self._problem, self._sweep
+        problem.step("operations")
+        sweep(operations.unused)
+        sweep(lambda document: operations.from_arguments(document, self._types(document)))
+        problem.step("control flow")
+        sweep(partitions.without_one, chunks=False)
+        sweep(flow.flattened)
+        sweep(flow.ended)
+        sweep(flow.straightened)
+        sweep(flow.unreachable)
+        sweep(flow.merged)
+        sweep(partitions.inlined, chunks=False)
+        problem.step("values")
+        sweep(self._to_operands)
         for choice in range(2):
-            self._edits(partial(self._to_constants, choice=choice))
-        self._edits(operations.unused)
-        self._told("arguments and attributes")
-        self._edits(partitions.captures)
-        self._edits(operations.unused)
-        self._edits(attributes.function_arguments)
-        self._edits(operations.merged_arguments)
-        self._edits(attributes.dictionaries)
-        self._edits(attributes.entries)
-        self._edits(attributes.unused_aliases)
-        self._told("shapes and layouts")
-        self._search.first(forms.smaller_shapes)
-        self._search.first(forms.other_layouts)
-        self._search.first(forms.smaller_layouts)
-        self._search.first(forms.fewer_warps)
+            sweep(partial(self._to_constants, choice=choice))
+        sweep(operations.unused)
+        problem.step("arguments and attributes")
+        sweep(partitions.captures)
+        sweep(operations.unused)
+        sweep(attributes.function_arguments)
+        sweep(operations.merged_arguments)
+        sweep(attributes.dictionaries)
+        sweep(attributes.entries)
+        sweep(attributes.unused_aliases)
+        problem.step("shapes and layouts")
+        take_first(problem, forms.smaller_shapes)
+        take_first(problem, forms.other_layouts)
+        take_first(problem, forms.smaller_layouts)
+        take_first(problem, forms.fewer_warps)
 
-    def end(self) -> None:
-        """The names and the order that the release itself prints, where its text is not longer."""
-        self._as_printed()
+    def as_printed(self) -> None:
+        """Take the names and the order that the release itself prints, where that text is not longer."""
+        description = self._describe(self._problem.best)
+        if description is not None:
+            self._problem.attempt(attributes.without_locations(description[0]))
 
-    def _as_printed(self) -> None:
-        found = self._describe(self._search.best)
-        if found is not None:
-            self._search.take_if_alike(attributes.without_locations(found[0]))
-
-    def _edits(self, propose: Callable[[ParsedModule], list[Edit]], chunks: bool = True) -> None:
-        def read_first(text: str) -> list[Edit]:
+    def _sweep(self, propose: Callable[[ParsedModule], list[LinePatch]], chunks: bool = True) -> None:
+        def parsed(text: str) -> list[LinePatch]:
             try:
                 return propose(read(text))
             except Unreadable:
                 return []
 
-        self._search.edits(read_first, chunks)
+        sweep(self._problem, parsed, chunks)
 
-    def _to_operands(self, document: ParsedModule) -> list[Edit]:
+    def _to_operands(self, document: ParsedModule) -> list[LinePatch]:
         types = self._types(document)
         return operations.to_operands(document, types, operations.kinds(document, types))
 
-    def _to_constants(self, document: ParsedModule, choice: int) -> list[Edit]:
+    def _to_constants(self, document: ParsedModule, choice: int) -> list[LinePatch]:
         return operations.to_constants(document, self._types(document), choice)
 
     def _types(self, document: ParsedModule) -> Types:
-        """By the line of each operation. What is asked of the release is asked once a text."""
+        """Types by the line of each operation. The release is asked once a text."""
         text = document.text
-        if self._known[0] != text:
-            found = self._describe(text)
-            self._known = (text, typed(document, found[1]) if found is not None else {})
-        return self._known[1]
+        if self._described[0] != text:
+            description = self._describe(text)
+            self._described = (text, typed(document, description[1]) if description is not None else {})
+        return self._described[1]
 
 
 def typed(document: ParsedModule, described: Sequence[tuple[str, Sequence[str]]]) -> Types:
-    """The described types, laid beside the operations of the text. The description may hold more operations than are
-    printed (ends of blocks, partitions); from where they cannot be brought together, nothing is known."""
+    """The described types, matched with the operations of the text. The description may contain more operations than
+    are printed (terminators, partitions); after the first that cannot be matched, no types are known."""
     aliases = _ALIAS.findall(document.text)
 
     def short(kind: str) -> str:
@@ -128,7 +122,7 @@ def typed(document: ParsedModule, described: Sequence[tuple[str, Sequence[str]]]
             kind = kind.replace(value, name)
         return kind
 
-    found: dict[int, list[str]] = {}
+    types_by_line: dict[int, list[str]] = {}
     at = 0
     for operation in document.walk():
         while at < len(described) and not _named(described[at][0], operation.name):
@@ -137,11 +131,11 @@ def typed(document: ParsedModule, described: Sequence[tuple[str, Sequence[str]]]
             break
         types = described[at][1]
         if len(types) == len(operation.results):
-            found[operation.first] = [short(kind) for kind in types]
+            types_by_line[operation.first] = [short(kind) for kind in types]
         at += 1
-    return found
+    return types_by_line
 
 
 def _named(full: str, printed: str) -> bool:
-    """Inside of some operations the printer leaves the dialect out."""
+    """Inside some operations the printer omits the dialect."""
     return full == printed or full.rpartition(".")[2] == printed

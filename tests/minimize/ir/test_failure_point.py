@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from triage.harness import ir_tasks
-from triage.minimize.ir.place import NoIR, find
+from triage.minimize.ir.failure_point import NoIR, find
 from triage.model.outcome import Stage
 
 
@@ -62,7 +62,7 @@ def place(
     folder: Path, stage: Stage, alike: Callable[[ir_tasks.IrTask], bool], stepped: Any = STEPPED
 ) -> tuple[list[str], str]:
     found = find(Compiler(folder, stage, alike, stepped))  # type: ignore[arg-type]
-    return [one["adder"] for one in found.steps], found.text
+    return [one["adder"] for one in found.passes], found.text
 
 
 def test_the_last_pass_of_the_stage_that_failed(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_later_stage_by_its_text_and_how_it_called_its_tool(tmp_path: Path) ->
     ]
     compiler = Compiler(tmp_path, Stage.CUBIN, lambda task: isinstance(task, ir_tasks.RunStage), journal)
     found = find(compiler)  # type: ignore[arg-type]
-    assert (found.steps, found.ending, found.call) == ((), ".ptx", ["/x/ptxas", "-v", "/tmp/t.ptx"])
+    assert (found.passes, found.ending, found.call) == ((), ".ptx", ["/x/ptxas", "-v", "/tmp/t.ptx"])
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a kernel's file imports from the user's other files, written out in its place."""
+"""The user's own files that a file imports, listed or written out in place of the import."""
 
 from __future__ import annotations
 
@@ -7,40 +7,39 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from triage.minimize.specimen import Specimen
 from triage.source.module import Edit, Module
 from triage.source.package_copy import package
 
 _FUTURE = re.compile(r"^from __future__ import .*\n?", re.MULTILINE)
 
 
-def with_siblings(specimen: Specimen) -> Specimen:
-    """The text as one file; unchanged where it imports none of the user's own. Whether it still fails alike is for the
-    oracle to say: modules that use one name for two things cannot share a file."""
-    root, _ = package(specimen.case.path)
-    files = _Files(root)
-    text = files.joined(specimen.text, specimen.case.path.parent)
-    if not files.done:
-        return specimen
-    future = dict.fromkeys(line.strip() for line in _FUTURE.findall("\n".join([specimen.text, text])))
-    return Specimen("\n".join([*future, _FUTURE.sub("", text)]), specimen.case, specimen.loose)
+def with_imports_inlined(text: str, path: Path) -> str:
+    """The text of the file at ``path`` as one file; unchanged where it imports none of the user's own.
+
+    The result may behave differently: modules that use one name for two things cannot share a file."""
+    inliner = _Inliner(package(path)[0])
+    inlined = inliner.inline(text, path.parent)
+    if not inliner.done:
+        return text
+    future = dict.fromkeys(line.strip() for line in _FUTURE.findall(f"{text}\n{inlined}"))
+    return "\n".join([*future, _FUTURE.sub("", inlined)])
 
 
-def imported(path: Path) -> list[Path]:
+def imported_files(path: Path) -> list[Path]:
     """The user's own files that a file imports, directly or not; they lie in its folder or below."""
-    files = _Files(package(path)[0])
-    files.joined(_read(path), path.parent)
-    return sorted(files.done)
+    inliner = _Inliner(package(path)[0])
+    inliner.inline(_read(path), path.parent)
+    return sorted(inliner.done)
 
 
 @dataclass(slots=True)
-class _Files:
-    """``root``: where absolute imports begin. ``done``: the files that stand in the text already."""
+class _Inliner:
+    """``root``: where absolute imports begin. ``done``: the files that are part of the text already."""
 
     root: Path
     done: set[Path] = field(default_factory=set)
 
-    def joined(self, text: str, folder: Path) -> str:
+    def inline(self, text: str, folder: Path) -> str:
         """The text of a file in ``folder`` with its imports of the user's own files written out."""
         module = Module.parse(text)
         if module is None:
@@ -50,10 +49,10 @@ class _Files:
             match node:
                 case ast.ImportFrom():
                     edits += self._from(module, node, folder)
-                case ast.Import(names=[ast.alias(name=name, asname=asname)]):
+                case ast.Import(names=[ast.alias(name=name, asname=alias)]):
                     if path := _file(self.root, name):
                         edits.append(module.replace(node, self._once(path)))
-                        edits += self._bare(module, asname or name, path)
+                        edits += self._unqualified(module, alias or name, path)
         return module.edited(edits) or text
 
     def _from(self, module: Module, node: ast.ImportFrom, folder: Path) -> list[Edit]:
@@ -64,7 +63,7 @@ class _Files:
             inner = _file(base, f"{node.module}.{alias.name}" if node.module else alias.name)
             if inner is not None:
                 lines.append(self._once(inner))
-                edits += self._bare(module, alias.asname or alias.name, inner)
+                edits += self._unqualified(module, alias.asname or alias.name, inner)
             elif path is None:
                 return []
             elif alias.asname:
@@ -77,15 +76,15 @@ class _Files:
         if path in self.done:
             return ""
         self.done.add(path)
-        return self.joined(_read(path).strip("\n"), path.parent)
+        return self.inline(_read(path).strip("\n"), path.parent)
 
-    def _bare(self, module: Module, held: str, path: Path) -> list[Edit]:
-        """``module.function`` is ``function`` now; ``module.NUMBER`` is the number, as a kernel may read a module's
-        numbers, but none of its own file's."""
-        other = Module.parse(_read(path))
+    def _unqualified(self, module: Module, name: str, path: Path) -> list[Edit]:
+        """``name.function`` becomes ``function``; ``name.NUMBER`` becomes the number, as a kernel may read a global
+        number of another module but not one of its own file."""
+        imported = Module.parse(_read(path))
         numbers = {
             node.targets[0].id: ast.unparse(node.value)
-            for node in (other.tree.body if other else [])
+            for node in (imported.tree.body if imported else [])
             if isinstance(node, ast.Assign)
             and isinstance(node.targets[0], ast.Name)
             and isinstance(node.value, ast.Constant)
@@ -93,7 +92,7 @@ class _Files:
         return [
             module.replace(node, numbers.get(node.attr, node.attr))
             for node in ast.walk(module.tree)
-            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == held
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == name
         ]
 
 
@@ -105,6 +104,6 @@ def _read(path: Path) -> str:
 
 
 def _file(base: Path, name: str) -> Path | None:
-    """The file that a dotted name below a folder is: a module, or the first file of a package."""
-    place = base.joinpath(*name.split("."))
-    return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
+    """The file of a dotted name below a folder: a module, or a package's ``__init__.py``."""
+    path = base.joinpath(*name.split("."))
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)

@@ -1,4 +1,4 @@
-"""What is being reduced: a kernel's text and its configuration together, and how large that is."""
+"""The candidate of a source reduction: a kernel's text with its configuration, and its size."""
 
 from __future__ import annotations
 
@@ -28,24 +28,27 @@ _LAYOUT = {
 @dataclass(frozen=True, slots=True)
 class Specimen:
     """``text`` is the kernel's whole file; ``case`` its configuration, whose folder is the user's own and whose file is
-    not read. ``loose``: names that the original reads without having defined them, which may be its very failure."""
+    not read. ``undefined``: names that the original reads without having defined them, which may be its very failure.
+    ``in_package``: compiled in a copy of the user's package, not alone in a folder."""
 
     text: str
     case: Case
-    loose: frozenset[str] = frozenset()
+    undefined: frozenset[str] = frozenset()
+    in_package: bool = False
 
     def key(self) -> str:
         """Hash of everything that decides the outcome; equal candidates are compiled once."""
         document = self.case.to_json()
         for name in ("origin", "toolchain"):
             document.pop(name, None)
-        return hashlib.sha256(json.dumps([self.text, document], sort_keys=True).encode()).hexdigest()[:24]
+        parts = [self.text, document, *([True] if self.in_package else [])]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 
     def size(self) -> tuple[int, int]:
-        """Tokens, then characters: what is to become smaller."""
+        """Tokens, then characters."""
         return tokens(self.text), len(self.text)
 
-    def without(self, arguments: tuple[str, ...]) -> Case:
+    def case_without(self, arguments: Collection[str]) -> Case:
         """The case without some of its kernel's arguments."""
         case = self.case
         return replace(
@@ -53,22 +56,22 @@ class Specimen:
             signature=frozen({name: value for name, value in case.signature.items() if name not in arguments}),
             constexprs=frozen({name: value for name, value in case.constexprs.items() if name not in arguments}),
             divisible=frozen({name: value for name, value in case.divisible.items() if name not in arguments}),
-            inputs=frozen(remaining(case.inputs, set(case.signature) - set(arguments))),
+            inputs=frozen(inputs_for(set(case.signature) - set(arguments), case.inputs)),
         )
 
 
-def remaining(inputs: Mapping[str, Any], signature: Collection[str]) -> dict[str, Any]:
-    """A case's inputs, of those arguments that are left."""
+def inputs_for(arguments: Collection[str], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """A case's inputs, restricted to the given arguments."""
     if not inputs:
         return {}
-    kept = {name: value for name, value in inputs.get("arguments", {}).items() if name in signature}
-    outputs = [name for name in inputs.get("outputs", ()) if name in signature]
-    return {**inputs, "arguments": kept, "outputs": outputs}
+    values = {name: value for name, value in inputs.get("arguments", {}).items() if name in arguments}
+    outputs = [name for name in inputs.get("outputs", ()) if name in arguments]
+    return {**inputs, "arguments": values, "outputs": outputs}
 
 
 @lru_cache(maxsize=4096)
 def tokens(text: str) -> int:
-    """Python tokens, without comments, line ends and indentation. A text that has no tokens counts its characters."""
+    """Python tokens, without comments, line ends and indentation; characters where the text cannot be tokenized."""
     try:
         return sum(token.type not in _LAYOUT for token in tokenize.generate_tokens(io.StringIO(text).readline))
     except (tokenize.TokenError, SyntaxError):
@@ -78,10 +81,10 @@ def tokens(text: str) -> int:
 def body_lines(text: str, kernel: str) -> int:
     """Lines of the kernel's body that hold code: without blank lines, comments and its docstring."""
     tree = ast.parse(text)
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == kernel]
-    if not found:
+    kernels = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == kernel]
+    if not kernels:
         return 0
-    body = found[-1].body
+    body = kernels[-1].body
     first = body[0]
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
         body = body[1:]

@@ -1,4 +1,4 @@
-"""``reproducer.py``: one file that needs Triton and nothing else, says whether the failure is there, and never mistakes
+"""Writes ``reproducer.py``: one file that needs only Triton, reports whether the failure occurs, and never takes
 another failure for it."""
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from triage.harness.environment import worker_environment
 from triage.harness.toolchains import Toolchain
 from triage.logs.signature import MAX_FIELD
 from triage.logs.subject import Field, fields
-from triage.minimize.oracle import Failure
+from triage.minimize.failure import OriginalFailure
 from triage.minimize.source.arguments import literal
-from triage.minimize.specimen import Specimen
+from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.outcome import Outcome, Stage
 
 _BEFORE_COMPILE_S = 60.0
-"""What starting Python and importing Triton may take on top of a compile."""
+"""Time to start Python and to import Triton, on top of a compile."""
 _START_S = 5.0
-"""The same where the compile is meant not to end in its time: little, so that one that does end is seen to."""
+"""The same where the failure is a time-out: short, so that a compile that does end is not taken for one."""
 _LOOSE = {
     r"\s+": r"\s+",
     r"0x[0-9a-fA-F]+": "0x[0-9a-fA-F]+",
@@ -37,19 +37,19 @@ _LOOSE = {
     r"\bt\d+(?=[:,])": r"t\d+",
     r"(?<![\w.])\d{2,}(?!\w)": r"\d+",
 }
-"""What differs between two processes or releases, and what takes it: spaces, addresses, places, values' and aliases'
-names, temporary files, the modules of mangled functions, nodes of a selection graph, numbers. A single digit stays, and
-what is part of a word: ``axis 2`` and ``.s33`` are what tells two failures apart."""
+"""Texts that differ between two processes or releases, and the pattern for each: spaces, addresses, lines, names of
+values and aliases, temporary files, modules of mangled functions, nodes of a selection graph, numbers. A single digit
+and a number inside a word are kept: ``axis 2`` and ``.s33`` distinguish failures."""
 _VARIES = re.compile("|".join(f"({pattern})" for pattern in _LOOSE))
-_SPEAKER = r"(?m)^(?:[\w.]+(?:: |\(['\"]))?"
-"""The compiler's own words begin a line, behind an exception's name at most. The kernel's source, which it quotes, may
-hold the same words: the message of an assertion that is true."""
+_LINE_START = r"(?m)^(?:[\w.]+(?:: |\(['\"]))?"
+"""The compiler's own message begins a line, after an exception's name at most. The kernel's source, which it quotes,
+may contain the same text: the message of an assertion that holds."""
 _FUTURE = re.compile(r"^from __future__ import [\w, ]+$", re.MULTILINE)
-"""Must come first in a file, whatever else there is."""
+"""Must come first in a file."""
 _MARK = re.compile(r"@[A-Z]+@")
 _LEAST_TEXT = 6
 _MOST_TEXTS = (MAX_FIELD, 120)
-"""As much as the signature has; less where the rest is not printed in one piece."""
+"""As much as the signature has; less where that much is not printed in one piece."""
 _PREFIX = re.compile(r"^.*?\berror: ")
 
 
@@ -63,35 +63,35 @@ class Expected:
     limit: tuple[str, int] | None = None
 
     def settings(self) -> dict[str, Any]:
-        """What every reproducer is told of it."""
+        """The settings that every reproducer has."""
         return {"PATTERN": self.pattern, "SIGNAL": self.signal, "TIMEOUT_S": self.timeout_s}
 
 
 def expected(diagnosis: Diagnosis, outcome: Outcome) -> Expected:
-    """What of a failure every process that has it shows."""
+    """What every process with the failure shows."""
     if diagnosis.kind is Kind.TIMEOUT:
         return Expected(timeout_s=(outcome.limit_s or 0.0) + _START_S)
     if diagnosis.kind is Kind.OUT_OF_RESOURCES and outcome.over_limit and diagnosis.limit is not None:
         resource = outcome.over_limit.partition(":")[0]
         return Expected(pattern=_tolerant(f"out of resource: {resource}"), limit=(resource, diagnosis.limit))
     if diagnosis.kind is Kind.OUT_OF_RESOURCES and diagnosis.resource is not None:
-        said = _tolerant(f"out of resource: {diagnosis.resource}")
-        if re.search(said, outcome.log):
-            return Expected(pattern=said)
+        pattern = _tolerant(f"out of resource: {diagnosis.resource}")
+        if re.search(pattern, outcome.log):
+            return Expected(pattern=pattern)
     printed = "\n".join([outcome.log, *(f"{error.type}: {error.message}" for error in outcome.errors)])
     named = [field for field in fields(diagnosis) if len(field.text) >= _LEAST_TEXT]
-    found = {field.text: pattern for field in named if (pattern := _pattern(field, printed))}
-    if found.keys() - {diagnosis.file}:
-        patterns = list(found.values())
+    by_text = {field.text: shown for field in named if (shown := _pattern(field, printed))}
+    if by_text.keys() - {diagnosis.file}:
+        patterns = list(by_text.values())
         if len(patterns) > 1:
-            return Expected(pattern="(?s)\\A" + "".join(f"(?=.*{one})" for one in patterns))
-        spoken = _SPEAKER + patterns[0]
-        front = diagnosis.kind is Kind.FRONTEND_ERROR and re.search(spoken, printed) is not None
-        return Expected(pattern=spoken if front else patterns[0])
+            return Expected(pattern="(?s)\\A" + "".join(f"(?=.*{pattern})" for pattern in patterns))
+        anchored = _LINE_START + patterns[0]
+        front_end = diagnosis.kind is Kind.FRONTEND_ERROR and re.search(anchored, printed) is not None
+        return Expected(pattern=anchored if front_end else patterns[0])
     for text in _texts(diagnosis):
-        if len(text) >= _LEAST_TEXT and (pattern := _pattern(Field(text), printed)):
-            return Expected(pattern=pattern)
-    # Nothing was printed; the Python stack at the signal says in which stage it came.
+        if len(text) >= _LEAST_TEXT and (shown := _pattern(Field(text), printed)):
+            return Expected(pattern=shown)
+    # Nothing was printed; the Python stack at the signal shows the stage.
     inside = rf"line \d+ in make_{outcome.stage.value}\b" if outcome.signal and outcome.stage in _MADE else None
     return Expected(pattern=inside, signal=outcome.signal)
 
@@ -100,14 +100,14 @@ _MADE = frozenset({Stage.TTIR, Stage.TTGIR, Stage.LLIR, Stage.PTX, Stage.CUBIN, 
 
 
 def _texts(diagnosis: Diagnosis) -> list[str]:
-    """What else may name it, where what the signature is made of is no text that was printed."""
+    """Other texts that may name the failure, where the parts of its signature were not printed."""
     line = diagnosis.message.partition("\n")[0].strip()
-    # Python prints an exception within another as NameError("words"): the words alone are in both.
+    # Python prints an exception within another as NameError("text"): the text alone is in both.
     return [_PREFIX.sub("", line), line, line.partition(": ")[2], diagnosis.headline, *diagnosis.notes]
 
 
 def _pattern(field: Field, printed: str) -> str | None:
-    """A pattern for as much of the field as was printed; None where that is too little."""
+    """A pattern for as much of the field as was printed; None where that is not enough."""
     for most in _MOST_TEXTS:
         text = field.text if len(field.text) <= most else field.text[:most].rpartition(" ")[0]
         pattern = _exact(text) if field.verbatim else _tolerant(text)
@@ -117,24 +117,24 @@ def _pattern(field: Field, printed: str) -> str | None:
 
 
 def _exact(text: str) -> str:
-    """A pattern for the text that takes any spaces: the numbers in an assertion are the bug."""
+    """A pattern for the text with any spaces: the numbers in an assertion are the bug."""
     return r"\s+".join(re.escape(word) for word in text.split())
 
 
 def _tolerant(text: str) -> str:
-    """A pattern for the text that takes what differs between two processes."""
-    made, end = list[str](), 0
-    for found in _VARIES.finditer(text):
-        assert found.lastindex is not None
-        made += [re.escape(text[end : found.start()]), list(_LOOSE.values())[found.lastindex - 1]]
-        end = found.end()
-    return "".join([*made, re.escape(text[end:])])
+    """A pattern for the text that matches whatever differs between two processes."""
+    parts, end = list[str](), 0
+    for varying in _VARIES.finditer(text):
+        assert varying.lastindex is not None
+        parts += [re.escape(text[end : varying.start()]), list(_LOOSE.values())[varying.lastindex - 1]]
+        end = varying.end()
+    return "".join([*parts, re.escape(text[end:])])
 
 
-def reproducer(specimen: Specimen, failure: Failure, triton: str, headline: str) -> str:
-    """The whole script for a specimen: it compiles, and needs no GPU."""
-    wanted = expected(failure.diagnosis, failure.outcome)
-    settings = {**wanted.settings(), "LIMIT": wanted.limit, "PATIENCE_S": patience_s(failure.outcome)}
+def reproducer(specimen: Specimen, failure: OriginalFailure, triton: str, headline: str) -> str:
+    """The text of ``reproducer.py``, which compiles and needs no GPU."""
+    shown = expected(failure.diagnosis, failure.outcome)
+    settings = {**shown.settings(), "LIMIT": shown.limit, "PATIENCE_S": patience_s(failure.outcome)}
     parts = {
         "@NEEDS@": f"no GPU and nothing but Triton: pip install triton=={triton}",
         "@DOES@": "compiles",
@@ -147,8 +147,7 @@ def reproducer(specimen: Specimen, failure: Failure, triton: str, headline: str)
 
 
 def script(specimen: Specimen, settings: dict[str, Any], parts: dict[str, str], *last: str) -> str:
-    """A reproducer: the frame with its settings, ``parts`` in the places of their marks, the specimen, and the lines
-    that do it."""
+    """A reproducer: the template with its settings, ``parts`` by their marks, the specimen, and the last lines."""
     case = specimen.case
     constants = ", ".join(f"{name!r}: {literal(value)}" for name, value in case.constexprs.items())
     call = [
@@ -167,17 +166,17 @@ def script(specimen: Specimen, settings: dict[str, Any], parts: dict[str, str], 
         "@CALL@": "\n".join([*imports, *call]),
         "@KERNEL@": _FUTURE.sub("", specimen.text).strip("\n"),
     }
-    # In one go: what looks like a mark in the user's own text is none.
-    return _MARK.sub(lambda found: fillings[found[0]], part("reproducer.py.txt")) + "\n"
+    # In one pass: the user's own text may contain the same marks.
+    return _MARK.sub(lambda mark: fillings[mark[0]], part("reproducer.py.txt")) + "\n"
 
 
 def part(name: str) -> str:
-    """The text of a file beside this one, without the line ends around it."""
+    """The text of a template beside this file, without the line ends around it."""
     return resources.files("triage.minimize").joinpath(name).read_text(encoding="utf-8").strip("\n")
 
 
 def patience_s(outcome: Outcome) -> float:
-    """Seconds after which a process that does what this one did cannot tell any more."""
+    """Seconds after which a process that repeats this compile cannot tell any more."""
     return (outcome.limit_s or 0.0) + _BEFORE_COMPILE_S
 
 
@@ -204,21 +203,20 @@ def _arch(case: Case) -> int | str:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class ScriptRun:
     """How one run of a reproducer ended: its exit code (-1 where it did not end), and the last line that it printed."""
 
     code: int
-    said: str
+    last_line: str
 
 
 def run_twice(script: Path, toolchain: Toolchain, patience_s: float) -> tuple[int, int]:
-    """The script's exit codes in two fresh processes, with the toolchain's Python, in a folder of their own; -1 where
-    one did not end."""
+    """Exit codes of the script in two fresh processes."""
     return run_once(script, toolchain, patience_s).code, run_once(script, toolchain, patience_s).code
 
 
-def run_once(script: Path, toolchain: Toolchain, patience_s: float) -> Ran:
-    """One of them."""
+def run_once(script: Path, toolchain: Toolchain, patience_s: float) -> ScriptRun:
+    """Run the script in a fresh process and an empty folder, with the toolchain's Python."""
     with tempfile.TemporaryDirectory(prefix="triage-reproducer-") as folder:
         command = [str(toolchain.python), str(script.resolve())]
         try:
@@ -234,5 +232,5 @@ def run_once(script: Path, toolchain: Toolchain, patience_s: float) -> Ran:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Ran(-1, "it did not end")
-        return Ran(done.returncode, (done.stdout.strip() or done.stderr.strip()).rpartition("\n")[2])
+            return ScriptRun(-1, "it did not end")
+        return ScriptRun(done.returncode, (done.stdout.strip() or done.stderr.strip()).rpartition("\n")[2])

@@ -1,4 +1,4 @@
-"""Names that are read where nothing can have given them a value: the commonest way for a candidate to be worthless."""
+"""Which names Python source binds, and which it reads although nothing can have bound them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _OWN_SCOPE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.Generator
 
 
 def bound(node: ast.AST) -> set[str]:
-    """Names that a statement, all that is in it included, gives a value."""
+    """Names that a node or anything inside it binds."""
     return {name for child in ast.walk(node) for name in _binds(child)}
 
 
-def free(name: str, taken: set[str]) -> str:
-    """A name like that one that is not taken."""
+def unused_name(name: str, taken: set[str]) -> str:
+    """``name`` with a number that makes it distinct from those taken."""
     number = 1
     while f"{name}_{number}" in taken:
         number += 1
@@ -35,7 +35,7 @@ def undefined(tree: ast.Module) -> set[str]:
 
 
 def _binds(node: ast.AST) -> Iterable[str]:
-    """What one node by itself gives a value."""
+    """The names that one node by itself binds."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
             return (name,)
@@ -51,7 +51,7 @@ def _binds(node: ast.AST) -> Iterable[str]:
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """As ``ast.iter_child_nodes``, at half the time: this runs for every candidate."""
+    """``ast.iter_child_nodes`` in half the time: a reducer calls this for every candidate."""
     for name in node._fields:
         value = getattr(node, name, None)
         if isinstance(value, ast.AST):
@@ -63,26 +63,26 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def scope(block: Iterable[ast.AST]) -> set[str]:
-    """What statements bind in their own scope: not in that of the functions and classes that they define."""
-    found: set[str] = set()
+    """Names that statements bind in their own scope, not in that of functions and classes that they define."""
+    names: set[str] = set()
     waiting = list(block)
     while waiting:
         node = waiting.pop()
-        found.update(_binds(node))
+        names.update(_binds(node))
         if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, *_OWN_SCOPE)):
             waiting += _children(node)
-    return found
+    return names
 
 
 class _Flow:
-    """Follows a file from the top, with what is bound so far. ``everywhere``: what any function may read."""
+    """Walks a file from the top with the names bound so far. ``everywhere``: names that any function may read."""
 
     def __init__(self, everywhere: set[str]) -> None:
         self.everywhere = everywhere
         self.missing: set[str] = set()
 
     def block(self, block: Iterable[ast.stmt], known: set[str]) -> None:
-        """Statements in their order; what they bind is added to ``known``."""
+        """Walk statements in order; the names that they bind are added to ``known``."""
         for statement in block:
             self._statement(statement, known)
 
@@ -137,19 +137,19 @@ class _Flow:
         self.block(node.body, (self.everywhere | known | arguments) - local)
 
     def _read(self, node: ast.AST, known: set[str]) -> None:
-        """Every name that an expression reads; what it binds itself, by ``:=``, counts as known within it."""
+        """Check every name that an expression reads; names that it binds itself, by ``:=``, are known within it."""
         waiting = [node]
         while waiting:
-            one = waiting.pop()
-            if isinstance(one, ast.Name):
-                if isinstance(one.ctx, ast.Load) and one.id not in known:
-                    self.missing.add(one.id)
-            elif isinstance(one, _OWN_SCOPE):
-                inner = known | bound(one)
-                for child in _children(one):
+            current = waiting.pop()
+            if isinstance(current, ast.Name):
+                if isinstance(current.ctx, ast.Load) and current.id not in known:
+                    self.missing.add(current.id)
+            elif isinstance(current, _OWN_SCOPE):
+                inner = known | bound(current)
+                for child in _children(current):
                     self._read(child, inner)
             else:
-                if isinstance(one, ast.NamedExpr):
-                    known |= scope([one.target])
-                # In the order of the text: ``:=`` binds for what stands behind it.
-                waiting += reversed(list(_children(one)))
+                if isinstance(current, ast.NamedExpr):
+                    known |= scope([current.target])
+                # In the order of the text: ``:=`` binds for everything after it.
+                waiting += reversed(list(_children(current)))

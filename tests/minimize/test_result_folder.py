@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from triage.minimize import kept
-from triage.minimize.kept import Kept
-from triage.minimize.oracle import Verdict
-from triage.minimize.specimen import Specimen
+from triage.minimize import result_folder
+from triage.minimize.problem import Verdict
+from triage.minimize.result_folder import Earlier, ResultFolder
+from triage.minimize.source.specimen import Specimen
 from triage.model import case as cases
 from triage.model.case import Case, frozen
 from triage.model.errors import EnvironmentFault, InputError
@@ -24,11 +24,11 @@ def specimen(number: int) -> Specimen:
 @pytest.mark.parametrize("survives", range(3))
 def test_killed_at_any_write(tmp_path: Path, survives: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The text and the case that are read back belong together, whichever write was the last."""
-    place = Kept(tmp_path, "one")
-    place.open()
-    place.save(specimen(1))
+    folder = ResultFolder(tmp_path, "one")
+    folder.open()
+    folder.save(specimen(1))
     left = [survives]
-    plain = kept.replace_file
+    plain = result_folder.replace_file
 
     def replace(path: Path, text: str) -> None:
         if not left[0]:
@@ -36,12 +36,12 @@ def test_killed_at_any_write(tmp_path: Path, survives: int, monkeypatch: pytest.
         left[0] -= 1
         plain(path, text)
 
-    monkeypatch.setattr(kept, "replace_file", replace)
+    monkeypatch.setattr(result_folder, "replace_file", replace)
     if survives < 2:
         with pytest.raises(EnvironmentFault):
-            place.save(specimen(2))
+            folder.save(specimen(2))
     else:
-        place.save(specimen(2))
+        folder.save(specimen(2))
     found = cases.load(tmp_path)
     number = found.constexprs["N"]
     assert number == (2 if survives == 2 else 1)
@@ -49,34 +49,34 @@ def test_killed_at_any_write(tmp_path: Path, survives: int, monkeypatch: pytest.
 
 
 def test_the_last_is_called_kernel(tmp_path: Path) -> None:
-    place = Kept(tmp_path, "one")
-    place.open()
-    place.save(specimen(1))
-    place.save(specimen(2), last=True)
+    folder = ResultFolder(tmp_path, "one")
+    folder.open()
+    folder.save(specimen(1))
+    folder.save(specimen(2), last=True)
     assert {path.name for path in tmp_path.iterdir()} == {"kernel.py", "case.json", "state.json", "tried.jsonl"}
 
 
 def test_an_earlier_run_is_taken_up(tmp_path: Path) -> None:
-    place = Kept(tmp_path, "one")
-    assert place.open() is None
-    place.save(specimen(3))
-    place.tell("abc", Verdict.COMPILES)
-    place.close()
+    folder = ResultFolder(tmp_path, "one")
+    assert folder.open() is None
+    folder.save(specimen(3))
+    folder.record("abc", Verdict.COMPILES)
+    folder.close()
     with (tmp_path / "tried.jsonl").open("a") as log:
         log.write("def sa")  # a kill cut it short
-    found = Kept(tmp_path, "one").open()
-    assert found is not None
-    case, text, tried = found
-    assert (case.constexprs["N"], text, tried) == (3, TEXT.format(3), {"abc": Verdict.COMPILES})
+    found = ResultFolder(tmp_path, "one").open()
+    assert isinstance(found, Earlier)
+    assert found.case.constexprs["N"] == 3
+    assert (found.text, found.verdicts) == (TEXT.format(3), {"abc": Verdict.COMPILES})
 
 
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "precious.txt").write_text("")
     with pytest.raises(InputError, match="holds other files"):
-        Kept(tmp_path, "one").open()
+        ResultFolder(tmp_path, "one").open()
 
 
 def test_the_reduction_of_another_case_is_left_alone(tmp_path: Path) -> None:
-    Kept(tmp_path, "one").open()
+    ResultFolder(tmp_path, "one").open()
     with pytest.raises(InputError, match="another case"):
-        Kept(tmp_path, "two").open()
+        ResultFolder(tmp_path, "two").open()

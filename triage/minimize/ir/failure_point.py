@@ -1,0 +1,136 @@
+"""Finds the shortest part of a compile that fails alone: a pass with the module before it, or a later stage with its
+input."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from triage.harness import ir_tasks
+from triage.ir.mlir import reparsable
+from triage.minimize.ir.replays import Replays
+from triage.model.diagnosis import Diagnosis
+from triage.model.outcome import Outcome, Stage
+
+_ENDINGS = {Stage.PTX: ".ll", Stage.AMDGCN: ".ll", Stage.CUBIN: ".ptx", Stage.HSACO: ".s"}
+"""The inputs of the stages after MLIR."""
+RecordedPass = Mapping[str, Any]
+
+
+class NoIR(Exception):
+    """No IR shows the failure; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailurePoint:
+    """``text`` is the input of ``stage`` from its ``passes`` on; without passes, of the part of the stage after them.
+    ``seen``: the failure as that part alone showed it. ``call``: what the stage passed to the code generator or the
+    assembler, where that is known: a list of arguments, or a command line."""
+
+    stage: Stage
+    text: str
+    ending: str
+    passes: tuple[RecordedPass, ...]
+    seen: tuple[Diagnosis, Outcome]
+    call: Any = None
+
+    def task(self, path: Path) -> ir_tasks.IrTask:
+        """The task that shows the failure on the text in ``path``."""
+        return _task(path, self.passes, self.stage)
+
+
+def find(replays: Replays) -> FailurePoint:
+    """The shortest part of the compile that shows the failure by itself. Raises NoIR."""
+    stage = replays.failure.outcome.stage
+    if not replays.failure.outcome.imported:
+        raise NoIR("it fails while the kernel's file is imported, before the kernel is looked at")
+    if stage in (None, Stage.SOURCE):
+        raise NoIR("it fails in the front end, before there is IR")
+    if stage is Stage.LOAD:
+        raise NoIR("it compiles: what it asks for is over a limit of the target, which no pass looks at")
+    if stage is Stage.LAUNCH:
+        raise NoIR("it compiles, and fails when it is launched")
+    assert stage is not None
+    point = _stepped(replays, stage) or _whole(replays, stage)
+    if point is None:
+        raise NoIR(f"no pass or stage shows it alone, on what it is given at {stage.value}")
+    return point
+
+
+def _task(path: Path, passes: tuple[RecordedPass, ...], stage: Stage) -> ir_tasks.IrTask:
+    return ir_tasks.RunPasses(path, passes, stage) if passes else ir_tasks.RunStage(path, stage)
+
+
+def _journal(replays: Replays, step: bool) -> tuple[Path, list[dict[str, Any]]]:
+    """Compile the kernel and record its passes; the folder of the journal, and its records."""
+    folder = replays.folder / ("stepped" if step else "whole")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    replays.run(ir_tasks.RecordPasses(folder, step))
+    journal = folder / ir_tasks.JOURNAL
+    if not journal.is_file():
+        return folder, []
+    records = []
+    for line in journal.read_text(encoding="utf-8").splitlines():
+        try:
+            records.append(json.loads(line))
+        except ValueError:
+            continue  # A kill may have cut a line short.
+    return folder, records
+
+
+def _try(
+    replays: Replays, folder: Path, record: Mapping[str, Any], passes: Sequence[RecordedPass], stage: Stage
+) -> FailurePoint | None:
+    """The failure point that begins with a record, where the failure occurs there."""
+    name = record["file"]
+    if name is None or not (folder / name).is_file():
+        return None
+    ending = ".mlir" if name.endswith(".mlir") else _ENDINGS.get(stage, ".txt")
+    path = replays.folder / f"input{ending}"
+    text = reparsable((folder / name).read_text(encoding="utf-8", errors="replace"))
+    # Locations in the kernel's file name its folder on this machine.
+    home = str(replays.case.folder.resolve())
+    path.write_text(text.replace(f"{home}/", "").replace(home, "."), encoding="utf-8")
+    seen = replays.shows(_task(path, tuple(passes), stage))
+    return FailurePoint(stage, path.read_text(encoding="utf-8"), ending, tuple(passes), seen) if seen else None
+
+
+def _stepped(replays: Replays, stage: Stage) -> FailurePoint | None:
+    """With each pass in a pass manager of its own: the pass that failed, or the fewest last passes that
+    fail together."""
+    folder, records = _journal(replays, step=True)
+    of_stage = [record for record in records if record["stage"] == stage.value]
+    calls = [record["arguments"] for record in of_stage if record["kind"] == "call"]
+    inputs = [record for record in of_stage if record["kind"] != "call"]
+    if not inputs:
+        return None
+    last = inputs[-1]
+    if last["kind"] != "pass":
+        point = _try(replays, folder, last, (), stage)
+        return replace(point, call=calls[-1]) if point is not None and calls else point
+    passes: list[RecordedPass] = []
+    for record in reversed([record for record in inputs if record["pipeline"] == last["pipeline"]]):
+        passes.insert(0, record["steps"][0])
+        if (point := _try(replays, folder, record, passes, stage)) is not None:
+            return point
+    return None
+
+
+def _whole(replays: Replays, stage: Stage) -> FailurePoint | None:
+    """The pipeline that failed, run as the compile runs it, without the passes that the failure does not need."""
+    folder, records = _journal(replays, step=False)
+    pipelines = [record for record in records if record["stage"] == stage.value and record["kind"] == "pipeline"]
+    point = _try(replays, folder, pipelines[-1], pipelines[-1]["steps"], stage) if pipelines else None
+    if point is None:
+        return None
+    index = len(point.passes) - 1
+    while index >= 0 and len(point.passes) > 1:
+        fewer = [pass_ for other, pass_ in enumerate(point.passes) if other != index]
+        point = _try(replays, folder, pipelines[-1], fewer, stage) or point
+        index = min(index, len(point.passes)) - 1
+    return point

@@ -1,0 +1,206 @@
+"""The reducer: the best candidate so far, and ways to search for a smaller one.
+
+Nothing here knows what a candidate is: a kernel with its configuration, or a text of IR. A pass proposes *patches*
+against one candidate; the problem applies them alone and together, asks an oracle which results still fail as the
+original does, and keeps the smallest. Patches are tried in chunks, halved until they go one by one. What works alone is
+combined; where the combination fails, it is combined by halves.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, Protocol, TypeVar
+
+C = TypeVar("C")
+P = TypeVar("P")
+Size = tuple[int, ...]
+
+_MOST_ROUNDS = 30
+
+
+class Verdict(str, Enum):
+    """What a candidate does. ``INVALID`` candidates are never run."""
+
+    SAME = "same"
+    OTHER = "other"
+    COMPILES = "compiles"
+    INVALID = "invalid"
+    UNKNOWN = "unknown"
+
+
+class BudgetUsed(Exception):
+    """No more runs or no more time; the best so far is the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """At most ``runs`` in all, until ``until`` (monotonic seconds)."""
+
+    runs: float = float("inf")
+    until: float = float("inf")
+
+    def used(self, runs: int) -> bool:
+        """Whether nothing is left of it."""
+        return runs >= self.runs or time.monotonic() > self.until
+
+
+class Judge(Protocol[C]):
+    """The problem's view of an oracle."""
+
+    def ask(self, candidates: Sequence[C | None], alike: Callable[[C], None], budget: Budget) -> list[Verdict]:
+        """A verdict for each candidate; None is invalid. ``alike`` is called with each candidate that fails as the
+        original does, as soon as that is known. Raises BudgetUsed, and EnvironmentFault when it cannot tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal(Generic[C, P]):
+    """Patches of one candidate. ``apply``: the candidate with some of them; None where they do not go together.
+    ``fingerprint``: equal for equal patches of different candidates, None where that is not known."""
+
+    patches: Sequence[P]
+    apply: Callable[[Sequence[P]], C | None]
+    fingerprint: Callable[[P], str | None] = lambda patch: None
+
+
+class ReductionProblem(Generic[C]):
+    """One reduction. ``best`` is the smallest candidate so far, ``history`` the way to it. ``improved`` is called with
+    each new best, ``step`` with what is tried next and the best so far. ``width``: candidates to ask for at a time."""
+
+    def __init__(
+        self,
+        judge: Judge[C],
+        start: C,
+        size: Callable[[C], Size],
+        *,
+        width: int,
+        budget: Budget,
+        improved: Callable[[C], object] = lambda best: None,
+        step: Callable[[str, C], None] = lambda name, best: None,
+    ) -> None:
+        self.best = start
+        self.history = [start]
+        self.size = size
+        self._judge = judge
+        self._width = width
+        self._budget = budget
+        self._improved = improved
+        self._step = step
+        self._rejected: set[str] = set()
+
+    def without_budget(self) -> ReductionProblem[C]:
+        """The same problem, from here on without bounds."""
+        unbounded = copy.copy(self)
+        unbounded._budget = Budget()
+        return unbounded
+
+    def step(self, name: str) -> None:
+        """Report what is tried next."""
+        self._step(name, self.best)
+
+    # ---- single candidates
+
+    def attempt(self, candidate: C, larger: bool = False) -> bool:
+        """Take a candidate where it fails alike and is not larger than the best, or with ``larger`` in any case."""
+        if candidate == self.best:
+            return True
+        if not larger and self.size(candidate) > self.size(self.best):
+            return False
+        if self._ask([candidate])[0] is not Verdict.SAME:
+            return False
+        self._take(candidate)
+        return True
+
+    def first(self, candidates: Sequence[C | None]) -> bool:
+        """Take the first candidate that fails alike; whether there is one. It is not taken when it is larger."""
+        for at in range(0, len(candidates), self._width):
+            wave = candidates[at : at + self._width]
+            for candidate, verdict in zip(wave, self._ask(wave), strict=True):
+                if candidate is not None and verdict is Verdict.SAME:
+                    if self.size(candidate) <= self.size(self.best):
+                        self._take(candidate)
+                    return True
+        return False
+
+    def smaller(self, candidate: C | None, than: C | None = None) -> C | None:
+        """The candidate, where it is smaller than another or the best."""
+        than = self.best if than is None else than
+        return candidate if candidate is not None and self.size(candidate) < self.size(than) else None
+
+    # ---- patches
+
+    def rounds(self, once: Callable[[bool], None]) -> None:
+        """Call ``once`` until it changes nothing. It is told whether this is the first round. Patches that were
+        rejected in an earlier round are tried again before the end: later changes may allow them."""
+        for number in range(_MOST_ROUNDS):
+            before, everything = self.best, not self._rejected
+            once(number == 0)
+            if self.best == before:
+                if everything:
+                    return
+                self._rejected.clear()
+
+    def sweep(self, proposal: Proposal[C, P], chunks: bool = True, smaller: bool = True) -> None:
+        """Apply as many of the patches as keep the failure: with ``chunks`` all at once, then halves, down to one by
+        one. ``smaller``: only those that make the candidate smaller."""
+        left = [patch for patch in proposal.patches if proposal.fingerprint(patch) not in self._rejected]
+        base, taken = self.best, list[P]()
+        size = len(left) if chunks else 1
+        while size >= 1 and left:
+            groups = [left[at : at + size] for at in range(0, len(left), size)]
+            # What is taken at the front of the list leaves less to try behind it: a few at a time, as they run.
+            for at in range(0, len(groups), self._width):
+                taken += self._wave(proposal, base, taken, groups[at : at + self._width], smaller)
+            done = {id(patch) for patch in taken}
+            left = [patch for patch in left if id(patch) not in done]
+            size //= 2
+        combined = proposal.apply(taken) if taken else None
+        if combined is not None and (self.best == base or self.size(combined) <= self.size(self.best)):
+            self._take(combined)
+
+    def _wave(self, proposal: Proposal[C, P], base: C, taken: list[P], groups: list[list[P]], smaller: bool) -> list[P]:
+        """The patches of those groups that keep the failure, together and with the patches taken before."""
+        candidates = [proposal.apply([*taken, *group]) for group in groups]
+        if smaller:
+            than = proposal.apply(taken) if taken else base
+            candidates = [self.smaller(candidate, than) for candidate in candidates]
+        verdicts = self._ask(candidates)
+        for group, verdict in zip(groups, verdicts, strict=True):
+            fingerprint = proposal.fingerprint(group[0]) if len(group) == 1 else None
+            if fingerprint is not None and verdict in (Verdict.OTHER, Verdict.COMPILES):
+                self._rejected.add(fingerprint)
+        good = [group for group, verdict in zip(groups, verdicts, strict=True) if verdict is Verdict.SAME]
+        return [patch for group in self._together(proposal, taken, good) for patch in group]
+
+    def _together(self, proposal: Proposal[C, P], taken: list[P], good: list[list[P]]) -> list[list[P]]:
+        """As many of the groups, each good alone, as are good together."""
+        if len(good) <= 1:
+            return good
+        combined = proposal.apply([*taken, *(patch for group in good for patch in group)])
+        if combined is not None and self._ask([combined])[0] is Verdict.SAME:
+            return good
+        half = len(good) // 2
+        first = self._together(proposal, taken, good[:half])
+        held = [*taken, *(patch for group in first for patch in group)]
+        rest = good[half:]
+        verdicts = self._ask([proposal.apply([*held, *group]) for group in rest])
+        still = [group for group, verdict in zip(rest, verdicts, strict=True) if verdict is Verdict.SAME]
+        return [*first, *self._together(proposal, held, still)]
+
+    # ---- the oracle and the best
+
+    def _ask(self, candidates: Sequence[C | None]) -> list[Verdict]:
+        return self._judge.ask(candidates, self._offer, self._budget)
+
+    def _offer(self, candidate: C) -> None:
+        if self.smaller(candidate) is not None:
+            self._take(candidate)
+
+    def _take(self, candidate: C) -> None:
+        if candidate != self.best:
+            self.best = candidate
+            self.history.append(candidate)
+            self._improved(candidate)

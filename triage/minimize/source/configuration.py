@@ -1,0 +1,83 @@
+"""Passes over the configuration: drop what is not needed, give what is needed its simplest value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from triage.minimize.source.specimen import Specimen
+from triage.model.case import Case, Frozen, frozen
+from triage.model.target import Target
+
+_COMMON_TARGETS = ("cuda:90", "cuda:80")
+"""The targets of most reports."""
+_ELEMENTS = ("fp32", "fp16")
+
+
+def dropped(specimen: Specimen) -> list[list[Specimen]]:
+    """Options, hints and inputs dropped, the target replaced by a common one. One list of alternatives for each part,
+    the simplest first."""
+    case = specimen.case
+    alternatives: list[list[Case]] = []
+    if case.options:
+        alternatives.append([replace(case, options=frozen())])
+    alternatives += [[replace(case, options=_without(case.options, name))] for name in case.options]
+    if case.divisible:
+        alternatives.append([replace(case, divisible=frozen())])
+    alternatives += [[replace(case, divisible=_without(case.divisible, name))] for name in case.divisible]
+    if case.inputs or case.origin:
+        alternatives.append([replace(case, inputs=frozen(), origin=frozen())])
+    alternatives.append([replace(case, target=Target.parse(target)) for target in _commoner(str(case.target))])
+    return _specimens(specimen, alternatives)
+
+
+def values(specimen: Specimen) -> list[list[Specimen]]:
+    """Smaller constexprs, the smallest first, and simpler argument types."""
+    case = specimen.case
+    alternatives = [
+        [replace(case, constexprs=frozen({**case.constexprs, name: smaller})) for smaller in _smaller(value)]
+        for name, value in case.constexprs.items()
+    ]
+    alternatives += [
+        [replace(case, signature=frozen({**case.signature, name: simpler})) for simpler in _simpler(str(type_))]
+        for name, type_ in case.signature.items()
+    ]
+    return _specimens(specimen, alternatives)
+
+
+def _specimens(specimen: Specimen, alternatives: list[list[Case]]) -> list[list[Specimen]]:
+    return [[replace(specimen, case=case) for case in cases] for cases in alternatives if cases]
+
+
+def _commoner(target: str) -> Iterator[str]:
+    for common in _COMMON_TARGETS:
+        if common == target:
+            return
+        yield common
+
+
+def _without(values: Frozen, name: str) -> Frozen:
+    return frozen({key: value for key, value in values.items() if key != name})
+
+
+def _smaller(value: Any) -> Iterator[Any]:
+    """``128`` gives 16, 32, 64, as tensor cores and many lowerings need 16; then 8, 4, 2, 1."""
+    if value is True:
+        yield False
+    elif type(value) is int and value > 1:
+        powers = [1 << exponent for exponent in range(value.bit_length()) if 1 << exponent < value]
+        yield from [power for power in powers if power >= 16]
+        yield from [power for power in reversed(powers) if power < 16]
+
+
+def _simpler(type_: str) -> Iterator[str]:
+    if type_.startswith("*"):
+        for element in _ELEMENTS:
+            if type_ == f"*{element}":
+                return
+            yield f"*{element}"
+    elif type_.startswith(("i", "u")) and type_ != "i32":
+        yield "i32"
+    elif type_.startswith(("fp", "bf")) and type_ != "fp32":
+        yield "fp32"

@@ -1,0 +1,147 @@
+"""The order in which a kernel's source and configuration are reduced.
+
+Cheap and large reductions come first. The first round tries patches in chunks; later rounds, where little is left to
+remove, try them one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from triage.minimize.problem import Proposal, ReductionProblem
+from triage.minimize.source import arguments, configuration, expressions, helpers, naming, statements
+from triage.minimize.source.specimen import Specimen
+from triage.minimize.source.view import SourcePatch, View, sound
+
+_MOST_SWEEPS = 20
+_MOST_CASCADES = 40
+
+Problem = ReductionProblem[Specimen]
+Propose = Callable[[View], list[SourcePatch]]
+
+
+def reduce(problem: Problem) -> None:
+    """Reduce until nothing more can be removed. Raises BudgetUsed, EnvironmentFault."""
+    _alternatives(problem, configuration.dropped)
+    if not sound(problem.best):
+        # The file's functions cannot be read off its text: only the configuration can be reduced.
+        _alternatives(problem, configuration.values)
+        return
+    _attempt(problem, naming.stripped(problem.best))
+    problem.rounds(partial(_round, problem))
+
+
+def anonymize(problem: Problem) -> bool:
+    """Replace names and strings by neutral ones; whether the result still fails alike."""
+    _run(problem, "strings", naming.strings, chunks=True, smaller=False)
+    return problem.attempt(naming.renamed(naming.stripped(problem.best)), larger=True)
+
+
+def _round(problem: Problem, first: bool) -> None:
+    before = problem.best
+    run = partial(_run, problem)
+    run("functions and imports", statements.top_level, chunks=first)
+    run("decorators", statements.decorators, chunks=first)
+    _remove_dead(problem)
+    depth = 1
+    while (view := View.of(problem.best)) is not None and depth <= statements.depth(view):
+        run("statements", partial(statements.at_depth, depth=depth), chunks=first)
+        depth += 1
+    _remove_dead(problem)
+    run("branches and loops", statements.flattened)
+    run("helpers", helpers.inlined_calls, smaller=False)
+    _remove_dead(problem)
+    if first:
+        _alternatives(problem, configuration.values)
+    run("call arguments", expressions.call_arguments, chunks=first)
+    run("arguments", arguments.constants)
+    run("helpers' arguments", arguments.of_helpers)
+    run("expressions", expressions.parts)
+    _remove_dead(problem)
+    run("names used once", statements.inlined, chunks=True)
+    run("repeated expressions", expressions.shared)
+    run("shapes", expressions.elements)
+    run("parentheses", expressions.respelt, chunks=True)
+    run("keywords", expressions.positional, chunks=True)
+    run("annotations", arguments.plain, chunks=True)
+    run("strings", expressions.insides)
+    _swap(problem, arguments.swaps)
+    _swap(problem, arguments.single_swaps)
+    _alternatives(problem, configuration.dropped)
+    if problem.best == before:
+        run("other expressions", expressions.others)
+
+
+def _run(problem: Problem, name: str, propose: Propose, chunks: bool = False, smaller: bool = True) -> None:
+    """Sweep over the patches of a pass until none of them works."""
+    problem.step(name)
+    for _ in range(_MOST_SWEEPS):
+        before = problem.best
+        if (view := View.of(before)) is not None:
+            problem.sweep(Proposal(propose(view), view.apply, view.fingerprint), chunks, smaller)
+        if problem.best == before:
+            return
+        # What nothing reads any more is not worth a patch of its own each.
+        if (cascaded := without_dead(problem.best)) is not None:
+            _attempt(problem, cascaded)
+
+
+def _remove_dead(problem: Problem) -> None:
+    """Remove everything that nothing reads, at once where that works."""
+    cascaded = without_dead(problem.best)
+    if cascaded is not None and not _attempt(problem, cascaded):
+        for _ in range(_MOST_CASCADES):
+            before = problem.best
+            _run(problem, "dead code", statements.dead, chunks=True)
+            if problem.best == before:
+                return
+
+
+def _swap(problem: Problem, propose: Propose) -> None:
+    """Replace one name by another, where something becomes dead by that."""
+    view = View.of(problem.best)
+    if view is None:
+        return
+    candidates = []
+    for patch in propose(view):
+        swapped = view.apply([patch])
+        candidates.append(problem.smaller(without_dead(swapped) if swapped is not None else None))
+    if any(candidates):
+        problem.step("one name for another")
+        problem.first(candidates)
+
+
+def _alternatives(problem: Problem, propose: Callable[[Specimen], list[list[Specimen]]]) -> None:
+    """Take the first of each list that keeps the failure. The lists are made anew after each, as one changes others."""
+    problem.step("configuration")
+    index = 0
+    while index < len(lists := propose(problem.best)):
+        readable = sound(problem.best)
+        if problem.first([other if sound(other) or not readable else None for other in lists[index]]):
+            index = max(-1, index - len(lists) + len(propose(problem.best)))
+        index += 1
+
+
+def _attempt(problem: Problem, candidate: Specimen) -> bool:
+    return candidate == problem.best or (sound(candidate) and problem.attempt(candidate))
+
+
+def without_dead(specimen: Specimen) -> Specimen | None:
+    """The specimen without anything that nothing reads, repeated to the end; None where it cannot be parsed."""
+    current = specimen
+    for _ in range(_MOST_CASCADES):
+        view = View.of(current)
+        if view is None:
+            return None
+        patches = statements.dead(view)
+        if not patches:
+            return current
+        cut = view.apply(patches)
+        if cut is None:
+            # Adjacent parameters share a comma: one at a time.
+            cut = next((single for single in (view.apply([patch]) for patch in patches) if single is not None), None)
+        if cut is None:
+            return current
+        current = cut
+    return current
