@@ -77,14 +77,8 @@ def violations(
 
 def _judge(given: Given) -> Judgement:
     target, bytes, cache = given["target"], given["bytes"], given["cache"]
-    broken = violations(
-        bytes=bytes,
-        cache=cache,
-        src_bytes=given.get("src_bytes"),
-        prefetch=int(given["prefetch"]) if "prefetch" in given else None,
-        alignment=given.get("alignment"),
-        target=target,
-    )
+    prefetch = int(given["prefetch"]) if "prefetch" in given else None
+    broken = violations(**{**given, "prefetch": prefetch})
     alignment = given.get("alignment")
     facts = [Fact("warp_bytes", 32 * bytes, "bytes a warp", f"{32 * bytes} = 32 threads x {bytes}")]
     if alignment:

@@ -157,15 +157,7 @@ def loads_operand(bits: int, transposed: bool, target: Target) -> bool:
 def _judge(instruction: str, given: Given) -> Judgement:
     target, count, trans = given["target"], given["count"], given.get("trans", False)
     shape, dtype = given["shape"], given["dtype"]
-    broken = violations(
-        instruction=instruction,
-        shape=shape,
-        count=count,
-        trans=trans,
-        dtype=dtype,
-        alignment=given.get("alignment"),
-        target=target,
-    )
+    broken = violations(instruction=instruction, **given)
     spelled = f"{instruction}.sync.aligned.{shape}.x{count}{'.trans' if trans else ''}.shared.{dtype}"
     form = next((form for form in FORMS[instruction] if form.shape == shape), None)
     facts: tuple[Fact, ...] = ()

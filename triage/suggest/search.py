@@ -66,8 +66,8 @@ class Search:
                 good = self._good()
                 if len(good) >= self.budget.enough or (good and asked >= self.budget.settled):
                     return
-                if any(found.changes.items() <= neighbour.changes.items() for found in good):
-                    continue  # A smaller change already does it, and loses nothing.
+                if any(found.changes.items() <= neighbour.changes.items() for found in self._without_spills()):
+                    continue  # A smaller change already compiles, and more of it regains nothing.
             action = FullCompile(use_cache=self.use_cache)
             yield Request(neighbour.case, neighbour.toolchain, limits, action, tag=(asked, neighbour))
 
@@ -80,6 +80,13 @@ class Search:
 
     def _good(self) -> list[Suggestion]:
         return [found for found in self.found if self._loses_nothing(found)]
+
+    def _without_spills(self) -> list[Suggestion]:
+        return [
+            found
+            for found in self.found
+            if found.kind is SuggestionKind.CONFIG and found.resources is not None and not found.resources.spill_bytes
+        ]
 
     def _loses_nothing(self, suggestion: Suggestion) -> bool:
         resources = suggestion.resources

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
@@ -53,6 +54,11 @@ class Specification:
     sparse: bool = False
     scaled: bool = False
 
+    @classmethod
+    def of(cls, *, a: DType, b: DType | None = None, d: DType | None = None, **rest: Any) -> Specification:
+        """B's type is A's where it is left out; without ``d`` every accumulator meets the specification."""
+        return cls(a, b or a, d, **rest)
+
 
 def matching(rows: Iterable[AmdInstruction], spec: Specification) -> list[AmdInstruction]:
     """The rows that meet a specification; without ``d`` every accumulator is right."""
@@ -88,11 +94,6 @@ def dtype(name: str) -> DType:
     if known is None:
         raise InputError(f"type {name!r} is not in a table")
     return known
-
-
-def operands(a: DType, b: DType | None) -> tuple[DType, DType]:
-    """Both operand types: B is A's type where it is not given."""
-    return a, a if b is None else b
 
 
 _SHAPE = ("m", "n", "k", "blocks")

@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
+from typing import Any
 
 from triage.legality.amd import chips, explain
-from triage.legality.amd.instruction import AmdInstruction, Specification, dtype, matching, operands, why_not
-from triage.legality.dtypes import DType
+from triage.legality.amd.instruction import AmdInstruction, Specification, dtype, matching, why_not
 from triage.legality.explanation import RuleTable
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation
@@ -90,38 +90,15 @@ def instructions(target: Target) -> tuple[AmdInstruction, ...]:
     return (*_rows(dense, sparse=False), *_rows(sparse, sparse=True))
 
 
-def find(
-    *,
-    a: DType,
-    b: DType | None = None,
-    d: DType | None = None,
-    m: int,
-    n: int,
-    k: int,
-    target: Target,
-    sparse: bool = False,
-    scaled: bool = False,
-) -> AmdInstruction | None:
-    """The instruction of these types and this shape, or None."""
-    spec = Specification(*operands(a, b), d, m, n, k, 1, sparse, scaled)
-    return next(iter(matching(instructions(target), spec)), None)
+def find(*, target: Target, **wanted: Any) -> AmdInstruction | None:
+    """The instruction that a target has for a ``Specification``, or None."""
+    return next(iter(matching(instructions(target), Specification.of(**wanted))), None)
 
 
-def violations(
-    *,
-    a: DType,
-    b: DType | None = None,
-    d: DType | None = None,
-    m: int,
-    n: int,
-    k: int,
-    target: Target,
-    sparse: bool = False,
-    scaled: bool = False,
-) -> list[Violation]:
-    """Why a target has no WMMA of these operand types and this shape (elements); empty where it has, or where nothing
-    is known about the target. ``b`` is as ``a`` where it is left out; without ``d`` any accumulator is right.
-    ``sparse``: ``v_swmmac``, A 4:2 sparse along K; ``scaled``: ``v_wmma_scale`` and ``v_wmma_scale16``.
+def violations(*, target: Target, **wanted: Any) -> list[Violation]:
+    """Why a target has no WMMA that meets a ``Specification`` (shape in elements); empty where it has one, or where
+    nothing is known about the target. ``sparse``: ``v_swmmac``, A 4:2 sparse along K; ``scaled``: ``v_wmma_scale`` and
+    ``v_wmma_scale16``.
     """
     rows = instructions(target)
     if not rows:
@@ -130,8 +107,7 @@ def violations(
         message = f"{target} has no WMMA instructions{chips.has_instead(target)}"
         allowed = tuple(f"hip:{arch}" for arch in ("gfx1100", "gfx1200", "gfx1250"))
         return [Violation("wmma.target", "target", str(target), allowed, allowed[:2], SOURCE, message)]
-    spec = Specification(*operands(a, b), d, m, n, k, 1, sparse, scaled)
-    return why_not("wmma", rows, spec, target.arch, SOURCE)
+    return why_not("wmma", rows, Specification.of(**wanted), target.arch, SOURCE)
 
 
 def registers(row: AmdInstruction, target: Target) -> tuple[int, int, int]:

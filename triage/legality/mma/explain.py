@@ -22,23 +22,7 @@ def _judge(given: Given) -> Judgement:
     m, n, k = given["m"], given["n"], given["k"]
     vec = int(given["scale_vec"]) if "scale_vec" in given else None
     sparse = given.get("sparse", False)
-    broken = violations(
-        a=given["a"],
-        b=given.get("b"),
-        c=given.get("c"),
-        d=given.get("d"),
-        m=m,
-        n=n,
-        k=k,
-        a_layout=given["a_layout"],
-        b_layout=given["b_layout"],
-        sparse=sparse,
-        kind=given.get("kind"),
-        scale=given.get("scale"),
-        scale_vec=vec,
-        op=given.get("op"),
-        target=target,
-    )
+    broken = violations(**{**given, "scale_vec": vec})
     a, d = given["a"], given.get("d") or dtypes.parse(default_accumulator(str(given["a"])))
     b, c = given.get("b") or a, given.get("c") or d
     one = MmaInstruction(

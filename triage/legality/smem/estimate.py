@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from triage.legality.dtypes import DType
 from triage.legality.limits import limits
@@ -185,37 +186,9 @@ def _halves(side: int, least: int) -> list[int]:
     return [side >> shift for shift in range(side.bit_length()) if side >> shift >= min(least, side)]
 
 
-def violations(
-    *,
-    tile: Sequence[int],
-    dtype_a: DType,
-    dtype_b: DType | None = None,
-    dtype_out: DType | None = None,
-    stages: int,
-    target: Target,
-    num_warps: int = 4,
-    loads: str = "pointer",
-    b_layout: str = "kn",
-    epilogue: str = "pointer",
-    triton: str | None = None,
-    warp_specialized: bool = False,
-) -> list[Violation]:
-    """As ``estimate``; empty when it fits, or when the target's limit is not known."""
-    broken = estimate(
-        tile=tile,
-        dtype_a=dtype_a,
-        dtype_b=dtype_b,
-        dtype_out=dtype_out,
-        stages=stages,
-        target=target,
-        num_warps=num_warps,
-        loads=loads,
-        b_layout=b_layout,
-        epilogue=epilogue,
-        triton=triton,
-        warp_specialized=warp_specialized,
-    )
-    return violations_of(broken)
+def violations(**loop: Any) -> list[Violation]:
+    """The violations of a loop with the arguments of ``estimate``; empty when it fits or the limit is not known."""
+    return violations_of(estimate(**loop))
 
 
 def violations_of(need: Estimate) -> list[Violation]:

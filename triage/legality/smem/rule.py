@@ -23,20 +23,7 @@ _TABLED_STAGES = 6
 
 
 def _judge(given: Given) -> Judgement:
-    need = estimate(
-        tile=given["tile"],
-        dtype_a=given["dtype"],
-        dtype_b=given.get("dtype_b"),
-        dtype_out=given.get("dtype_out"),
-        stages=given["stages"],
-        target=given["target"],
-        num_warps=given["num_warps"],
-        loads=given["loads"],
-        b_layout=given["b_layout"],
-        epilogue=given["epilogue"],
-        triton=given.get("triton"),
-        warp_specialized=given.get("warp_specialized", False),
-    )
+    need = estimate(dtype_a=given["dtype"], **{name: value for name, value in given.items() if name != "dtype"})
     about = "" if need.exact else "at most "
     limit = f" of {need.limit_bytes} B" if need.limit_bytes is not None else ""
     row = limits(need.loop.target)

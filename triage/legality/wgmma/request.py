@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from triage.legality.dtypes import DType
@@ -90,36 +90,14 @@ class TileRequest:
 
     def lowered(self) -> lowering.DotLowering:
         """What Triton makes of it."""
+        types = (self.a, self.b, self.d)
         return lowering.lower(
-            self.m,
-            self.n,
-            self.k,
-            self.a,
-            self.b,
-            self.d,
-            num_warps=self.num_warps,
-            target=self.target,
-            release=self.triton,
+            self.m, self.n, self.k, *types, num_warps=self.num_warps, target=self.target, release=self.triton
         )
 
-    def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            "d": self.d or self.row.accumulators[0],
-            "m": self.m,
-            "n": self.n,
-            "k": self.k,
-            "a_major": self.a_major,
-            "b_major": self.b_major,
-            "a_from": self.a_from,
-            "sparse": self.sparse,
-            "swizzle": self.swizzle,
-            "num_warps": self.num_warps,
-            "target": str(self.target),
-            "triton": self.triton,
-        }
+    def resolved(self) -> dict[str, Any]:
+        """Every field, with the accumulator that A's type implies where none was given."""
+        return {**asdict(self), "d": self.d or self.row.accumulators[0], "target": str(self.target)}
 
 
 def read(given: Given) -> TileRequest:

@@ -29,7 +29,7 @@ def judge(given: Given) -> Judgement:
         broken[0].message,
         broken,
         notes=_fallback(asked),
-        resolved=asked.plain(),
+        resolved=asked.resolved(),
         alternatives=_alternatives(asked, broken),
     )
 
@@ -82,7 +82,7 @@ def _legal(asked: TileRequest) -> Judgement:
         drawings=tuple(_drawing(layout, dtype, owners) for (layout, dtype), owners in drawn.items()),
         notes=(*_fallback(asked), *_triton_notes(asked)),
         sources=(layouts.STRIDES, descriptor.SOURCE, lowering.SOURCE),
-        resolved=asked.plain(),
+        resolved=asked.resolved(),
     )
 
 
