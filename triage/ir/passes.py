@@ -79,7 +79,11 @@ def last_pass(text: str) -> PassInput | None:
 
 def first_dump(text: str) -> str:
     """The text between the first header and the next one."""
-    return text.partition(ANCHOR)[2].partition(_NEXT)[0]
+    header = text.find(ANCHOR)
+    if header < 0:
+        return ""
+    end = text.find(_NEXT, header + len(ANCHOR))
+    return text[header + len(ANCHOR) : end if end >= 0 else None]
 
 
 def single_pass(text: str) -> str | None:

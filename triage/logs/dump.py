@@ -41,8 +41,8 @@ class Dump:
 
     def module(self) -> str:
         """The stored text of the module behind the header."""
-        data = b"".join(block[start:] for block, start in (*self._first, *self._last))
-        return passes.first_dump(data.decode("utf-8", "replace"))
+        blocks = (block[start:] for block, start in (*self._first, *self._last))
+        return passes.first_dump(b"".join(blocks).decode("utf-8", "replace"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """One bug, one signature: a versioned, readable text that survives releases, machines and configurations.
 
 ``v2|assertion|NVGPUToLLVMPass.cpp|false && "WGMMA type or shape is not supported"``: version, kind, then the
-fields of :mod:`triage.logs.subject`, each normalised by the rules below, in their order. A rule removes one
+fields of :mod:`triage.logs.signature_fields`, each normalised by the rules below, in their order. A rule removes one
 difference between two occurrences of the same bug; :func:`explain` lists the rules that fired. Any change of the
 results of the rules means raising ``VERSION``.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from triage.logs.clean import strip_control
 from triage.logs.rewordings import reworded
-from triage.logs.subject import Field, fields
+from triage.logs.signature_fields import Field, fields
 from triage.logs.text import shorten_paths
 from triage.model.diagnosis import Diagnosis, Kind
 

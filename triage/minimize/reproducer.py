@@ -15,7 +15,7 @@ from typing import Any
 from triage.harness.environment import worker_environment
 from triage.harness.toolchains import Toolchain
 from triage.logs.signature import MAX_FIELD
-from triage.logs.subject import Field, fields
+from triage.logs.signature_fields import Field, fields
 from triage.minimize.failure import OriginalFailure
 from triage.minimize.source.arguments import literal
 from triage.minimize.source.specimen import Specimen
