@@ -1,4 +1,4 @@
-"""The two consoles: reports on standard output, everything that only tells what is going on on standard error."""
+"""The two consoles: reports on standard output, progress on standard error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def output(stderr: bool = False) -> Console:
 
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """A live line on a terminal; elsewhere one line for each thing that takes long."""
+    """A live line on a terminal; elsewhere one line for each long operation."""
     console = output(stderr=True)
 
     def warn(line: str) -> None:
@@ -39,8 +39,8 @@ def progress() -> Iterator[Progress]:
         def step(line: str) -> None:
             status.update(Text(line))
 
-        def tried(count: int, found: int) -> None:
-            status.update(f"looking for neighbours that compile: {count} compiled, {found} work")
+        def tried(count: int, compiling: int) -> None:
+            status.update(f"looking for neighbours that compile: {count} compiled, {compiling} work")
 
         def timing(done: int, of: int) -> None:
             status.update(f"timing on the GPU: {done} of {of} done")

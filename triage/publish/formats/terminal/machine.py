@@ -12,15 +12,16 @@ _GIB = 1 << 30
 
 
 def machine(console: Console, facts: MachineFacts) -> None:
-    """Print every section; a fact that could not be found out is said to be unknown."""
+    """Print every section; an unavailable fact is printed as unknown."""
     console.print(Text(f"triage {facts.triage}, Python {facts.python}, {facts.system}", style="bold"))
     _section(console, "Triton")
     if facts.default_fault:
         _line(console, facts.default_fault, style="yellow")
-    for one in facts.toolchains:
-        ptxas = ", ".join(sorted({tool.version for tool in one.ptxas if tool.version})) or "none"
-        place = "managed" if one.toolchain.managed else "beside triage"
-        _line(console, f"{one.toolchain.triton:<8} Python {one.toolchain.python_version:<8} ptxas {ptxas:<12} {place}")
+    for installed in facts.toolchains:
+        ptxas = ", ".join(sorted({tool.version for tool in installed.ptxas if tool.version})) or "none"
+        toolchain = installed.toolchain
+        origin = "managed" if toolchain.managed else "beside triage"
+        _line(console, f"{toolchain.triton:<8} Python {toolchain.python_version:<8} ptxas {ptxas:<12} {origin}")
     _line(console, f"environments are made with {facts.installer}")
     _section(console, "Linkers for AMD (Triton 3.0 to 3.4)")
     for linker in facts.lld:
