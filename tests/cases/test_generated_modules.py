@@ -84,8 +84,9 @@ def test_blocks_that_were_never_chosen(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         locate(str(path))
     assert str(caught.value) == (
-        f"{path}: triton_red_fused_index_mul_relu_sum_0: its file does not say all; give --const XBLOCK=VALUE "
-        "--const R0_BLOCK=VALUE (Inductor chooses block sizes when the program runs, for sizes x=8, r0_=512)"
+        f"{path}: triton_red_fused_index_mul_relu_sum_0: its file does not describe all arguments; give "
+        "--const XBLOCK=VALUE --const R0_BLOCK=VALUE "
+        "(Inductor chooses block sizes when the program runs, for sizes x=8, r0_=512)"
     )
 
 
@@ -100,7 +101,7 @@ def test_a_graphs_code_and_a_folder(tmp_path: Path) -> None:
     names = ["triton_poi_fused__to_copy_2", "bad"]
     assert [case.name for case in locate_all(str(graph)).cases] == names
     found = locate_all(str(tmp_path))
-    assert found.said == (f"{tmp_path}: 2 generated modules with 2 kernels and configurations",)
+    assert found.notes == (f"{tmp_path}: 2 generated modules with 2 kernels and configurations",)
     assert [case.name for case in found.cases] == names
     assert kernel.exists()
 
@@ -115,7 +116,7 @@ def test_what_died_in_inductors_own_cache(tmp_path: Path) -> None:
         entry.mkdir(parents=True)
         (entry / f"{name}.{ending}").write_text(f"module {{\n  tt.func public @{name}() {{\n")
     found = locate_all(str(tmp_path))
-    assert found.said[0] == (
+    assert found.notes[0] == (
         f"{tmp_path}: 3 generated modules with 3 kernels and configurations; 2 of their compiles did not end, and "
         "those are taken"
     )
@@ -180,7 +181,7 @@ def test_a_module_of_another_sort(tmp_path: Path, golden: Golden, old: str, new:
 def test_nested_too_deep(tmp_path: Path) -> None:
     path = copy("pointwise", tmp_path, BEST)
     path.write_text(path.read_text().replace("filename=__file__", f"filename=a{'.b' * 5000}"))
-    with pytest.raises(InputError, match=r"nested too deep|no kernel of Inductor's"):
+    with pytest.raises(InputError, match=r"nested too deep|contains no kernel of Inductor"):
         locate(str(path))
 
 
@@ -243,7 +244,7 @@ def test_helions_report_lacks_types(tmp_path: Path) -> None:
 def test_helions_report_with_types(tmp_path: Path) -> None:
     found = locate_all(str(copy("helion_memory", tmp_path)), {"arg": TENSORS})
     (case,) = found.cases
-    assert found.said == ("_helion_matmul: Helion's file names no target; compiled for cuda:90, see --target",)
+    assert found.notes == ("_helion_matmul: Helion's file names no target; compiled for cuda:90, see --target",)
     assert (dict(case.options), case.triton) == ({"num_warps": 4, "num_stages": 8}, "3.6.0")
     assert str(case.origin["error"]).startswith("OutOfResources: out of resource: shared memory, Required: 2097152")
 

@@ -200,8 +200,8 @@ def test_it_compiles_to_the_same_from_every_stage_of_every_release(
 
 def test_what_the_text_does_not_say_is_said(matmul: Path, left_by: LeftBy) -> None:
     entry = left_by(matmul).entry
-    assert locate_all(str(entry / "matmul.ttgir")).said == ()
-    (said,) = locate_all(str(entry / "matmul.ttir"), {"num_stages": 2}).said
+    assert locate_all(str(entry / "matmul.ttgir")).notes == ()
+    (said,) = locate_all(str(entry / "matmul.ttir"), {"num_stages": 2}).notes
     assert said == (
         "matmul.ttir does not state target, num_warps: compiled with cuda:90, the default num_warps; change with "
         "--target, --num-warps"
@@ -277,12 +277,12 @@ def test_what_cannot_be_read_is_no_failure(
 
 def test_a_nul_a_pipe_and_a_huge_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "k.ttgir").write_bytes(b"module {\0}")
-    with pytest.raises(InputError, match="is binary, no text"):
+    with pytest.raises(InputError, match="binary, not text"):
         locate(str(tmp_path / "k.ttgir"))
     os.mkfifo(tmp_path / "pipe.ttgir")
     os.mkfifo(tmp_path / "pipe.py")
     for name in ("pipe.ttgir", "pipe.py"):
-        with pytest.raises(InputError, match="no regular file"):
+        with pytest.raises(InputError, match="not a regular file"):
             locate(str(tmp_path / name))
     huge = tmp_path / "huge.ttgir"
     with huge.open("wb") as stream:

@@ -38,7 +38,7 @@ def test_of_a_folder_the_one_that_a_failing_pass_left(left_by: LeftBy, tmp_path:
         (tmp_path / path.name).write_bytes(path.read_bytes())
     found = locate_all(str(tmp_path))
     assert found.cases[0].file == "reproducer.mlir.make_llir.repro.mlir"
-    assert found.said == (f"{found.cases[0].path}: the reproducer that a failing pass left",)
+    assert found.notes == (f"{found.cases[0].path}: the reproducer that a failing pass left",)
 
 
 def test_a_pipeline_that_does_not_fail(left_by: LeftBy, newest_session: Session) -> None:
@@ -60,7 +60,7 @@ def test_the_last_pass_of_a_dump(left_by: LeftBy, newest_session: Session) -> No
     left = left_by("float-atomic-xor", dump_passes=True)
     log = left.folder / "log.txt"
     log.write_text(left.printed)
-    assert locate_all(str(log)).said == (f"{log}: a dump of passes; the last is {AMD_PASS}",)
+    assert locate_all(str(log)).notes == (f"{log}: a dump of passes; the last is {AMD_PASS}",)
     assert_fails_in(log, newest_session, Stage.LLIR, AMD_PASS)
 
 

@@ -34,7 +34,7 @@ def test_an_unfinished_compile_goes_on_from_its_last_text(
     assert (one.path.suffix, str(one.target)) == (Path(file).suffix, target)
     assert {name: one.options[name] for name in options} == options
     assert one.path.parent == left.entry
-    assert found.said == (f"{left.entry}: a compile of {one.name} that did not end; compiled from {one.file} on",)
+    assert found.notes == (f"{left.entry}: a compile of {one.name} that did not end; compiled from {one.file} on",)
 
 
 def test_a_whole_cache_gives_what_did_not_end(left_by: LeftBy, tmp_path: Path) -> None:
@@ -54,13 +54,13 @@ def test_a_whole_cache_gives_what_did_not_end(left_by: LeftBy, tmp_path: Path) -
     (finished / "k.cubin").write_bytes(b"\x7fELF")
     found = locate_all(str(cache))
     assert [case.folder.name for case in found.cases] == ["float-atomic-xor", "asm-unknown-instruction"]
-    assert found.said[0] == f"{cache}: 3 compiles, 2 of them did not end"
-    with pytest.raises(InputError, match="holds 2 cases, and one is wanted"):
+    assert found.notes[0] == f"{cache}: 3 compiles, 2 of them did not end"
+    with pytest.raises(InputError, match="contains 2 cases, expected one"):
         locate(str(cache))
 
 
 def assert_links_are_not_followed(folder: Path) -> None:
-    with pytest.raises(InputError, match="nothing that a compile left is here"):
+    with pytest.raises(InputError, match="no files of a compile"):
         locate_all(str(folder))
 
 
@@ -112,7 +112,7 @@ def test_a_finished_compile_is_compiled_again_as_it_was(tmp_path: Path) -> None:
     (one,) = found.cases
     assert (one.file, str(one.target), one.triton) == ("k.ttir", "cuda:86", "3.9.0")
     assert dict(one.options) == {"num_warps": 8, "num_stages": 2, "enable_fp_fusion": True, "maxnreg": 96}
-    assert found.said == (f"{tmp_path}: a finished compile of k; compiled again from k.ttir",)
+    assert found.notes == (f"{tmp_path}: a finished compile of k; compiled again from k.ttir",)
 
 
 def test_the_warps_of_a_specialized_kernel(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_metadata_of_another_sort(tmp_path: Path, golden: Golden, metadata: Any)
 
 def test_a_store_of_binaries_alone(tmp_path: Path) -> None:
     (tmp_path / "k.cubin").write_bytes(b"\x7fELF")
-    with pytest.raises(InputError, match="holds no IR of k"):
+    with pytest.raises(InputError, match="contains no IR of k"):
         locate(str(tmp_path))
 
 

@@ -1,1 +1,1 @@
-"""From what a user types or another tool left to a :class:`~triage.model.case.Case`."""
+"""Makes a :class:`~triage.model.case.Case` of what a user types or what another tool left on disk."""

@@ -1,4 +1,4 @@
-"""From what a user types to a Case: ``kernel.py::function`` with options, a case folder, or a reproducer's name."""
+"""Finds the case of a CASE argument: ``kernel.py::function``, a case folder, a reproducer, another tool's files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from triage.cases import reproducers
 from triage.cases.artifacts import ir_text, reproducer, resolve
-from triage.cases.artifacts.resolve import Found
+from triage.cases.artifacts.resolve import Located
 from triage.model import case as cases
 from triage.model.case import Case, Language
 from triage.model.errors import InputError
@@ -31,62 +31,61 @@ _SHORT_DTYPES = {
     "fp8e5": "float8e5", "fp8e4nv": "float8e4nv", "fp8e4b8": "float8e4b8",
     "fp8e4b15": "float8e4b15", "fp8e5b16": "float8e5b16",
 }  # fmt: skip
-_NO_LITERAL = (ValueError, SyntaxError, MemoryError, RecursionError)
-"""What ``ast.literal_eval`` raises for text that is none."""
+_NOT_A_LITERAL = (ValueError, SyntaxError, MemoryError, RecursionError)
+"""Exceptions of ``ast.literal_eval`` for text that is not a literal."""
 _TRITON_OBJECT = re.compile(r"(?:tl|gl|ttgl|triton|gluon)\.[A-Za-z_]")
 
 
 def locate(text: str, options: Mapping[str, Any] | None = None) -> Case:
-    """The case that ``text`` names. ``options`` are the command line's ``arg``, ``const``, ``divisible``,
-    ``option`` (lists of ``NAME=VALUE``), ``num_warps``, ``num_stages``, ``num_ctas`` and ``target``; for a case
-    that exists they change it. Raises InputError."""
+    """The single case that ``text`` names. Raises InputError.
+
+    ``options`` are the command line's ``arg``, ``const``, ``divisible``, ``option`` (lists of ``NAME=VALUE``),
+    ``num_warps``, ``num_stages``, ``num_ctas`` and ``target``. They describe a kernel in a source file, and change a
+    stored case.
+    """
+    located = locate_all(text, options)
+    if len(located.cases) != 1:
+        names = ", ".join(str(case.path) for case in located.cases[:4])
+        raise InputError(f"{text}: contains {len(located.cases)} cases, expected one; name {names or 'another'}")
+    return located.cases[0]
+
+
+def locate_all(text: str, options: Mapping[str, Any] | None = None) -> Located:
+    """All cases that ``text`` names; a folder of Triton's cache, for example, may contain several."""
     given = {name: value for name, value in (options or {}).items() if value not in (None, (), [])}
-    found = _cases(text, given)
-    if len(found.cases) != 1:
-        names = ", ".join(str(case.path) for case in found.cases[:4])
-        raise InputError(f"{text}: holds {len(found.cases)} cases, and one is wanted; name {names or 'another'}")
-    return found.cases[0]
-
-
-def locate_all(text: str, options: Mapping[str, Any] | None = None) -> Found:
-    """The same for what may hold several cases, as a folder of Triton's cache does."""
-    return _cases(text, {name: value for name, value in (options or {}).items() if value not in (None, (), [])})
-
-
-def _cases(text: str, given: Mapping[str, Any]) -> Found:
     if "::" in text:
-        return Found((_from_source(text, given),))
+        return Located((_from_source(text, given),))
     path = Path(text)
     if not _exists(path) and (folder := reproducers.folder(text)) is not None:
         path = folder
-    if text and not _exists(path) and (written := _reproducers(path)):
-        path = reproducer.crashed(written)[0]
+    if text and not _exists(path) and (mlir_files := _mlir_reproducers(path)):
+        path = reproducer.crashed(mlir_files)[0]
     if not text or not _exists(path):
         raise InputError(f"{text or 'an empty name'}: no such case; {_hint(text)}")
     if path.suffix == ".py" and not resolve.is_generated(path):
         raise InputError(f"{text}: name the kernel as well: {text}::FUNCTION --arg NAME=TYPE --const NAME=VALUE")
     if path.suffix == ".json" or (path.is_dir() and (path / "case.json").is_file()):
-        return Found((_changed(cases.load(path), given),))
-    found = resolve.find(path, Target.parse(DEFAULT_TARGET))
-    changed = [_changed(case, given) for case in found.cases]
+        return Located((_changed(cases.load(path), given),))
+    located = resolve.find(path, Target.parse(DEFAULT_TARGET))
+    changed = [_changed(case, given) for case in located.cases]
     if len(changed) == 1 and (incomplete := resolve.incomplete(changed[0])):
         raise InputError(f"{text}: {incomplete}")
-    unsaid = [line for case in changed if (line := resolve.unsaid(case, given))]
-    return Found(tuple(changed), (*found.said, *dict.fromkeys(unsaid)))
+    assumptions = [line for case in changed if (line := resolve.assumptions(case, given))]
+    return Located(tuple(changed), (*located.notes, *dict.fromkeys(assumptions)))
 
 
 def _exists(path: Path) -> bool:
-    """False as well for what can be no name of a file: too long, or with a null byte."""
+    """Whether a path exists; False too for text that cannot be a path: too long, or with a null byte."""
     try:
         return path.exists()
     except (OSError, ValueError):
         return False
 
 
-def _reproducers(path: Path) -> list[Path]:
-    """From 3.6 on ``TRITON_REPRODUCER_PATH`` is the beginning of names: a file a stage."""
+def _mlir_reproducers(path: Path) -> list[Path]:
+    """The files of ``TRITON_REPRODUCER_PATH``, which from 3.6 on is a prefix: each stage writes its own file."""
     try:
-        return [one for one in path.parent.glob(f"{glob.escape(path.name)}.*.repro.mlir") if one.is_file()]
+        return [file for file in path.parent.glob(f"{glob.escape(path.name)}.*.repro.mlir") if file.is_file()]
     except (OSError, ValueError):
         return []
 
@@ -125,7 +124,7 @@ def _from_source(text: str, given: Mapping[str, Any]) -> Case:
 
 
 def _changed(case: Case, given: Mapping[str, Any]) -> Case:
-    """A stored case with the command line's values in place of its own."""
+    """A stored case with its values replaced by those of the command line."""
     signature = {**case.signature, **_signature(given.get("arg", ()))}
     constexprs = {**case.constexprs, **_constexprs(given.get("const", ()))}
     for name in _signature(given.get("arg", ())):
@@ -145,18 +144,19 @@ def _changed(case: Case, given: Mapping[str, Any]) -> Case:
     return ir_text.completed(changed) if case.is_ir else changed
 
 
-def _target(given: Mapping[str, Any], otherwise: Target) -> Target:
+def _target(given: Mapping[str, Any], default: Target) -> Target:
     try:
-        return Target.parse(given["target"]) if "target" in given else otherwise
+        return Target.parse(given["target"]) if "target" in given else default
     except InputError as error:
         raise InputError(f"--{error}") from None
 
 
 def _language(path: Path, name: str) -> Language:
-    """Gluon kernels are jitted by ``gluon.jit``; the worker checks against what the function really is.
+    """The language of a kernel, read from its decorator. The worker compares it with the function itself.
 
-    A file may hold kernels of both: the decorator's origin decides, and for a name that is no decorated function
-    (assigned, imported) any import of Gluon."""
+    A file may contain kernels of both languages, so the import of the decorator decides. For a name that is not a
+    decorated function (assigned, imported), any import of Gluon makes it Gluon.
+    """
     nodes = list(ast.walk(ast.parse(path.read_bytes())))
     gluon = [
         re.escape(alias.asname or alias.name)
@@ -198,7 +198,7 @@ def _constexprs(values: Iterable[str]) -> dict[str, Any]:
 
 
 def parse_constant(name: str, text: str) -> Any:
-    """A Python literal, a Triton dtype by name, or a Triton object as text. Raises InputError with the mend."""
+    """A Python literal, a Triton dtype by name, or a Triton object as text. Raises InputError."""
     short = text.removeprefix("tl.").removeprefix("triton.language.")
     dtype = _SHORT_DTYPES.get(short, short if short in _DTYPES else None)
     if dtype is not None:
@@ -207,28 +207,28 @@ def parse_constant(name: str, text: str) -> Any:
         return text
     try:
         value = _with_lists(ast.literal_eval(text))
-    except _NO_LITERAL:
+    except _NOT_A_LITERAL:
         lowered = {"true": "True", "false": "False", "none": "None"}.get(text.lower())
-        mend = f"did you mean {name}={lowered}?" if lowered else f"for text write {name}='\"{text}\"'"
-        raise InputError(f"--const {name}={text}: neither a Python literal nor a Triton dtype; {mend}") from None
+        fix = f"did you mean {name}={lowered}?" if lowered else f"for text write {name}='\"{text}\"'"
+        raise InputError(f"--const {name}={text}: neither a Python literal nor a Triton dtype; {fix}") from None
     cases.check_constant(value, lambda problem: InputError(f"--const {name}: {problem}"))
     return value
 
 
 def _with_lists(value: Any) -> Any:
-    """Tuples as lists, which is how JSON has them; the worker turns them back."""
+    """Tuples as lists, as in JSON; the worker converts them back."""
     return [_with_lists(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 def _divisors(values: Iterable[str], signature: Mapping[str, str]) -> dict[str, int]:
-    found = {}
+    divisors = {}
     for name, text in _pairs("divisible", values, "--divisible NAME=16").items():
         if name not in signature:
             raise InputError(f"--divisible {name}: not an argument given with --arg")
         value = int(text) if text.isascii() and text.isdigit() else text
         cases.check_divisor(value, lambda problem, name=name: InputError(f"--divisible {name}: {problem}"))
-        found[name] = int(value)
-    return found
+        divisors[name] = int(value)
+    return divisors
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,7 +238,7 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
             raise InputError(f"--option {name}: also given as {_flag(name)}")
         try:
             options[name] = _with_lists(ast.literal_eval(text))
-        except _NO_LITERAL:
+        except _NOT_A_LITERAL:
             options[name] = text
         cases.check_constant(options[name], lambda problem, name=name: InputError(f"--option {name}: {problem}"))
     cases.check_options(options, lambda where, problem: InputError(f"{_flag(where.partition('.')[2])}: {problem}"))

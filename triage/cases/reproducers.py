@@ -1,7 +1,7 @@
-"""The reproducers that ship with triage: one folder a known failure, a case folder with a fixed variant beside it.
+"""The reproducers that ship with triage: one case folder for each known failure, some with a fixed variant.
 
-``case.json`` fails; ``fixed.json``, where there is one, is the same case with the kernel's source changed so that it
-compiles, and its ``origin.change`` says in words what was changed.
+``case.json`` fails; ``fixed.json`` is the same case with the kernel's source changed so that it compiles, and its
+``origin.change`` describes the change.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from triage.model.case import Case
 
 
 def folder(name: str) -> Path | None:
-    """The folder of a reproducer, None when there is none of that name."""
+    """The folder of a reproducer; None if no reproducer has that name."""
     return data_folder("reproducers") / name if name in names() else None
 
 
 def names() -> list[str]:
-    """All reproducers."""
+    """The names of all reproducers."""
     return sorted(path.parent.name for path in data_folder("reproducers").glob("*/case.json"))
 
 
 def fixed(name: str) -> tuple[Case, str] | None:
-    """The variant of a reproducer whose source was repaired, and what was changed in it."""
-    found = folder(name)
-    if found is None or not (found / "fixed.json").is_file():
+    """The fixed variant of a reproducer, and a description of the change; None if it has none."""
+    path = folder(name)
+    if path is None or not (path / "fixed.json").is_file():
         return None
-    variant = cases.load(found / "fixed.json")
+    variant = cases.load(path / "fixed.json")
     return variant, str(variant.origin.get("change", "see fixed.py"))

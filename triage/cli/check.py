@@ -88,10 +88,10 @@ def command(
 
 def _located(text: str, values: dict[str, Any]) -> list[tuple[str, Case]]:
     """The cases that one CASE names, each with a name of its own."""
-    found = locate_all(text, values)
-    for line in found.said:
+    located = locate_all(text, values)
+    for line in located.notes:
         click.echo(one_line(f"triage: {line}"), err=True)
-    return [(text if len(found.cases) == 1 else str(case.folder), case) for case in found.cases]
+    return [(text if len(located.cases) == 1 else str(case.folder), case) for case in located.cases]
 
 
 def _print(report: Report, command_line: str, as_json: bool, single: bool) -> None:

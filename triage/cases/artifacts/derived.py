@@ -1,4 +1,4 @@
-"""Case folders made from files that hold a case among other things; kept beside the other caches, by content."""
+"""Case folders made from other tools' files. They are stored in the cache folder, by content."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _FOLDER = "cases"
 
 
 def keep(files: Mapping[str, str], document: Mapping[str, Any]) -> Path:
-    """A folder with these files and ``case.json``, the same one for the same content. Raises EnvironmentFault."""
-    written = {**files, "case.json": json.dumps({"schema": SCHEMA, **document}, indent=1) + "\n"}
-    digest = hashlib.sha256(json.dumps(written, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    """A folder with these files and ``case.json``; equal content gives the same folder. Raises EnvironmentFault."""
+    texts = {**files, "case.json": json.dumps({"schema": SCHEMA, **document}, indent=1) + "\n"}
+    digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[:32]
     folder = cache_root() / _FOLDER / digest
     try:
-        for name, text in written.items():
+        for name, text in texts.items():
             replace_file(folder / name, text)
     except OSError as error:
         raise EnvironmentFault(f"{folder}: cannot be written: {error.strerror}") from None

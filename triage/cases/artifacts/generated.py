@@ -1,4 +1,4 @@
-"""Modules that a code generator on top of Triton wrote, as cases: the kernels, without what is around them."""
+"""Cases of modules that a code generator on top of Triton wrote: the kernels, without the generator's own code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from triage.model.case import Case
 from triage.model.errors import InputError
 
 _HOSTS = frozenset({"torch", "helion", "triton", "__future__"})
-"""Of what is imported from these, a kernel needs what ``_HEAD`` gives it."""
+"""Packages whose imports are removed: ``_HEAD`` has those that a kernel needs."""
 _HELPERS = "inductor_helpers"
 _OWN_HELPERS = frozenset(
     {
@@ -23,7 +23,7 @@ _OWN_HELPERS = frozenset(
         "welford_reduce", "welford_combine", "welford",
     }
 )  # fmt: skip
-"""Those of ``inductor_helpers.py.txt``; for all others torch has to be there."""
+"""Helpers that ``inductor_helpers.py.txt`` defines; any other needs torch."""
 _HEAD = """\
 import math
 
@@ -52,12 +52,19 @@ except ImportError:
 
 
 def files(text: str, tree: ast.Module, dropped: Callable[[ast.AST], bool]) -> dict[str, str]:
-    """``kernel.py``: the module with imports of the generator's own replaced, and without the statements and
-    decorators that are ``dropped``; line by line as it was. Beside it what the kernels call of torch's helpers."""
+    """The files of a case: ``kernel.py``, and torch's helpers if the kernels call them.
+
+    ``kernel.py`` is the module with the generator's imports replaced, and without the statements and decorators for
+    which ``dropped`` holds. All other lines keep their numbers.
+    """
     lines = text.split("\n")
     for node in tree.body:
         if _is_import(node) or dropped(node):
-            _blank(lines, min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))]), node)
+            _blank(
+                lines,
+                min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))]),
+                node,
+            )
     for inner in ast.walk(tree):
         for decorator in getattr(inner, "decorator_list", []):
             if dropped(decorator):
@@ -87,17 +94,17 @@ def _is_import(node: ast.stmt) -> bool:
 
 
 def _blank(lines: list[str], first: int, node: ast.stmt | ast.expr) -> None:
-    for place in range(first - 1, node.end_lineno or node.lineno):
-        # A decorator begins behind its sign.
-        lines[place] = ""
+    for index in range(first - 1, node.end_lineno or node.lineno):
+        # The whole line: the position of a decorator is behind its @.
+        lines[index] = ""
 
 
 def case(files: Mapping[str, str], document: dict[str, Any], where: str) -> Case:
-    """The case of such a module, in a folder of its own; ``where`` names it in errors. Raises InputError."""
+    """The case with these files, in a folder of its own; ``where`` names it in errors. Raises InputError."""
     try:
         json.dumps(document)
     except (TypeError, ValueError):
-        raise InputError(f"{where}: says what is no literal") from None
+        raise InputError(f"{where}: contains a value that is not a literal") from None
     folder = derived.keep(files, document)
     try:
         return cases.load(folder)
@@ -106,15 +113,12 @@ def case(files: Mapping[str, str], document: dict[str, Any], where: str) -> Case
 
 
 def missing(case: Case) -> str | None:
-    """In a line, what the module does not say of the kernel's arguments, with the options that do."""
+    """One line with the options for the arguments that the module does not describe; None if it describes all."""
     tree = literal.parse(case.path.read_text(encoding="utf-8"))
-    found = (
-        [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == case.name]
-        if tree
-        else []
-    )
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)] if tree else []
+    kernel = next((function for function in functions if function.name == case.name), None)
     flags = []
-    for argument in found[0].args.args if found else ():
+    for argument in kernel.args.args if kernel else ():
         if argument.arg in case.signature or argument.arg in case.constexprs:
             continue
         constant = argument.annotation is not None and "constexpr" in ast.unparse(argument.annotation)
@@ -122,4 +126,6 @@ def missing(case: Case) -> str | None:
     if not flags:
         return None
     hint = case.origin.get("hint")
-    return f"{case.name}: its file does not say all; give {' '.join(flags)}{f' ({hint})' if hint else ''}"
+    return (
+        f"{case.name}: its file does not describe all arguments; give {' '.join(flags)}{f' ({hint})' if hint else ''}"
+    )

@@ -1,8 +1,8 @@
-"""What Helion writes for a configuration that fails, to ``HELION_AUTOTUNER_TRITON_FAILURE_DUMP_DIR``.
+"""Cases of the reports that Helion writes to ``HELION_AUTOTUNER_TRITON_FAILURE_DUMP_DIR``.
 
-A file a failure: its Triton module, between a head that names the release and the error in comments
+Each failure is a file: the Triton module, after comments that name the release and the error
 (helion/autotuner/logger.py, ``dump_triton_failure``). The host function's ``_launcher`` call names the kernel, its
-arguments and the launch options. Types of tensors, strides and sizes are nowhere in it.
+arguments and the launch options. It contains no types of tensors, strides and sizes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from triage.model.errors import InputError
 from triage.model.target import Target
 
 TOOL = "helion"
-"""As ``origin.tool`` names it."""
+"""Value of ``origin.tool``."""
 _HEAD = "# Triton failure report\n"
 _RELEASE = re.compile(r"^# triton version: (\d+\.\d+\.\d+)$", re.MULTILINE)
 _ERROR = re.compile(r"^# error: (.{1,300})", re.MULTILINE)
@@ -31,15 +31,15 @@ _HINT = (
 
 
 def is_helions(text: str) -> bool:
-    """Whether this is such a file."""
+    """Whether this is a report of Helion."""
     return text.startswith(_HEAD)
 
 
-def found_cases(path: Path, text: str, otherwise: Target) -> Iterator[Case]:
+def kernel_cases(path: Path, text: str, default: Target) -> Iterator[Case]:
     """A case for each kernel that is launched. Raises InputError."""
     tree = literal.parse(text)
     if tree is None:
-        raise InputError(f"{path}: Helion's report, but its Triton code is no Python")
+        raise InputError(f"{path}: Helion's report, but its Triton code is not Python")
     jitted = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef) and _is_jitted(node)}
     launches = [(call, host) for host in tree.body for call in ast.walk(host) if _is_launch(call, jitted)]
     if not launches:
@@ -53,7 +53,7 @@ def found_cases(path: Path, text: str, otherwise: Target) -> Iterator[Case]:
             "kernel": {"file": "kernel.py", "name": kernel.name},
             "signature": {},
             "constexprs": _constants(kernel, call, host),
-            "target": str(otherwise),
+            "target": str(default),
             "options": _options(call),
             "toolchain": {"triton": release[1]} if release else {},
             "origin": {
@@ -79,7 +79,7 @@ def _is_launch(node: ast.AST, jitted: dict[str, ast.FunctionDef]) -> bool:
 
 
 def _is_helions_own(node: ast.AST) -> bool:
-    """The host's part of the module."""
+    """Whether a statement is code for the host."""
     match node:
         case ast.FunctionDef():
             return not _is_jitted(node)
@@ -96,21 +96,22 @@ def _constants(kernel: ast.FunctionDef, call: ast.Call, host: ast.AST) -> dict[s
         for node in ast.walk(host)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
-    given: dict[str, ast.expr] = {one.arg: one.value for one in call.keywords if one.arg}
+    arguments: dict[str, ast.expr] = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     parameters = kernel.args.args
-    # Behind the kernel and the grid.
-    given |= {one.arg: value for one, value in zip(parameters, call.args[2:], strict=False)}
-    found = {}
-    for one in parameters:
-        if one.arg not in given or one.annotation is None or "constexpr" not in ast.unparse(one.annotation):
+    # The first two positional arguments are the kernel and the grid.
+    arguments |= {parameter.arg: value for parameter, value in zip(parameters, call.args[2:], strict=False)}
+    constants = {}
+    for parameter in parameters:
+        annotation = ast.unparse(parameter.annotation) if parameter.annotation else ""
+        if parameter.arg not in arguments or "constexpr" not in annotation:
             continue
-        node = given[one.arg]
+        node = arguments[parameter.arg]
         value = known.get(node.id) if isinstance(node, ast.Name) else literal.value(node)
         if isinstance(value, bool | int | float | str):
-            found[one.arg] = value
-    return found
+            constants[parameter.arg] = value
+    return constants
 
 
 def _options(call: ast.Call) -> dict[str, Any]:
-    given = {one.arg: literal.value(one.value) for one in call.keywords if one.arg in _OPTIONS}
-    return {str(name): value for name, value in given.items() if isinstance(value, int)}
+    values = {keyword.arg: literal.value(keyword.value) for keyword in call.keywords if keyword.arg in _OPTIONS}
+    return {str(name): value for name, value in values.items() if isinstance(value, int)}

@@ -1,9 +1,9 @@
-"""Modules that torch's Inductor writes: a kernel a file, or a graph's whole code with the kernels in strings.
+"""Cases of the modules of torch's Inductor: one kernel in a file, or the code of a graph with kernels in strings.
 
-A decorator of ``triton_heuristics`` says what the kernel is compiled with: ``triton_meta`` has signature, constants,
+A decorator of ``triton_heuristics`` describes how the kernel is compiled: ``triton_meta`` has signature, constants,
 divisibility and device, ``inductor_meta`` and the decorator's own arguments the rest
 (torch/_inductor/runtime/triton_heuristics.py, ``_create_compile_meta`` and ``_create_compile_options``, torch 2.11).
-Block sizes are chosen when the program runs; what was chosen in the end is in the ``.best_config`` beside the kernel.
+Block sizes are chosen when the program runs; the final choice is in the ``.best_config`` beside the kernel.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from triage.model.errors import InputError
 from triage.model.target import Target
 
 TOOL = "torch inductor"
-"""As ``origin.tool`` names it."""
+"""Value of ``origin.tool``."""
 _MARKS = ("triton_heuristics.", "async_compile.triton(")
 _LAUNCH = ("num_warps", "num_stages", "num_ctas", "maxnreg", "waves_per_eu", "matrix_instr_nonkdim", "kpack")
 _META_OPTIONS = ("enable_fp_fusion", "waves_per_eu", "matrix_instr_nonkdim")
 _MOST_BEST = 4096
-"""Bytes of a ``.best_config`` at most; seen: 250."""
+"""Limit on the bytes of a ``.best_config``; those seen have 250."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """One kernel as Inductor wrote it: its module's text, the function, the decorator."""
+    """One kernel as Inductor wrote it: the text of its module, the function, the decorator."""
 
     text: str
     tree: ast.Module
@@ -46,7 +46,7 @@ def is_inductors(text: str) -> bool:
 
 
 def kernels(text: str) -> Iterator[Generated]:
-    """All kernels of a module, those in strings included."""
+    """All kernels of a module, including those in strings."""
     tree = literal.parse(text)
     for node in ast.walk(tree) if tree else ():
         match node:
@@ -59,7 +59,7 @@ def kernels(text: str) -> Iterator[Generated]:
                 yield from kernels(inner)
 
 
-def found_cases(path: Path, text: str) -> Iterator[Case]:
+def kernel_cases(path: Path, text: str) -> Iterator[Case]:
     """A case for each kernel and configuration. Raises InputError."""
     for kernel in kernels(text):
         yield from _cases(path, kernel)
@@ -67,8 +67,8 @@ def found_cases(path: Path, text: str) -> Iterator[Case]:
 
 def _cases(path: Path, kernel: Generated) -> Iterator[Case]:
     name, where = kernel.function.name, f"{path}: {kernel.function.name}"
-    given = {one.arg: literal.value(one.value) for one in kernel.decorator.keywords if one.arg}
-    meta, own = given.get("triton_meta"), given.get("inductor_meta")
+    settings = {keyword.arg: literal.value(keyword.value) for keyword in kernel.decorator.keywords if keyword.arg}
+    meta, own = settings.get("triton_meta"), settings.get("inductor_meta")
     if not isinstance(meta, dict) or not isinstance(meta.get("signature"), dict):
         raise InputError(f"{where}: triton_meta: no signature that can be read; is it Inductor's of torch 2.x?")
     own = own if isinstance(own, dict) else {}
@@ -79,7 +79,7 @@ def _cases(path: Path, kernel: Generated) -> Iterator[Case]:
         name: type_ for name, type_ in meta["signature"].items() if type_ != "constexpr" and name not in constants
     }
     files = generated.files(kernel.text, kernel.tree, _is_torchs)
-    for configuration in _configurations(path, given, [name for name in names if name not in signature]):
+    for configuration in _configurations(path, settings, [name for name in names if name not in signature]):
         constexprs = {**constants, **{key: value for key, value in configuration.items() if key in names}}
         document = {
             "kernel": {"file": "kernel.py", "name": name},
@@ -88,26 +88,26 @@ def _cases(path: Path, kernel: Generated) -> Iterator[Case]:
             "divisible": _divisible(meta.get("configs"), list(meta["signature"]), signature),
             "target": str(target),
             "options": _options(meta, own, configuration, target),
-            "origin": {"tool": TOOL, "file": str(path), "hint": _sizes(given.get("size_hints"))},
+            "origin": {"tool": TOOL, "file": str(path), "hint": _sizes(settings.get("size_hints"))},
         }
         yield generated.case(files, document, where)
 
 
 def _target(device: Any, where: str) -> Target:
-    said = device.keywords if isinstance(device, Called) else {}
-    kind, arch = said.get("type"), str(said.get("cc"))
+    properties = device.keywords if isinstance(device, Called) else {}
+    kind, arch = properties.get("type"), str(properties.get("cc"))
     if kind not in ("cuda", "hip"):
         raise InputError(f"{where}: triton_meta.device: made for {kind!r}; triage compiles for cuda and hip")
     return Target.parse(f"{kind}:{arch.partition(':')[0]}")
 
 
-def _configurations(path: Path, given: Mapping[str, Any], wanted: list[str]) -> list[dict[str, Any]]:
-    """Block sizes and launch options: the file's own, or those that were best in the end."""
-    listed = given.get("configs")
+def _configurations(path: Path, settings: Mapping[str, Any], constexprs: list[str]) -> list[dict[str, Any]]:
+    """Block sizes and launch options: those in the file, or the final choice beside it."""
+    listed = settings.get("configs")
     if isinstance(listed, list) and listed:
-        return [_flat(one) for one in listed if isinstance(one, dict)]
-    fixed = {name: given[name] for name in _LAUNCH if isinstance(given.get(name), int)}
-    return [{**_best(path, wanted), **fixed}]
+        return [_flat(configuration) for configuration in listed if isinstance(configuration, dict)]
+    fixed = {name: settings[name] for name in _LAUNCH if isinstance(settings.get(name), int)}
+    return [{**_best(path, constexprs), **fixed}]
 
 
 def _flat(configuration: dict[str, Any]) -> dict[str, Any]:
@@ -115,40 +115,40 @@ def _flat(configuration: dict[str, Any]) -> dict[str, Any]:
     return {**configuration, **(inner if isinstance(inner, dict) else {})}
 
 
-def _best(path: Path, wanted: list[str]) -> dict[str, Any]:
-    """The one ``.best_config`` beside the file that has all block sizes; none where several do."""
-    found = []
+def _best(path: Path, constexprs: list[str]) -> dict[str, Any]:
+    """The only ``.best_config`` beside the file that has all block sizes; empty if there are several."""
+    complete = []
     for entry in reading.entries(path.parent):
         if entry.suffix == ".best_config" and entry.is_file():
             try:
                 best = json.loads(reading.text(entry, _MOST_BEST))
             except (InputError, ValueError, RecursionError):
                 continue
-            if isinstance(best, dict) and wanted and all(isinstance(best.get(name), int) for name in wanted):
-                found.append({name: best[name] for name in (*wanted, *_LAUNCH) if name in best})
-    return found[0] if len(found) == 1 else {}
+            if isinstance(best, dict) and constexprs and all(isinstance(best.get(name), int) for name in constexprs):
+                complete.append({name: best[name] for name in (*constexprs, *_LAUNCH) if name in best})
+    return complete[0] if len(complete) == 1 else {}
 
 
 def _divisible(configs: Any, order: list[str], signature: Mapping[str, Any]) -> dict[str, int]:
-    """16 for what the hints name, 1 for other pointers; hints have had three forms."""
+    """Divisors: 16 for arguments that the hints name, 1 for other pointers. Three forms of hints exist."""
     first = configs[0] if isinstance(configs, list) and configs else configs
-    places: set[int] = set()
+    positions: set[int] = set()
     match first:
         case dict():  # from Triton 3.3 on
             for key, hints in first.items():
                 if isinstance(key, tuple) and len(key) == 1 and ["tt.divisibility", 16] in _lists(hints):
-                    places.add(key[0])
-        case Called(arguments=[{"arg_properties": {"tt.divisibility": given}}]):  # 3.2
-            places |= set(given)
-        case Called(keywords={"divisible_by_16": given}):
-            places |= set(given)
-    named = {order[place] for place in places if isinstance(place, int) and 0 <= place < len(order)}
+                    positions.add(key[0])
+        case Called(arguments=[{"arg_properties": {"tt.divisibility": divisible}}]):  # 3.2
+            positions |= set(divisible)
+        case Called(keywords={"divisible_by_16": divisible}):
+            positions |= set(divisible)
+    named = {order[index] for index in positions if isinstance(index, int) and 0 <= index < len(order)}
     pointers = (name for name, type_ in signature.items() if str(type_).startswith("*"))
     return {**dict.fromkeys(pointers, 1), **{name: 16 for name in order if name in named and name in signature}}
 
 
 def _lists(hints: Any) -> list[list[Any]]:
-    return [list(one) for one in hints if isinstance(one, list | tuple)] if isinstance(hints, list | tuple) else []
+    return [list(hint) for hint in hints if isinstance(hint, list | tuple)] if isinstance(hints, list | tuple) else []
 
 
 def _options(
@@ -166,13 +166,13 @@ def _options(
 
 
 def _sizes(hints: Any) -> str:
-    """What block sizes are chosen by."""
-    told = [f"{key}={value}" for key, value in hints.items()] if isinstance(hints, dict) else []
-    return f"Inductor chooses block sizes when the program runs, for sizes {', '.join(told)}" if told else ""
+    """One line on the sizes for which Inductor chooses block sizes."""
+    sizes = [f"{key}={value}" for key, value in hints.items()] if isinstance(hints, dict) else []
+    return f"Inductor chooses block sizes when the program runs, for sizes {', '.join(sizes)}" if sizes else ""
 
 
 def _is_torchs(node: ast.AST) -> bool:
-    """What of a module is for Inductor's own use: the decorator, and the choice of a driver."""
+    """Whether code is for Inductor's own use: the decorator, and the choice of a driver."""
     match node:
         case ast.Call():
             return "triton_heuristics" in ast.unparse(node.func)

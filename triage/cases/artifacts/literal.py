@@ -1,4 +1,4 @@
-"""Values out of somebody's Python source, by its syntax tree: nothing is evaluated."""
+"""Literal values of Python source, read from its syntax tree; nothing is evaluated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A call, which cannot be a value here: its function's dotted name and its arguments."""
+    """A call in place of a literal: the dotted name of its function, and its arguments."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -17,14 +17,17 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
-    """What is no literal: its text."""
+class Expression:
+    """Source text of a non-literal expression."""
 
     text: str
 
 
 def value(node: ast.expr) -> Any:
-    """Literals as they are, inside of calls as well. A set is a list, what is hashable alone a dictionary's key."""
+    """The value of an expression, with literals inside calls and containers. A set becomes a list.
+
+    A dictionary key that is not hashable becomes its source text.
+    """
     match node:
         case ast.Constant():
             return node.value
@@ -36,23 +39,23 @@ def value(node: ast.expr) -> Any:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.Call():
-            keywords = {one.arg: value(one.value) for one in node.keywords if one.arg}
-            return Called(ast.unparse(node.func), tuple(value(one) for one in node.args), keywords)
+            keywords = {keyword.arg: value(keyword.value) for keyword in node.keywords if keyword.arg}
+            return Called(ast.unparse(node.func), tuple(value(argument) for argument in node.args), keywords)
         case _:
-            return Other(ast.unparse(node))
+            return Expression(ast.unparse(node))
 
 
 def _key(node: ast.expr) -> Any:
-    found = value(node)
+    key = value(node)
     try:
-        hash(found)
+        hash(key)
     except TypeError:
         return ast.unparse(node)
-    return found
+    return key
 
 
 def parse(text: str) -> ast.Module | None:
-    """The syntax tree; None where the text is no Python."""
+    """The syntax tree; None if the text is not Python."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

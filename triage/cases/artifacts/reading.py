@@ -1,4 +1,4 @@
-"""Files of somebody else's, read within limits. What cannot be read is said in one line."""
+"""Reads other tools' files within limits. Errors are one line."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from typing import Any
 from triage.model.errors import InputError
 
 MOST_BYTES = 64 << 20
-"""Of a text of IR; the largest of a failing kernel that was seen has 3 MB."""
+"""Limit on a text of IR; the largest one of a failing kernel that was seen has 3 MB."""
 _HEAD = 1 << 20
-"""A generated module says within that what it is."""
+"""Bytes at the beginning of a generated module that identify its generator."""
 MOST_ENTRIES = 20_000
-"""Files and folders looked at in one folder: a cache of that many kernels is read in part."""
+"""Limit on the entries of one folder; a cache of more kernels is read in part."""
 
 
 def text(path: Path, most: int = MOST_BYTES) -> str:
-    """The file as text. Raises InputError for one that is too large, or that is no text."""
+    """The text of a file. Raises InputError if it is too large or binary."""
     size = _size(path)
     if size > most:
         raise InputError(f"{path}: {size >> 20} MiB; at most {most >> 20} MiB are read")
     data = _part(path, 0, most)
     if b"\0" in data:
-        raise InputError(f"{path}: is binary, no text")
+        raise InputError(f"{path}: binary, not text")
     return data.decode("utf-8", "replace")
 
 
 def head(path: Path) -> str:
-    """The beginning of what may be a text. Raises InputError."""
+    """The beginning of a file, which may be binary. Raises InputError."""
     _size(path)
     return _part(path, 0, _HEAD).decode("utf-8", "replace")
 
 
 def tail(path: Path) -> str:
-    """The end of a text that may be a log of any size. Raises InputError."""
+    """The end of a file, which may be a log of any size. Raises InputError."""
     return _part(path, max(0, _size(path) - MOST_BYTES), MOST_BYTES).decode("utf-8", "replace")
 
 
 def _size(path: Path) -> int:
-    """Of a regular file: another may never end, or never begin."""
+    """The size of a regular file. Raises InputError for others: reading a pipe or device may never end."""
     try:
         if not path.is_file():
-            raise InputError(f"{path}: no regular file")
+            raise InputError(f"{path}: not a regular file")
         return path.stat().st_size
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
@@ -61,16 +61,16 @@ def _part(path: Path, begin: int, most: int) -> bytes:
 def json_object(path: Path) -> dict[str, Any]:
     """A JSON object. Raises InputError."""
     try:
-        found = json.loads(text(path, 16 << 20))
+        data = json.loads(text(path, 16 << 20))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(data, dict):
         raise InputError(f"{path}: not a JSON object")
-    return found
+    return data
 
 
 def entries(folder: Path) -> list[Path]:
-    """What is in a folder, by name, without links: a path in it cannot leave it. Raises InputError."""
+    """The entries of a folder in order of name, without links, which could lead out of it. Raises InputError."""
     return sorted(_entries(folder))
 
 

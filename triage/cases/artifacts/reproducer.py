@@ -1,7 +1,7 @@
-"""Which of the files that ``TRITON_REPRODUCER_PATH`` made is that of the crash.
+"""Finds the MLIR reproducer of the crash among the files of ``TRITON_REPRODUCER_PATH``.
 
-From 3.6 on each stage writes a file of its own before it runs, with its whole pipeline; from 3.3 on a crash rewrites
-the file with the one pass that failed, and without threads. Before that there is one file, overwritten by each stage.
+From 3.6 on, each stage writes a file with its whole pipeline before it runs. From 3.3 on, a crash rewrites the file
+with the pass that failed, and without threads. Before 3.6, there is one file, which each stage overwrites.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _END = 1 << 16
 
 
 def crashed(files: list[Path]) -> tuple[Path, str]:
-    """The file of the crash, else the one that was written last, and a line on that. Raises InputError."""
+    """The file of the crash, or else the one that was written last, and a note on which it is. Raises InputError."""
     newest = sorted(files, key=lambda path: path.stat().st_mtime_ns, reverse=True)
     for path in newest:
         if _REWRITTEN.search(reading.tail(path)[-_END:]):

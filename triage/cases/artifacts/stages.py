@@ -1,8 +1,8 @@
-"""Folders into which Triton writes what its stages make: its cache, and what ``TRITON_KERNEL_DUMP`` leaves.
+"""Folders into which Triton writes the results of its stages: its cache, and those of ``TRITON_KERNEL_DUMP``.
 
 Each stage's text is written when the stage has ended, the kernel's ``.json`` last of all (triton/compiler/compiler.py,
-every release from 3.0 on; dumps have none). So the last text of a folder without a binary is what the stage was given
-in which that compile ended.
+every release from 3.0 on; dumps have none). So in a folder without a binary, the last text is the
+input of the stage in which the compile died.
 """
 
 from __future__ import annotations
@@ -20,27 +20,29 @@ from triage.model.errors import InputError
 from triage.model.target import Target
 
 UNFINISHED = "unfinished"
-"""In a case's ``origin``: that compile did not end."""
+"""Key in a case's ``origin``: the compile did not finish."""
 _STAGES = (".source", ".glir", ".ttir", ".ttgir", ".llir", ".ptx", ".amdgcn")
 _BINARIES = (".cubin", ".hsaco")
 _RELEASE = re.compile(r"\d+\.\d+\.\d+")
 _ALWAYS = ("num_warps", "num_stages", "enable_fp_fusion")
-"""Options whose defaults differ over targets and releases; the others are stated where they are not the default."""
+"""Options whose defaults differ between targets and releases; of the others, only non-default values are kept."""
 _DEFAULTS: Mapping[str, Any] = {
     "num_ctas": 1, "maxnreg": None, "debug": False, "num_consumer_groups": 0, "num_buffers_warp_spec": 0,
     "reg_dec_producer": 0, "reg_inc_consumer": 0, "ptx_version": None, "ptx_options": None, "launch_pdl": False,
     "launch_cooperative_grid": False, "instrumentation_mode": "", "min_shared_mem": None, "waves_per_eu": None,
     "matrix_instr_nonkdim": 0, "kpack": 1, "allow_flush_denorm": False, "schedule_hint": None, "sched4reg": False,
 }  # fmt: skip
-"""Of CUDAOptions and HIPOptions (triton/backends/*/compiler.py, 3.0 to 3.9). Metadata hold much that is no option."""
+"""From CUDAOptions and HIPOptions (triton/backends/*/compiler.py, 3.0 to 3.9). Metadata also contain other things."""
 _UNSET = ("", "none", 0, None)
-"""Ways in which releases say that ``waves_per_eu`` and ``schedule_hint`` are left to the compiler."""
+"""Values with which releases leave ``waves_per_eu`` and ``schedule_hint`` to the compiler."""
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """What one compile left in its folder: texts by ending; ``binary`` whether the last stage ended, ``metadata`` the
-    kernel's ``.json``, None where it was not written."""
+class Remains:
+    """The files of one compile: texts by ending, and the kernel's ``.json`` in ``metadata``.
+
+    ``binary``: the last stage finished. ``metadata`` is None if it was not written.
+    """
 
     folder: Path
     kernel: str
@@ -50,12 +52,12 @@ class Left:
 
     @property
     def finished(self) -> bool:
-        """It went through all of its stages."""
+        """Whether the compile completed all stages."""
         return self.binary or self.metadata is not None
 
 
-def left_in(folder: Path) -> Left | None:
-    """What a compile left in this folder; None where it is none of a compile. Raises InputError."""
+def read(folder: Path) -> Remains | None:
+    """The files of a compile in this folder; None if it contains none. Raises InputError."""
     files = {entry.name: entry for entry in reading.entries(folder) if entry.is_file()}
     stems = [Path(name).stem for name in files if Path(name).suffix in (*_STAGES, *_BINARIES)]
     if not stems:
@@ -63,45 +65,48 @@ def left_in(folder: Path) -> Left | None:
     kernel = stems[0]
     texts = {ending: files[kernel + ending] for ending in _STAGES if kernel + ending in files}
     binary = any(kernel + ending in files for ending in _BINARIES)
-    return Left(folder, kernel, texts, binary, files.get(f"{kernel}.json"))
+    return Remains(folder, kernel, texts, binary, files.get(f"{kernel}.json"))
 
 
-def all_in(folder: Path) -> list[Left]:
-    """What compiles left in the folders of a cache or a dump, oldest first. Raises InputError."""
-    found = [left for entry in reading.entries(folder) if entry.is_dir() and (left := _left_quietly(entry))]
-    return sorted(found, key=_age)
+def read_all(folder: Path) -> list[Remains]:
+    """The compiles in the folders of a cache or a dump, oldest first. Raises InputError."""
+    folders = [entry for entry in reading.entries(folder) if entry.is_dir()]
+    return sorted((remains for entry in folders if (remains := _read_or_none(entry))), key=_modified)
 
 
-def _age(left: Left) -> float:
+def _modified(remains: Remains) -> float:
     try:
-        return left.folder.stat().st_mtime
-    except OSError:  # a program that runs may tidy its cache
+        return remains.folder.stat().st_mtime
+    except OSError:  # a running program may delete it
         return 0.0
 
 
-def _left_quietly(folder: Path) -> Left | None:
+def _read_or_none(folder: Path) -> Remains | None:
     try:
-        return left_in(folder)
-    except InputError:  # one folder that cannot be read is no reason to refuse the others
+        return read(folder)
+    except InputError:  # an unreadable folder does not hide the others
         return None
 
 
-def case(left: Left, otherwise: Target) -> Case:
-    """The compile again: from the last text on where it did not end, else from its first. Raises InputError."""
-    if not left.texts:
-        raise InputError(f"{left.folder}: holds no IR of {left.kernel}, only what its last stage made")
-    order = [left.texts[ending] for ending in _STAGES if ending in left.texts]
-    path = order[0] if left.finished else order[-1]
-    found = replace(ir_text.read(path, otherwise), name=left.kernel)
-    if left.metadata is None:
-        # An earlier text knows less than a later one.
-        found = _with_later_facts(found, order)
-        return found if left.finished else replace(found, origin=frozen({**found.origin, UNFINISHED: True}))
-    metadata = reading.json_object(left.metadata)
-    if ".ttgir" in left.texts and (warps := ir_text.declared_in(left.texts[".ttgir"]).options.get("num_warps")):
-        # Metadata count the warps of all partitions of a specialized kernel; this is what was asked for.
+def case(remains: Remains, default: Target) -> Case:
+    """The case that repeats a compile: from its first text, or from its last if it did not finish.
+
+    ``default`` is the target if the files name none. Raises InputError.
+    """
+    if not remains.texts:
+        raise InputError(f"{remains.folder}: contains no IR of {remains.kernel}, only the result of its last stage")
+    order = [remains.texts[ending] for ending in _STAGES if ending in remains.texts]
+    path = order[0] if remains.finished else order[-1]
+    repeated = replace(ir_text.read(path, default), name=remains.kernel)
+    if remains.metadata is None:
+        # Later texts declare more than earlier ones.
+        repeated = _with_later_facts(repeated, order)
+        return repeated if remains.finished else replace(repeated, origin=frozen({**repeated.origin, UNFINISHED: True}))
+    metadata = reading.json_object(remains.metadata)
+    if ".ttgir" in remains.texts and (warps := ir_text.declared_in(remains.texts[".ttgir"]).options.get("num_warps")):
+        # Metadata count the warps of all partitions of a specialized kernel; the text has the requested number.
         metadata["num_warps"] = warps
-    return _with_metadata(found, metadata, left.metadata)
+    return _with_metadata(repeated, metadata, remains.metadata)
 
 
 def _with_later_facts(case: Case, order: list[Path]) -> Case:
