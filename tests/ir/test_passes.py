@@ -96,3 +96,19 @@ def test_a_reproducer_reads_back() -> None:
 
 def test_the_text_of_the_first_dump() -> None:
     assert passes.first_dump(f"noise\n{OLD}\n{MODULE}{NEW}\n{LATER}").partition("\n")[2] == MODULE
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("builtin.module(canonicalize{a=1 b={c=2}},cse)", "canonicalize,cse"),
+        ("any(canonicalize,cse)\n", "canonicalize,cse"),
+        ('  pipeline: "builtin.module(cse)",\n  disable_threading: true', "cse"),
+        ("cse", "cse"),
+        ("builtin.module()", None),
+        ("", None),
+    ],
+)
+def test_the_passes_of_a_pipeline(printed: str, expected: str | None) -> None:
+    pipeline = passes.pipeline(printed)
+    assert (pipeline and passes.without_options(pipeline)) == expected

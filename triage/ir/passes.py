@@ -24,6 +24,7 @@ _HEADER = re.compile(
 )
 _NEXT = COMMENT + "IR Dump"
 _SINGLE_PASS = re.compile(r'pipeline: "builtin\.module\(([\w-]{1,200})(?:\{[^{}"]{0,4000}\})?\)"')
+_PIPELINE = re.compile(r'pipeline: "((?:[^"\\]|\\.)*)"')
 _CLOSING = re.compile(r"\}(?: loc\(.*\))?")
 """The end of a module; it has a location where those are printed."""
 _TRAILER = "\n{-#"
@@ -84,6 +85,23 @@ def first_dump(text: str) -> str:
         return ""
     end = text.find(_NEXT, header + len(ANCHOR))
     return text[header + len(ANCHOR) : end if end >= 0 else None]
+
+
+def pipeline(printed: str) -> str | None:
+    """The passes, separated by commas, in a pass manager's own text or in a reproducer."""
+    quoted = _PIPELINE.search(printed)
+    passes = (quoted[1] if quoted else printed).strip()
+    for manager in ("builtin.module", "any"):
+        if passes.startswith(f"{manager}(") and passes.endswith(")"):
+            passes = passes[len(manager) + 1 : -1]
+    return passes or None
+
+
+def without_options(pipeline: str) -> str:
+    """The passes of a pipeline without their options."""
+    while (shorter := re.sub(r"\{[^{}]*\}", "", pipeline)) != pipeline:
+        pipeline = shorter
+    return pipeline
 
 
 def single_pass(text: str) -> str | None:

@@ -11,6 +11,7 @@ from typing import Annotated
 
 from triage.files import replace_file
 from triage.harness import ir_tasks
+from triage.ir import passes
 from triage.ir.llvm import count_instructions
 from triage.minimize import reproducer as reproducers
 from triage.minimize.failure import OriginalFailure
@@ -136,7 +137,7 @@ def reduce_ir(replays: Replays, folder: Path, step: Callable[[str], None], secon
         file=file,
         script=script,
         stage=point.stage.value,
-        pass_name=scripts.pass_name(spelling),
+        pass_name=spelling and passes.without_options(spelling),
         adder=", ".join(pass_["adder"] for pass_ in point.passes) or None,
         command=command,
         before=before,
@@ -175,7 +176,7 @@ def _spelling(replays: Replays, point: FailurePoint, file: Path) -> str | None:
     to.unlink(missing_ok=True)
     replays.run(ir_tasks.RunPasses(file, point.passes, point.stage, spelling=to))
     try:
-        return scripts.pipeline(to.read_text(encoding="utf-8", errors="replace"))
+        return passes.pipeline(to.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return None
 

@@ -3,7 +3,6 @@ shows it with the compiler's own tools."""
 
 from __future__ import annotations
 
-import re
 import shlex
 from importlib import resources
 from typing import Any
@@ -15,30 +14,10 @@ from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Stage
 
-_PIPELINE = re.compile(r'pipeline: "((?:[^"\\]|\\.)*)"')
 _TOOLS = {"cuda": ("nvptx64-nvidia-cuda", "sm_"), "hip": ("amdgcn-amd-amdhsa", "")}
 """LLVM's triple, and the prefix of an architecture's number."""
 _START_S = 60.0
 """Time to start Python and to import Triton, on top of the pass."""
-
-
-def pipeline(printed: str) -> str | None:
-    """The passes, separated by commas, from a pass manager's own text or from a reproducer."""
-    quoted = _PIPELINE.search(printed)
-    text = (quoted[1] if quoted else printed).strip()
-    for name in ("builtin.module", "any"):
-        if text.startswith(f"{name}(") and text.endswith(")"):
-            text = text[len(name) + 1 : -1]
-    return text or None
-
-
-def pass_name(spelling: str | None) -> str | None:
-    """The passes without their options."""
-    if spelling is None:
-        return None
-    while (shorter := re.sub(r"\{[^{}]*\}", "", spelling)) != spelling:
-        spelling = shorter
-    return spelling
 
 
 def command(point: FailurePoint, spelling: str | None, file: str, case: Case) -> str:
