@@ -67,7 +67,7 @@ def partners(a: DType, target: Target, triton: str | None = None) -> tuple[str, 
 def operands(target: Target, triton: str | None = None) -> tuple[str, ...]:
     """Every type that an operand may have."""
     names = ("f16", "bf16", "f32", "f64", "s8")
-    plain = tuple(name for name in names if partners(_known(name), target, triton))
+    plain = tuple(name for name in names if partners(dtypes.parse(name), target, triton))
     return (*plain, *_eight_bit_floats(target, series(triton)))
 
 
@@ -115,7 +115,7 @@ def violations(
     allowed = precisions(target, triton)
     if input_precision is not None and input_precision.lower() not in allowed:
         message = f"input_precision {input_precision!r} on {target}: {spoken(allowed)}"
-        close = tuple(one for one in allowed if one[:2] == input_precision[:2].lower())[:2] or allowed[:1]
+        close = tuple(value for value in allowed if value[:2] == input_precision[:2].lower())[:2] or allowed[:1]
         broken.append(
             Violation("dot.input-precision", "input_precision", input_precision, allowed, close, _OPTIONS, message)
         )
@@ -126,11 +126,6 @@ def violations(
             Violation("dot.num-warps", "num_warps", num_warps, powers, nearest(num_warps, powers), _WARPS, message)
         )
     return broken
-
-
-def _known(name: str) -> DType:
-    bits = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "s8": 8}
-    return DType(name, bits[name], "")
 
 
 def _eight_bit_floats(target: Target, number: Series) -> tuple[str, ...]:
@@ -261,20 +256,16 @@ def _tables(given: Given) -> list[RuleTable]:
         for target in (Target("cuda", "90"), Target("hip", "gfx942"), Target("hip", "gfx1100")):
             cells = []
             for name in ("f16", "f32", "f64", "s8"):
-                one = _known(name)
+                one = dtypes.parse(name)
                 shape = smallest(a=one, target=target, triton=triton)
                 cells.append("x".join(map(str, shape)) if partners(one, target, triton) else "no")
             rows.append((span, str(target), *cells))
     target = given["target"]
-    named = tuple((name, spoken(accumulators(_of(name)))) for name in operands(target))
+    named = tuple((name, spoken(accumulators(dtypes.parse(name)))) for name in operands(target))
     return [
         RuleTable("smallest M x N x K", ("Triton", "target", "f16, bf16", "f32", "f64", "s8"), tuple(rows)),
         RuleTable(f"operands on {target}, newest Triton", ("type", "accumulator"), named),
     ]
-
-
-def _of(name: str) -> DType:
-    return DType(name, 8, "") if name in fp8.NAMES else _known(name)
 
 
 RULE = LegalityRule(

@@ -104,7 +104,7 @@ def violations(
         message = f"{instruction} of {shape} moves {spoken(form.dtypes)}, not {dtype}"
         broken.append(Violation(f"{instruction}.dtype", "dtype", dtype, types, types[:2], source, message))
     if trans not in form.trans:
-        flags = tuple(one for one in form.trans if legal(shape, dtype, count, one))
+        flags = tuple(flag for flag in form.trans if legal(shape, dtype, count, flag))
         message = (
             f"{instruction} of {shape} is always .trans" if form.trans[0] else f"{instruction} of {shape} has no .trans"
         )

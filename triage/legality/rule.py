@@ -173,7 +173,11 @@ class LegalityRule:
         rule's own alternatives; each with the facts that differ."""
         if not judgement.violations:
             return
-        singles = (self._corrected(given, one, value) for one in judgement.violations for value in one.nearest)
+        singles = (
+            self._corrected(given, violation, value)
+            for violation in judgement.violations
+            for value in violation.nearest
+        )
         changes = [("", changed) for changed in (self._all_corrected(given, judgement), *singles)]
         changes += [(name, {**given, **change}) for name, change in judgement.alternatives]
         shown = {fact.name: fact.value for fact in judgement.facts}

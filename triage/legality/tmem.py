@@ -125,12 +125,12 @@ def violations(
             broken.append(Violation("tmem.tile", "tiles", (m, n), (), (), LAYOUT, reason))
         elif m not in rows and not (m > 0 and m % rows[-1] == 0 and cta_group == 1):
             reason = f"{m} rows: a tile in tensor memory has {spoken(rows)} rows" + (" of two CTAs" * (cta_group == 2))
-            shapes = tuple((one, n) for one in rows)
+            shapes = tuple((row, n) for row in rows)
             near_rows = tuple((one, n) for one in nearest(m, rows))
             broken.append(Violation("tmem.rows", "tiles", (m, n), shapes, near_rows, LAYOUT, reason))
         else:
             sound.append((m, n, dtype))
-    parts = [*(tile(*one, cta_group) for one in sound), *(scales(*one) for one in block_scales)]
+    parts = [*(tile(*one, cta_group) for one in sound), *(scales(*block_scale) for block_scale in block_scales)]
     total = needed(parts)
     if total > COLUMNS:
         listed = " + ".join(f"{part.columns} ({part.label})" for part in parts)
@@ -151,7 +151,7 @@ def _narrower(
     fitting = []
     width = 8
     while width < n:
-        parts = [tile(m, width, dtype, cta_group)] * len(tiles) + [scales(*one) for one in block_scales]
+        parts = [tile(m, width, dtype, cta_group)] * len(tiles) + [scales(*block_scale) for block_scale in block_scales]
         if needed(parts) <= COLUMNS:
             fitting.append((m, width))
         width *= 2
@@ -254,7 +254,9 @@ def _judge(given: Given) -> Judgement:
         tiles=tiles, columns=given.get("columns"), block_scales=of_scales, cta_group=group, target=given["target"]
     )
     sound = not {"tmem.rows", "tmem.tile", "tmem.cta-group"} & {violation.rule for violation in broken}
-    parts = [*(tile(*one, group) for one in tiles), *(scales(*one) for one in of_scales)] if sound else []
+    parts = (
+        [*(tile(*one, group) for one in tiles), *(scales(*block_scale) for block_scale in of_scales)] if sound else []
+    )
     total = needed(parts)
     facts: tuple[Fact, ...] = ()
     if parts:

@@ -14,24 +14,28 @@ _MOST_LINES = 6
 def learnt(tried: Sequence[Tried]) -> tuple[str, ...]:
     """What all have in common where none compiled; then single changes that end in the same failure, parameter by
     parameter; then those that end in another one."""
-    single = [one for one in tried if not one.compiled and one.kind is SuggestionKind.CONFIG and len(one.changes) == 1]
-    compiled = {next(iter(one.changes)) for one in tried if one.compiled and len(one.changes) == 1}
+    single = [
+        attempt
+        for attempt in tried
+        if not attempt.compiled and attempt.kind is SuggestionKind.CONFIG and len(attempt.changes) == 1
+    ]
+    compiled = {next(iter(attempt.changes)) for attempt in tried if attempt.compiled and len(attempt.changes) == 1}
     lines = [*_all_the_same(tried), *_same(single, compiled), *_others(single), *_releases(tried)]
     return tuple(lines[:_MOST_LINES])
 
 
 def _all_the_same(tried: Sequence[Tried]) -> Iterator[str]:
-    configurations = [one for one in tried if one.kind is SuggestionKind.CONFIG]
-    if len(configurations) > 2 and all(one.same for one in configurations):
-        varied = dict.fromkeys(name for one in configurations for name in one.changes)
+    configurations = [attempt for attempt in tried if attempt.kind is SuggestionKind.CONFIG]
+    if len(configurations) > 2 and all(configuration.same for configuration in configurations):
+        varied = dict.fromkeys(name for configuration in configurations for name in configuration.changes)
         yield f"all {len(configurations)} configurations fail the same, whatever {', '.join(varied)}"
 
 
 def _same(single: list[Tried], compiled: set[str]) -> Iterator[str]:
     values: dict[str, list[Any]] = {}
-    for one in single:
-        if one.same:
-            [(name, value)] = one.changes.items()
+    for attempt in single:
+        if attempt.same:
+            [(name, value)] = attempt.changes.items()
             values.setdefault(name, []).append(value)
     # A parameter that cannot help comes before one of which another value did.
     for name, tried in sorted(values.items(), key=lambda entry: entry[0] in compiled):
@@ -40,16 +44,18 @@ def _same(single: list[Tried], compiled: set[str]) -> Iterator[str]:
 
 def _others(single: list[Tried]) -> Iterator[str]:
     by_failure: dict[str, list[Tried]] = {}
-    for one in single:
-        if not one.same and one.signature:
-            by_failure.setdefault(one.signature, []).append(one)
+    for attempt in single:
+        if not attempt.same and attempt.signature:
+            by_failure.setdefault(attempt.signature, []).append(attempt)
     for several in by_failure.values():
-        changes = ", ".join(f"{name}={value}" for one in several[:4] for name, value in one.changes.items())
+        changes = ", ".join(f"{name}={value}" for attempt in several[:4] for name, value in attempt.changes.items())
         yield f"fails differently with {changes}: {several[0].headline}"
 
 
 def _releases(tried: Iterable[Tried]) -> Iterator[str]:
-    failed = [str(one.changes["triton"]) for one in tried if one.kind is SuggestionKind.TOOLCHAIN and one.same]
+    failed = [
+        str(attempt.changes["triton"]) for attempt in tried if attempt.kind is SuggestionKind.TOOLCHAIN and attempt.same
+    ]
     if failed:
         yield f"fails the same on Triton {', '.join(sorted(failed))}"
 

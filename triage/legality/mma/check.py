@@ -134,7 +134,7 @@ def _on(capability: int) -> tuple[MmaInstruction, ...]:
 @cache
 def _values(name: str) -> tuple[Value, ...]:
     """Every value of a field that some instruction has."""
-    return tuple(sorted({getattr(one, name) for one in instructions()}))
+    return tuple(sorted({getattr(instruction, name) for instruction in instructions()}))
 
 
 def form_of(instruction: MmaInstruction, capability: int) -> InstructionForm | None:
@@ -205,8 +205,8 @@ def _blamed(asked: _Request, capability: int, target: Target) -> list[Violation]
     broken = []
     for name in _ORDER:
         value = getattr(given, name)
-        narrowed = [one for one in left if getattr(one, name) == value]
-        elsewhere = [one for one in anywhere if getattr(one, name) == value]
+        narrowed = [row for row in left if getattr(row, name) == value]
+        elsewhere = [row for row in anywhere if getattr(row, name) == value]
         if narrowed:
             left, anywhere = narrowed, elsewhere
             continue
@@ -236,8 +236,8 @@ def _violation(
     close: tuple[Value, ...] = allowed[:2]
     if name in ("m", "n", "k") and isinstance(value, int):
         close = nearest(value, numbers)
-    has = sorted({getattr(one, name) for one in left})
-    forms = {form for one in anywhere for form in instructions()[one]}
+    has = sorted({getattr(row, name) for row in left})
+    forms = {form for row in anywhere for form in instructions()[row]}
     message = f"{_spoken(name, value)} is not there on {target}{_context(asked, name)}"
     if name == "a" and value == "f32":
         message += ": there is no f32 multiplication, tf32 reads fp32 operands with 10 bits of mantissa"

@@ -204,6 +204,6 @@ def violations_of(need: Estimate) -> list[Violation]:
     stages = stages_that_fit(need)
     if stages:
         return [Violation("smem.total", "stages", need.loop.stages, stages, stages[-1:], source, message)]
-    tiles = tuple((one.loop.m, one.loop.n, one.loop.k) for one in largest_tiles(need))
+    tiles = tuple((smaller.loop.m, smaller.loop.n, smaller.loop.k) for smaller in largest_tiles(need))
     given = (need.loop.m, need.loop.n, need.loop.k)
     return [Violation("smem.total", "tile", given, tiles, tiles, source, message)]

@@ -27,7 +27,11 @@ def _judge(given: Given) -> Judgement:
     about = "" if need.exact else "at most "
     limit = f" of {need.limit_bytes} B" if need.limit_bytes is not None else ""
     row = limits(need.loop.target)
-    tiles = ((one.loop.m, one.loop.n, one.loop.k) for one in largest_tiles(need, 2)) if need.fits is False else ()
+    tiles = (
+        ((smaller.loop.m, smaller.loop.n, smaller.loop.k) for smaller in largest_tiles(need, 2))
+        if need.fits is False
+        else ()
+    )
     return Judgement(
         f"{about}{need.total_bytes} B{limit} a block on {need.loop.target}, {need.loop.stages} stages",
         violations_of(need),

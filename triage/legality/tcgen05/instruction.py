@@ -294,7 +294,7 @@ def _scales(row: MmaKind, vector: str | None, scale: str | DType | None) -> list
     types = (
         vectors[vector]
         if vector is not None
-        else tuple(one for one in SCALE_TYPES if any(one in listed for listed in vectors.values()))
+        else tuple(scale_type for scale_type in SCALE_TYPES if any(scale_type in listed for listed in vectors.values()))
     )
     if scale is None or _name(scale) in types:
         return []

@@ -111,7 +111,7 @@ def _operands(a: str | DType, b: str | DType | None, left: str | None, right: st
             continue
         # Where the other operand is wrong as well, nothing follows from it.
         allowed: tuple[str, ...] = OPERANDS[other].partners if other in OPERANDS else tuple(OPERANDS)
-        near = tuple(one for one in stand_ins(name or "") if one in allowed)
+        near = tuple(stand_in for stand_in in stand_ins(name or "") if stand_in in allowed)
         if name is None:
             reason = f"{given!s} is not an element type"
         elif name == "f32":
@@ -250,4 +250,4 @@ def instruction(
 
 def widest(n: int, allowed: Sequence[int]) -> int | None:
     """The largest N of a list that divides ``n``; None where none does."""
-    return max((one for one in allowed if n % one == 0), default=None)
+    return max((value for value in allowed if n % value == 0), default=None)

@@ -167,7 +167,7 @@ def _conditions(
 
 def _path(obstacles: list[Violation], row: Operand | None, n: int, k: int, target: Target, release: str | None) -> Path:
     """What takes the place of wgmma on Hopper."""
-    failed = {one.parameter for one in obstacles}
+    failed = {obstacle.parameter for obstacle in obstacles}
     if target != HOPPER or row is None or "b" in failed:
         return Path.UNKNOWN
     if _refused(row.dtype.bits, row.dtype.name, n, k, release):

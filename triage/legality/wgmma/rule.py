@@ -197,7 +197,7 @@ _K_MAJOR = (
 
 def _alternatives(asked: TileRequest, broken: tuple[Violation, ...]) -> list[tuple[str, dict[str, Any]]]:
     """The loads that make an operand K-major; the types that may be MN-major, where that is all that is wrong."""
-    if {one.parameter for one in broken} - {"a_major", "b_major"} or asked.a_from != "shared":
+    if {violation.parameter for violation in broken} - {"a_major", "b_major"} or asked.a_from != "shared":
         return list(_K_MAJOR)
     types = (OPERANDS[name] for name in ("f16", "bf16"))
     return [

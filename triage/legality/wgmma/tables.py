@@ -85,5 +85,8 @@ def _lowering() -> RuleTable:
 
 
 def _sync() -> RuleTable:
-    rows = tuple((one.instruction, one.guarantees, one.not_given, one.needed) for one in sync.GUARANTEES)
+    rows = tuple(
+        (guarantee.instruction, guarantee.guarantees, guarantee.not_given, guarantee.needed)
+        for guarantee in sync.GUARANTEES
+    )
     return RuleTable("Synchronisation", ("instruction", "guarantees", "does not give", "needed"), rows, (sync.SOURCE,))

@@ -90,7 +90,7 @@ def _access(subject: Subject, call: ast.Call) -> _Access | None:
         descriptor, lists = call.func.value, [argument(call, 0, "offsets")]
     else:
         return _through_helper(subject, call)
-    edits = [_swapped(subject, one) for one in lists]
+    edits = [_swapped(subject, pair) for pair in lists]
     if not isinstance(descriptor, ast.Name) or not all(edits):
         return None
     return _Access(call, descriptor, tuple(edit for pair in edits for edit in pair), name == OLD_LOAD)

@@ -64,8 +64,12 @@ def _pointer(function: ast.FunctionDef, call: ast.AST) -> _Pointer | None:
     for node in ast.walk(function):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is call and isinstance(call, ast.Call):
-                others = [one for one in assignments(function, name) if one is not node]
-                moved = tuple(one for one in others if isinstance(one, ast.Assign) and called(one.value) == "advance")
+                others = [assignment for assignment in assignments(function, name) if assignment is not node]
+                moved = tuple(
+                    other_row
+                    for other_row in others
+                    if isinstance(other_row, ast.Assign) and called(other_row.value) == "advance"
+                )
                 return _Pointer(name, node, call, moved) if len(moved) == len(others) else None
     return None
 
@@ -120,7 +124,11 @@ def _edits(module: Module, function: ast.FunctionDef, pointer: _Pointer, tl: str
 
 def _moves(pointer: _Pointer, axis: int) -> bool:
     """An advance changes this offset."""
-    steps = [_entries(argument(one.value, 1, "offsets")) for one in pointer.advances if isinstance(one.value, ast.Call)]
+    steps = [
+        _entries(argument(advance.value, 1, "offsets"))
+        for advance in pointer.advances
+        if isinstance(advance.value, ast.Call)
+    ]
     return any(axis >= len(step) or not _is_zero(step[axis]) for step in steps)
 
 

@@ -88,15 +88,15 @@ def _split(subject: Subject, function: ast.FunctionDef, name: str) -> tuple[list
     around = [
         node
         for node in ast.walk(function)
-        if isinstance(node, ast.For | ast.While | ast.If) and any(within(one, node) for one in made)
+        if isinstance(node, ast.For | ast.While | ast.If) and any(within(binding, node) for binding in made)
     ]
     # The innermost construct that the failure points at; where it points at none, the outermost.
     pointed = [node for node in around if node.lineno in subject.scene.evidence.lines]
     chosen = pointed[-1:] or around[:1]
     if not chosen:
         return [], []
-    later = [one for one in made if within(one, chosen[0])]
-    before = [one for one in made if one.lineno < chosen[0].lineno]
+    later = [binding for binding in made if within(binding, chosen[0])]
+    before = [binding for binding in made if binding.lineno < chosen[0].lineno]
     return before[-1:], later
 
 
@@ -118,7 +118,10 @@ def _from_the_start(
         text = subject.module.edited(edits)
         if text is None:
             continue
-        names = [change.name, *(one.targets[0].id for one in others if isinstance(one.targets[0], ast.Name))]
+        names = [
+            change.name,
+            *(other_row.targets[0].id for other_row in others if isinstance(other_row.targets[0], ast.Name)),
+        ]
         yield Rewritten(
             text,
             f"start {' and '.join(names)} in {change.after}",
@@ -131,7 +134,7 @@ def _from_the_start(
 def _loops(function: ast.FunctionDef, name: str) -> bool:
     """The name is given a new value inside a loop."""
     loops = [node for node in ast.walk(function) if isinstance(node, ast.For | ast.While)]
-    return any(within(one, loop) for one in assignments(function, name) for loop in loops)
+    return any(within(assignment, loop) for assignment in assignments(function, name) for loop in loops)
 
 
 def _retyped(subject: Subject, value: ast.expr | None, type_: str, tl: str) -> tuple[Edit, ...]:

@@ -101,7 +101,7 @@ def _known_calls(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, list[tup
             lists = [argument(node, 0, "offsets")]
         else:
             continue
-        pairs = [_pair(one) for one in lists]
+        pairs = [_pair(list_) for list_ in lists]
         if any(pair is None or not set(pair) <= names for pair in pairs):
             return
         yield node, [pair for pair in pairs if pair is not None]

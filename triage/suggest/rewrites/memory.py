@@ -79,10 +79,10 @@ def _described(subject: Subject, function: ast.FunctionDef, name: str, made: ast
         return None
     lists = [argument(made, place, word) for place, word in ((1, "shape"), (2, "strides"), (3, "block_shape"))]
     edits: list[Edit] = []
-    for one in lists:
-        if not isinstance(one, ast.List | ast.Tuple) or len(one.elts) != 2:
+    for list_ in lists:
+        if not isinstance(list_, ast.List | ast.Tuple) or len(list_.elts) != 2:
             return None
-        edits += module.swap(*one.elts)
+        edits += module.swap(*list_.elts)
     strides = lists[1]
     if not isinstance(strides, ast.List | ast.Tuple):
         return None

@@ -31,20 +31,20 @@ def floor_division(subject: Subject) -> Iterator[Rewritten]:
         for call in _indexing(subject, function):
             bound |= called(call) in _LOOPS
             for value in call.args if called(call) in _LOOPS else call.args[:1]:
-                divisions |= {id(one): one for one in _divisions(function, value)}
+                divisions |= {id(division): division for division in _divisions(function, value)}
     if not divisions:
         return
-    written = " and ".join(dict.fromkeys(module.segment(one) for one in divisions.values()))
+    written = " and ".join(dict.fromkeys(module.segment(division) for division in divisions.values()))
     why = "/ makes a float, and addresses and loop bounds are integers"
-    text = module.edited([_slash(subject, one) for one in divisions.values()])
+    text = module.edited([_slash(subject, division) for division in divisions.values()])
     if text is not None:
         yield Rewritten(
             text, f"divide with // in {written}", why, results="size: what remains of the division is dropped"
         )
     if bound and tl is not None:
         edits = [
-            module.replace(one, f"{tl}.cdiv({module.segment(one.left)}, {module.segment(one.right)})")
-            for one in divisions.values()
+            module.replace(division, f"{tl}.cdiv({module.segment(division.left)}, {module.segment(division.right)})")
+            for division in divisions.values()
         ]
         text = module.edited(edits)
         if text is not None:
