@@ -182,7 +182,7 @@ FITS_NOT: dict[str, tuple[Callable[[], LaunchPlan], str]] = {
     "a new argument": (lambda: resolve(GOOD, {**SIGNATURE, "d_ptr": "*fp16"}), "inputs.arguments.d_ptr: missing"),
     "a scalar made a pointer": (lambda: resolve(GOOD, {**SIGNATURE, "M": "*i32"}), "inputs.arguments.M: missing"),
     "no pointer any more": (lambda: resolve(GOOD, {**SIGNATURE, "a_ptr": "i32"}), "inputs.arguments.a_ptr: missing"),
-    "no integer": (lambda: resolve(GOOD, BLOCK=None), "inputs.arguments.index.high: 'BLOCK' is no integer"),
+    "no integer": (lambda: resolve(GOOD, BLOCK=None), "inputs.arguments.index.high: 'BLOCK' is not a known integer"),
     "a tile of another rank": (lambda: resolve(GOOD, {**SIGNATURE, "b": "tensordesc<fp16[64]>"}),
                                "inputs.arguments.b.shape: 2 dimensions, the descriptor's tile has 1"),
     "integers": (lambda: resolve(GOOD, {**SIGNATURE, "b": "*i8"}), "inputs.arguments.b.fill: 'uniform'"),

@@ -149,7 +149,7 @@ def test_a_case_without_inputs(case: Case, toolchains: Toolchains) -> None:
 def test_inputs_that_no_longer_fit(case: Case, toolchains: Toolchains) -> None:
     found = measured(case.with_changes({"BLOCK_M": None}), toolchains.default())
     assert isinstance(found, NotMeasured)
-    assert found.reason.startswith("inputs.grid: 'BLOCK_M' is no integer that is known; known are M, N, K, BLOCK_N")
+    assert found.reason.startswith("inputs.grid: 'BLOCK_M' is not a known integer; known are M, N, K, BLOCK_N")
 
 
 def test_other_work_is_not_compared(case: Case, toolchains: Toolchains) -> None:

@@ -25,7 +25,7 @@ Frozen: TypeAlias = Mapping[str, Any]
 """A read-only mapping of JSON values."""
 
 IR_ENDINGS = frozenset({".source", ".glir", ".ttir", ".ttgir", ".llir", ".ll", ".ptx", ".amdgcn", ".mlir"})
-"""Of a kernel that is no source but what a stage left (``.source``: the front end); ``.mlir`` is a module with the
+"""File name endings of kernels that are a stage's IR (``.source``: the front end); ``.mlir`` is a module with the
 pipeline that MLIR's reproducer names."""
 
 
@@ -177,7 +177,7 @@ KNOWN_OPTIONS = frozenset(
 
 
 def load(path: Path) -> Case:
-    """Read a case folder or its ``case.json``. Raises InputError naming the file, the field and the mend."""
+    """Read a case folder or its ``case.json``. Raises InputError naming the file, the field and the fix."""
     document_path = path / "case.json" if path.is_dir() else path
     if not document_path.is_file():
         raise InputError(f"{document_path}: no such file; a case folder holds case.json and the kernel")
@@ -345,7 +345,7 @@ def _kernel(value: Any, folder: Path, bad: Any) -> tuple[str, str]:
         inside = not Path(file).is_absolute() and path.resolve().is_relative_to(folder.resolve())
         exists = path.is_file()
     except (OSError, ValueError, RuntimeError) as error:  # too long, a null byte, a loop of links
-        raise bad("kernel.file", f"no name of a file: {error}") from None
+        raise bad("kernel.file", f"not a file name: {error}") from None
     if not inside:
         raise bad("kernel.file", f"{file!r} leaves the case folder")
     if not exists:

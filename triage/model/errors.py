@@ -14,7 +14,7 @@ class TriageError(Exception):
 
 
 class InputError(TriageError):
-    """The command line or an input file is wrong; the message names the file, the field and the mend."""
+    """The command line or an input file is wrong; the message names the file, the field and the fix."""
 
     exit_code = 2
 

@@ -1,7 +1,7 @@
 """Integer expressions over a case's sizes: ``cdiv(M, BLOCK_M) * cdiv(N, BLOCK_N)``.
 
-Parsed with ``ast`` and walked here; Python never evaluates them. Text and every intermediate value are bounded, so
-that a stored case can neither take long nor name a number that no argument and no grid could hold.
+Parsed with ``ast`` and walked here; Python never evaluates them. The text and every intermediate value are bounded, so
+that a hostile case cannot take long or give a number that no argument and no grid can hold.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ Lookup: TypeAlias = Callable[[str], int]
 """The value of a name. Raises BadExpression for one that has none."""
 
 _MOST_CHARACTERS = 400
-"""Longer than any grid of a kernel that somebody wrote by hand, short enough for the parser's recursion."""
+"""Longer than any handwritten grid, short enough for the parser's recursion."""
 _BOUND = 1 << 63
-"""64 bits are what the widest integer argument holds."""
+"""The widest integer argument has 64 bits."""
 
 
 class BadExpression(ValueError):
-    """The text is no expression, or it has no value; ``str`` says what is wrong with it."""
+    """The text is not an expression, or it has no value. ``str`` is the reason."""
 
 
 def parse(text: str) -> ast.expr:
-    """The syntax tree of an expression in which nothing but integers, names, ``+ - * // %`` and the functions
-    ``cdiv``, ``min``, ``max`` and ``next_power_of_2`` occurs. Raises BadExpression."""
+    """The syntax tree of an expression of integers, names, ``+ - * // %`` and the functions ``cdiv``, ``min``, ``max``
+    and ``next_power_of_2``. Raises BadExpression."""
     if len(text) > _MOST_CHARACTERS:
         raise BadExpression(f"an expression has at most {_MOST_CHARACTERS} characters, this one has {len(text)}")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise BadExpression(f"{text!r} is no expression; write for instance 'cdiv(M, BLOCK_M)'") from None
+        raise BadExpression(f"{text!r} is not an expression; write for instance 'cdiv(M, BLOCK_M)'") from None
     _check(tree)
     return tree
 
@@ -51,7 +51,7 @@ def evaluate(tree: ast.expr, value_of: Lookup) -> int:
             return _bounded(_OPERATORS[type(op)](evaluate(left, value_of), evaluate(right, value_of)))
         case ast.Call(func=ast.Name(id=name), args=args):
             return _bounded(_FUNCTIONS[name](*(evaluate(argument, value_of) for argument in args)))
-    raise AssertionError(ast.dump(tree))  # parse() lets nothing else through
+    raise AssertionError(ast.dump(tree))  # parse() accepts nothing else
 
 
 def names(tree: ast.expr) -> set[str]:
@@ -103,15 +103,15 @@ _ARGUMENTS = {"cdiv": (2, 2), "min": (2, 8), "max": (2, 8), "next_power_of_2": (
 def _check(tree: ast.expr) -> None:
     match tree:
         case ast.Constant(value=bool()):
-            raise BadExpression(f"{tree.value!r} is no integer")
+            raise BadExpression(f"{tree.value!r} is not an integer")
         case ast.Constant(value=int()) | ast.Name():
             return
         case ast.Constant():
-            raise BadExpression(f"{tree.value!r} is no integer")
+            raise BadExpression(f"{tree.value!r} is not an integer")
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             _check(operand)
         case ast.BinOp(op=ast.Div()):
-            raise BadExpression("'/' is no integer operation; write '//' or cdiv(a, b)")
+            raise BadExpression("'/' is not an integer operation; write '//' or cdiv(a, b)")
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             _check(left)
             _check(right)

@@ -134,7 +134,7 @@ def _check_tensor(value: Any, type_: ArgumentType, field: str, bad: Any) -> None
     if fill not in FILLS:
         raise bad(f"{field}.fill", f"{fill!r} is not one of {', '.join(FILLS)}")
     if fill in _FLOAT_FILLS and not type_.is_float:
-        raise bad(f"{field}.fill", f"{fill!r} is for floating-point elements, {type_.element} is none; use randint")
+        raise bad(f"{field}.fill", f"{fill!r} needs floating-point elements, not {type_.element}; use randint")
     for bound in ("low", "high"):
         if bound not in value:
             continue
@@ -160,13 +160,13 @@ def _check_outputs(value: Any, signature: Mapping[str, Any], bad: Any) -> None:
     for name in value:
         type_ = argument_type(signature[name]) if name in signature else None
         if type_ is None or type_.form not in (Form.POINTER, Form.DESCRIPTOR):
-            raise bad("inputs.outputs", f"{name!r} is no pointer and no tensor descriptor of the signature")
+            raise bad("inputs.outputs", f"{name!r} is not a pointer or tensor descriptor of the signature")
     if len(set(value)) < len(value):
         raise bad("inputs.outputs", "an argument is named twice")
 
 
 def _check_integer(value: Any, field: str, bad: Any) -> None:
-    """A number or an expression; what the expression is worth shows when it is resolved."""
+    """A number or an expression, whose value shows when it is resolved."""
     if isinstance(value, str):
         try:
             expression.parse(value)

@@ -1,4 +1,4 @@
-"""A case's inputs as numbers: what one launch takes, with every expression worked out for one configuration.
+"""A case's inputs as numbers: one launch, with every expression evaluated for one configuration.
 
 A neighbour has other constexprs, so its grid may be another; what must stay the same for two measurements to be
 comparable is the *problem*: the tensors as they are filled, whatever order they are stored in.
@@ -16,7 +16,7 @@ from triage.model.argument_types import ELEMENT_BYTES, MANTISSA_BITS, ArgumentTy
 from triage.model.expression import BadExpression
 
 MOST_BYTES = 16 << 30
-"""Of all tensors together: what every data-centre GPU has room for, and minutes of filling on none."""
+"""Of all tensors together: fits every data-centre GPU, and takes less than minutes to fill."""
 _GRID_LIMITS = ((1 << 31) - 1, 65535, 65535)
 """CUDA C++ Programming Guide, table of technical specifications: greatest x, y and z of a grid."""
 _RANDINT_HIGH = 16
@@ -28,7 +28,7 @@ _LOOSEST = 0.1
 
 
 class BadInputs(ValueError):
-    """The inputs do not fit the configuration. ``field`` says where, beginning with ``inputs``."""
+    """The inputs do not fit the configuration. ``field`` is the path of the wrong field, beginning with ``inputs``."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
@@ -52,7 +52,7 @@ class Tensor:
 
     @property
     def elements(self) -> int:
-        """How many there are."""
+        """The number of elements."""
         return math.prod(self.shape)
 
     def to_message(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """Everything that one launch takes. ``tolerance`` is relative to the output's largest magnitude."""
+    """The arguments and the grid of one launch. ``tolerance`` is relative to the output's largest magnitude."""
 
     tensors: tuple[Tensor, ...]
     scalars: Mapping[str, int | float]
@@ -143,19 +143,19 @@ class _Values:
         self._open: list[str] = []
 
     def stated(self, name: str) -> Any:
-        """What the case says of an argument; None when it says nothing."""
+        """The case's value for an argument; None when it has none."""
         return self._arguments.get(name, self._sizes.get(name))
 
     def integer(self, value: Any, field: str, least: int | None = None) -> int:
         """The value of a number or an expression."""
         try:
-            found = expression.evaluate(expression.parse(value), self._named) if isinstance(value, str) else int(value)
+            number = expression.evaluate(expression.parse(value), self._named) if isinstance(value, str) else int(value)
         except BadExpression as error:
             raise BadInputs(field, str(error)) from None
-        if least is not None and found < least:
-            said = f"{value} is {found}" if isinstance(value, str) else f"found {found}"
-            raise BadInputs(field, f"{said}; at least {least} is needed")
-        return found
+        if least is not None and number < least:
+            result = f"{value} is {number}" if isinstance(value, str) else f"found {number}"
+            raise BadInputs(field, f"{result}; at least {least} is needed")
+        return number
 
     def _named(self, name: str) -> int:
         value = self._constexprs.get(name)
@@ -167,12 +167,12 @@ class _Values:
             if name in self._open:
                 raise BadExpression(f"{' → '.join([*self._open, name])} has no end")
             self._open.append(name)
-            found = expression.evaluate(expression.parse(value), self._named)
+            number = expression.evaluate(expression.parse(value), self._named)
             self._open.pop()
-            return found
+            return number
         if not isinstance(value, int) or isinstance(value, bool):
             known = (*self._sizes, *self._integers(self._constexprs), *self._integers(self._arguments))
-            raise BadExpression(f"{name!r} is no integer that is known; known are {', '.join(known) or 'none'}")
+            raise BadExpression(f"{name!r} is not a known integer; known are {', '.join(known) or 'none'}")
         return value
 
     @staticmethod
@@ -189,7 +189,7 @@ def _tensor(name: str, type_: ArgumentType, stated: Mapping[str, Any], values: _
         raise BadInputs(f"{field}.transposed", "one dimension has nothing to be exchanged with")
     fill = stated.get("fill", type_.default_fill)
     if fill in ("normal", "uniform") and not type_.is_float:
-        raise BadInputs(f"{field}.fill", f"{fill!r} is for floating-point elements, {type_.element} is none")
+        raise BadInputs(f"{field}.fill", f"{fill!r} needs floating-point elements, not {type_.element}")
     low, high = stated.get("low", 0), stated.get("high", 1)
     if fill == "randint":
         most = _RANDINT_HIGH if type_.is_float else min(_RANDINT_HIGH, type_.integer_range()[1] + 1)
