@@ -15,7 +15,7 @@ from triage.harness.request import Attempt, FullCompile, PartialCompile, Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize.failure import Identity
 from triage.minimize.oracle import CountingRunner, Oracle
-from triage.minimize.problem import Budget, BudgetUsed, Verdict
+from triage.minimize.problem import BudgetUsed, RunBudget, Verdict
 from triage.minimize.source.compiling import Compiler
 from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case, frozen
@@ -70,7 +70,7 @@ class Asked:
         self.failure = self.compiler.learn(Specimen("original", self.case, in_package=True), repeat)
         self.repeat = repeat or self.failure.repeats
         self.oracle = Oracle(runner, self.compiler.trials(self.failure), Specimen.key, self.repeat)
-        self.budget = Budget(most)
+        self.budget = RunBudget(most)
 
     def judge(self, text: str) -> Verdict:
         return self.oracle.ask([Specimen(text, self.case)], budget=self.budget)[0]

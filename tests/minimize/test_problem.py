@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.minimize.problem import Budget, BudgetUsed, Proposal, ReductionProblem, Verdict
+from triage.minimize.problem import BudgetUsed, PatchSet, ReductionProblem, RunBudget, Verdict
 
 Numbers = frozenset[int]
 TEN: Numbers = frozenset(range(10))
@@ -21,7 +21,7 @@ class Judging:
         self.same, self.most, self.asked = same, most, 0
 
     def ask(
-        self, candidates: Sequence[Numbers | None], alike: Callable[[Numbers], None], budget: Budget
+        self, candidates: Sequence[Numbers | None], alike: Callable[[Numbers], None], budget: RunBudget
     ) -> list[Verdict]:
         verdicts = []
         for candidate in candidates:
@@ -36,11 +36,11 @@ class Judging:
 
 
 def problem(judge: Judging, start: Numbers = TEN) -> ReductionProblem[Numbers]:
-    return ReductionProblem(judge, start, lambda numbers: (len(numbers),), width=3, budget=Budget())
+    return ReductionProblem(judge, start, lambda numbers: (len(numbers),), width=3, budget=RunBudget())
 
 
-def removals(base: Numbers) -> Proposal[Numbers, int]:
-    return Proposal(sorted(base), lambda gone: base - set(gone), str)
+def removals(base: Numbers) -> PatchSet[Numbers, int]:
+    return PatchSet(sorted(base), lambda gone: base - set(gone), str)
 
 
 def reduce(reduction: ReductionProblem[Numbers]) -> Numbers:
@@ -75,7 +75,7 @@ def test_rejected_patches_are_tried_again_before_the_end() -> None:
     """9 can go only without 0, which is tried behind it."""
     judge = Judging(lambda numbers: 9 in numbers or 0 not in numbers)
     reduction = problem(judge, frozenset({0, 9}))
-    order: Proposal[Numbers, int] = Proposal([9, 0], lambda gone: frozenset({0, 9}) - set(gone), str)
+    order: PatchSet[Numbers, int] = PatchSet([9, 0], lambda gone: frozenset({0, 9}) - set(gone), str)
     reduction.sweep(order, chunks=False)
     assert reduce(reduction) == frozenset()
 

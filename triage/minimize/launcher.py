@@ -24,7 +24,7 @@ from triage.harness.environment import worker_environment
 from triage.harness.judge import signal_name
 from triage.harness.request import Attempt, Request
 from triage.minimize import launch_script
-from triage.minimize.oracle import Runner
+from triage.minimize.oracle import RequestRunner
 from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
 from triage.model.launch_plan import BadInputs, resolve
@@ -61,7 +61,7 @@ class Launcher:
     The first request is the original's: when that fails without a launch, nothing is ever launched. ``needed``:
     whether what compiles is launched; None before that is known."""
 
-    def __init__(self, compiler: Runner) -> None:
+    def __init__(self, compiler: RequestRunner) -> None:
         self._compiler = compiler
         self.needed: bool | None = None
         self._target: Target | None = None

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
 
 from triage.harness.request import Attempt, Request
-from triage.minimize.problem import Budget, BudgetUsed, C, Verdict
+from triage.minimize.problem import BudgetUsed, C, RunBudget, Verdict
 from triage.model.errors import EnvironmentFault
 
 _C_contra = TypeVar("_C_contra", contravariant=True)
@@ -22,7 +22,7 @@ _CHECK_EVERY = 200
 """Runs after which a candidate that failed alike is run again: an oracle may break in ways that look like an answer."""
 
 
-class Runner(Protocol):
+class RequestRunner(Protocol):
     """Runs requests, ``jobs`` at a time: the engine, or something around it."""
 
     @property
@@ -36,7 +36,7 @@ class Runner(Protocol):
 class CountingRunner:
     """A runner that counts its attempts in ``runs``."""
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: RequestRunner) -> None:
         self._runner = runner
         self.runs = 0
 
@@ -100,7 +100,7 @@ class Oracle(Generic[C]):
         self,
         candidates: Sequence[C | None],
         alike: Callable[[C], None] = lambda candidate: None,
-        budget: Budget = Budget(),  # noqa: B008 - a frozen value
+        budget: RunBudget = RunBudget(),  # noqa: B008 - a frozen value
     ) -> list[Verdict]:
         """A verdict for each candidate; None is invalid. ``alike`` is called with each candidate that fails as the
         original does, as soon as that is known. Raises BudgetUsed, and EnvironmentFault when the oracle is broken."""
@@ -130,7 +130,7 @@ class Oracle(Generic[C]):
         if not alike:
             raise EnvironmentFault("the best so far no longer fails as it did; something outside has changed")
 
-    def _judge_all(self, waiting: dict[str, C], alike: Callable[[C], None], budget: Budget) -> dict[str, C]:
+    def _judge_all(self, waiting: dict[str, C], alike: Callable[[C], None], budget: RunBudget) -> dict[str, C]:
         """Run them; returns those that are still undecided."""
         verdicts, left = dict[str, Verdict](), waiting
         for number, trial in enumerate(self._trials):
@@ -148,7 +148,7 @@ class Oracle(Generic[C]):
         return {key: candidate for key, candidate in waiting.items() if key not in verdicts}
 
     def _run(
-        self, trial: Trial[C], waiting: dict[str, C], alike: Callable[[C], None], budget: Budget
+        self, trial: Trial[C], waiting: dict[str, C], alike: Callable[[C], None], budget: RunBudget
     ) -> dict[str, Verdict]:
         """Verdicts of those that could be judged: the same when any of the repeated runs shows it."""
         votes: dict[str, list[Verdict]] = {key: [] for key in waiting}

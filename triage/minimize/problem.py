@@ -37,7 +37,7 @@ class BudgetUsed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class RunBudget:
     """At most ``runs`` in all, until ``until`` (monotonic seconds)."""
 
     runs: float = float("inf")
@@ -51,13 +51,13 @@ class Budget:
 class Judge(Protocol[C]):
     """The problem's view of an oracle."""
 
-    def ask(self, candidates: Sequence[C | None], alike: Callable[[C], None], budget: Budget) -> list[Verdict]:
+    def ask(self, candidates: Sequence[C | None], alike: Callable[[C], None], budget: RunBudget) -> list[Verdict]:
         """A verdict for each candidate; None is invalid. ``alike`` is called with each candidate that fails as the
         original does, as soon as that is known. Raises BudgetUsed, and EnvironmentFault when it cannot tell."""
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal(Generic[C, P]):
+class PatchSet(Generic[C, P]):
     """Patches of one candidate. ``apply``: the candidate with some of them; None where they do not go together.
     ``fingerprint``: equal for equal patches of different candidates, None where that is not known."""
 
@@ -77,7 +77,7 @@ class ReductionProblem(Generic[C]):
         size: Callable[[C], Size],
         *,
         width: int,
-        budget: Budget,
+        budget: RunBudget,
         improved: Callable[[C], object] = lambda best: None,
         step: Callable[[str, C], None] = lambda name, best: None,
     ) -> None:
@@ -94,7 +94,7 @@ class ReductionProblem(Generic[C]):
     def without_budget(self) -> ReductionProblem[C]:
         """The same problem, from here on without bounds."""
         unbounded = copy.copy(self)
-        unbounded._budget = Budget()
+        unbounded._budget = RunBudget()
         return unbounded
 
     def step(self, name: str) -> None:
@@ -143,52 +143,54 @@ class ReductionProblem(Generic[C]):
                     return
                 self._rejected.clear()
 
-    def sweep(self, proposal: Proposal[C, P], chunks: bool = True, smaller: bool = True) -> None:
+    def sweep(self, patch_set: PatchSet[C, P], chunks: bool = True, smaller: bool = True) -> None:
         """Apply as many of the patches as keep the failure: with ``chunks`` all at once, then halves, down to one by
         one. ``smaller``: only those that make the candidate smaller."""
-        left = [patch for patch in proposal.patches if proposal.fingerprint(patch) not in self._rejected]
+        left = [patch for patch in patch_set.patches if patch_set.fingerprint(patch) not in self._rejected]
         base, taken = self.best, list[P]()
         size = len(left) if chunks else 1
         while size >= 1 and left:
             groups = [left[at : at + size] for at in range(0, len(left), size)]
             # What is taken at the front of the list leaves less to try behind it: a few at a time, as they run.
             for at in range(0, len(groups), self._width):
-                taken += self._wave(proposal, base, taken, groups[at : at + self._width], smaller)
+                taken += self._wave(patch_set, base, taken, groups[at : at + self._width], smaller)
             done = {id(patch) for patch in taken}
             left = [patch for patch in left if id(patch) not in done]
             size //= 2
-        combined = proposal.apply(taken) if taken else None
+        combined = patch_set.apply(taken) if taken else None
         if combined is not None and (self.best == base or self.size(combined) <= self.size(self.best)):
             self._take(combined)
 
-    def _wave(self, proposal: Proposal[C, P], base: C, taken: list[P], groups: list[list[P]], smaller: bool) -> list[P]:
+    def _wave(
+        self, patch_set: PatchSet[C, P], base: C, taken: list[P], groups: list[list[P]], smaller: bool
+    ) -> list[P]:
         """The patches of those groups that keep the failure, together and with the patches taken before."""
-        candidates = [proposal.apply([*taken, *group]) for group in groups]
+        candidates = [patch_set.apply([*taken, *group]) for group in groups]
         if smaller:
-            than = proposal.apply(taken) if taken else base
+            than = patch_set.apply(taken) if taken else base
             candidates = [self.smaller(candidate, than) for candidate in candidates]
         verdicts = self._ask(candidates)
         for group, verdict in zip(groups, verdicts, strict=True):
-            fingerprint = proposal.fingerprint(group[0]) if len(group) == 1 else None
+            fingerprint = patch_set.fingerprint(group[0]) if len(group) == 1 else None
             if fingerprint is not None and verdict in (Verdict.OTHER, Verdict.COMPILES):
                 self._rejected.add(fingerprint)
         good = [group for group, verdict in zip(groups, verdicts, strict=True) if verdict is Verdict.SAME]
-        return [patch for group in self._together(proposal, taken, good) for patch in group]
+        return [patch for group in self._together(patch_set, taken, good) for patch in group]
 
-    def _together(self, proposal: Proposal[C, P], taken: list[P], good: list[list[P]]) -> list[list[P]]:
+    def _together(self, patch_set: PatchSet[C, P], taken: list[P], good: list[list[P]]) -> list[list[P]]:
         """As many of the groups, each good alone, as are good together."""
         if len(good) <= 1:
             return good
-        combined = proposal.apply([*taken, *(patch for group in good for patch in group)])
+        combined = patch_set.apply([*taken, *(patch for group in good for patch in group)])
         if combined is not None and self._ask([combined])[0] is Verdict.SAME:
             return good
         half = len(good) // 2
-        first = self._together(proposal, taken, good[:half])
+        first = self._together(patch_set, taken, good[:half])
         held = [*taken, *(patch for group in first for patch in group)]
         rest = good[half:]
-        verdicts = self._ask([proposal.apply([*held, *group]) for group in rest])
+        verdicts = self._ask([patch_set.apply([*held, *group]) for group in rest])
         still = [group for group, verdict in zip(rest, verdicts, strict=True) if verdict is Verdict.SAME]
-        return [*first, *self._together(proposal, held, still)]
+        return [*first, *self._together(patch_set, held, still)]
 
     # ---- the oracle and the best
 

@@ -20,7 +20,7 @@ from triage.minimize.ir.run import SECONDS as IR_SECONDS
 from triage.minimize.ir.run import ReducedIR, reduce_ir
 from triage.minimize.launcher import Launcher
 from triage.minimize.oracle import CountingRunner, Oracle
-from triage.minimize.problem import Budget, BudgetUsed, ReductionProblem, Verdict
+from triage.minimize.problem import BudgetUsed, ReductionProblem, RunBudget, Verdict
 from triage.minimize.result import DOCUMENT, STOPPED, MinimizeOptions, MinimizeResult, OtherFailure, SourceSize
 from triage.minimize.result_folder import Earlier, ResultFolder
 from triage.minimize.source.compiling import Compiler
@@ -95,7 +95,7 @@ class _Reduction:
     def run(self, earlier: Earlier | None) -> MinimizeResult:
         started, options, compiler = time.monotonic(), self.options, self.compiler
         # Only the search is bounded, not what is needed to begin and to end.
-        budget = Budget(options.compiles, started + options.seconds)
+        budget = RunBudget(options.compiles, started + options.seconds)
         self.progress.step("compiling the original, to see how reliably it fails")
         failure = compiler.learn(self.original, options.repeat)
         repeat = options.repeat or failure.repeats

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from triage.minimize.ir.edits import TextProblem
-from triage.minimize.problem import Budget, ReductionProblem, Size, Verdict
+from triage.minimize.problem import ReductionProblem, RunBudget, Size, Verdict
 
 
 class HasWords:
@@ -14,7 +14,7 @@ class HasWords:
     def __init__(self, *words: str) -> None:
         self.words = words
 
-    def ask(self, candidates: Sequence[str | None], alike: Callable[[str], None], budget: Budget) -> list[Verdict]:
+    def ask(self, candidates: Sequence[str | None], alike: Callable[[str], None], budget: RunBudget) -> list[Verdict]:
         verdicts = []
         for text in candidates:
             same = text is not None and all(word in text for word in self.words)
@@ -25,4 +25,4 @@ class HasWords:
 
 
 def problem(text: str, size: Callable[[str], Size], *words: str) -> TextProblem:
-    return ReductionProblem(HasWords(*words), text, size, width=3, budget=Budget())
+    return ReductionProblem(HasWords(*words), text, size, width=3, budget=RunBudget())

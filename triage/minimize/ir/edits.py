@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from triage.ir.mlir import Span
-from triage.minimize.problem import Proposal, ReductionProblem
+from triage.minimize.problem import PatchSet, ReductionProblem
 
 TextProblem = ReductionProblem[str]
 
@@ -28,7 +28,7 @@ def sweep(problem: TextProblem, propose: Callable[[str], list[LinePatch]], chunk
     """Apply as many of the proposed patches as keep the failure. Back to front: later lines use earlier ones."""
     text = problem.best
     lines = text.split("\n")
-    problem.sweep(Proposal(propose(text)[::-1], lambda patches: apply(lines, patches)), chunks)
+    problem.sweep(PatchSet(propose(text)[::-1], lambda patches: apply(lines, patches)), chunks)
 
 
 def take_first(problem: TextProblem, propose: Callable[[str], list[str]]) -> None:

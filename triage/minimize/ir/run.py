@@ -21,7 +21,7 @@ from triage.minimize.ir.edits import TextProblem
 from triage.minimize.ir.failure_point import FailurePoint, NoIR, find
 from triage.minimize.ir.mlir import reduce as mlir
 from triage.minimize.ir.replays import Replays
-from triage.minimize.problem import Budget, BudgetUsed, ReductionProblem, Size
+from triage.minimize.problem import BudgetUsed, ReductionProblem, RunBudget, Size
 from triage.model.diagnosis import Kind
 from triage.model.document import Doc, Documented
 from triage.model.errors import EnvironmentFault
@@ -110,7 +110,7 @@ def reduce_ir(replays: Replays, folder: Path, step: Callable[[str], None], secon
         point.text,
         format_.measure,
         width=max(4, 3 * replays.runner.jobs),
-        budget=Budget(until=until),
+        budget=RunBudget(until=until),
         improved=lambda text: _write(file, text),
         step=report,
     )

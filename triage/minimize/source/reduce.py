@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from triage.minimize.problem import Proposal, ReductionProblem
+from triage.minimize.problem import PatchSet, ReductionProblem
 from triage.minimize.source import arguments, configuration, expressions, helpers, naming, statements
 from triage.minimize.source.specimen import Specimen
 from triage.minimize.source.view import SourcePatch, View, sound
@@ -79,7 +79,7 @@ def _run(problem: Problem, name: str, propose: Propose, chunks: bool = False, sm
     for _ in range(_MOST_SWEEPS):
         before = problem.best
         if (view := View.of(before)) is not None:
-            problem.sweep(Proposal(propose(view), view.apply, view.fingerprint), chunks, smaller)
+            problem.sweep(PatchSet(propose(view), view.apply, view.fingerprint), chunks, smaller)
         if problem.best == before:
             return
         # What nothing reads any more is not worth a patch of its own each.
