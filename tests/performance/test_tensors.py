@@ -68,7 +68,7 @@ def test_the_values_depend_on_name_and_shape_alone() -> None:
 def kept(tmp_path: Path, values: Any, **stated: Any) -> dict[str, Any]:
     """Keep one output, compare another with it."""
     reference = made("c", fill="zeros", **stated)
-    outputs.keep(torch, [reference], ["c"], tmp_path / "kept")
+    outputs.write(torch, [reference], ["c"], tmp_path / "kept")
     candidate = made("c", fill="zeros", **stated)
     candidate.stored = values(candidate.stored)
     found: dict[str, Any] = outputs.compare(torch, [candidate], ["c"], tmp_path / "kept")
@@ -83,7 +83,7 @@ def test_equal_outputs(tmp_path: Path) -> None:
 def test_a_difference_is_relative_to_the_largest_magnitude(tmp_path: Path) -> None:
     reference, candidate = made("c"), made("c", element="fp64")
     reference.stored[2, 3] = -8.0
-    outputs.keep(torch, [reference], ["c"], tmp_path / "kept")
+    outputs.write(torch, [reference], ["c"], tmp_path / "kept")
     candidate.stored[2, 3] = -8.0
     candidate.stored[0, 0] += 2.0
     found = outputs.compare(torch, [candidate], ["c"], tmp_path / "kept")
@@ -94,7 +94,7 @@ def test_nan_and_infinity_in_one_alone(tmp_path: Path) -> None:
     reference, candidate = made("c"), made("c")
     for one in (reference, candidate):
         one.stored[0, 0], one.stored[0, 1] = float("nan"), float("inf")
-    outputs.keep(torch, [reference], ["c"], tmp_path / "kept")
+    outputs.write(torch, [reference], ["c"], tmp_path / "kept")
     assert outputs.compare(torch, [candidate], ["c"], tmp_path / "kept")["undefined"] == 0
     candidate.stored[0, 1], candidate.stored[5, 3] = float("-inf"), float("nan")
     assert outputs.compare(torch, [candidate], ["c"], tmp_path / "kept")["undefined"] == 2
@@ -106,20 +106,20 @@ def test_what_is_not_zero_where_all_was_has_no_relative_difference(tmp_path: Pat
 
 
 def test_an_output_that_is_stored_transposed_is_compared_as_it_was_filled(tmp_path: Path) -> None:
-    outputs.keep(torch, [made("c")], ["c"], tmp_path / "kept")
+    outputs.write(torch, [made("c")], ["c"], tmp_path / "kept")
     found = outputs.compare(torch, [made("c", transposed=True)], ["c"], tmp_path / "kept")
     assert found["absolute"] == 0.0
 
 
 def test_the_worst_of_several_outputs_is_told(tmp_path: Path) -> None:
-    outputs.keep(torch, [made("c"), made("d")], ["c", "d"], tmp_path / "kept")
+    outputs.write(torch, [made("c"), made("d")], ["c", "d"], tmp_path / "kept")
     d = made("d")
     d.stored += 1
     assert outputs.compare(torch, [made("c"), d], ["c", "d"], tmp_path / "kept")["output"] == "d"
 
 
 def test_other_inputs_are_not_compared(tmp_path: Path) -> None:
-    outputs.keep(torch, [made("a"), made("c")], ["c"], tmp_path / "kept")
+    outputs.write(torch, [made("a"), made("c")], ["c"], tmp_path / "kept")
     assert outputs.compare(torch, [made("a", fill="ones"), made("c")], ["c"], tmp_path / "kept") == {
         "incomparable": True
     }

@@ -1,4 +1,4 @@
-"""Every difference between Triton releases that a compile meets, in one place and found by probing.
+"""All differences between Triton releases that affect a compile, detected by probing.
 
 ASTSource takes ``constants`` and an AttrsDescriptor up to 3.2 (signature without the constexprs), ``constexprs`` and
 an attribute table from 3.3 on (signature lists every argument, constexprs as "constexpr").
@@ -15,7 +15,7 @@ from . import values
 
 
 class BadCase(Exception):
-    """The case does not fit the kernel: an argument missing, unknown or of the wrong sort."""
+    """The case does not fit the kernel: an argument is missing, unknown or of the wrong kind."""
 
 
 def gpu_target(backend: str, arch: str, warp_size: int) -> Any:
@@ -46,7 +46,7 @@ def set_triton_key(key: str) -> None:
 
 
 class StubDriver:
-    """Stands in for a GPU driver: kernels' modules and Gluon on 3.4 ask it for the target, nothing launches."""
+    """Replaces the GPU driver: kernels' modules and Gluon on 3.4 query it for the target; nothing launches."""
 
     def __init__(self, target: Any, limits: Dict[str, int]) -> None:
         self._target = target
@@ -66,7 +66,7 @@ class StubDriver:
         return 0
 
     def get_active_torch_device(self) -> Any:
-        """What tutorials ask for on import; torch is the user's own then."""
+        """A torch device, for tutorials that ask for it on import; torch is then the user's own."""
         import torch
 
         return torch.device("cuda", 0)
@@ -76,14 +76,14 @@ class StubDriver:
         return dict(self._limits)
 
     def get_benchmarker(self) -> Any:
-        """Autotuners of 3.2 and later take one when they are made; nothing is ever timed."""
+        """A benchmarker, which autotuners of 3.2 and later require; nothing is ever timed."""
         return lambda call, **_: 0.0
 
     def get_empty_cache_for_benchmark(self) -> None:
-        """As above."""
+        """No cache: nothing is ever timed."""
 
     def get_device_interface(self) -> Any:
-        """The module that stands for the device; torch is the user's own then."""
+        """The device's module in torch, which is then the user's own."""
         import torch
 
         return torch.cuda
@@ -94,7 +94,7 @@ class StubDriver:
 
 
 def set_driver(target: Any, limits: Dict[str, int]) -> None:
-    """Make the stub the active driver, where this release lets one do so."""
+    """Make the stub the active driver, on releases that support it."""
     from triton.runtime.driver import driver
 
     if hasattr(driver, "set_active"):
@@ -131,7 +131,7 @@ def make_source(kernel: Any, case: Dict[str, Any]) -> Any:
 
 
 def check_options(target: Any, options: Dict[str, Any]) -> None:
-    """Every release drops an option that its back-end does not know without a word. Raises BadCase instead."""
+    """Raise BadCase for an option that the back-end does not know; every release ignores it silently."""
     from triton.compiler.compiler import make_backend
 
     known = set(getattr(type(make_backend(target).parse_options({})), "__dataclass_fields__", options))
@@ -212,7 +212,7 @@ def ptxas_version(arch: str) -> Optional[str]:
     names = ["ptxas-blackwell", "ptxas"] if int(arch) >= 100 else ["ptxas"]
     for name in names:
         if (folder / name).is_file():
-            said = subprocess.run([str(folder / name), "--version"], stdout=subprocess.PIPE, check=False).stdout
-            found = re.search(r"release (\d+\.\d+)", said.decode())
-            return found.group(1) if found else None
+            output = subprocess.run([str(folder / name), "--version"], stdout=subprocess.PIPE, check=False).stdout
+            release = re.search(r"release (\d+\.\d+)", output.decode())
+            return release.group(1) if release else None
     return None

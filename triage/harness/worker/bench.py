@@ -1,4 +1,4 @@
-"""One case launched and timed, in a process that is expendable: its own context, its own cache, its own end.
+"""Launches and times one case in an expendable process, with a context and a cache of its own.
 
 What is timed is the very configuration that was compiled before: the same ASTSource (types, constexprs, divisors)
 through ``triton.compile``, and the compiled kernel launched as it is, past the JIT and its own specialisation.
@@ -18,7 +18,7 @@ from .recorder import Recorder
 
 
 class CannotMeasure(Exception):
-    """What is missing here, in one line; it is missing for every case with this interpreter and target."""
+    """No case can be measured with this interpreter and target; the text is the reason, in one line."""
 
 
 def run(request: Dict[str, Any], result: int) -> None:
@@ -29,14 +29,14 @@ def run(request: Dict[str, Any], result: int) -> None:
     os.environ["TMPDIR"] = folder
     tempfile.tempdir = None
     try:
-        found = _measure(request, recording)
+        measurement = _measure(request, recording)
     except CannotMeasure as error:
         recording.emit("not_measured", reason=str(error), everywhere=True)
     except BaseException as error:  # SystemExit and KeyboardInterrupt are ways to fail as well
         recording.emit("not_measured", reason=_in_one_line(error), everywhere=False)
         errors.print_chain(error)
     else:
-        recording.emit("measured", **found)
+        recording.emit("measured", **measurement)
     sys.stdout.flush()
     sys.stderr.flush()
 
@@ -52,15 +52,15 @@ def _measure(request: Dict[str, Any], recording: Recorder) -> Dict[str, Any]:
     compiled = _compile(source, request)
     recording.emit("phase", doing="making the inputs")
     plan = request["plan"]
-    made = tensors.make(torch, plan["tensors"], "cuda")
+    inputs = tensors.make(torch, plan["tensors"], "cuda")
     launch.set_allocator(torch)
-    arguments = launch.arguments(source, made, plan["scalars"])
+    arguments = launch.arguments(source, inputs, plan["scalars"])
     runner = compiled[tuple(plan["grid"])]
     recording.emit("phase", doing="launching")
     runner(*arguments)
     torch.cuda.synchronize()
-    # The first launch alone saw the inputs as they were made: later ones may add to what is there.
-    comparison = _compare(torch, request, recording, made)
+    # Only the first launch saw the original inputs: later ones may accumulate into the outputs.
+    comparison = _compare(torch, request, recording, inputs)
     recording.emit("phase", doing="timing")
     times = timing.measure(torch, lambda: runner(*arguments))
     return {
@@ -105,20 +105,20 @@ def _compile(source: Any, request: Dict[str, Any]) -> Any:
     return triton.compile(source, target=target, options=dict(request["case"]["options"]))
 
 
-def _compare(torch: Any, request: Dict[str, Any], recording: Recorder, made: List[tensors.Made]) -> Any:
+def _compare(torch: Any, request: Dict[str, Any], recording: Recorder, inputs: List[tensors.Input]) -> Any:
     names = request["plan"]["outputs"]
     if not names:
         return None
     recording.emit("phase", doing="comparing the outputs")
     folder = Path(request["reference"])
     if request["first"]:
-        outputs.keep(torch, made, names, folder)
+        outputs.write(torch, inputs, names, folder)
         return None
-    return outputs.compare(torch, made, names, folder)
+    return outputs.compare(torch, inputs, names, folder)
 
 
 def _in_one_line(error: BaseException) -> str:
-    """The innermost cause: what a launch raises wraps nothing, what a compile raises often does."""
+    """The innermost cause: exceptions of a compile are often wrapped, those of a launch are not."""
     last = errors.describe(error)[-1]
     text = " ".join(last["message"].split())[:300]
     return "%s: %s" % (last["type"], text) if text else last["type"]

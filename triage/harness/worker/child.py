@@ -1,4 +1,4 @@
-"""One compile, in a process that is expendable. Everything it finds goes out through its recorder."""
+"""One compile, in an expendable process. It reports through its recorder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run_forked(request: Dict[str, Any], module: Any, missing: List[str], result:
 
 
 def run_fresh(request: Dict[str, Any], result: int) -> None:
-    """Compile in a process of its own, import included."""
+    """Compile in this fresh process, import included."""
     from . import adapter, load, stages
 
     recording = recorder.Recorder(result, request["token"], request["until"])
@@ -50,7 +50,7 @@ def _prepare(request: Dict[str, Any]) -> None:
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "cache")
     os.environ["TMPDIR"] = folder
     os.environ.update(request.get("environment", {}))
-    tempfile.tempdir = None  # It remembers the server's.
+    tempfile.tempdir = None  # Python caches the server's.
     # The Python stack at a fatal signal names the stage even where LLVM prints nothing; apart from the log,
     # whose text is the compiler's alone.
     faulthandler.enable(file=open(os.path.join(folder, "python-stack.txt"), "w"))  # lives until the end
@@ -60,17 +60,17 @@ def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
     from . import adapter, errors, ir_text, load, values
 
     try:
-        found, missing = module()
+        loaded, missing = module()
         for name in missing:
             recording.emit("missing", package=name)
-        _compile(request, found, recording)
+        _compile(request, loaded, recording)
     except (adapter.BadCase, load.BadKernel, values.BadValue, ir_text.CannotRead) as error:
         if isinstance(error, values.BadValue) and "this Triton has no" in str(error):
             # The API does not exist on this release: that is how the case fails here.
             recording.emit("error", errors=errors.describe(error))
         else:
             recording.emit("undecided", reason=str(error), input_error=True)
-    except BaseException as error:  # SystemExit and KeyboardInterrupt are ways to die as well
+    except BaseException as error:  # SystemExit and KeyboardInterrupt as well
         described = errors.describe(error)
         disk = [link for link in _chain(error) if isinstance(link, OSError) and link.errno in _DISK]
         if disk:
@@ -134,14 +134,14 @@ def _compile_text(request: Dict[str, Any], recording: recorder.Recorder) -> None
         # A pipeline makes no kernel.
         recording.emit("done", resources=None, num_ctas=None, cache_entry=None)
         return
-    made: Dict[str, Any] = {}
+    texts: Dict[str, Any] = {}
     try:
-        made, metadata = ir_text.compile_text(request)
+        texts, metadata = ir_text.compile_text(request)
     except stages.Stopped as stopped:
         metadata = stopped.metadata
     if "shared" not in metadata:
         recording.emit("note", text="how much shared memory it takes was decided before this text, and is not known")
-    _done(request, recording, made, {name: metadata.get(name) for name in _METADATA}, None)
+    _done(request, recording, texts, {name: metadata.get(name) for name in _METADATA}, None)
 
 
 _METADATA = ("shared", "num_warps", "num_ctas", "warp_size", "tmem_size", "name")

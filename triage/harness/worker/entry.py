@@ -1,4 +1,4 @@
-"""The ways to start this folder: nanny, server that forks, one fresh compile, one case launched and timed."""
+"""Entry points of the worker: nanny, fork server, one fresh compile, one timed launch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def main(arguments: list[str]) -> None:
-    """``nanny FD FOLDER``: the process above all others, in triage's own interpreter. ``serve FD``: a toolchain
+    """``nanny FD FOLDER``: the root of all processes, in triage's own interpreter. ``serve FD``: a toolchain
     server on that socket. ``fresh FILE FD``: one compile, result on that pipe. ``bench FILE FD``: one case
     launched and timed, likewise."""
     if arguments[0] == "serve":

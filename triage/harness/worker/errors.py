@@ -9,7 +9,7 @@ import traceback
 from typing import Any, Dict, List, Optional
 
 MAX_TEXT = 8 * 1024
-"""Characters kept of one message: ptxas errors quote whole kernels, which the log holds as well."""
+"""Maximal characters of one message: ptxas errors quote whole kernels, which the log has as well."""
 MAX_CHAIN = 12
 MAX_FRAMES = 24
 
@@ -27,7 +27,7 @@ def describe(error: BaseException) -> List[Dict[str, Any]]:
 
 
 def print_chain(error: BaseException) -> None:
-    """What the user's own program would have shown on standard error."""
+    """Print the traceback as the user's own program would have."""
     try:
         traceback.print_exception(type(error), error, error.__traceback__)
     except Exception:  # __str__ of a user's exception is user code
@@ -43,8 +43,8 @@ def _one(error: BaseException) -> Dict[str, Any]:
         "frames": [_frame(frame.filename, frame.lineno or 0, frame.name, frame.line or "") for frame in frames],
     }
     try:
-        described.update(_kernel_place(error))
-    except Exception:  # a place that cannot be told must not hide the error itself
+        described.update(_kernel_location(error))
+    except Exception:  # an unknown location must not hide the error itself
         described["place_unknown"] = True
     return described
 
@@ -60,7 +60,7 @@ def _message(error: BaseException) -> str:
         return "<%s raised in __str__>" % type(failure).__name__
 
 
-def _kernel_place(error: BaseException) -> Dict[str, Any]:
+def _kernel_location(error: BaseException) -> Dict[str, Any]:
     source, node = getattr(error, "src", None), getattr(error, "node", None)
     line = getattr(node, "lineno", None)
     if not isinstance(source, str) or line is None:
@@ -74,12 +74,12 @@ def _kernel_place(error: BaseException) -> Dict[str, Any]:
     plain = function.fn
     first, indent = _definition(plain)
     file = plain.__code__.co_filename
-    place = _frame(file, first + line - 1, plain.__name__, linecache.getline(file, first + line - 1).rstrip())
-    return {"kernel_line": place, "kernel_column": None if column is None else column + indent}
+    location = _frame(file, first + line - 1, plain.__name__, linecache.getline(file, first + line - 1).rstrip())
+    return {"kernel_line": location, "kernel_column": None if column is None else column + indent}
 
 
 def _owner(source: str) -> Any:
-    """The JITFunction with that source: the error holds the text only, so look at all that are alive."""
+    """The JITFunction with that source: the error has only the text, so search all live objects."""
     from .load import is_jitted
 
     for candidate in gc.get_objects():

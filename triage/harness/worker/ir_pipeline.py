@@ -1,8 +1,8 @@
 """The pipeline that an MLIR reproducer names, run on the reproducer's module.
 
-No release lets Python parse the text of a pipeline. But the back-end, asked for its stages, makes every pipeline that
-it would run (see ``ir_shadow.py``), and each can be spelled: the whole of a stage, or the one pass that a crash left.
-What is spelled like the reproducer's is what it names, with the back-end's own arguments.
+No release lets Python parse the text of a pipeline. But the back-end's stages build every pipeline that they would run
+(see ``ir_shadow.py``), and each can be printed: the whole of a stage, or the one pass that a crash left. The pipeline
+with the same text as the reproducer's is run, with the back-end's own arguments.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _MLIR_STAGES = ("ttir", "ttgir", "llir")
 
 
 class _Enough(Exception):
-    """What follows in a stage is LLVM's."""
+    """Ends a stage where LLVM's part begins."""
 
 
 class _NoModule:
-    """Stands in for the module of a stage: of a real one that is not what the stage expects, questions are asserted."""
+    """Replaces the module of a stage, which asserts on a real module that it does not expect."""
 
     def __init__(self, context: Any) -> None:
         self.context = context
@@ -54,8 +54,8 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> str:
     adapter.check_options(adapter.gpu_target(**request["target"]), options)
     backend, context = ir_text.backend_and_context(request["target"])
     parsed = backend.parse_options(dict(options))
-    found = _find(wanted, list(_pipelines(backend, parsed, context, request)), context)
-    if found is None:
+    pipeline = _find(wanted, list(_pipelines(backend, parsed, context, request)), context)
+    if pipeline is None:
         raise adapter.BadCase(
             "no stage for %s:%s runs %s with these options; give those that it was compiled with, and its release with "
             "--triton" % (request["target"]["backend"], request["target"]["arch"], _short(wanted))
@@ -63,9 +63,9 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> str:
     module = ir_text.read(path, context)
     manager = ir.pass_manager(context)
     manager.enable_debug()
-    for step in found.steps:
+    for step in pipeline.steps:
         step.add(manager)
-    recording.begin(found.stage)
+    recording.begin(pipeline.stage)
     _run(manager, module)
     recording.end()
     return "what was run is %s, and nothing behind it" % _short(wanted)
@@ -73,8 +73,8 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> str:
 
 def named(text: str) -> Optional[str]:
     """The pipeline of a reproducer, as :func:`_plain` has it; None where the text is none."""
-    found = _PIPELINE.findall(text.rpartition("{-#")[2])
-    return _plain(found[-1]) if found else None
+    pipelines = _PIPELINE.findall(text.rpartition("{-#")[2])
+    return _plain(pipelines[-1]) if pipelines else None
 
 
 def _plain(spelled: str) -> str:
@@ -83,7 +83,7 @@ def _plain(spelled: str) -> str:
     for name in ("builtin.module", "any"):
         if text.startswith(name + "(") and text.endswith(")"):
             text = text[len(name) + 1 : -1]
-    return re.sub(r"\{ ?([^{}]*?) ?\}", lambda found: "{%s}" % " ".join(sorted(found.group(1).split())), text)
+    return re.sub(r"\{ ?([^{}]*?) ?\}", lambda match: "{%s}" % " ".join(sorted(match.group(1).split())), text)
 
 
 def _short(pipeline: str) -> str:
@@ -93,12 +93,12 @@ def _short(pipeline: str) -> str:
 
 
 def _pipelines(backend: Any, options: Any, context: Any, request: Dict[str, Any]) -> Iterator[Pipeline]:
-    """All that the stages of MLIR would run, of which nothing runs."""
-    found: List[Pipeline] = []
+    """All pipelines that the stages of MLIR would run; none of them runs."""
+    recorded: List[Pipeline] = []
     stage = ""
 
     def note(module: Any, steps: List[ir_shadow.PassStep], tag: Tuple[Any, ...]) -> None:
-        found.append(Pipeline(stage, list(steps)))
+        recorded.append(Pipeline(stage, list(steps)))
 
     def enough(*arguments: Any) -> None:
         raise _Enough
@@ -115,24 +115,24 @@ def _pipelines(backend: Any, options: Any, context: Any, request: Dict[str, Any]
             try:
                 known[stage](_NoModule(context), metadata)
             except Exception:
-                # A stage that looks at what its passes would have made of the module has told its passes by then.
+                # A stage that inspects the result of its passes has been recorded by then.
                 pass
             finally:
                 recorder.current = current
-    yield from found
+    yield from recorded
 
 
 def _find(wanted: str, pipelines: List[Pipeline], context: Any) -> Optional[Pipeline]:
-    """The pipeline, or the part of one, that is spelled so; a pass known by its name alone has to be the only one."""
-    for one in pipelines:
-        if _spelled(one.steps, context) == wanted:
-            return one
-    single = [Pipeline(one.stage, [step]) for one in pipelines for step in one.steps]
-    spelled = [(_spelled(one.steps, context), one) for one in single]
-    for text, one in spelled:
+    """The pipeline, or the single pass, with that text; a pass matches by name alone if only one has it."""
+    for pipeline in pipelines:
+        if _spelled(pipeline.steps, context) == wanted:
+            return pipeline
+    passes = [Pipeline(pipeline.stage, [step]) for pipeline in pipelines for step in pipeline.steps]
+    spelled = [(_spelled(single.steps, context), single) for single in passes]
+    for text, single in spelled:
         if text == wanted:
-            return one
-    alike = {text: one for text, one in spelled if text is not None and text.partition("{")[0] == wanted}
+            return single
+    alike = {text: single for text, single in spelled if text is not None and text.partition("{")[0] == wanted}
     return next(iter(alike.values())) if len(alike) == 1 else None
 
 
@@ -148,24 +148,24 @@ def _spelled(steps: List[ir_shadow.PassStep], context: Any) -> Optional[str]:
 
 
 def _spelled_by_reproducer(manager: Any, context: Any) -> Optional[str]:
-    """Up to 3.2 a reproducer, written before the run, is what spells a pipeline. The run is of an empty module, in a
-    process of its own: a pass may not bear that."""
+    """The text of a pipeline up to 3.2, from the reproducer that is written before the run. An empty module is run, in
+    a process of its own: a pass may crash on it."""
     with tempfile.TemporaryDirectory() as folder:
-        empty, said = Path(folder, "empty.mlir"), Path(folder, "said.mlir")
+        empty, spelling = Path(folder, "empty.mlir"), Path(folder, "spelling.mlir")
         empty.write_text("module {\n}\n")
         pid = os.fork()
         if pid == 0:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, 1)
-            os.dup2(nowhere, 2)
+            devnull = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(devnull, 1)
+            os.dup2(devnull, 2)
             try:
-                os.environ["TRITON_REPRODUCER_PATH"] = str(said)
+                os.environ["TRITON_REPRODUCER_PATH"] = str(spelling)
                 manager.enable_debug()
                 _run(manager, ir_text.read(empty, context))
             finally:
                 os._exit(0)
         os.waitpid(pid, 0)
-        return named(said.read_text(errors="replace")) if said.exists() else None
+        return named(spelling.read_text(errors="replace")) if spelling.exists() else None
 
 
 def _run(manager: Any, module: Any) -> None:

@@ -1,8 +1,8 @@
-"""A compile that writes down what every pass and every stage was given, before it is run.
+"""Records the input of every pass and every stage of a compile, before it runs.
 
-The journal is a file of one JSON object a line; its last line says where the compile ended, however it ended. With
-``step`` each pass runs in a pass manager of its own and the module before it is kept, otherwise each pipeline runs
-whole and the module before that is kept.
+The journal is a file of one JSON object a line; its last line shows where the compile ended. With
+``step`` each pass runs in a pass manager of its own and the module before it is written, else each pipeline runs as a
+whole and the module before that is written.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _UNPRINTABLE_AFTER = "add_di_scope"
 
 
 class Journal:
-    """Writes below ``folder``. ``step``: pass by pass."""
+    """The journal in ``folder``. ``step``: pass by pass."""
 
     def __init__(self, folder: Path, step: bool) -> None:
         self._folder, self._step = folder, step
@@ -36,22 +36,22 @@ class Journal:
         self._kept: List[Path] = []
 
     def install(self, compiler: Any) -> None:
-        """Listen to a backend's class from now on."""
-        heard = {"llvm.to_module": self._to_module, "llvm.translate_to_asm": self._called}
-        ir_shadow.install(compiler, self._run, heard)
+        """Record the stages and pipelines of a back-end's class."""
+        callbacks = {"llvm.to_module": self._to_module, "llvm.translate_to_asm": self._called}
+        ir_shadow.install(compiler, self._run, callbacks)
         original = compiler.add_stages
 
         @functools.wraps(original)
         def add_stages(backend: Any, known: Dict[str, Any], *rest: Any, **named: Any) -> Any:
             result = original(backend, known, *rest, **named)
             for name, function in list(known.items()):
-                known[name] = self._heard(name, function)
+                known[name] = self._recorded(name, function)
             return result
 
         compiler.add_stages = add_stages
 
-    def listen_to_commands(self) -> None:
-        """Write down how the assembler is called."""
+    def record_commands(self) -> None:
+        """Record the calls of the assembler."""
         original = subprocess.run
 
         @functools.wraps(original)
@@ -65,7 +65,7 @@ class Journal:
     def _called(self, source: str, *arguments: Any) -> None:
         self._write("call", None, arguments=[ir_shadow.encode(argument) for argument in arguments])
 
-    def _heard(self, name: str, function: Any) -> Any:
+    def _recorded(self, name: str, function: Any) -> Any:
         def stage(source: Any, metadata: Any) -> Any:
             self._stage = name
             if isinstance(source, str):
@@ -75,7 +75,7 @@ class Journal:
         return stage
 
     def _to_module(self, module: Any, *_: Any) -> None:
-        """MLIR is done; what follows in this stage is LLVM's."""
+        """MLIR is done; the rest of the stage is LLVM's."""
         self._write("llvm", self._print(module))
 
     def _run(self, module: Any, steps: List[ir_shadow.PassStep], tag: Tuple[Any, ...]) -> None:
@@ -84,8 +84,8 @@ class Journal:
             self._write("pipeline", self._print(module), steps=[step.encoded() for step in steps])
             self._run_real(module, steps, tag)
             return
-        for place, step in enumerate(steps):
-            self._write("pass", self._print(module, first=place == 0), steps=[step.encoded()])
+        for index, step in enumerate(steps):
+            self._write("pass", self._print(module, first=index == 0), steps=[step.encoded()])
             self._run_real(module, [step], tag)
 
     def _run_real(self, module: Any, steps: List[ir_shadow.PassStep], tag: Tuple[Any, ...]) -> None:
@@ -119,10 +119,10 @@ class Journal:
 
 
 def install(task: Dict[str, Any]) -> None:
-    """Write the journal of what this process compiles from now on."""
+    """Record what this process compiles from now on."""
     from triton.backends import backends
 
     journal = Journal(Path(task["folder"]), task["step"])
-    journal.listen_to_commands()
+    journal.record_commands()
     for backend in backends.values():
         journal.install(backend.compiler)

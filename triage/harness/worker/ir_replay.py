@@ -1,7 +1,6 @@
-"""One pass, or one stage, on a text of IR: what failed in a compile, without the rest of it.
+"""Runs some passes, or one stage, on a text of IR.
 
-Reading the text is told as stage ``source``: what fails there is a text that cannot be read, never the failure that
-is looked for.
+Reading the text is reported as stage ``source``: a failure there means that the text cannot be read.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ _NOTHING_USED = {
     "shared_bytes": 0, "registers": None, "spill_bytes": None, "tensor_core": "none", "tensor_memory_columns": None,
     "threads": None, "warp_specialized": False, "register_copies": 0,
 }  # fmt: skip
-"""A pass that succeeds makes no kernel."""
+"""Resources of a pass that succeeds, which makes no kernel."""
 
 
 def run(request: Dict[str, Any], recording: recorder.Recorder) -> None:
-    """Do what ``request["ir"]`` asks; an error leaves as it is raised."""
+    """Perform the task ``request["ir"]``; errors propagate."""
     task = request["ir"]
     recording.begin("source")
     backend, context = ir_text.backend_and_context(request["target"])
@@ -41,7 +40,7 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> None:
 
 
 def _module(path: Path, context: Any) -> Any:
-    """The module of a file, verified; None where the text is no valid module of this release."""
+    """The module of a file, verified; None where the text is not a valid module of this release."""
     from triton._C.libtriton import ir
 
     try:
@@ -64,7 +63,7 @@ def _run_passes(module: Any, context: Any, task: Dict[str, Any], recording: reco
         if hasattr(manager, "get_pipeline_str"):
             Path(spelling).write_text(manager.get_pipeline_str())
         else:
-            # Up to 3.2 the reproducer, written before the run, is what spells the pipeline.
+            # Up to 3.2 only the reproducer, written before the run, has the text of the pipeline.
             os.environ["TRITON_REPRODUCER_PATH"] = spelling
     recording.begin(task["stage"])
     try:
@@ -87,12 +86,12 @@ def _run_stage(payload: Any, backend: Any, request: Dict[str, Any]) -> None:
 
 
 def _run_none(module: Any, steps: List[ir_shadow.PassStep], tag: Tuple[Any, ...]) -> None:
-    """In the place of a pipeline."""
+    """Replaces the running of a pipeline."""
 
 
 def _describe(module: Any, to: Path) -> None:
-    """The module as this release prints it, without locations where it can, and of every operation, in the order in
-    which they end, the name and the types of its results."""
+    """Write the module as this release prints it, without locations if possible, and each operation's name and result
+    types, in the order in which the operations end."""
     operations: List[Any] = []
 
     def see(operation: Any) -> None:

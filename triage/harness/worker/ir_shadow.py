@@ -2,7 +2,7 @@
 
 Every release from 3.0 on makes a pipeline with ``ir.pass_manager`` and ``passes.….add_…(pm, …)``, and reaches ``ir``,
 ``passes``, ``nvidia``, ``amd`` and ``llvm`` as globals of the backend's module. Replaced there, in a process that is
-expendable, they tell which pass is added with which arguments, and hand the running of the pipeline to somebody else.
+expendable, they record which pass is added with which arguments, and hand the running of the pipeline to a callback.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class PassStep:
 
 
 class Manager:
-    """Stands in for a pass manager: collects steps, and gives them to ``run`` of its watcher."""
+    """Replaces a pass manager: collects steps, and passes them to the callback ``run``."""
 
     def __init__(self, context: Any, run: Callable[[Any, List[PassStep], Tuple[Any, ...]], Any]) -> None:
         self.context, self._run = context, run
         self.steps: List[PassStep] = []
 
     def enable_debug(self) -> bool:
-        """What the real one says where no dump was asked for."""
+        """False, as the real one returns without a request for dumps."""
         return False
 
     def run(self, module: Any, *tag: Any) -> Any:
@@ -52,29 +52,31 @@ class Manager:
 
 
 class _Shadow:
-    """A module of libtriton seen through: adders are recorded when they are given a :class:`Manager`, and calls named
-    in ``heard`` are told before they happen."""
+    """A proxy of a module of libtriton: adders are recorded when their argument is a :class:`Manager`, and functions
+    named in ``callbacks`` are announced before they are called."""
 
-    def __init__(self, path: str, real: Any, replaced: Dict[str, Any], heard: Dict[str, Callable[..., None]]) -> None:
-        self._path, self._real, self._replaced, self._heard = path, real, replaced, heard
+    def __init__(
+        self, path: str, real: Any, replaced: Dict[str, Any], callbacks: Dict[str, Callable[..., None]]
+    ) -> None:
+        self._path, self._real, self._replaced, self._callbacks = path, real, replaced, callbacks
 
     def __getattr__(self, name: str) -> Any:
         path = "%s.%s" % (self._path, name)
         if path in self._replaced:
             return self._replaced[path]
-        found = getattr(self._real, name)
-        if isinstance(found, ModuleType):
-            return _Shadow(path, found, self._replaced, self._heard)
-        if not callable(found) or isinstance(found, type):
-            return found
+        real = getattr(self._real, name)
+        if isinstance(real, ModuleType):
+            return _Shadow(path, real, self._replaced, self._callbacks)
+        if not callable(real) or isinstance(real, type):
+            return real
 
         def call(*arguments: Any, **named: Any) -> Any:
             if arguments and isinstance(arguments[0], Manager):
-                arguments[0].steps.append(PassStep(path, found, arguments[1:], named))
+                arguments[0].steps.append(PassStep(path, real, arguments[1:], named))
                 return None
-            if path in self._heard:
-                self._heard[path](*arguments)
-            return found(*arguments, **named)
+            if path in self._callbacks:
+                self._callbacks[path](*arguments)
+            return real(*arguments, **named)
 
         return call
 
@@ -82,14 +84,14 @@ class _Shadow:
 def install(
     compiler: Any,
     run: Callable[[Any, List[PassStep], Tuple[Any, ...]], Any],
-    heard: Dict[str, Callable[..., None]],
+    callbacks: Dict[str, Callable[..., None]],
 ) -> None:
     """Put the stand-ins into the module of a backend's class; ``run`` gets every pipeline."""
     names = compiler.make_llir.__globals__
     replaced = {"ir.pass_manager": lambda context: Manager(context, run)}
     for name in _NAMES:
         if isinstance(names.get(name), ModuleType):
-            names[name] = _Shadow(name, names[name], replaced, heard)
+            names[name] = _Shadow(name, names[name], replaced, callbacks)
 
 
 def encode(value: Any) -> Any:
@@ -109,7 +111,7 @@ def encode(value: Any) -> Any:
 
 
 def _home(kind: type) -> str:
-    """The module of libtriton in which a class stands, where the class itself does not say."""
+    """The module of libtriton that has a class, if the class itself does not name it."""
     from triton._C import libtriton
 
     for name in _NAMES:
@@ -119,13 +121,13 @@ def _home(kind: type) -> str:
 
 
 def resolve(path: str) -> Any:
-    """What a dotted name below libtriton means. Raises AttributeError where this release has it not."""
+    """The object of a dotted name below libtriton. Raises AttributeError where this release does not have it."""
     from triton._C import libtriton
 
-    found: Any = libtriton
+    value: Any = libtriton
     for part in path.split("."):
-        found = getattr(found, part)
-    return found
+        value = getattr(value, part)
+    return value
 
 
 def decode(value: Any) -> Any:
@@ -135,10 +137,10 @@ def decode(value: Any) -> Any:
     if isinstance(value, dict) and "$dict" in value:
         return {decode(key): decode(item) for key, item in value["$dict"]}
     if isinstance(value, dict):
-        made = resolve(value["$new"])()
+        instance = resolve(value["$new"])()
         for name, held in value["fields"].items():
-            setattr(made, name, held)
-        return made
+            setattr(instance, name, held)
+        return instance
     return value
 
 

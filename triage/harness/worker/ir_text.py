@@ -1,8 +1,8 @@
-"""A kernel that is a text of IR, as a stage left it: compiled from the stage behind it to the binary.
+"""Compiles a text of IR, the output of some stage, from the next stage to the binary.
 
 Triton's own ``compile`` of such a file takes TTIR, TTGIR and PTX alone, each release in its own way; here the stages
-are called one by one, as it calls them. Reading the text is told as stage ``source``: what fails there is a text that
-this release cannot read, and no failure of the compile.
+are called one by one, as it calls them. Reading the text is reported as stage ``source``: a failure there means that
+this release cannot read the text, and is not a failure of the compile.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ ENDINGS = {
 MLIR = frozenset({"source", "glir", "ttir", "ttgir", "mlir"})
 _LANGUAGES = ("triton", "gluon")
 """In the order of triton.backends.compiler.Language."""
-_MOST_SAID = 160
+_MOST_MESSAGE = 160
 
 
 class CannotRead(Exception):
-    """The text is none of this release's."""
+    """This release cannot read the text."""
 
 
 def backend_and_context(target: Dict[str, Any]) -> Tuple[Any, Any]:
@@ -57,49 +57,49 @@ def stages(backend: Any, options: Any, language: str) -> Dict[str, Callable[...,
 
 
 def read(path: Path, context: Any) -> Any:
-    """The module of a file, verified. Raises CannotRead with what MLIR says."""
+    """The module of a file, verified. Raises CannotRead with MLIR's message."""
     from triton._C.libtriton import ir
 
-    with _overheard() as said:
+    with _captured_stderr() as printed:
         try:
             module = ir.parse_mlir_module(str(path), context)
         except RuntimeError as error:
-            module, said.reason = None, str(error)
+            module, printed.reason = None, str(error)
     if module is None:
-        raise CannotRead(_reason(said, path))
+        raise CannotRead(_reason(printed, path))
     module.context = context
     return module
 
 
 def compile_text(request: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-    """Run the stages that follow; returns what they made, by stage, and the metadata. Each text goes to the folder of
-    Triton's cache when it is there, as in a compile of a kernel. Raises BadCase, CannotRead, and what a stage raises.
+    """Run the stages that follow; returns their outputs, by stage, and the metadata. Each output is written to the
+    folder of Triton's cache at once, as in a compile of a kernel. Raises BadCase, CannotRead, and what a stage raises.
     """
     from triton._C.libtriton import llvm
 
     path, case = Path(request["path"]), request["case"]
-    given = ENDINGS[path.suffix]
+    own = ENDINGS[path.suffix]
     target = adapter.gpu_target(**request["target"])
     adapter.check_options(target, case["options"])
     backend, context = backend_and_context(request["target"])
     options = backend.parse_options(dict(case["options"]))
-    known = stages(backend, options, "gluon" if given == "glir" else case["language"])
+    known = stages(backend, options, "gluon" if own == "glir" else case["language"])
     names = list(known)
-    if given != "source" and given not in names:
+    if own != "source" and own not in names:
         raise adapter.BadCase("%s is not what a stage for %s makes: %s" % (path.name, target.backend, ", ".join(names)))
-    payload: Any = read(path, context) if given in MLIR else path.read_text(errors="replace")
-    if given not in MLIR:
+    payload: Any = read(path, context) if own in MLIR else path.read_text(errors="replace")
+    if own not in MLIR:
         llvm.init_targets()
     folder = Path(os.environ["TRITON_CACHE_DIR"]) / "text"
     folder.mkdir(parents=True)
-    _keep(folder, request["kernel"], given, payload)
+    _keep(folder, request["kernel"], own, payload)
     metadata = dict(options.__dict__, hash="", target=target)
-    made: Dict[str, Any] = {given: str(payload)}
-    for name in names[0 if given == "source" else names.index(given) + 1 :]:
+    outputs: Dict[str, Any] = {own: str(payload)}
+    for name in names[0 if own == "source" else names.index(own) + 1 :]:
         payload = known[name](payload, metadata)
-        made[name] = payload if isinstance(payload, bytes) else str(payload)
-        _keep(folder, request["kernel"], name, made[name])
-    return made, metadata
+        outputs[name] = payload if isinstance(payload, bytes) else str(payload)
+        _keep(folder, request["kernel"], name, outputs[name])
+    return outputs, metadata
 
 
 def _keep(folder: Path, kernel: str, stage: str, payload: Any) -> None:
@@ -107,36 +107,36 @@ def _keep(folder: Path, kernel: str, stage: str, payload: Any) -> None:
     (folder / ("%s.%s" % (kernel[:150], stage))).write_bytes(data)
 
 
-class _Said:
+class _Printed:
     text = ""
     reason = ""
 
 
 @contextmanager
-def _overheard() -> Iterator[_Said]:
-    """What is printed on standard error goes on to the log, and is here as well."""
-    said = _Said()
+def _captured_stderr() -> Iterator[_Printed]:
+    """Capture standard error, and print it to the log afterwards."""
+    printed = _Printed()
     sys.stderr.flush()
     before = os.dup(2)
     with tempfile.TemporaryFile() as file:
         os.dup2(file.fileno(), 2)
         try:
-            yield said
+            yield printed
         finally:
             os.dup2(before, 2)
             os.close(before)
             file.seek(0)
             data = file.read()
-            said.text = data.decode("utf-8", "replace")
-            sys.stderr.write(said.text)
+            printed.text = data.decode("utf-8", "replace")
+            sys.stderr.write(printed.text)
 
 
-def _reason(said: _Said, path: Path) -> str:
+def _reason(printed: _Printed, path: Path) -> str:
     import triton
 
-    found = re.search(r":(\d+):\d+\)?: error: ([^\n]+)", said.text)
-    why = "line %s: %s" % found.groups() if found else said.reason
+    error = re.search(r":(\d+):\d+\)?: error: ([^\n]+)", printed.text)
+    why = "line %s: %s" % error.groups() if error else printed.reason
     return "Triton %s cannot read this text (%s); IR belongs to the release that wrote it" % (
         triton.__version__,
-        why[:_MOST_SAID],
+        why[:_MOST_MESSAGE],
     )

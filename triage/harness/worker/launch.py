@@ -1,8 +1,8 @@
-"""Calling a kernel that ``triton.compile`` gave, on every release: ``compiled[grid](*arguments)``.
+"""Arguments for launching a result of ``triton.compile`` on every release: ``compiled[grid](*arguments)``.
 
 The launcher takes one value for each name of the source's signature (``CudaLauncher`` in triton/backends/nvidia/
-driver.py): up to 3.2 that is every argument but the constexprs, from 3.3 on every argument, with anything at all in
-the places of the constexprs. Tensor descriptors are objects on the host side from 3.4 on. Observed with each of the
+driver.py): up to 3.2 that is every argument but the constexprs, from 3.3 on every argument, with any value for the
+constexprs. Tensor descriptors are objects on the host side from 3.4 on. Observed with each of the
 releases from 3.0 to 3.9, through their own launchers.
 """
 
@@ -13,34 +13,36 @@ from typing import Any, Dict, List
 from . import tensors
 
 
-class CannotLaunch(Exception):
-    """This release's launcher cannot pass one of the arguments; ``str`` says which."""
+class UnsupportedArgument(Exception):
+    """This release's launcher cannot pass one of the arguments; the text names it."""
 
 
-def arguments(source: Any, made: List[tensors.Made], scalars: Dict[str, Any]) -> List[Any]:
-    """The values of a launch, in the launcher's order. Raises CannotLaunch, and ImportError on releases without
+def arguments(source: Any, inputs: List[tensors.Input], scalars: Dict[str, Any]) -> List[Any]:
+    """The values of a launch, in the launcher's order. Raises UnsupportedArgument, and ImportError on releases without
     host-side descriptors."""
     _check_halves(source)
     values: Dict[str, Any] = dict(scalars)
-    for one in made:
-        values[one.name] = _descriptor(one) if one.block else one.stored
+    for tensor in inputs:
+        values[tensor.name] = _descriptor(tensor) if tensor.block else tensor.stored
     return [values.get(name) for name in source.signature]
 
 
 def _check_halves(source: Any) -> None:
     """Up to 3.3 a half is handed over as a C float, of which the kernel reads the low two bytes: 0 for most values.
-    Nobody meets that through the JIT, which makes every Python float an fp32."""
+    The JIT never does this: it passes every Python float as an fp32."""
     import triton
 
     for name, type_ in source.signature.items():
         if type_ in ("fp16", "bf16") and not hasattr(triton, "knobs"):
-            raise CannotLaunch("%s: the launcher of Triton %s loses %s scalars" % (name, triton.__version__, type_))
+            raise UnsupportedArgument(
+                "%s: the launcher of Triton %s loses %s scalars" % (name, triton.__version__, type_)
+            )
 
 
-def _descriptor(one: tensors.Made) -> Any:
+def _descriptor(tensor: tensors.Input) -> Any:
     from triton.tools.tensor_descriptor import TensorDescriptor
 
-    return TensorDescriptor.from_tensor(one.stored, one.block)
+    return TensorDescriptor.from_tensor(tensor.stored, tensor.block)
 
 
 def set_allocator(torch: Any) -> None:

@@ -1,4 +1,4 @@
-"""Stands in for ld.lld: ``link.py LIBTRITON -flavor gnu -shared INPUT -o OUTPUT``, or ``--version``.
+"""Replaces ld.lld: ``link.py LIBTRITON -flavor gnu -shared INPUT -o OUTPUT``, or ``--version``.
 
 Loads the library of a Triton that has lld built in, without importing that Triton, and links with it.
 """
@@ -14,7 +14,7 @@ _WITH_VALUE = ("-flavor", "-o")
 
 
 def main(library: str, arguments: List[str]) -> None:
-    """Link, or tell what links."""
+    """Link, or print the version."""
     if "--version" in arguments:
         print("LLD, built into %s" % library)
         return

@@ -14,12 +14,12 @@ from . import ir_text, placeholders
 
 
 class BadKernel(Exception):
-    """The module was imported, but does not hold what the case names."""
+    """The module was imported, but does not have the kernel that the case names."""
 
 
 def load_module(path: Path) -> Tuple[ModuleType, List[str]]:
-    """Import the file as its own program would; returns the host-side packages (torch, numpy) that this environment
-    does not have and that were stood in for. A text of IR is no module. Raises whatever the module raises."""
+    """Import the file as its own program would; returns it, and the host-side packages (torch, numpy) that are missing
+    here and were replaced by placeholders. For a text of IR the module is empty. Raises whatever the module raises."""
     if path.suffix in ir_text.ENDINGS:
         return ModuleType("_triage_no_module"), []
     try:
@@ -42,7 +42,7 @@ def _import(path: Path) -> ModuleType:
         root = root.parent
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
-    sys.dont_write_bytecode = True  # Nothing is left in the user's folders.
+    sys.dont_write_bytecode = True  # Write nothing into the user's folders.
     # The name must not be taken by a module of Python or Triton, and must be an identifier to be importable.
     if len(names) > 1 and all(name.isidentifier() for name in names):
         return importlib.import_module(".".join(names))
@@ -58,11 +58,11 @@ def _import(path: Path) -> ModuleType:
 
 def find_kernel(module: ModuleType, name: str) -> Any:
     """The jitted function of that name, unwrapped from autotune and heuristics decorators. Raises BadKernel."""
-    found = getattr(module, name, None)
-    if found is None:
+    value = getattr(module, name, None)
+    if value is None:
         jitted = [key for key, value in vars(module).items() if is_jitted(_unwrap(value))]
         raise BadKernel("no function %r; jitted here: %s" % (name, ", ".join(jitted) or "none"))
-    kernel = _unwrap(found)
+    kernel = _unwrap(value)
     if not is_jitted(kernel):
         raise BadKernel("%r is not decorated with @triton.jit or @gluon.jit" % name)
     return kernel
@@ -81,7 +81,7 @@ def is_jitted(value: Any) -> bool:
 
 
 def hash_kernels(module: ModuleType) -> None:
-    """Compute what Triton remembers of each kernel (its source's hash, with all it calls) once, before any fork."""
+    """Compute the hash of each kernel's source, which Triton caches, once and before any fork."""
     for value in list(vars(module).values()):
         kernel = _unwrap(value)
         if not is_jitted(kernel):
@@ -89,8 +89,8 @@ def hash_kernels(module: ModuleType) -> None:
         try:
             kernel.cache_key  # noqa: B018 - a property that remembers its value
         except Exception:
-            # A kernel that cannot be hashed shall fail in its own compile, as it does for the user; but Triton has
-            # left the placeholder for a recursion in place of the hashes by now.
+            # A kernel that cannot be hashed must fail in its own compile, as it does for the user; but Triton has left
+            # its marker of a recursion in the hashes.
             for other in gc.get_objects():
                 if is_jitted(other):
                     other.hash = None
@@ -98,7 +98,7 @@ def hash_kernels(module: ModuleType) -> None:
 
 
 def local_files(path: Path) -> List[str]:
-    """Files of the user's own that the module brought in: what a cached outcome depends on beside the kernel."""
+    """The user's own files that the module imported: a stored outcome depends on them."""
     installed = ("site-packages", "dist-packages", "lib/python")
     files = set()
     for module in list(sys.modules.values()):

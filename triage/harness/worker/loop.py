@@ -1,8 +1,8 @@
-"""The loop of a fork server: messages in, children out, ends reported. Knows nothing of Triton.
+"""The loop of a fork server: receives messages, forks children, reports their ends. Knows nothing of Triton.
 
-A server is single-threaded and does one thing at a time. It shares no lock, queue or pool with a child: a child is
-known by its process id and heard through its pipes. What a child leaves behind (its process group, daemons that it
-lost) is killed when it ends; what a server leaves behind falls to the server above, in the end to the nanny.
+A server is single-threaded. It shares no lock, queue or pool with a child: a child is known by its process id and
+reports through its pipes. What a child leaves behind (its process group, its daemons) is killed when it ends; what a
+server leaves behind is adopted by the server above, in the end by the nanny.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PARENT_CHECK_MS = 1000
 
 
 class ForkServer:
-    """The loop that all servers share: messages in, children out, ends reported."""
+    """Receives messages, forks a child for each, reports its end. ``farewell`` runs when triage is gone."""
 
     def __init__(
         self, sock: socket.socket, operations: Dict[str, Operation], farewell: Optional[Callable[[], None]] = None
@@ -38,7 +38,7 @@ class ForkServer:
         process.adopt_orphans()
 
     def say(self, message: Dict[str, Any]) -> None:
-        """Send to triage; without it there is nothing left to do."""
+        """Send to triage; exit when it is gone."""
         try:
             wire.send(self._sock, message)
         except wire.Closed:
@@ -58,7 +58,7 @@ class ForkServer:
         while True:
             ready = poll.poll(_PARENT_CHECK_MS if self._farewell is not None else None)
             if self._farewell is not None and os.getppid() != parent:
-                # Somebody else still holds triage's end of the socket, so its end did not show there.
+                # Another process still holds triage's end of the socket, so its death did not close that.
                 self._leave()
             for fd, _ in ready:
                 if fd == self._wake_read:
@@ -107,7 +107,7 @@ class ForkServer:
                 os.close(self._wake_read)
                 os.close(self._wake_write)
                 code = operation(message, fds) or 0
-            except BaseException:  # the last place where it can be seen: the attempt's own log
+            except BaseException:  # shown in the log of the run
                 traceback.print_exc()
             finally:
                 os._exit(code)
@@ -117,7 +117,7 @@ class ForkServer:
     def _reap(self) -> None:
         while True:
             try:
-                # Leave the zombie where it is: as long as it is there, nobody else gets its process id.
+                # Leave the zombie: as long as it exists, no other process gets its id.
                 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             except ChildProcessError:
                 return

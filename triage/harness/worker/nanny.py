@@ -1,8 +1,8 @@
-"""The process between triage and everything that meets a compiler. It starts them, and when triage is gone, however
-it went, it kills whatever is left below it and removes the run's folder.
+"""The process between triage and everything that runs a compiler. It starts those processes, and when triage is gone,
+for whatever reason, it kills all that is left below it and removes the run's folder.
 
-It is a subreaper in a session of its own: an orphan cannot get past it, and the terminal's Ctrl-C does not reach
-it. It imports nothing but this package's ``loop``, ``process`` and ``wire``.
+It is a subreaper in a session of its own: it adopts every orphan, and the terminal's Ctrl-C does not reach it. It
+imports nothing but this package's ``loop``, ``process`` and ``wire``.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .loop import ForkServer
 
 
 def serve(sock: socket.socket, folder: Path) -> None:
-    """Start processes on request until triage closes its end of ``sock``; then clear up."""
+    """Start processes on request until triage closes its end of ``sock``; then clean up."""
     process.limit(0)
     folder.mkdir(mode=0o700)
 
-    def clear_up() -> None:
+    def clean_up() -> None:
         _kill_all()
         shutil.rmtree(folder, ignore_errors=True)
 
-    server = ForkServer(sock, {"start": _start}, clear_up)
+    server = ForkServer(sock, {"start": _start}, clean_up)
     server.say({"op": "ready"})
     server.run()
 
@@ -42,7 +42,7 @@ def _start(message: Dict[str, Any], fds: List[int]) -> int:
 
 
 def _kill_all() -> None:
-    # Every child killed hands its own children up to here, so go on until none is left.
+    # The children of every killed child are adopted here, so continue until none is left.
     while True:
         pids = process.children()
         if not pids:

@@ -1,8 +1,8 @@
-"""Stand-ins for host-side packages that the environment under test does not have.
+"""Placeholders for host-side packages that the environment under test does not have.
 
 Kernels live in files that import torch for the code around them. A managed environment holds Triton alone, and the
-kernel needs no more: so where torch and its like are missing, the import gets an object that takes any use on the
-host side and means nothing. Names outside the list stay missing: a helper that the kernel calls must be the real one.
+kernel needs no more: so where torch and the like are missing, the import gets an object that accepts any use
+on the host side. Names outside the list stay missing: a helper that the kernel calls must be the real one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HOST_SIDE = frozenset(
 
 
 class _Meta(type):
-    """Makes the class itself a stand-in: it can be subclassed, called, compared and looked into."""
+    """Makes the class itself a placeholder: it can be subclassed, called, compared and indexed."""
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
@@ -56,14 +56,14 @@ class _Meta(type):
 
 
 def _called(make: Any, arguments: Any, named: Any) -> Any:
-    """A call with one function is a decorator's: the function stays what it is."""
+    """A call with one function is that of a decorator: return the function."""
     if len(arguments) == 1 and not named and callable(arguments[0]) and not isinstance(arguments[0], _Meta):
         return arguments[0]
     return make()
 
 
 class StandIn(metaclass=_Meta):
-    """What every attribute, call and item of a missing package is."""
+    """Every attribute, call and item of a missing package."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         return
@@ -121,7 +121,7 @@ class _Module(ModuleType):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Last in line: finds what nobody else has found, for the packages of the list."""
+    """The last finder: serves the packages of the list that no other finder has."""
 
     def __init__(self) -> None:
         self.used: List[str] = []
@@ -129,7 +129,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, fullname: str, path: Any = None, target: Any = None
     ) -> Optional[importlib.machinery.ModuleSpec]:
-        """Stand-ins for a package that is missing as a whole; a missing part of a real one stays missing."""
+        """A placeholder for a package that is missing as a whole; a missing part of a real one stays missing."""
         package = fullname.partition(".")[0]
         if package not in HOST_SIDE or (package != fullname and package not in self.used):
             return None
@@ -142,18 +142,18 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return _Module(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing to run."""
+        """Run nothing."""
 
 
 def install() -> Finder:
-    """Let missing packages of the list be found from now on."""
+    """Serve missing packages of the list from now on."""
     finder = Finder()
     sys.meta_path.append(finder)
     return finder
 
 
 def remove(finder: Finder) -> None:
-    """Take the stand-ins back, so that Triton's own questions for torch get the true answer."""
+    """Remove the placeholders, so that Triton itself does not take torch for installed."""
     sys.meta_path.remove(finder)
     for name in [name for name in sys.modules if name.partition(".")[0] in finder.used]:
         if isinstance(sys.modules[name], _Module):

@@ -1,4 +1,4 @@
-"""What one process asks of Linux so that nothing outlives triage: death signals, adoption, limits."""
+"""Linux process settings by which nothing outlives triage: death signals, adoption of orphans, limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def die_with_parent(parent: int) -> None:
-    """Be killed when ``parent`` dies, also when it died before this call."""
+    """Have this process killed when ``parent`` dies, also if it died before this call."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
@@ -29,7 +29,7 @@ def adopt_orphans() -> None:
 
 
 def limit(memory_bytes: int) -> None:
-    """No core file; and an address space that ends well above the memory limit.
+    """Disable core files, and bound the address space well above the memory limit.
 
     triage watches resident memory and kills at the limit; this is the backstop for an allocation that is faster
     than the watch, hence twice the limit above what is mapped now (LLVM and torch reserve far more than they use).
@@ -62,7 +62,7 @@ def _parent(pid: int) -> int:
 
 
 def kill_group(pid: int) -> None:
-    """SIGKILL a child and its process group; it may not have become a leader yet, or be gone already."""
+    """SIGKILL a child and its process group; it may not be a group leader yet, or may have ended."""
     for kill in (os.killpg, os.kill):
         try:
             kill(pid, signal.SIGKILL)
@@ -71,10 +71,10 @@ def kill_group(pid: int) -> None:
 
 
 def redirect(log: int) -> None:
-    """Standard input from nowhere, standard output and error to ``log``."""
-    nowhere = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nowhere, 0)
-    os.close(nowhere)
+    """Connect standard input to /dev/null, standard output and error to ``log``."""
+    devnull = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(devnull, 0)
+    os.close(devnull)
     os.dup2(log, 1)
     os.dup2(log, 2)
     # Line by line, so that Python's text and the compiler's interleave as they were printed. New objects, because

@@ -16,7 +16,7 @@ MARK = "\x1e"
 
 
 class Recorder:
-    """Writes what happens while it happens; a kill at any instruction leaves the last event behind."""
+    """Writes events as they happen; after a kill at any instruction the last event is known."""
 
     def __init__(self, fd: int, token: str, until: Optional[str] = None) -> None:
         self._fd = fd
@@ -36,7 +36,7 @@ class Recorder:
             return
 
     def begin(self, stage: str) -> None:
-        """A stage starts; the one before it, if still open, is over."""
+        """A stage starts; the stage before it, if still open, has ended."""
         self.end()
         self._stage, self._began = stage, time.perf_counter()
         self.emit("begin", stage=stage)

@@ -1,4 +1,4 @@
-"""What a compiled kernel uses, read from its assembly and from ptxas' own report. Pure functions of text.
+"""Resources of a compiled kernel, read from its assembly and from ptxas' own report. Pure functions of text.
 
 ptxas -v prints ``Used 168 registers`` and ``0 bytes spill stores, 0 bytes spill loads`` a kernel; LLVM's AMDGPU
 back-end writes ``.vgpr_count`` and the spill counts into the metadata at the end of the assembly.

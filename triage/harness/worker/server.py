@@ -1,7 +1,7 @@
 """Fork servers: a toolchain server imports Triton, a target server has compiled one kernel for its target, a case
 server has imported the user's module; each is forked from the one before and pays its cost once.
 
-None of them compiles anything of the user's itself: that happens in a fork of the case server, and only there.
+None of them compiles the user's kernels: that happens only in a fork of the case server.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .loop import ForkServer
 
 
 def serve_toolchain(sock: socket.socket) -> None:
-    """Import Triton, say so, and fork target servers until triage is gone."""
+    """Import Triton, report that, and fork target servers until triage is gone."""
     try:
         import triton
 
@@ -70,7 +70,7 @@ def _serve_target(message: Dict[str, Any], fds: List[int]) -> None:
 
 
 def _warm_up(target: Any, folder: str) -> None:
-    """Compile the tiny kernel. If it cannot be compiled for this target, the real one will say so better."""
+    """Compile the tiny kernel. If this target cannot be compiled for, the real kernel's failure shows it."""
     import triton
 
     from . import warm
@@ -108,9 +108,9 @@ def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
 
     sys.stdout.flush()
     sys.stderr.flush()
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    process.redirect(nowhere)
-    os.close(nowhere)
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    process.redirect(devnull)
+    os.close(devnull)
     load.hash_kernels(module)
     gc.freeze()  # Objects made so far stay out of collections, so that children do not copy their pages.
     server = ForkServer(sock, {"compile": compile_})

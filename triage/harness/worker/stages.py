@@ -1,7 +1,7 @@
-"""Instrumentation: where a compile is, told by Triton's own stage functions, pass managers and calls of ptxas.
+"""Instrumentation of Triton's stage functions, pass managers and calls of ptxas: reports where a compile is.
 
-Everything is installed once in the server, does nothing without a current recorder, and adds one small write a
-stage; the compiler's behaviour is not changed, except that ld.lld may be missing where only its version is asked.
+Everything is installed once in the server, does nothing without a current recorder, and adds one small write
+per stage. The compiler's behaviour is unchanged, except that ld.lld may be missing where only its version is queried.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _installed = False
 
 
 class Stopped(BaseException):
-    """As far as was asked for. Not an Exception: nothing between here and the worker may take it for a failure."""
+    """The requested stage is done. Not an Exception: no handler before the worker may treat it as a failure."""
 
     def __init__(self, metadata: Dict[str, Any]) -> None:
         super().__init__()

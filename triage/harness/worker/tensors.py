@@ -1,4 +1,4 @@
-"""Inputs, made by torch as a plan says. The values depend on the argument's name and shape alone, so that every
+"""Inputs, created by torch from a plan. The values depend on the argument's name and shape alone, so that every
 configuration, and a source that stores an operand the other way round, computes on the same numbers."""
 
 from __future__ import annotations
@@ -16,29 +16,30 @@ _DTYPES = {
 _SEED = 0x7472
 
 
-class Made:
-    """One tensor: ``stored`` is what the kernel gets, ``fingerprint`` is of the values before they were rounded to
-    the element type."""
+class Input:
+    """One tensor. ``stored``: the kernel's argument. ``fingerprint``: of the values before they were rounded to the
+    element type."""
 
     def __init__(self, name: str, stored: Any, transposed: bool, block: List[int], fingerprint: int) -> None:
         self.name, self.stored, self.transposed = name, stored, transposed
         self.block, self.fingerprint = block, fingerprint
 
     def as_filled(self) -> Any:
-        """In the order it was filled in."""
+        """The tensor in the order in which it was filled."""
         return self.stored.transpose(-1, -2) if self.transposed else self.stored
 
 
-def make(torch: Any, plans: List[Dict[str, Any]], device: str) -> List[Made]:
-    """Raises AttributeError when this torch has not the type, and what torch raises when there is no memory."""
-    made = []
+def make(torch: Any, plans: List[Dict[str, Any]], device: str) -> List[Input]:
+    """Create the tensors. Raises AttributeError when this torch does not have the type, and what torch raises without
+    memory."""
+    inputs = []
     for plan in plans:
         filled = _filled(torch, plan, device)
         stored = filled.to(getattr(torch, _DTYPES[plan["element"]]))
         if plan["transposed"]:
             stored = stored.transpose(-1, -2).contiguous()
-        made.append(Made(plan["name"], stored, plan["transposed"], plan["block"], _fingerprint(torch, filled)))
-    return made
+        inputs.append(Input(plan["name"], stored, plan["transposed"], plan["block"], _fingerprint(torch, filled)))
+    return inputs
 
 
 def _filled(torch: Any, plan: Dict[str, Any], device: str) -> Any:

@@ -16,7 +16,7 @@ _PATIENCE_MS = 30_000.0
 _WARM_UP_S = 0.2
 """An idle GPU runs at a sixth of its clock and needs tenths of a second of work to leave that."""
 _FLUSH_BYTES = 256 << 20
-"""More than any L2 cache of today holds (60 MB on an H200, 126 MB on a B200, 256 MB of LLC on an MI300X); it is what
+"""More than any current L2 cache holds (60 MB on an H200, 126 MB on a B200, 256 MB of LLC on an MI300X); it is what
 ``triton.testing.do_bench`` writes as well."""
 
 
@@ -51,14 +51,14 @@ def _times(torch: Any, launch: Callable[[], Any], flush: Any, launches: int) -> 
 
 
 def clock(torch: Any) -> str:
-    """The clock right after the launches, by nvidia-smi's word; empty where it says nothing. triage locks no clock."""
+    """The clock right after the launches, as nvidia-smi reports it, else empty. triage locks no clock."""
     try:
         uuid = "GPU-%s" % torch.cuda.get_device_properties(0).uuid
-        said = subprocess.run(
+        output = subprocess.run(
             ["nvidia-smi", "-i", uuid, "--query-gpu=clocks.sm,clocks.max.sm", "--format=csv,noheader,nounits"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=10, check=True,
         ).stdout.decode()  # fmt: skip
-        now, most = (int(field) for field in said.split(","))
-    except Exception:  # no nvidia-smi, an old torch, a virtual GPU that says N/A: a note is all that is lost
+        now, most = (int(field) for field in output.split(","))
+    except Exception:  # no nvidia-smi, an old torch, a virtual GPU with N/A: a note is all that is lost
         return ""
     return "SM clock %d MHz right after, of %d; not locked" % (now, most)

@@ -22,7 +22,7 @@ _TRITON_TEXT = re.compile(r"(?:%s)(?:\.[A-Za-z_][A-Za-z0-9_]*)+(?:\(.*\))?\Z" % 
 
 
 class BadValue(Exception):
-    """The text looks like a Triton object but names none."""
+    """The text looks like a Triton object but does not name one."""
 
 
 def decode(value: Any) -> Any:
@@ -62,7 +62,7 @@ def _build(node: ast.AST, text: str) -> Any:
 
 
 def _resolve(node: ast.AST, text: str) -> Tuple[Any, Any]:
-    """What a dotted name means, and the module or class in which its last part was found."""
+    """The object of a dotted name, and the module or class that has its last part."""
     names = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)
@@ -71,7 +71,7 @@ def _resolve(node: ast.AST, text: str) -> Tuple[Any, Any]:
         raise BadValue("%r: names must start with one of %s" % (text, ", ".join(sorted(_ROOTS))))
     path = _ROOTS[node.id]
     try:
-        found: Any = importlib.import_module(path)
+        value: Any = importlib.import_module(path)
     except ImportError:
         raise BadValue("%r: this Triton has no %s" % (text, path)) from None
     holder: Any = None
@@ -79,20 +79,20 @@ def _resolve(node: ast.AST, text: str) -> Tuple[Any, Any]:
         path += "." + name
         if name.startswith("_"):
             raise BadValue("%r: private names are not reachable" % text)
-        if not isinstance(found, (ModuleType, type)):
+        if not isinstance(value, (ModuleType, type)):
             # An attribute of an object may be a property, which is code that runs.
             raise BadValue("%r: only names in modules and classes are reachable" % text)
-        holder = found
-        if not hasattr(found, name):
+        holder = value
+        if not hasattr(value, name):
             try:
-                found = importlib.import_module(path)
+                value = importlib.import_module(path)
                 continue
             except ImportError:
                 raise BadValue("%r: this Triton has no %s" % (text, path)) from None
-        found = getattr(found, name)
-        if isinstance(found, ModuleType) and found.__name__.split(".")[0] != "triton":
-            raise BadValue("%r: %s is no part of Triton" % (text, found.__name__))
-    return found, holder
+        value = getattr(value, name)
+        if isinstance(value, ModuleType) and value.__name__.split(".")[0] != "triton":
+            raise BadValue("%r: %s is no part of Triton" % (text, value.__name__))
+    return value, holder
 
 
 def _is_tritons_class(value: Any) -> bool:
