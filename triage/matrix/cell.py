@@ -1,4 +1,4 @@
-"""What one release says of the case for one target. Pure."""
+"""The result of one case on one release for one target. Pure."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def judge(
     """The cell of a finished compile and its diagnosis."""
     if isinstance(result, Undecided):
         if case.is_ir and result.input_error:
-            # IR belongs to a release; what cannot read it says nothing of the bug.
+            # IR belongs to a release; that another cannot read it is not evidence about the bug.
             return MatrixCell(CellVerdict.NOT_APPLICABLE, triton, reason=result.reason)
         return MatrixCell(CellVerdict.UNDECIDED, triton, reason=result.reason, input_error=result.input_error)
     if diagnosis is None:
@@ -86,7 +86,7 @@ def judge(
     return MatrixCell(
         verdict,
         triton,
-        # How far it comes within the limit is the machine's speed, not the bug's.
+        # How far it gets within the limit depends on the machine, not on the bug.
         signature=diagnosis.kind.value if verdict is CellVerdict.TIMEOUT else diagnosis.signature,
         headline=diagnosis.headline,
         kind=diagnosis.kind.value,
@@ -113,5 +113,7 @@ def _defined(path: Path) -> frozenset[str]:
         return frozenset()
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     classes = (node for node in tree.body if isinstance(node, ast.ClassDef))
-    methods = {f"{one.name}.{node.name}" for one in classes for node in one.body if isinstance(node, ast.FunctionDef)}
+    methods = {
+        f"{owner.name}.{node.name}" for owner in classes for node in owner.body if isinstance(node, ast.FunctionDef)
+    }
     return frozenset(functions | methods)

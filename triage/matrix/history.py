@@ -1,7 +1,7 @@
 """One column of the table, read from the oldest release to the newest: first bad, last good, fixed in. Pure.
 
-Only what was observed is named. Where a release between two that differ was not tried, or could not be told, that is
-said beside the edge.
+Only what was observed is named. Where a release between two that differ was not tried, or could not be decided, a note
+beside the edge names it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Stretch(Documented):
 class History(Documented):
     """``first_bad``: the oldest release that failed. ``last_good``: the newest one before it that compiled.
     ``last_bad``: the newest one that failed. ``fixed_in``: the oldest one after it that compiled.
-    Each is None where there is none among those that were tried. ``notes`` say what they rest on."""
+    Each is None where there is none among those that were tried. ``notes``: what was not observed."""
 
     target: str
     runs: tuple[Stretch, ...]
@@ -45,19 +45,19 @@ def history(
     target: str, releases: Sequence[str], cells: Mapping[str, MatrixCell], asked: Sequence[str] = ()
 ) -> History:
     """Read ``cells`` in the order of ``releases``. ``asked``: releases that may be missing from ``cells`` (a
-    bisection's), and that the notes then speak of."""
-    told = [
+    bisection's), and that the notes then name."""
+    decided = [
         (name, cells[name]) for name in releases if name in cells and cells[name].verdict is not CellVerdict.UNDECIDED
     ]
     runs = tuple(
         Stretch(verdict, signature, tuple(name for name, _ in group))
-        for (verdict, signature), group in groupby(told, key=lambda one: (one[1].verdict, one[1].signature))
+        for (verdict, signature), group in groupby(decided, key=lambda item: (item[1].verdict, item[1].signature))
     )
-    bad = [place for place, (_, cell) in enumerate(told) if cell.verdict.bad]
-    good = [place for place, (_, cell) in enumerate(told) if cell.verdict is CellVerdict.COMPILES]
-    before = [place for place in good if bad and place < bad[0]]
-    after = [place for place in good if bad and place > bad[-1]]
-    names = [name for name, _ in told]
+    bad = [index for index, (_, cell) in enumerate(decided) if cell.verdict.bad]
+    good = [index for index, (_, cell) in enumerate(decided) if cell.verdict is CellVerdict.COMPILES]
+    before = [index for index in good if bad and index < bad[0]]
+    after = [index for index in good if bad and index > bad[-1]]
+    names = [name for name, _ in decided]
     return History(
         target,
         runs,
@@ -65,51 +65,51 @@ def history(
         names[before[-1]] if before else None,
         names[bad[-1]] if bad else None,
         names[after[0]] if after else None,
-        tuple(_notes(told, bad, bool(after), asked)),
+        tuple(_notes(decided, bad, bool(after), asked)),
     )
 
 
-def _notes(told: list[tuple[str, MatrixCell]], bad: list[int], fixed: bool, asked: Sequence[str]) -> list[str]:
-    names = [name for name, _ in told]
+def _notes(decided: list[tuple[str, MatrixCell]], bad: list[int], fixed: bool, asked: Sequence[str]) -> list[str]:
+    names = [name for name, _ in decided]
     tried = set(names)
     untried = [name for name in asked if name not in tried]
     if not bad:
-        absent = bool(told) and all(cell.verdict is CellVerdict.NOT_APPLICABLE for _, cell in told)
-        said = "no release that was tried has the API that it uses"
-        return [*([said] if absent else []), *([_unseen(untried, "fails")] if untried and told else [])]
+        absent = bool(decided) and all(cell.verdict is CellVerdict.NOT_APPLICABLE for _, cell in decided)
+        note = "no release that was tried has the API that it uses"
+        return [*([note] if absent else []), *([_unseen(untried, "fails")] if untried and decided else [])]
     notes = []
     first, last = bad[0], bad[-1]
     if first == 0:
         notes.append(f"fails on {names[0]}, the oldest that could be tried, already")
     else:
         notes += _open(names[first - 1], names[first], tried, "the first bad one")
-    if not fixed and last == len(told) - 1:
+    if not fixed and last == len(decided) - 1:
         notes.append(f"fails on {names[-1]}, the newest that could be tried, still")
-    elif last < len(told) - 1:
-        what = "the fix" if told[last + 1][1].verdict is CellVerdict.COMPILES else "the first without the API"
+    elif last < len(decided) - 1:
+        what = "the fix" if decided[last + 1][1].verdict is CellVerdict.COMPILES else "the first without the API"
         notes += _open(names[last], names[last + 1], tried, what)
-    gaps = [place for place in range(first, last) if not told[place][1].verdict.bad]
+    gaps = [index for index in range(first, last) if not decided[index][1].verdict.bad]
     if gaps:
         notes.append("more than one stretch of releases fails; first bad is of the oldest, fixed in of the newest")
-    elif untried and len(bad) == len(told):
+    elif untried and len(bad) == len(decided):
         notes.append(_unseen(untried, "compiles"))
-    elif taken := _taken(told, asked):
+    elif taken := _taken(decided, asked):
         notes.append(f"not seen, and taken to be like the releases around: {', '.join(taken)}")
     return notes
 
 
-def _taken(told: list[tuple[str, MatrixCell]], asked: Sequence[str]) -> list[str]:
-    """What lies unseen between two that agree."""
+def _taken(decided: list[tuple[str, MatrixCell]], asked: Sequence[str]) -> list[str]:
+    """Releases that were not tried, between two that agree."""
     return [
         name
-        for (older, one), (newer, other) in pairwise(told)
-        if (one.verdict, one.signature) == (other.verdict, other.signature)
+        for (older, before), (newer, after) in pairwise(decided)
+        if (before.verdict, before.signature) == (after.verdict, after.signature)
         for name in between(older, newer, asked)
     ]
 
 
 def _open(older: str, newer: str, tried: set[str], what: str) -> list[str]:
-    """What may move an edge: releases inside it that gave no answer."""
+    """Releases inside an edge that gave no answer, and may move it."""
     inside = [name for name in between(older, newer, RELEASES) if name not in tried]
     return [f"{what} may be {_listed(inside)} instead of {newer}: not seen"] if inside else []
 

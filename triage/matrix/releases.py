@@ -32,8 +32,8 @@ class Row(Documented):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """``chosen``: the releases that are compiled anyway, oldest first. ``known``: those and every other patch release
-    inside the ranges, which an edge is narrowed down with."""
+    """``chosen``: the releases to compile first, oldest first. ``known``: those and every other patch release inside
+    the ranges, used to narrow an edge."""
 
     chosen: tuple[str, ...]
     known: tuple[str, ...]
@@ -83,18 +83,18 @@ def builds(texts: Iterable[str], releases: Sequence[str]) -> list[Row]:
 def between(older: str, newer: str, releases: Iterable[str]) -> list[str]:
     """Those of ``releases`` strictly between two, oldest first."""
     low, high = sort_key(older), sort_key(newer)
-    return sorted((one for one in releases if low < sort_key(one) < high), key=sort_key)
+    return sorted((release for release in releases if low < sort_key(release) < high), key=sort_key)
 
 
 def _single(word: str) -> str:
     request = parse(word)
-    # A row is one release: of the series that still goes on, the newest that is known.
+    # A row is one release: for a series that is not over, the newest known one.
     fitting = [release for release in RELEASES if request.is_met_by(release)]
     return fitting[-1] if request.is_series and fitting else request.text
 
 
 def _range(word: str) -> tuple[list[str], list[str]]:
-    """Those that a range takes, and all that lie in it."""
+    """The releases that a range selects, and all releases inside it."""
     first, _, last = word.partition(_RANGE)
     low, high = _end(word, first), _end(word, last)
     if low and high and low > high[: len(low)] + low[len(high) :]:

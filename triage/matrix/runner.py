@@ -1,4 +1,4 @@
-"""Fill a table, or find its edges: compiles over the engine, with toolchains that are made meanwhile."""
+"""Fills a table, or finds its edges, with the engine, while toolchains are created in the background."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _ANSWER = {
 
 
 class Runner:
-    """One case for some targets. ``cases``: the case by target, in the order of the columns. ``keep``: keep what the
-    compiler left of failures."""
+    """One case for some targets. ``cases``: the case by target, in the order of the columns. ``keep``: keep the
+    artifacts of failures."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Runner:
 
     def table(self, selection: Selection, builds: Sequence[Row] = ()) -> MatrixTable:
         """Every release for every target; then, inside a range, the patch releases between two rows of which one
-        fails, so that an edge names a release. Raises InputError and EnvironmentFault when no cell could be told."""
+        fails, so that an edge names a release. Raises InputError and EnvironmentFault when no cell could be decided."""
         names = list(selection.chosen)
         self._fill((Row(name, triton=name), target) for name in names for target in self._cases)
         self._fill((row, target) for row in builds for target in self._cases)
@@ -74,9 +74,9 @@ class Runner:
         names = selection.known
         self._fill((row, target) for row in builds for target in self._cases)
         while wanted := [
-            (Row(names[place], triton=names[place]), target)
+            (Row(names[index], triton=names[index]), target)
             for target in self._cases
-            for place in bisection.next_probes(self._known(names, target))
+            for index in bisection.next_probes(self._known(names, target))
         ]:
             self._fill(wanted)
         compiles = {target: sum((name, target) in self._cells for name in names) for target in self._cases}
@@ -88,29 +88,31 @@ class Runner:
         return [None if cell is None else _ANSWER[cell.verdict] for cell in cells]
 
     def _inside_edges(self, names: Sequence[str], known: Sequence[str]) -> list[str]:
-        found: set[str] = set()
+        inside: set[str] = set()
         for target in self._cases:
             cells = [(name, self._cells[name, target].verdict) for name in names]
             decided = [(name, verdict) for name, verdict in cells if verdict is not CellVerdict.UNDECIDED]
-            for (older, one), (newer, other) in pairwise(decided):
-                if one.bad != other.bad:
-                    found |= set(between(older, newer, known)) - set(names)
-        return [name for name in known if name in found]
+            for (older, before), (newer, after) in pairwise(decided):
+                if before.bad != after.bad:
+                    inside |= set(between(older, newer, known)) - set(names)
+        return [name for name in known if name in inside]
 
     def _finished(
         self, names: Sequence[str], builds: Sequence[Row], asked: Sequence[str], bisected: Bisected | None
     ) -> MatrixTable:
         if self._cells and all(cell.verdict is CellVerdict.UNDECIDED for cell in self._cells.values()):
-            raise self._nothing_told()
+            raise self._nothing_decided()
         histories = tuple(
-            history(target, names, {name: cell for (name, one), cell in self._cells.items() if one == target}, asked)
+            history(
+                target, names, {name: cell for (name, column), cell in self._cells.items() if column == target}, asked
+            )
             for target in self._cases
         )
         rows = (*(Row(name, triton=name) for name in names), *builds)
         case = next(iter(self._cases.values()))
         return MatrixTable(case, rows, tuple(self._cases), dict(self._cells), histories, bisected)
 
-    def _nothing_told(self) -> TriageError:
+    def _nothing_decided(self) -> TriageError:
         (name, _), cell = next(iter(self._cells.items()))
         kind = InputError if all(cell.input_error for cell in self._cells.values()) else EnvironmentFault
         rest = len(self._cells) - 1
@@ -129,7 +131,7 @@ class Runner:
         if not waiting:
             return
         installed = {toolchain.triton for toolchain in self._toolchains.installed()}
-        # What is there already first: it is compiled with while the others are made.
+        # Installed ones first: they compile while the others are created.
         supply = Supply(self._resolve, sorted(waiting, key=lambda row: row.triton not in installed))
         try:
             while waiting:
@@ -139,8 +141,8 @@ class Runner:
             supply.stop()
 
     def _requests(self, supply: Supply, waiting: dict[Row, list[str]]) -> Iterator[Request]:
-        """Requests for the toolchains that are there by now. It waits for the first one alone, since the engine
-        stands still meanwhile: nothing runs yet when it asks for that."""
+        """Requests for the toolchains that are ready. Waits only for the first, when nothing runs yet: the engine is
+        blocked meanwhile."""
         wait = True
         while (arrived := supply.take(wait)) is not None:
             row, toolchain = arrived
@@ -166,8 +168,8 @@ class Runner:
         row, target = attempt.request.tag
         case, triton = attempt.request.case, attempt.request.toolchain.triton
         cell = judge(case, triton, attempt.result, attempt.diagnosis, attempt.cached)
-        if cell.input_error and all(one.verdict is CellVerdict.UNDECIDED for one in self._cells.values()):
-            # A case that does not fit its kernel fits it on no release: no environment is made to see that again.
+        if cell.input_error and all(known.verdict is CellVerdict.UNDECIDED for known in self._cells.values()):
+            # A case that does not fit its kernel does not fit it on any release: create no further environment.
             raise InputError(f"{case.path}::{case.name}: {cell.reason}")
         self._tell(row, target, cell)
 

@@ -1,6 +1,6 @@
-"""Toolchains found or made one after the other in the background, while others are compiled with already.
+"""Resolves toolchains one after the other in a thread, while others are in use.
 
-A plain thread: it only starts installers and looks at files, and forks nothing of triage's. It is a daemon, so that an
+The thread only starts installers and reads files, and forks no worker. It is a daemon, so that an
 interrupted triage does not wait for it; an installer that is left behind holds its lock until it has ended.
 """
 
@@ -19,7 +19,7 @@ Arrived = tuple[Row, Toolchain | TriageError]
 
 
 class Supply:
-    """Resolves ``rows`` in their order. One that cannot be had arrives as its error."""
+    """Resolves ``rows`` in their order. One that cannot be resolved arrives as its error."""
 
     def __init__(self, resolve: Resolve, rows: Iterable[Row]) -> None:
         self._rows = list(rows)
@@ -30,7 +30,7 @@ class Supply:
         threading.Thread(target=self._work, name="toolchains", daemon=True).start()
 
     def take(self, wait: bool) -> Arrived | None:
-        """The next one that is there; None when all were taken, or when none is there yet and ``wait`` is false."""
+        """The next resolved row; None when all were taken, or when none is ready and ``wait`` is false."""
         if self._left == 0:
             return None
         try:
@@ -43,7 +43,7 @@ class Supply:
         return row, answer
 
     def stop(self) -> None:
-        """Begin no further one."""
+        """Start no further row."""
         self._stop.set()
 
     def _work(self) -> None:
@@ -53,5 +53,5 @@ class Supply:
             try:
                 self._arrived.put((row, self._resolve(row)))
             except Exception as error:
-                # Any: whoever takes it has to hear of it, or would wait for ever.
+                # Any exception: the taker would wait forever otherwise.
                 self._arrived.put((row, error))

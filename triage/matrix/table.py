@@ -1,4 +1,4 @@
-"""The whole answer: rows, columns, cells, and the failures that were told apart. Plain values."""
+"""The table as a value and as a document: rows, columns, cells, and the distinct failures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCHEMA = "triton-triage/matrix/1"
 
 @dataclass(frozen=True, slots=True)
 class LabelledFailure(Documented):
-    """One bug of the table, under a letter. ``signature`` is what it has in all its cells."""
+    """One bug of the table, under a letter. All its cells have its ``signature``."""
 
     label: str
     signature: str
@@ -47,14 +47,14 @@ class MatrixTable:
 
     def failures(self) -> dict[str, LabelledFailure]:
         """Signature → failure, lettered A, B, C in the order of the rows, then of the columns."""
-        found: dict[str, LabelledFailure] = {}
+        failures: dict[str, LabelledFailure] = {}
         for row in self.rows:
             for target in self.targets:
                 cell = self.cells.get((row.name, target))
-                if cell is not None and cell.verdict.bad and cell.signature not in found:
+                if cell is not None and cell.verdict.bad and cell.signature not in failures:
                     signature = cell.signature or ""
-                    found[signature] = LabelledFailure(_letters(len(found)), signature, cell.headline or "")
-        return found
+                    failures[signature] = LabelledFailure(_letters(len(failures)), signature, cell.headline or "")
+        return failures
 
     @property
     def failed(self) -> bool:

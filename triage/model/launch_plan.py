@@ -1,6 +1,6 @@
 """A case's inputs as numbers: one launch, with every expression evaluated for one configuration.
 
-A neighbour has other constexprs, so its grid may be another; what must stay the same for two measurements to be
+A neighbour has other constexprs, so its grid may differ; what must stay the same for two measurements to be
 comparable is the *problem*: the tensors as they are filled, whatever order they are stored in.
 """
 
@@ -104,8 +104,8 @@ def resolve(
     constexprs: Mapping[str, Any],
     divisors: Mapping[str, int],
 ) -> LaunchPlan:
-    """Work the inputs out for one configuration. ``divisors`` are those that the kernel is compiled with: a value
-    must keep what it promises. Raises BadInputs."""
+    """Evaluate the inputs for one configuration. ``divisors``: those that the kernel is compiled with; every value must
+    be a multiple of its divisor. Raises BadInputs."""
     values = _Values(inputs, signature, constexprs)
     tensors: list[Tensor] = []
     scalars: dict[str, int | float] = {}
@@ -236,8 +236,8 @@ def _grid(stated: Any, values: _Values) -> tuple[int, int, int]:
 
 
 def _tolerance(stated: float | None, tensors: list[Tensor]) -> float:
-    """What is stated, else a few units in the last place of the coarsest floating-point type among the tensors:
-    a result passes through all of them. 0 for integers, whose sums do not depend on the order."""
+    """The stated tolerance, else a few units in the last place of the coarsest floating-point type among the tensors,
+    all of which a result passes through. 0 for integers, whose sums do not depend on the order."""
     if stated is not None:
         return float(stated)
     bits = [MANTISSA_BITS[tensor.element] for tensor in tensors if tensor.element in MANTISSA_BITS]

@@ -1,8 +1,8 @@
-"""Time cases on this machine's GPU, one after the other, each in a process of its own.
+"""Times cases on this machine's GPU, one after the other, each in a process of its own.
 
 A launch may crash, hang, or leave a broken context behind, so nothing survives from one case to the next but the
 outputs of the first that ran, in a file, with which the others are compared. The processes run below the nanny (see
-``worker/nanny.py``): whatever becomes of triage, none of them is left.
+``worker/nanny.py``): none of them outlives triage.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def bench(
     """Time each case with its toolchain; the answers come in the order of the cases, one at a time.
 
     ``limits`` bound each process: import of torch, compile and all launches together. ``problem`` is the case whose
-    inputs all must be equal to (apart from configuration, element types and storage order), for times are of use
-    only among launches that do the same work; left out, the first that has inputs. ``doing`` hears before each case
-    how many are done and of how many. Raises EnvironmentFault when no process can be started at all.
+    inputs all must be equal to (apart from configuration, element types and storage order), since only times of
+    launches that do the same work can be compared; by default the first case that has inputs. ``doing`` is called
+    before each case with the number of cases done and in all. Raises EnvironmentFault when no process can be started.
     """
     with Bench(limits, problem) as running:
         for done, (key, case, toolchain) in enumerate(cases):
@@ -65,7 +65,7 @@ def bench(
 
 @dataclass(slots=True, eq=False)
 class _Process:
-    """One worker under way, and what is known of it."""
+    """One worker process, and what it has reported."""
 
     identity: str
     deadline: float
@@ -83,7 +83,7 @@ class _Process:
 
 
 class Bench:
-    """What the measurements of one call share: the nanny, and the outputs that are the reference. A context manager."""
+    """Shared state of the measurements: the nanny, and the reference outputs. A context manager."""
 
     def __init__(self, limits: Limits, problem: Case | None = None) -> None:
         self._limits = limits
@@ -118,19 +118,19 @@ class Bench:
             return NotMeasured(str(error))
         if other := self._another_problem(resolved):
             return NotMeasured(other)
-        place = (str(toolchain.python), str(case.target))
-        if reason := self._stuck or self._no_use.get(place):
+        setting = (str(toolchain.python), str(case.target))
+        if reason := self._stuck or self._no_use.get(setting):
             return NotMeasured(reason, everywhere=True)
         try:
-            found = self._judged(self._run(Request(case, toolchain, self._limits), resolved), resolved)
+            answer = self._judged(self._run(Request(case, toolchain, self._limits), resolved), resolved)
         except EnvironmentFault as error:
-            found = NotMeasured(str(error))
-        if isinstance(found, NotMeasured) and found.everywhere:
-            self._no_use[place] = found.reason
-        return found
+            answer = NotMeasured(str(error))
+        if isinstance(answer, NotMeasured) and answer.everywhere:
+            self._no_use[setting] = answer.reason
+        return answer
 
     def _another_problem(self, resolved: LaunchPlan) -> str:
-        """Nothing where the inputs are those of the others; else which one is another, in words."""
+        """Empty if the inputs equal those of the other cases, else the first difference in words."""
         mine = resolved.problem()
         if self._problem is None:
             self._problem = mine
@@ -212,7 +212,7 @@ class Bench:
             elif event["ev"] in ("measured", "not_measured"):
                 process.answer = event
 
-    # ---- what the nanny tells (servers.Listener)
+    # ---- what the nanny reports (servers.Listener)
 
     def started(self, identity: str, pid: int) -> None:
         """The process exists."""
@@ -231,7 +231,7 @@ class Bench:
         if self._process is not None:
             self._process.ended, self._process.fault = True, "the process above it was killed"
 
-    # ---- what it means
+    # ---- judging
 
     def _judged(self, process: _Process, resolved: LaunchPlan) -> Measurement | NotMeasured:
         answer = process.answer
@@ -259,8 +259,8 @@ class Bench:
         return f"the process called exit({process.status >> 8}){while_}{_last_line(process.log)}"
 
     def _measurement(self, answer: dict[str, Any], resolved: LaunchPlan) -> Measurement:
-        times = sorted(float(one) for one in answer["times_ms"])
-        p20, median, p80 = (_quantile(times, one) for one in _QUANTILES)
+        times = sorted(float(time_ms) for time_ms in answer["times_ms"])
+        p20, median, p80 = (_quantile(times, share) for share in _QUANTILES)
         compared = answer["comparison"]
         difference = None
         if compared is not None and not compared.get("incomparable"):
@@ -322,19 +322,19 @@ def _pipe() -> tuple[int, int]:
 
 
 def _last_line(log: BoundedLog) -> str:
-    """What was printed last, as the end of a sentence."""
+    """The last printed line, as the end of a sentence."""
     lines = [line.strip() for line in log.text().splitlines() if line.strip()]
     return f": {lines[-1][:_MOST_LINE]}" if lines else ""
 
 
 def _quantile(times: list[float], share: float) -> float:
-    """Between the two nearest, as ``numpy.quantile`` does by default. Raises ValueError for no or bad times."""
-    if not times or not all(math.isfinite(one) and one >= 0 for one in times):
+    """Interpolated as ``numpy.quantile`` does by default. Raises ValueError for no or bad times."""
+    if not times or not all(math.isfinite(time_ms) and time_ms >= 0 for time_ms in times):
         raise ValueError("no times")
-    place = share * (len(times) - 1)
-    below = math.floor(place)
+    position = share * (len(times) - 1)
+    below = math.floor(position)
     above = min(below + 1, len(times) - 1)
-    return times[below] + (times[above] - times[below]) * (place - below)
+    return times[below] + (times[above] - times[below]) * (position - below)
 
 
 def _finite(value: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""What a guarded program is told of a compile: a few fields for the guard, and a text for people."""
+"""Answers to a guarded program: a few fields for the guard, and a text for people."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from triage.suggest.budget import Budget
 
 COMPILED = "compiled"
 RAISED = "raised"
-"""It ends in an exception, in the program as well, which can find that out for itself."""
+"""It ends in an exception, as it will in the program."""
 KILLS = "kills"
-"""It would take the program with it: a signal, an exit, no end, no memory. Or it gives a binary that is none."""
+"""It would end the program: a signal, an exit, no end, no memory. Or it gives an invalid binary."""
 UNDECIDED = "undecided"
 
 _NEAREST = Budget(compiles=24, seconds=30.0, enough=4, settled=16)
-"""Somebody waits for it."""
+"""A small budget: a user waits for it."""
 _KILLS = {
     Status.CRASH: "kills the compiler",
     Status.TIMEOUT: "does not end",
@@ -41,7 +41,7 @@ def answer(attempt: Attempt, folders: tuple[Path, ...]) -> dict[str, Any]:
     result, case = attempt.result, attempt.request.case
     if isinstance(result, Undecided):
         return {"status": UNDECIDED, "text": result.reason}
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "status": _status(result),
         "stage": result.stage.value if result.stage else None,
         "seconds": round(result.duration_s, 3),
@@ -49,14 +49,14 @@ def answer(attempt: Attempt, folders: tuple[Path, ...]) -> dict[str, Any]:
         "printed": bool(result.log.strip()),
         "configuration": case.settings(),
     }
-    if told["status"] == COMPILED:
-        return {**told, "entry": _entry(attempt.request.action)}
+    if fields["status"] == COMPILED:
+        return {**fields, "entry": _entry(attempt.request.action)}
     diagnosis = attempt.diagnosis
     if diagnosis is None:
-        return {**told, "text": result.status.value}
+        return {**fields, "text": result.status.value}
     matches = knowledge.match(diagnosis, knowledge.load_all(folders), case, attempt.request.toolchain.triton)
     cause = matches[0].cause if matches else ""
-    return {**told, "headline": diagnosis.headline, "text": text(case, result, diagnosis, matches), "cause": cause}
+    return {**fields, "headline": diagnosis.headline, "text": text(case, result, diagnosis, matches), "cause": cause}
 
 
 def _entry(action: Action) -> str | None:
@@ -78,12 +78,12 @@ def text(case: Case, outcome: Outcome, diagnosis: Diagnosis, matches: list[Match
     does = _KILLS.get(outcome.status, "does not compile")
     how = f" ({outcome.signal})" if outcome.signal else ""
     lines = [f"{case.name} [{case.settings()}] for {case.target} {does}{how}: {diagnosis.headline}"]
-    place = [
+    where = [
         f"stage {outcome.stage.value}" if outcome.stage else "",
         f"pass {diagnosis.pass_name}" if diagnosis.pass_name else "",
         f"{diagnosis.function or ''} {diagnosis.file}:{diagnosis.line}".strip() if diagnosis.file else "",
     ]
-    lines.append("  where: " + ", ".join(filter(None, place)))
+    lines.append("  where: " + ", ".join(filter(None, where)))
     for match in matches[:1]:
         fixed = f" (fixed in Triton {match.fixed_in})" if match.fixed_in else ""
         lines.append(f"  known: {match.title}{fixed}")
@@ -99,7 +99,7 @@ def nearest(folder: Path, python: str, limits: Limits, settings: Settings) -> st
         limits=limits,
         jobs=settings.jobs,
         cache=settings.cache,
-        knowledge=tuple(Path(one) for one in settings.knowledge),
+        knowledge=tuple(Path(folder) for folder in settings.knowledge),
         budget=_NEAREST,
     )
     try:
@@ -107,11 +107,11 @@ def nearest(folder: Path, python: str, limits: Limits, settings: Settings) -> st
             report = session.check(cases.load(folder))
     except TriageError as error:
         return f"nearest configuration that compiles: could not tell ({error})"
-    for one in sorted(report.suggestions, key=lambda one: bool(one.results)):
-        if one.verified and one.kind is SuggestionKind.CONFIG and "target" not in one.changes:
-            changes = ", ".join(f"{name}={value}" for name, value in one.changes.items())
-            return f"nearest configuration that compiles: {changes}. {one.note}".strip()
-    others = [one for one in report.suggestions if one.verified]
-    if others:
-        return f"no other configuration compiles; what does: {others[0].note}"
+    verified = [suggestion for suggestion in report.suggestions if suggestion.verified]
+    for suggestion in sorted(verified, key=lambda suggestion: bool(suggestion.results)):
+        if suggestion.kind is SuggestionKind.CONFIG and "target" not in suggestion.changes:
+            changes = ", ".join(f"{name}={value}" for name, value in suggestion.changes.items())
+            return f"nearest configuration that compiles: {changes}. {suggestion.note}".strip()
+    if verified:
+        return f"no other configuration compiles; what does: {verified[0].note}"
     return "no configuration nearby compiles"

@@ -1,4 +1,4 @@
-"""Captured cases at places that depend on nothing but what they say, so that what became of them is remembered."""
+"""Copies captured cases to folders named by their content, so that their outcomes are remembered."""
 
 from __future__ import annotations
 

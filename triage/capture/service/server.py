@@ -1,6 +1,6 @@
-"""One loop: takes the captured cases of a program's processes, has them compiled, and says how they ended.
+"""The service: compiles the captured cases of a program's processes, and answers how they ended.
 
-It ends some seconds after the last of its connections, of which every process of the program holds one.
+It exits some seconds after its last connection has closed; every process of the program holds one.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class _Connection:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def tell(self, answer: dict[str, Any]) -> None:
-        """Send an answer; whoever asked may be gone."""
+        """Send an answer; the program may be gone."""
         with suppress(OSError), self.lock:
             self.sock.sendall((json.dumps(answer) + "\n").encode())
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a request is the answer to."""
+class _Question:
+    """The question that a request answers."""
 
     connection: _Connection
     number: int
@@ -56,7 +56,7 @@ class _Asked:
 
 
 class GuardService:
-    """Listens at ``path`` from its making on; ``first`` is the connection of who started it. Raises OSError."""
+    """Listens at ``path`` once constructed. ``first``: the connection of its starter. Raises OSError."""
 
     def __init__(self, path: Path, python: str, settings: Settings, first: socket.socket) -> None:
         self._path, self._python, self._settings = path, python, settings
@@ -75,7 +75,7 @@ class GuardService:
         self._numbers = 0
 
     def serve(self) -> None:
-        """Until nobody is there any more."""
+        """Serve until no connection is left."""
         store = Store() if self._settings.cache else None
         with Engine(self._settings.jobs, store, self._toolchains.installed) as engine:
             self._engine = engine
@@ -87,7 +87,7 @@ class GuardService:
             thread.join()
         shutil.rmtree(self._entries, ignore_errors=True)
         with suppress(OSError):
-            self._path.parent.rmdir()  # the last of several
+            self._path.parent.rmdir()  # unless another service still uses it
 
     def _stream(self) -> Iterator[Request | None]:
         self._warm_up()
@@ -101,7 +101,7 @@ class GuardService:
         return self._path.exists() and time.monotonic() - self._alone_since < _STAY_S
 
     def _has_left(self) -> bool:
-        """Take the socket away, while nobody starts another service; who has connected by then is still served."""
+        """Remove the socket, under the lock against another start; False if a program has connected meanwhile."""
         path, self._path = self._path, self._path.with_name(self._path.name + ".left")
         lock = path.with_name(path.name + ".lock")
         with suppress(OSError), lock.open("rb") as file:
@@ -144,7 +144,7 @@ class GuardService:
             self._take(connection, json.loads(line))
 
     def _take(self, connection: _Connection, message: dict[str, Any]) -> None:
-        asked = _Asked(connection, int(message["number"]), str(message["folder"]))
+        asked = _Question(connection, int(message["number"]), str(message["folder"]))
         try:
             case = cases.load(Path(asked.folder))
             if message["op"] == "nearest":
@@ -170,12 +170,12 @@ class GuardService:
         asked = attempt.request.tag
         if asked is None:
             return
-        assert isinstance(asked, _Asked)
-        found = answers.answer(attempt, tuple(Path(one) for one in self._settings.knowledge))
-        asked.connection.tell({"number": asked.number, **found})
+        assert isinstance(asked, _Question)
+        answer = answers.answer(attempt, tuple(Path(folder) for folder in self._settings.knowledge))
+        asked.connection.tell({"number": asked.number, **answer})
 
-    def _look_for_nearest(self, asked: _Asked) -> None:
-        """In a thread, with an engine of its own: others go on compiling."""
+    def _look_for_nearest(self, asked: _Question) -> None:
+        """Search in a thread, with an engine of its own, so that other compiles continue."""
 
         def look() -> None:
             text = answers.nearest(Path(asked.folder), self._python, self._limits, self._settings)
@@ -186,7 +186,7 @@ class GuardService:
         self._threads.append(thread)
 
     def _warm_up(self) -> None:
-        """Where there is a GPU, programs compile for it: have a worker ready that has done so once."""
+        """Prepare a worker for this machine's GPU, if any: programs compile for it."""
         from triage.capture.service.warm import warm_case
 
         with suppress(TriageError, OSError):

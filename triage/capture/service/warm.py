@@ -1,4 +1,4 @@
-"""A compile for the GPU of this machine, before the first that is asked for."""
+"""The case of a first compile for the GPU of this machine, which prepares a worker."""
 
 from __future__ import annotations
 
