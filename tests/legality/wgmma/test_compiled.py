@@ -222,7 +222,8 @@ def _seen(case: Case, who: str, found: DotLowering, seen: Sequence[Issued]) -> s
 
 
 def test_descriptors_are_the_compilers(release: Callable[[str], Toolchain]) -> None:
-    assert descriptor_disagreements(release("newest"), list(instructions()), None) == []
+    """Every other instruction; all of them in the slow test below."""
+    assert descriptor_disagreements(release("newest"), list(instructions())[::2], None) == []
 
 
 @pytest.mark.slow

@@ -144,7 +144,6 @@ TRAPS: list[Trap] = [
 
 QUICK = {
     "static-assert+broadcast+after",
-    "axis+expand+same-loop",
     "fp8-sum+cluster-gram+after",
 }
-"""One of a kind, for every run of the tests."""
+"""An error of the front end and an abort of the compiler: the sample that every run of the tests reduces."""
