@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import pkgutil
 import shlex
+from importlib import import_module
 
 import pytest
 from commands import Triage
 from golden_files import Golden
 
+from triage import legality
 from triage.legality import rules
 
 EXAMPLES = [(name, example) for name in rules.names() for example in ("", *rules.rule(name).examples)]
+
+
+def test_every_rule_is_registered() -> None:
+    modules = [import_module(module.name) for module in pkgutil.walk_packages(legality.__path__, "triage.legality.")]
+    assert {module.RULE.name for module in modules if hasattr(module, "RULE")} == set(rules.names())
 
 
 @pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[f"{name} {example}" for name, example in EXAMPLES])

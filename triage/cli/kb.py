@@ -83,9 +83,9 @@ def check(
     no_cache: bool,
     update: bool,
 ) -> int:
-    """Validate every entry and run reproducers: all, those named, or those of the entry ID.
+    """Validate all entries and run reproducers.
 
-    Exit codes: 1 with the differences if a claim is no longer true, 2 if an entry is wrong, 3 if a compile could not be
+    Without arguments all reproducers run, else those named and those of the entry ID. Exit codes: 1 with the differences if a claim is no longer true, 2 if an entry is wrong, 3 if a compile could not be
     decided.
     """
     entries = knowledge.load_all(folders)
