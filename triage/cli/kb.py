@@ -85,8 +85,8 @@ def check(
 ) -> int:
     """Validate all entries and run reproducers.
 
-    Without arguments all reproducers run, else those named and those of the entry ID. Exit codes: 1 with the differences if a claim is no longer true, 2 if an entry is wrong, 3 if a compile could not be
-    decided.
+    Without arguments all reproducers run, else those named and those of the entry ID. Exit codes: 1 with the
+    differences if a claim is no longer true, 2 if an entry is wrong, 3 if a compile could not be decided.
     """
     entries = knowledge.load_all(folders)
     errors = [*knowledge.problems(folders), *_missing_reproducers(entries)]
