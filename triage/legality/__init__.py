@@ -1,1 +1,1 @@
-"""What hardware and language allow: tables and pure functions, each with its source beside it."""
+"""Limits of hardware and language: tables and pure functions, each with its source."""

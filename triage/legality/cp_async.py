@@ -32,7 +32,7 @@ def violations(
     alignment: int | None = None,
     target: Target,
 ) -> list[Violation]:
-    """What is wrong with ``cp.async.CACHE.shared.global{.L2::PREFETCHB} [dst], [src], BYTES{, SRC_BYTES}``; empty when
+    """Violations of ``cp.async.CACHE.shared.global{.L2::PREFETCHB} [dst], [src], BYTES{, SRC_BYTES}``; empty when
     it is legal. All sizes are in bytes.
 
     ``src_bytes`` are read and the rest is filled with zeros (a constant; a register is not checked before it runs, and

@@ -1,4 +1,4 @@
-"""What ``tl.dot`` takes: the smallest tile, operand and accumulator types, ``input_precision``, by target and release.
+"""Constraints of ``tl.dot``: smallest tile, operand and accumulator types, ``input_precision``, by target and release.
 
 The front end checks all of it (``semantic.dot`` in triton/language/semantic.py, ``min_dot_size`` and the options in
 triton/backends/{nvidia,amd}/compiler.py), before any pass runs. Where releases differ, or code and intention:
@@ -77,7 +77,7 @@ def accumulators(a: DType) -> tuple[str, ...]:
 
 
 def precisions(target: Target, triton: str | None = None) -> tuple[str, ...]:
-    """What ``input_precision`` may be, in Triton's order; asked of every operand type, used for fp32 alone."""
+    """The values of ``input_precision``, in Triton's order; checked for every operand type, used for fp32 alone."""
     number = series(triton)
     split = ("bf16x3", "bf16x6") if number >= (3, 6) else ()
     if target.backend == "cuda":
@@ -100,7 +100,7 @@ def violations(
     input_precision: str | None = None,
     batch: int | None = None,
 ) -> list[Violation]:
-    """What is wrong with ``tl.dot`` of [M, K] and [K, N] tiles (with ``batch`` in front where it is given).
+    """Violations of ``tl.dot`` of [M, K] and [K, N] tiles (with ``batch`` in front where it is given).
 
     ``b`` is as ``a`` where it is left out; ``acc`` is the type of an accumulator that is given (with ``out_dtype``
     equal to it). ``triton`` is a release, the newest where it is left out. Raises InputError for a bad release.
@@ -234,7 +234,7 @@ def _judge(given: Given) -> Judgement:
 
 
 def _instruction(given: Given) -> list[Fact]:
-    """What the newest Triton makes of the tile on AMD."""
+    """The instruction that the newest Triton makes of the tile on AMD."""
     target, a = given["target"], given["a"]
     multiplied = dtypes.parse("tf32") if a.name == "f32" and given.get("input_precision") == "tf32" else a
     if given.get("b", a) != a or not chips.known(target):

@@ -1,4 +1,4 @@
-"""Which element types a target and a Triton release take for what: loads, arithmetic, conversions, dots, atomics.
+"""Element types that a target and a Triton release support by use: loads, arithmetic, conversions, dots, atomics.
 
 A kernel that does one of ``USES`` with one type was compiled for every type, target and release of the tables below, up
 to the assembler (cuda) or to the assembly text (hip: there is no linker in all releases); ``violations`` says what

@@ -1,4 +1,4 @@
-"""Which fp8 types Triton's front end takes, by target and release.
+"""The fp8 types that Triton's front end accepts, by target and release.
 
 Up to 3.1 only fp8e4nv is held back, and only where it is used (dot and casts); from 3.2 on a type that is not among
 the backend's ``supported_fp8_dtypes`` cannot even be named in a signature (``dtype.to_ir``, language/core.py).

@@ -1,4 +1,4 @@
-"""What Triton's language asks of shapes by numbers: powers of two, at most 1048576 elements, and what single
+"""Constraints of Triton's language on shapes: powers of two, at most 1048576 elements, and what single
 operations want of their arguments.
 
 All of it is checked by the front end, before any pass: ``validate_block_shape`` (triton/_utils.py; language/_utils.py
@@ -58,7 +58,7 @@ def violations(
     axis: int | None = None,
     dtype: DType | None = None,
 ) -> list[Violation]:
-    """What is wrong with an operation on a tensor of this shape (elements); empty when the front end takes it.
+    """Violations of an operation on a tensor of this shape (elements); empty when the front end takes it.
 
     ``op`` is a key of ``OPERATIONS``, which say what ``shape``, ``to``, ``axis`` and ``dtype`` are to them;
     ``release`` is a Triton release, the newest where it is left out. Raises InputError for an unknown operation, a
@@ -71,7 +71,7 @@ def violations(
 
 
 def block(shape: tuple[int, ...], parameter: str = "shape") -> list[Violation]:
-    """What is wrong with a shape as such: a dimension that is not a power of two, or too many elements in all."""
+    """Violations of a shape as such: a dimension that is not a power of two, or too many elements in all."""
     broken = []
     for place, size in enumerate(shape):
         if size < 1 or size & (size - 1):
@@ -286,7 +286,7 @@ def _violation(
 
 @dataclass(frozen=True, slots=True)
 class LanguageOperation:
-    """How an operation reads its arguments, in words for the table."""
+    """An operation: its check, and in words for the table how it reads its arguments and what it requires."""
 
     check: Callable[[OperationArguments], list[Violation]]
     reads: str

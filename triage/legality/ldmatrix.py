@@ -68,7 +68,7 @@ def violations(
     alignment: int | None = None,
     target: Target,
 ) -> list[Violation]:
-    """What is wrong with ``ldmatrix`` or ``stmatrix`` ``.sync.aligned.SHAPE.xCOUNT{.trans}.shared.DTYPE``; empty when
+    """Violations of ``ldmatrix`` or ``stmatrix`` ``.sync.aligned.SHAPE.xCOUNT{.trans}.shared.DTYPE``; empty when
     it is legal.
 
     ``count`` is the number of matrices, ``alignment`` what the addresses of rows are known to be a multiple of, in

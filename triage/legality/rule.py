@@ -20,7 +20,7 @@ Given: TypeAlias = Mapping[str, Any]
 
 
 class Syntax(Enum):
-    """How a parameter's value is written."""
+    """Syntax of a parameter's value."""
 
     INTEGER = "integer"
     DTYPE = "dtype"
@@ -85,7 +85,7 @@ def _integer(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a rule finds for given parameters; the explanation is made of it.
+    """The findings of a rule for given parameters; the explanation is made of them.
 
     ``subject`` says in a line what was judged. ``resolved`` are parameters with the values that the rule filled in for
     what was left out. ``alternatives`` are changes of parameters, each with its name, that may be legal instead, beside
@@ -169,8 +169,8 @@ class LegalityRule:
         )
 
     def _legal_instead(self, given: Given, judgement: Judgement) -> Iterator[tuple[str, Explanation]]:
-        """What is legal in place of the parameters: everything corrected at once, each single correction, and then the
-        rule's own alternatives; each with the facts that differ."""
+        """Legal parameters in place of the given ones: everything corrected at once, each single correction, and then
+        the rule's own alternatives; each with the facts that differ."""
         if not judgement.violations:
             return
         singles = (

@@ -50,7 +50,8 @@ _MOST_REGISTERS = 128
 
 @dataclass(frozen=True, slots=True)
 class TensorMemoryPart:
-    """What one tile takes of a CTA's tensor memory; ``half``: every other 16 lanes, so another half fits beside it."""
+    """The part of a CTA's tensor memory that one tile takes; ``half``: every other 16 lanes, so that another half fits
+    beside it."""
 
     label: str
     columns: int
@@ -58,7 +59,7 @@ class TensorMemoryPart:
 
 
 def tile(m: int, n: int, dtype: str | DType = "f32", cta_group: int = 1) -> TensorMemoryPart:
-    """What an accumulator (or an A operand) of ``m`` x ``n`` elements takes of each CTA. With ``cta_group`` 2 ``m`` is
+    """Columns of each CTA for an accumulator (or an A operand) of ``m`` x ``n`` elements. With ``cta_group`` 2 ``m`` is
     the rows of both: 128 rows then lie as 64 a CTA, in half as many columns. Raises InputError for an unknown type."""
     bits = dtypes.parse(str(dtype)).bits
     label = f"{m}x{n} {dtypes.parse(str(dtype))}"
@@ -72,8 +73,8 @@ def tile(m: int, n: int, dtype: str | DType = "f32", cta_group: int = 1) -> Tens
 
 
 def scales(rows: int, per_row: int) -> TensorMemoryPart:
-    """What the block scales of an operand take: ``rows`` of it, ``per_row`` scales (K over the vector's size) each. 32
-    rows by 4 scales are a column, repeated in all four quarters of the lanes."""
+    """Columns for the block scales of an operand: ``rows`` of it, ``per_row`` scales (K over the vector's size) each.
+    32 rows by 4 scales are a column, repeated in all four quarters of the lanes."""
     return TensorMemoryPart(f"{rows}x{per_row} scales", -(-rows // 32) * -(-per_row // 4))
 
 
@@ -100,7 +101,7 @@ def violations(
     cta_group: int = 1,
     target: str | Target | None = None,
 ) -> list[Violation]:
-    """What is wrong with keeping these in tensor memory at the same time; empty when they fit.
+    """Violations of keeping these in tensor memory at the same time; empty when they fit.
 
     ``tiles`` are (rows, columns, type) in elements, ``block_scales`` (rows, scales a row); ``columns`` is the operand
     of one tcgen05.alloc. With ``cta_group`` 2 rows are those of both CTAs. ``target`` as Triton spells it; without one
@@ -186,7 +187,7 @@ def registers(shape: str, repeat: int) -> int | None:
 def move_violations(
     *, shape: str, repeat: int, count: int | None = None, reduce: bool = False, target: str | Target | None = None
 ) -> list[Violation]:
-    """What is wrong with a load (``reduce``: tcgen05.ld.red) or store of ``shape`` (``32x32b``), ``.xN`` and ``count``
+    """Violations of a load (``reduce``: tcgen05.ld.red) or store of ``shape`` (``32x32b``), ``.xN`` and ``count``
     registers; empty when ptxas takes it."""
     broken = _target(target)
     shapes = _REDUCING if reduce else SHAPES

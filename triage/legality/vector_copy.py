@@ -1,4 +1,4 @@
-"""How wide a vector copy may be: 8 to 256 bits a thread and instruction.
+"""Widths of vector copies: 8 to 256 bits a thread and instruction.
 
 A vector is contiguous in the source *and* in the destination, and its first byte is a multiple of its size in both.
 So what counts is the run of elements that both layouts keep together, in the same order: a tile that is contiguous
@@ -64,7 +64,7 @@ def run(source: CopySide, destination: CopySide) -> tuple[int, tuple[int, ...]]:
 
 
 def alignment_bits(tile: CopySide, covered: Sequence[int], dtype: DType) -> int:
-    """What the address of every vector is a multiple of, in bits: that of the tile, and of every stride that leads from
+    """The alignment of every vector's address, in bits: that of the tile, and of every stride that leads from
     one run to the next."""
     bits = tile.divisible * 8
     for dimension, (extent, stride) in enumerate(zip(tile.shape, tile.strides, strict=True)):
@@ -93,7 +93,7 @@ def violations(
     shared: bool = True,
     target: Target,
 ) -> list[Violation]:
-    """What is wrong with copies of ``bits`` a thread from ``source`` to ``destination``; empty when they are legal.
+    """Violations of copies of ``bits`` a thread from ``source`` to ``destination``; empty when they are legal.
 
     ``asynchronous`` is cp.async, from global to shared memory; else a load and a store through registers. ``shared``
     says that one side is shared memory. Raises InputError where the tiles differ in shape. Sources: PTX ISA, ld, st,

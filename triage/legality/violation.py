@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 Value: TypeAlias = int | str | bool | tuple[int, ...]
-"""What a rule is asked about: a number, a name (a type, a layout), a flag, or a shape."""
+"""A value of a parameter: a number, a name (a type, a layout), a flag, or a shape."""
 
 
 @dataclass(frozen=True, slots=True)

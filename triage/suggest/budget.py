@@ -1,4 +1,4 @@
-"""How much a search for neighbours may cost."""
+"""Limits on the cost of a search for neighbours."""
 
 from __future__ import annotations
 

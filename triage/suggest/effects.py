@@ -1,4 +1,4 @@
-"""What a change means beyond compiling: how results differ, and what the caller must do differently.
+"""Effects of a change beyond compiling: how results differ, and what the caller must do differently.
 
 Nothing that changes results is offered without saying so. What the source does not show is reported as a doubt:
 a constexpr that no loop and no grid steps by may be a size of the problem, and a flag may choose another algorithm.

@@ -1,4 +1,4 @@
-"""What can still be changed about a case that is IR: options that a later stage reads. All else is built in."""
+"""Changes of a case that is IR: options that a later stage reads. All else is compiled in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search has learnt from the neighbours that failed, in sentences that save the user the same attempts."""
+"""Conclusions from the neighbours that failed, in sentences that save the user the same attempts."""
 
 from __future__ import annotations
 

@@ -50,11 +50,11 @@ LIMIT = Budget.most
 _PAIRED = 9
 """Singles that are paired: 36 pairs, as many as a search would still try."""
 _PAIR_LATER = 2.2
-"""What a pair must wait beyond the sum of its ranks: singles of an even chance come before it."""
+"""Penalty of a pair beyond the sum of its ranks: singles of an even chance come before it."""
 _PAIR_NEEDLESS = 1.0
-"""What a pair must wait in addition where each of the two alone removes what is known to be wrong."""
+"""Additional penalty of a pair where each of the two alone removes the confirmed violation."""
 _CROWDING = 0.12
-"""What each further value of the same parameters waits, so that one parameter does not fill the front."""
+"""Penalty of each further value of the same parameters, so that one parameter does not fill the front."""
 
 
 def neighbours(case: Case, source: str, diagnosis: Diagnosis, log: str = "") -> Iterator[Candidate]:

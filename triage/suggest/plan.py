@@ -1,4 +1,4 @@
-"""In which order the neighbours of a failing case are compiled: rewrites of its source that an entry names, the
+"""Order in which the neighbours of a failing case are compiled: rewrites of its source that an entry names, the
 likeliest configurations, other releases, and then the rest."""
 
 from __future__ import annotations

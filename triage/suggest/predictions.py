@@ -1,4 +1,4 @@
-"""What the legality rules predict for a configuration before it is compiled, and what follows for the search.
+"""Predictions of the legality rules for configurations that are not compiled yet, and their use in the search.
 
 ``violations`` reads a configuration the way each rule wants it: the launch, the tile and types of ``tl.dot``, the
 operands of wgmma, shared memory, tensor memory and descriptors. A reading rests on names and syntax, so it may be

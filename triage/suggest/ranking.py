@@ -1,4 +1,4 @@
-"""How early a proposal should be tried, given the failure.
+"""Ranking of proposals by the evidence of a failure.
 
 ``rank`` adds to a proposal's prior what the evidence says for (negative) or against (positive) it. The rules are a
 table: each looks at one fact, and they add up. A change of an option cannot fix what the front end refused; a

@@ -1,4 +1,4 @@
-"""What ``triage explain mfma`` and ``wmma`` show: the instruction, its registers and work, or what is wrong."""
+"""Judgements and tables of the rules ``mfma`` and ``wmma``."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def _shape(one: AmdInstruction | Specification) -> tuple[int, int, int, int]:
 
 
 def _unlikeness(specified: DType, other: str) -> tuple[int, int]:
-    """How far a type is from another of its kind: the same width first, then the name's start."""
+    """Distance of a type from another of its kind: the same width first, then the name's start."""
     common = next((place for place, (x, y) in enumerate(zip(specified.name, other, strict=False)) if x != y), 3)
     return abs(specified.bits - dtype(other).bits), -common
 

@@ -1,4 +1,4 @@
-"""Which matrix instruction AMD's back end makes of a ``tl.dot`` tile, or that it makes none.
+"""The matrix instruction, or none, that AMD's back end makes of a ``tl.dot`` tile.
 
 As Triton 3.9 chooses (third_party/amd AccelerateAMDMatmul), checked against the assembly of compiled tiles:
 

@@ -1,4 +1,4 @@
-"""What is wrong with an ``mma.sync`` as it is asked for.
+"""Violations of an ``mma.sync`` instruction.
 
 A request is narrowed parameter by parameter over all instructions, what a caller can change least first. Where nothing
 is left, that parameter is to blame, and the search goes on without it, so that one mistake is reported once.
@@ -86,7 +86,7 @@ def violations(
     op: str | None = None,
     target: Target,
 ) -> list[Violation]:
-    """What is wrong with ``mma.sync.aligned.mMnNkK.A_LAYOUT.B_LAYOUT.D.A.B.C``, in elements; empty when it is legal.
+    """Violations of ``mma.sync.aligned.mMnNkK.A_LAYOUT.B_LAYOUT.D.A.B.C``, in elements; empty when it is legal.
 
     Types that are left out follow from ``a``. ``sparse`` is ``mma.sp::ordered_metadata``; ``kind`` is one of ``KINDS``;
     ``scale`` is the type of block scales (ue8m0, ue4m3), which makes it ``.block_scale``, ``scale_vec`` the 1, 2 or 4

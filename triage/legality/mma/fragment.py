@@ -1,4 +1,4 @@
-"""Which thread of a warp holds which elements of A, B, C and D.
+"""Ownership of the elements of A, B, C and D by the threads of a warp.
 
 Thread ``lane`` is ``group = lane // 4`` and ``place = lane % 4``. A register of 32 bits (64 for f64) holds neighbours
 along K in A and B, and along N in C and D (which go two by two, whatever their type). Source: PTX ISA, the matrix

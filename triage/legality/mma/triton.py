@@ -1,4 +1,4 @@
-"""Which ``mma.sync`` Triton makes of a ``tl.dot`` that it does not give to wgmma or tcgen05.
+"""The ``mma.sync`` that Triton makes of a ``tl.dot`` which it does not give to wgmma or tcgen05.
 
 Observed on Triton 3.9.0 (tests compile it). Source: Triton, lib/Dialect/TritonGPU/Transforms/AccelerateMatmul.cpp and
 third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/DotOpToLLVM/MMAv2.cpp: k is 256 bits of an operand.

@@ -1,4 +1,4 @@
-"""What a configuration needs, whether that is within the limit, and which stages and tiles are.
+"""Estimate of a configuration's shared memory, and the stages and tiles that are within the limit.
 
 Compared with what Triton 3.2.0, 3.4.0, 3.5.1, 3.6.0, 3.7.1, 3.8.0 and 3.9.0 allocate (``metadata.shared``) on cuda:80,
 86, 90, 100 and 120, hip:gfx942 and gfx950: tiles 16 … 256, BLOCK_K 16 … 128, stages 1 … 5, 4 and 8 warps, fp16, tf32,
@@ -45,7 +45,7 @@ class Estimate:
 
     @property
     def loop_bytes(self) -> int:
-        """What the loop needs: parts one after the other, each aligned to 16."""
+        """Bytes of the loop: parts one after the other, each aligned to 16."""
         end = 0
         for part in self.during:
             end = -(-end // 16) * 16 + part.bytes
@@ -53,7 +53,7 @@ class Estimate:
 
     @property
     def total_bytes(self) -> int:
-        """What the kernel asks for, at most."""
+        """Upper bound of what the kernel asks for."""
         if self.loop.warp_specialized:
             return self.loop_bytes + self.after.bytes
         return max(self.loop_bytes, self.after.bytes)
@@ -67,7 +67,7 @@ class Estimate:
 
     @property
     def bytes_per_stage(self) -> int:
-        """What one more stage adds to the operands' buffers."""
+        """Bytes that one more stage adds to the operands' buffers."""
         more, less = (_operands(model.parts(replace(self.loop, stages=stages))[0]) for stages in (4, 3))
         return more - less
 

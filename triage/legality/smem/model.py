@@ -1,4 +1,4 @@
-"""How much shared memory Triton gives a plain ``tl.dot`` loop, by part, without compiling it.
+"""Model of the shared memory that Triton allocates for a plain ``tl.dot`` loop, by part.
 
 The kernel is the tutorials' matmul: one loop over K that loads A and B, one dot into a 32-bit accumulator, a store
 after the loop; pointers and strides divisible by 16, A row-major, B as ``b_layout`` says. What Triton does with it was
@@ -31,7 +31,7 @@ CONFIRMED = ("3.2", "3.4", "3.5", "3.6", "3.7", "3.8", "3.9")
 
 
 class DotInstruction(Enum):
-    """What computes the dot, which decides where operands have to be."""
+    """The instruction of the dot, which decides where operands have to be."""
 
     MMA = "mma.sync"
     WGMMA = "wgmma"
@@ -52,7 +52,7 @@ class MemoryPart:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """What the model is asked about, with every default filled in. Shapes in elements."""
+    """The loop that is modelled, with every default filled in. Shapes in elements."""
 
     m: int
     n: int
@@ -108,7 +108,7 @@ class Loop:
 
 
 def result_type(a: DType) -> DType:
-    """What a kernel usually stores: 32 bits for 32-bit operands and integers, fp16 for 8-bit floats."""
+    """The type that a kernel usually stores: 32 bits for 32-bit operands and integers, fp16 for 8-bit floats."""
     if a.name in ("s8", "u8"):
         return parse("s32")
     if a.bits == 8:
@@ -127,7 +127,7 @@ def buffers(loop: Loop) -> int:
 
 
 def parts(loop: Loop) -> tuple[tuple[MemoryPart, ...], MemoryPart]:
-    """What is alive in the loop, and what is alive after it."""
+    """Memory that is alive in the loop, and after it."""
     if loop.instruction is DotInstruction.MFMA:
         return tuple(_amd(loop)), MemoryPart("epilogue", 0)
     during = tuple(_descriptors(loop) if loop.tma else _pointers(loop))

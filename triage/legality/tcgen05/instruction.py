@@ -64,7 +64,7 @@ def violations(
     output_lanes: int = 0,
     target: str | Target | None = None,
 ) -> list[Violation]:
-    """What is wrong with one ``tcgen05.mma`` (``.sp``, ``.ws``); empty when it is legal.
+    """Violations of one ``tcgen05.mma`` (``.sp``, ``.ws``); empty when it is legal.
 
     ``a``, ``b``, ``d`` are types in any spelling; an fp32 operand with TF32 precision is ``tf32``. Unless given, ``b``
     is ``a``, ``d`` the accumulator of the kind, and the kind that of the types. ``m``, ``n``, ``k`` in elements, of the

@@ -1,4 +1,4 @@
-"""What Triton makes of a ``tl.dot`` on datacenter Blackwell: which tiles become tcgen05.mma, and of which M and N.
+"""Triton's lowering of ``tl.dot`` on datacenter Blackwell: the tiles that become tcgen05.mma, with M and N.
 
 Observed on 3.6 to 3.9 for cuda:100 (lib/Dialect/TritonGPU/Transforms/AccelerateMatmul.cpp): 4 or 8 warps, at least 64
 rows and 8 columns a CTA (16 before 3.8); anything else becomes mma.sync. int8 becomes tcgen05 from 3.8 on, on cuda:100
@@ -45,7 +45,7 @@ class Lowered:
 def lowered(
     a: DType, b: DType, tile: tuple[int, int, int], num_warps: int, target: Target, triton: str | None = None
 ) -> Lowered:
-    """What becomes of a dot of ``tile`` (M, N, K of one CTA, in elements) with operands of these types, fp32 ones with
+    """The lowering of a dot of ``tile`` (M, N, K of one CTA, in elements) with operands of these types, fp32 ones with
     TF32 precision, A and B from shared memory; ``triton`` is the release, the newest for None."""
     names = ("tf32" if one.name == "f32" else one.name for one in (a, b))
     kind = of(*names)

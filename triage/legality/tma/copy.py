@@ -51,7 +51,7 @@ def violations(
     cta_group: int | None = None,
     target: str | Target | None = None,
 ) -> list[Violation]:
-    """What is wrong with a copy; empty when ptxas takes it.
+    """Violations of a copy; empty when ptxas takes it.
 
     ``direction`` is ``load`` (global to shared memory), ``store`` or ``reduce`` (shared to global); ``mode`` is one of
     the tensor map's (``im2col`` stores as ``.im2col_no_offs``); ``rank`` is the number of ``.Nd``; ``destination`` of a

@@ -1,4 +1,4 @@
-"""What Triton asks of a tensor descriptor, and which boxes it makes of a block.
+"""Triton's constraints on tensor descriptors, and the boxes that it makes of a block.
 
 In the kernel ``tl.make_tensor_descriptor`` refuses what it can see while it compiles (triton/language/semantic.py).
 On the host ``TensorDescriptor`` checks the tensor (triton/tools/tensor_descriptor.py), and the block's contiguous axis
@@ -28,7 +28,7 @@ _MOST_ELEMENTS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
-    """How a block is moved: boxes of this shape (outermost axis first), swizzled (bytes or ``none``), so many."""
+    """The copies of a block: boxes of this shape (outermost axis first), swizzled (bytes or ``none``), so many."""
 
     box: tuple[int, ...]
     swizzle: str
@@ -42,7 +42,7 @@ class Boxes:
 def violations(
     *, dtype: str | DType, block: Sequence[int], strides: Sequence[int] | None = None, host: bool = False
 ) -> list[Violation]:
-    """What Triton refuses of a descriptor of ``block`` with ``strides`` (elements, outermost first), made in the kernel
+    """Violations of a descriptor of ``block`` with ``strides`` (elements, outermost first), made in the kernel
     or on the ``host``. Strides that are not constants of the kernel are seen by the driver alone; from 3.9 on constants
     are checked. Raises InputError for an unknown type."""
     known = dtypes.parse(str(dtype))

@@ -75,7 +75,7 @@ def _notes(given: Given, row: Element) -> tuple[str, ...]:
 
 
 def _drawings(given: Given, row: Element) -> tuple[Drawing, ...]:
-    """Which 16-byte unit of which row lies where in shared memory, by lines of 128 bytes."""
+    """The place of each 16-byte unit of each row in shared memory, by lines of 128 bytes."""
     span = SWIZZLES[given["swizzle"]]
     units = row.span(given["box"][-1]) // _UNIT
     rows = math.prod(given["box"][:-1])

@@ -51,7 +51,7 @@ def violations(
     padded: bool = False,
     target: str | Target | None = None,
 ) -> list[Violation]:
-    """What is wrong with a tensor map, and with the mode of the copies that are to use it; empty when it is legal.
+    """Violations of a tensor map and of the mode of the copies that use it; empty when it is legal.
 
     ``box``, ``shape``, ``strides`` and ``steps`` (traversal strides, the driver's elementStrides) are in elements, one
     an axis, outermost first; the last stride is 1, because the driver has no stride for the contiguous axis. In the
@@ -123,7 +123,7 @@ def _rank(rank: int | None, mode: str, slices: bool) -> list[Violation]:
 
 
 def _rows(row: Element | None, swizzle: str, interleave: str) -> Sequence[int]:
-    """How many elements the contiguous axis of a box may have."""
+    """The numbers of elements that the contiguous axis of a box may have."""
     if row is None:
         return range(1, MAX_BOX + 1)
     if row.padded:

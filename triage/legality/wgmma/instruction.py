@@ -39,7 +39,7 @@ def violations(
     sparse: bool = False,
     target: str | Target | None = None,
 ) -> list[Violation]:
-    """What is wrong with one ``wgmma.mma_async`` (``.sp`` when ``sparse``); empty when ptxas takes it.
+    """Violations of one ``wgmma.mma_async`` (``.sp`` when ``sparse``); empty when ptxas takes it.
 
     ``a``, ``b``, ``d`` are types in any spelling; an fp32 operand with TF32 precision is ``tf32``. ``b`` is ``a`` and
     ``d`` the accumulator of ``a`` unless given. ``m``, ``n``, ``k`` in elements, of the instruction and not of a tile;

@@ -1,4 +1,4 @@
-"""How an operand must lie in shared memory: core matrices, the eight canonical layouts, their strides and swizzles.
+"""Shared-memory layouts of wgmma operands: core matrices, the eight canonical layouts, their strides and swizzles.
 
 PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout" and "Strides"; CUTLASS writes the same layouts as
 shape:stride in ``cute/atom/mma_traits_sm90_gmma.hpp``. Hardware reads *core matrices* of 8 rows of 16 bytes. Four
@@ -83,7 +83,7 @@ class SharedLayout:
         return f"((T,{width},n),(8,k)):((1,T,LBO),({width}T,SBO))"
 
     def meaning(self) -> tuple[str, str]:
-        """What LBO and SBO count, in words; an unused one says so."""
+        """The meaning of LBO and SBO in words; "not used" for one that is not."""
         if self.major == "k":
             sbo = "next 8 rows of M/N"
             return ("not used (1)" if self.swizzle else "next 16 bytes of K", sbo)

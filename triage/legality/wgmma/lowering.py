@@ -1,4 +1,4 @@
-"""How Triton lowers a ``tl.dot`` on Hopper: to which wgmma, how many of them, or what keeps it from wgmma.
+"""Triton's lowering of ``tl.dot`` on Hopper: the wgmma and their number, or the obstacles to wgmma.
 
 The conditions are those of ``lib/Dialect/TritonGPU/Transforms/AccelerateMatmul.cpp`` (supportMMA version 3,
 warpsPerTileV3) and ``mmaVersionToInstrShape``; this module was compared with the layouts and the PTX that the
@@ -32,7 +32,7 @@ _WIDEST_INT8 = 224
 
 
 class Path(Enum):
-    """What a dot becomes on Hopper."""
+    """The kinds of instructions that a dot becomes on Hopper."""
 
     WGMMA = "wgmma"
     MMA_SYNC = "mma.sync"
@@ -44,7 +44,7 @@ class Path(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DotLowering:
-    """What becomes of a dot.
+    """The lowering of a dot.
 
     With wgmma: ``warps`` along M and N, ``tiles`` of the instruction in the tile along M, N and K, ``issued`` how many
     each warpgroup executes, ``passes`` how often (3 for tf32x3). Else ``obstacles`` are the conditions that fail, as
@@ -72,7 +72,7 @@ def lower(
     target: Target = HOPPER,
     release: str | None = None,
 ) -> DotLowering:
-    """What ``tl.dot`` of an M x K by a K x N tile becomes; sizes in elements, types in any spelling.
+    """The lowering of ``tl.dot`` of an M x K by a K x N tile; sizes in elements, types in any spelling.
 
     ``f32`` operands count as tf32 with ``input_precision`` ``tf32`` or ``tf32x3``, and go to FMA with ``ieee``. The
     majors do not matter here: Triton brings an operand into K-major form where the type needs that. ``release`` is
@@ -166,7 +166,7 @@ def _conditions(
 
 
 def _path(obstacles: list[Violation], row: Operand | None, n: int, k: int, target: Target, release: str | None) -> Path:
-    """What takes the place of wgmma on Hopper."""
+    """The instructions that replace wgmma on Hopper."""
     failed = {obstacle.parameter for obstacle in obstacles}
     if target != HOPPER or row is None or "b" in failed:
         return Path.UNKNOWN

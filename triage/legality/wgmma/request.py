@@ -1,4 +1,4 @@
-"""What ``triage explain wgmma`` was asked: a tile or an instruction, whole, and what is wrong with it."""
+"""The parameters of ``triage explain wgmma`` as a tile or an instruction with everything filled in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAJORS = {"k": "k", "mn": "mn", "m": "mn", "n": "mn"}
 
 @dataclass(frozen=True, slots=True)
 class TileRequest:
-    """What is explained: a tile, with everything filled in; names of types are PTX's."""
+    """A tile with everything filled in; names of types are PTX's."""
 
     a: str
     b: str

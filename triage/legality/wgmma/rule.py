@@ -141,7 +141,7 @@ def _registers(chosen: WgmmaInstruction) -> str:
 
 
 def _fallback(asked: TileRequest) -> tuple[str, ...]:
-    """What Triton does with a dot whose tile or operands no wgmma takes, and what brings wgmma back."""
+    """Triton's fallback for a dot that no wgmma computes, and the changes that restore wgmma."""
     if asked.a not in OPERANDS:
         return ()
     if not asked.row.transposes and "mn" in (asked.a_major, asked.b_major):

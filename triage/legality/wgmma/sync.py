@@ -13,7 +13,7 @@ SOURCE = "PTX ISA, wgmma: Async Proxy, wgmma.fence, wgmma.commit_group, wgmma.wa
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """What follows from an instruction; ``needed`` is when it is required, ``not_given`` what people take from it
+    """The guarantee of an instruction; ``needed`` is when it is required, ``not_given`` what people take from it
     that it does not give."""
 
     instruction: str

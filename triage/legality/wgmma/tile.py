@@ -20,7 +20,7 @@ def instruction_n(n: int) -> int:
 
 
 def violations(m: int, k: int, instruction_k: int, num_warps: int) -> list[Violation]:
-    """What is wrong with the sides of a tile and the warps that compute it; N is judged with the instruction.
+    """Violations of the sides of a tile and the warps that compute it; N is judged with the instruction.
 
     ``instruction_k`` is the K of the type's instruction, doubled where A is sparse.
     """

@@ -1,4 +1,4 @@
-"""Which element types a wgmma multiplies, and what each of them allows: K, N, accumulators, majors, sparsity.
+"""Element types that a wgmma multiplies, and what each allows: K, N, accumulators, majors, sparsity.
 
 PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", has a table of shapes a type; they follow from two
 widths. One instruction reads 32 bytes of K (64 of B's when A is sparse), and M is the 64 rows of one warpgroup.
@@ -24,7 +24,7 @@ _EVERY_16 = (8, 24, *range(16, 257, 16))
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What one operand type allows.
+    """The constraints of one operand type.
 
     ``partners`` are the types that the other operand may have; ``n`` in elements, ascending; ``accumulators`` the
     default first; ``transposes``: the instruction has imm-trans operands, so an MN-major operand in shared memory is

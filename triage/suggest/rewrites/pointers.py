@@ -1,4 +1,4 @@
-"""Which of the kernel's arguments an address starts from."""
+"""The kernel argument that an address starts from."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
 def language(module: Module) -> str | None:
-    """What the file calls ``triton.language`` (or Gluon's): ``tl`` as a rule. None where it imports neither."""
+    """The file's name for ``triton.language`` (or Gluon's), usually ``tl``. None where it imports neither."""
     for node in ast.walk(module.tree):
         match node:
             case ast.Import(names=names):
