@@ -26,7 +26,7 @@ _KILL_GRACE_S = 5.0
 _NEVER = float("inf")
 
 
-class Clock:
+class RunClock:
     """Deadlines of one run, in monotonic seconds."""
 
     def __init__(self, limit_s: float) -> None:
@@ -123,7 +123,7 @@ class Run:
     folder: Path
     token: str
     server: Remote | None
-    clock: Clock
+    clock: RunClock
     log: LogPipe
     results: ResultPipe
     facts: RunFacts
@@ -167,7 +167,7 @@ def open_run(
     result_fd, result_write = _pipe()
     facts = RunFacts(environment=environment)
     run = Run(
-        identity, folder, token, server, Clock(limit_s), LogPipe(log_fd, log), ResultPipe(result_fd, token), facts
+        identity, folder, token, server, RunClock(limit_s), LogPipe(log_fd, log), ResultPipe(result_fd, token), facts
     )
     return run, [log_write, result_write]
 

@@ -13,12 +13,12 @@ from typing import Any, Dict, List
 from . import tensors
 
 
-class UnsupportedArgument(Exception):
-    """This release's launcher cannot pass one of the arguments; the text names it."""
+class LauncherLimit(Exception):
+    """The launcher of this release cannot pass one of the arguments; the text names it."""
 
 
 def arguments(source: Any, inputs: List[tensors.Input], scalars: Dict[str, Any]) -> List[Any]:
-    """The values of a launch, in the launcher's order. Raises UnsupportedArgument, and ImportError on releases without
+    """The values of a launch, in the launcher's order. Raises LauncherLimit, and ImportError on releases without
     host-side descriptors."""
     _check_halves(source)
     values: Dict[str, Any] = dict(scalars)
@@ -34,9 +34,7 @@ def _check_halves(source: Any) -> None:
 
     for name, type_ in source.signature.items():
         if type_ in ("fp16", "bf16") and not hasattr(triton, "knobs"):
-            raise UnsupportedArgument(
-                "%s: the launcher of Triton %s loses %s scalars" % (name, triton.__version__, type_)
-            )
+            raise LauncherLimit("%s: the launcher of Triton %s loses %s scalars" % (name, triton.__version__, type_))
 
 
 def _descriptor(tensor: tensors.Input) -> Any:
