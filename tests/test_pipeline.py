@@ -106,6 +106,6 @@ def test_plain_check_imports_only_what_it_uses() -> None:
     code = "import sys, triage.cli.check; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name for name in done.stdout.split() if name.startswith("triage.")}
-    unused = ("minimize", "matrix", "suggest.rewrites", "performance", "publish.ci", "publish.github", "cli.full")
+    unused = ("minimize", "matrix", "suggest.plan", "performance", "publish.ci", "publish.github", "cli.full")
     assert [name for name in loaded if name.startswith(tuple(f"triage.{part}" for part in unused))] == []
     assert "triage.pipeline" in loaded
