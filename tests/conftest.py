@@ -19,7 +19,7 @@ from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.case import Case
 from triage.model.outcome import Outcome, Undecided
 
-pytest_plugins = ["commands", "golden_files", "left", "plugin_suites", "running", "github_server"]
+pytest_plugins = ["commands", "golden_files", "compile_outputs", "plugin_suites", "running", "github_server"]
 
 NEWEST = "newest"
 """The Triton beside triage, which CI keeps at the newest release."""

@@ -1,4 +1,4 @@
-"""Programs, with and without triage around them: a plugin, with a bench for each test of captures."""
+"""Runs programs by themselves and under ``triage run`` (a plugin of conftest.py)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Bench:
         return {**own, **given}
 
     def plain(self, program: str, *arguments: str, **variables: str) -> Run:
-        """The program by itself."""
+        """Run the program by itself."""
         environment = {**os.environ, **self.variables(**variables)}
         done = subprocess.run(
             [self.python, PROGRAMS / program, *arguments], capture_output=True, text=True, check=False, env=environment
@@ -50,7 +50,7 @@ class Bench:
         return Run(done.returncode, done.stdout, done.stderr)
 
     def run(self, program: str, *arguments: str, options: tuple[str, ...] = (), **variables: str) -> Run:
-        """The program under ``triage run``, and what was captured kept; without a search for neighbours."""
+        """Run the program under ``triage run``, and keep the captured cases; without a search for neighbours."""
         command = [str(self.python), str(PROGRAMS / program), *arguments]
         given = ["run", "--no-suggest", "-o", str(self.captured), *options, "--", *command]
         return start_triage(new_cache(self.folder / "cache"), *given, **self.variables(**variables))
@@ -62,12 +62,12 @@ class Bench:
         return json.loads((self.captured / "run.json").read_text())
 
     def cases(self) -> list[Case]:
-        """What was captured."""
+        """The captured cases."""
         return [cases.load(path.parent) for path in sorted(self.captured.glob("*/case.json"))]
 
 
 def signatures(folders: list[Case], toolchain: Toolchain) -> list[str]:
-    """What comes of each case when it is compiled by itself."""
+    """The signature, or another result, of each case compiled by itself."""
     found = []
     with Session(Options(python=str(toolchain.python), suggest=False, jobs=2)) as session:
         for answer in session.check_all(folders):

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from commands import call_triage
+from compile_outputs import OutputsOf
 from golden_files import Golden
-from left import LeftBy
 
 from triage.cases.artifacts import ir_text
 from triage.cases.locate import locate, locate_all
@@ -130,17 +130,17 @@ def fails_alike(session: Session, path: Path, stage: Stage, case: str, ended: in
     ],
 )
 def test_it_fails_as_the_kernel_does(
-    left_by: LeftBy, newest_session: Session, case: str, ending: str, stage: Stage
+    outputs_of: OutputsOf, newest_session: Session, case: str, ending: str, stage: Stage
 ) -> None:
-    left = left_by(case)
+    left = outputs_of(case)
     assert left.code != 0
     fails_alike(newest_session, next(left.entry.glob(f"*{ending}")), stage, case)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [".source", ".glir", ".ttgir"])
-def test_gluons_stages(left_by: LeftBy, newest_session: Session, ending: str) -> None:
-    left = left_by("gluon-mma-v2-k-width")
+def test_gluons_stages(outputs_of: OutputsOf, newest_session: Session, ending: str) -> None:
+    left = outputs_of("gluon-mma-v2-k-width")
     fails_alike(newest_session, next(left.entry.glob(f"*{ending}")), Stage.LLIR, "gluon-mma-v2-k-width", ended=1)
 
 
@@ -156,10 +156,10 @@ def test_gluons_stages(left_by: LeftBy, newest_session: Session, ending: str) ->
     ],
 )
 def test_it_fails_as_the_kernel_does_on_older_releases(
-    left_by: LeftBy, release: Callable[[str], Toolchain], version: str, case: str, ending: str, stage: Stage
+    outputs_of: OutputsOf, release: Callable[[str], Toolchain], version: str, case: str, ending: str, stage: Stage
 ) -> None:
     with session_of(release, version) as session:
-        fails_alike(session, next(left_by(case, version).entry.glob(f"*{ending}")), stage, case)
+        fails_alike(session, next(outputs_of(case, version).entry.glob(f"*{ending}")), stage, case)
 
 
 EVERY = (".source", ".ttir", ".ttgir", ".llir", ".ptx")
@@ -185,21 +185,23 @@ def compiles_alike(matmul: Path, entry: Path, session: Session, version: str, en
             assert resources.shared_bytes == whole.shared_bytes
 
 
-def test_it_compiles_to_the_same_from_a_later_stage(matmul: Path, left_by: LeftBy, newest_session: Session) -> None:
-    compiles_alike(matmul, left_by(matmul).entry, newest_session, "newest", (".ttgir", ".llir"))
+def test_it_compiles_to_the_same_from_a_later_stage(
+    matmul: Path, outputs_of: OutputsOf, newest_session: Session
+) -> None:
+    compiles_alike(matmul, outputs_of(matmul).entry, newest_session, "newest", (".ttgir", ".llir"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", [*RELEASES, "newest"])
 def test_it_compiles_to_the_same_from_every_stage_of_every_release(
-    matmul: Path, left_by: LeftBy, release: Callable[[str], Toolchain], version: str
+    matmul: Path, outputs_of: OutputsOf, release: Callable[[str], Toolchain], version: str
 ) -> None:
     with session_of(release, version) as session:
-        compiles_alike(matmul, left_by(matmul, version).entry, session, version, EVERY)
+        compiles_alike(matmul, outputs_of(matmul, version).entry, session, version, EVERY)
 
 
-def test_what_the_text_does_not_say_is_said(matmul: Path, left_by: LeftBy) -> None:
-    entry = left_by(matmul).entry
+def test_what_the_text_does_not_say_is_said(matmul: Path, outputs_of: OutputsOf) -> None:
+    entry = outputs_of(matmul).entry
     assert locate_all(str(entry / "matmul.ttgir")).notes == ()
     (said,) = locate_all(str(entry / "matmul.ttir"), {"num_stages": 2}).notes
     assert said == (
@@ -218,16 +220,16 @@ BUILT_IN = {
 
 @pytest.mark.parametrize("options", BUILT_IN.values(), ids=BUILT_IN.keys())
 def test_what_is_built_in_cannot_be_changed(
-    matmul: Path, left_by: LeftBy, golden: Golden, options: dict[str, Any]
+    matmul: Path, outputs_of: OutputsOf, golden: Golden, options: dict[str, Any]
 ) -> None:
-    entry = left_by(matmul).entry
+    entry = outputs_of(matmul).entry
     with pytest.raises(InputError) as caught:
         locate(str(entry / "matmul.ttgir"), options)
     golden(str(caught.value).replace(str(entry), "ENTRY"))
 
 
-def test_a_case_folder_may_hold_ir(tmp_path: Path, left_by: LeftBy, newest_session: Session) -> None:
-    text = next(left_by("float-atomic-xor").entry.glob("*.ttgir")).read_text()
+def test_a_case_folder_may_hold_ir(tmp_path: Path, outputs_of: OutputsOf, newest_session: Session) -> None:
+    text = next(outputs_of("float-atomic-xor").entry.glob("*.ttgir")).read_text()
     (tmp_path / "kernel.ttgir").write_text(text)
     document = {
         "schema": cases.SCHEMA,
@@ -309,8 +311,8 @@ def test_suggestions_change_what_is_left_to_compile(ending: str, left: list[dict
         assert [dict(one.changes) for one in applicable(case, "3.5.0", [])] == [{"enable_fp_fusion": False}]
 
 
-def test_a_release_that_cannot_read_it_is_not_applicable(left_by: LeftBy) -> None:
-    case = locate(str(next(left_by("float-atomic-xor").entry.glob("*.ttgir"))))
+def test_a_release_that_cannot_read_it_is_not_applicable(outputs_of: OutputsOf) -> None:
+    case = locate(str(next(outputs_of("float-atomic-xor").entry.glob("*.ttgir"))))
     cell = judge(case, "3.0.0", Undecided("cannot read this text", input_error=True), None)
     assert (cell.verdict, cell.reason) == (CellVerdict.NOT_APPLICABLE, "cannot read this text")
     assert judge(case, "3.0.0", Undecided("disk full"), None).verdict is CellVerdict.UNDECIDED
@@ -318,9 +320,9 @@ def test_a_release_that_cannot_read_it_is_not_applicable(left_by: LeftBy) -> Non
 
 @pytest.mark.slow
 def test_matrix_tells_the_releases_that_can_read_it(
-    left_by: LeftBy, tmp_path: Path, release: Callable[[str], Toolchain]
+    outputs_of: OutputsOf, tmp_path: Path, release: Callable[[str], Toolchain]
 ) -> None:
-    text = next(left_by("cluster-cumsum", "3.5.1").entry.glob("*.ttgir"))
+    text = next(outputs_of("cluster-cumsum", "3.5.1").entry.glob("*.ttgir"))
     rows = [word for v in ("3.2.0", "3.3.1", "3.5.1", "3.9.0") for word in ("--python", f"{v}={release(v).python}")]
     done = call_triage(tmp_path / "cache", "matrix", text, *rows, "--json")
     assert done.code == 1
@@ -328,8 +330,8 @@ def test_matrix_tells_the_releases_that_can_read_it(
     assert verdicts == ["not applicable", "fails", "fails", "not applicable"]
 
 
-def test_minimize_begins_with_source(left_by: LeftBy, tmp_path: Path) -> None:
-    text = next(left_by("float-atomic-xor").entry.glob("*.ttgir"))
+def test_minimize_begins_with_source(outputs_of: OutputsOf, tmp_path: Path) -> None:
+    text = next(outputs_of("float-atomic-xor").entry.glob("*.ttgir"))
     with pytest.raises(InputError, match="is IR, and minimize begins with the kernel's source"):
         minimize(locate(str(text)), MinimizeOptions(folder=tmp_path / "min"))
 
@@ -348,5 +350,5 @@ def test_a_parser_that_dies_says_nothing_of_the_kernel() -> None:
     assert (compiling.status, compiling.signal) == (Status.CRASH, "SIGABRT")
 
 
-def test_the_target_of_a_text_is_its_own(matmul: Path, left_by: LeftBy) -> None:
-    assert locate(str(left_by(matmul).entry / "matmul.ptx")).target == Target("cuda", "90")
+def test_the_target_of_a_text_is_its_own(matmul: Path, outputs_of: OutputsOf) -> None:
+    assert locate(str(outputs_of(matmul).entry / "matmul.ptx")).target == Target("cuda", "90")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from left import LeftBy
+from compile_outputs import OutputsOf
 
 from triage.cases.locate import locate, locate_all
 from triage.harness.toolchains import Toolchain
@@ -25,15 +25,15 @@ def assert_fails_in(path: Path, session: Session, stage: Stage, pass_name: str) 
 AMD_PASS = "convert-triton-amdgpu-to-llvm"
 
 
-def test_a_reproducer_runs_its_own_pass(left_by: LeftBy, newest_session: Session) -> None:
+def test_a_reproducer_runs_its_own_pass(outputs_of: OutputsOf, newest_session: Session) -> None:
     """By the beginning of its name, which is what the variable holds."""
-    left = left_by("float-atomic-xor")
+    left = outputs_of("float-atomic-xor")
     assert not left.reproducer.exists()
     assert_fails_in(left.reproducer, newest_session, Stage.LLIR, AMD_PASS)
 
 
-def test_of_a_folder_the_one_that_a_failing_pass_left(left_by: LeftBy, tmp_path: Path) -> None:
-    left = left_by("float-atomic-xor")
+def test_of_a_folder_the_one_that_a_failing_pass_left(outputs_of: OutputsOf, tmp_path: Path) -> None:
+    left = outputs_of("float-atomic-xor")
     for path in left.folder.glob("reproducer*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     found = locate_all(str(tmp_path))
@@ -41,23 +41,23 @@ def test_of_a_folder_the_one_that_a_failing_pass_left(left_by: LeftBy, tmp_path:
     assert found.notes == (f"{found.cases[0].path}: the reproducer that a failing pass left",)
 
 
-def test_a_pipeline_that_does_not_fail(left_by: LeftBy, newest_session: Session) -> None:
-    left = left_by("float-atomic-xor")
+def test_a_pipeline_that_does_not_fail(outputs_of: OutputsOf, newest_session: Session) -> None:
+    left = outputs_of("float-atomic-xor")
     path = left.folder / "reproducer.mlir.make_ttgir.repro.mlir"
     report = newest_session.check(locate(str(path)))
     assert (report.outcome.status, report.outcome.resources) == (Status.OK, None)
     assert "passes from tritongpu-coalesce on, and nothing behind it" in report.outcome.notes[0]
 
 
-def test_options_that_the_pipeline_was_not_made_with(left_by: LeftBy, newest_session: Session) -> None:
-    left = left_by("float-atomic-xor")
+def test_options_that_the_pipeline_was_not_made_with(outputs_of: OutputsOf, newest_session: Session) -> None:
+    left = outputs_of("float-atomic-xor")
     path = left.folder / "reproducer.mlir.make_ttgir.repro.mlir"
     with pytest.raises(InputError, match=r"runs the pipeline of .* with these options"):
         newest_session.check(locate(str(path), {"num_stages": 7}))
 
 
-def test_the_last_pass_of_a_dump(left_by: LeftBy, newest_session: Session) -> None:
-    left = left_by("float-atomic-xor", dump_passes=True)
+def test_the_last_pass_of_a_dump(outputs_of: OutputsOf, newest_session: Session) -> None:
+    left = outputs_of("float-atomic-xor", dump_passes=True)
     log = left.folder / "log.txt"
     log.write_text(left.printed)
     assert locate_all(str(log)).notes == (f"{log}: a dump of passes; the last is {AMD_PASS}",)
@@ -92,7 +92,7 @@ OLDER = [
 @pytest.mark.parametrize("dump_passes", [False, True], ids=["reproducer", "dump"])
 @pytest.mark.parametrize(("version", "case", "stage", "pass_name"), OLDER)
 def test_older_releases(
-    left_by: LeftBy,
+    outputs_of: OutputsOf,
     release: Callable[[str], Toolchain],
     version: str,
     case: str,
@@ -100,7 +100,7 @@ def test_older_releases(
     pass_name: str,
     dump_passes: bool,
 ) -> None:
-    left = left_by(case, version, dump_passes)
+    left = outputs_of(case, version, dump_passes)
     path = left.reproducer
     if dump_passes:
         path = left.folder / "log.txt"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from commands import Triage, call_triage
+from compile_outputs import OutputsOf
 from golden_files import Golden
-from left import LeftBy
 
 from triage.cases.locate import locate, locate_all
 from triage.harness.toolchains import Toolchain
@@ -26,9 +26,9 @@ NAMES = {
 
 @pytest.mark.parametrize(("case", "file", "target", "options"), NAMES.values(), ids=NAMES.keys())
 def test_an_unfinished_compile_goes_on_from_its_last_text(
-    left_by: LeftBy, case: str, file: str, target: str, options: dict[str, Any]
+    outputs_of: OutputsOf, case: str, file: str, target: str, options: dict[str, Any]
 ) -> None:
-    left = left_by(case)
+    left = outputs_of(case)
     found = locate_all(str(left.entry))
     (one,) = found.cases
     assert (one.path.suffix, str(one.target)) == (Path(file).suffix, target)
@@ -37,16 +37,16 @@ def test_an_unfinished_compile_goes_on_from_its_last_text(
     assert found.notes == (f"{left.entry}: a compile of {one.name} that did not end; compiled from {one.file} on",)
 
 
-def test_a_whole_cache_gives_what_did_not_end(left_by: LeftBy, tmp_path: Path) -> None:
+def test_a_whole_cache_gives_what_did_not_end(outputs_of: OutputsOf, tmp_path: Path) -> None:
     for case in ("float-atomic-xor", "asm-unknown-instruction"):
-        (tmp_path / case).symlink_to(left_by(case).entry)
+        (tmp_path / case).symlink_to(outputs_of(case).entry)
     assert_links_are_not_followed(tmp_path)
     cache = tmp_path / "cache"
     cache.mkdir()
     for number, case in enumerate(("float-atomic-xor", "asm-unknown-instruction")):
         folder = cache / case
         folder.mkdir()
-        for path in left_by(case).entry.iterdir():
+        for path in outputs_of(case).entry.iterdir():
             (folder / path.name).write_bytes(path.read_bytes())
         os.utime(folder, (number, number))
     finished = cache / "finished"
@@ -64,15 +64,15 @@ def assert_links_are_not_followed(folder: Path) -> None:
         locate_all(str(folder))
 
 
-def test_a_dump_is_read_like_a_cache(left_by: LeftBy) -> None:
-    left = left_by("float-atomic-xor")
+def test_a_dump_is_read_like_a_cache(outputs_of: OutputsOf) -> None:
+    left = outputs_of("float-atomic-xor")
     (one,) = locate_all(str(left.dump)).cases
     assert one.path.read_text() == next(left.entry.glob("*.ttgir")).read_text()
 
 
 @pytest.mark.slow
-def test_check_of_a_cache(left_by: LeftBy, tmp_path: Path, release: Callable[[str], Toolchain]) -> None:
-    left = left_by("float-atomic-xor")
+def test_check_of_a_cache(outputs_of: OutputsOf, tmp_path: Path, release: Callable[[str], Toolchain]) -> None:
+    left = outputs_of("float-atomic-xor")
     done = call_triage(
         tmp_path / "cache", "check", left.cache, "--no-suggest", "--json", "--python", release("newest").python
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-#: The contract's bounds.
+#: Bounds of what a report document holds of a log.
 MAX_MESSAGE = 4096
 MAX_HEADLINE = 160
 MAX_NOTE = 400
@@ -35,7 +35,7 @@ def headline(text: str) -> str:
 
 
 def message(lines: str) -> str:
-    """The failing text, bounded as the contract says."""
+    """The failing text, at most 4096 characters."""
     return bounded(lines.strip("\n"), MAX_MESSAGE)
 
 

@@ -88,7 +88,7 @@ class Case(Documented):
         return Path(self.file).suffix in IR_ENDINGS
 
     def to_json(self) -> dict[str, Any]:
-        """The case document of the contract (``triton-triage/case/1``)."""
+        """The case document (``triton-triage/case/1``)."""
         return {
             "schema": SCHEMA,
             "language": self.language.value,

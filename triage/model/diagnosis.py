@@ -97,7 +97,7 @@ class Diagnosis(Documented):
     notes: Annotated[tuple[str, ...], Doc(optional=True)] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The contract's ``diagnosis`` object."""
+        """The ``diagnosis`` object of the report document."""
         document = encode_fields(self)
         if self.resource is None:
             del document["resource"], document["required"], document["limit"]

@@ -157,7 +157,7 @@ class Outcome(Documented):
         return {done.stage.value: round(done.seconds, 4) for done in self.stages}
 
     def to_json(self) -> dict[str, Any]:
-        """The contract's ``outcome`` object."""
+        """The ``outcome`` object of the report document."""
         return encode_fields(self) | ({} if self.failed else {"stage": None})
 
     def restored(self, derived: Mapping[str, Any]) -> Outcome:

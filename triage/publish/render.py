@@ -49,7 +49,7 @@ def render(finished: Finished, format_: Format, scrubber: Scrubber | None) -> st
 
 
 def document(finished: Finished, scrubber: Scrubber | None) -> dict[str, Any]:
-    """The contract's report document, with the documents of the reduction and the matrix, if there are any."""
+    """The report document, with the documents of the reduction and the matrix, if there are any."""
     finished = cleaned(finished, scrubber)
     report = finished.report and (shared(finished.report) if scrubber else finished.report)
     whole = report.to_json() if report else {}

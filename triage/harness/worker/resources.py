@@ -17,7 +17,7 @@ _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 
 
 def read(assembly: Mapping[str, Any], ptxas_log: str, metadata: Mapping[str, Any]) -> Dict[str, Any]:
-    """The contract's resources, with shared bytes a block, registers and spilled bytes a thread."""
+    """The resources of the report document: shared bytes a block, registers and spilled bytes a thread."""
     if "ptx" in assembly:
         tensor_core = _ptx_class(assembly["ptx"])
         registers, spills = _ptxas(ptxas_log)

@@ -1,4 +1,4 @@
-"""What real compiles leave behind: cache, dumps, reproducers and logs (a plugin of conftest.py)."""
+"""The files that real compiles leave: cache, dumps, reproducers and logs (a plugin of conftest.py)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ HARNESS = Path(triage.__file__).parent / "harness"
 
 
 @dataclass(frozen=True)
-class Left:
-    """The folder of one compile, and what is in it."""
+class CompileOutputs:
+    """The folder of one compile, and its files."""
 
     folder: Path
     python: Path
@@ -49,22 +49,22 @@ class Left:
         return self.folder / "reproducer.mlir"
 
 
-LeftBy = Callable[..., Left]
+OutputsOf = Callable[..., CompileOutputs]
 
 
 @pytest.fixture(scope="session")
-def left_by(tmp_path_factory: pytest.TempPathFactory, release: Callable[[str], Toolchain]) -> LeftBy:
+def outputs_of(tmp_path_factory: pytest.TempPathFactory, release: Callable[[str], Toolchain]) -> OutputsOf:
     """Compile a case (a reproducer's name, or a folder) with a release, once; what it leaves is kept for all tests."""
-    known: dict[tuple[str, str, bool], Left] = {}
+    known: dict[tuple[str, str, bool], CompileOutputs] = {}
 
-    def left_by(case: str | Path, version: str = "newest", dump_passes: bool = False) -> Left:
+    def outputs_of(case: str | Path, version: str = "newest", dump_passes: bool = False) -> CompileOutputs:
         key = (str(case), version, dump_passes)
         if key not in known:
             folder = tmp_path_factory.mktemp("left")
             known[key] = _compile(case, release(version).python, folder, dump_passes)
         return known[key]
 
-    return left_by
+    return outputs_of
 
 
 @pytest.fixture(scope="session")
@@ -74,7 +74,7 @@ def newest_session(release: Callable[[str], Toolchain]) -> Iterator[Session]:
         yield made
 
 
-def _compile(case: str | Path, python: Path, folder: Path, dump_passes: bool) -> Left:
+def _compile(case: str | Path, python: Path, folder: Path, dump_passes: bool) -> CompileOutputs:
     source = case if isinstance(case, Path) else data_folder("reproducers") / case
     environment = {
         **os.environ,
@@ -88,4 +88,4 @@ def _compile(case: str | Path, python: Path, folder: Path, dump_passes: bool) ->
     done = subprocess.run(
         command, capture_output=True, text=True, errors="replace", check=False, env=environment, cwd=folder
     )
-    return Left(folder, python, done.returncode, done.stderr)
+    return CompileOutputs(folder, python, done.returncode, done.stderr)
