@@ -122,7 +122,7 @@ def run(driver: Path, release: Callable[[str], Toolchain], tmp_path: Path) -> Ru
         script = tmp_path / launch_script.FILE
         # The child prints what it does only where nothing is recognised; here it is wanted always.
         text = launch_script.reproducer(specimen, made, failure(seen), toolchain.triton)
-        script.write_text(text.replace("    ended_by = ", "    print(said)\n    ended_by = "))
+        script.write_text(text.replace("    ended_by = ", "    print(printed)\n    ended_by = "))
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | variables
         environment = {"LD_LIBRARY_PATH": str(driver), "TRITON_LIBCUDA_PATH": str(driver)} | environment
         done = subprocess.run([toolchain.python, script], capture_output=True, text=True, check=False, env=environment)

@@ -127,7 +127,7 @@ def _script(specimen: Specimen, passed: LaunchArguments, triton: str, settings: 
     parts = {
         "@NEEDS@": f"{gpu}, a C compiler, and nothing but Triton: pip install triton=={triton}",
         "@DOES@": "compiles and runs",
-        "@MISSING@": f'    missing = re.search("{CANNOT_TELL}(.*)", said)\n'
+        "@MISSING@": f'    missing = re.search("{CANNOT_TELL}(.*)", printed)\n'
         "    if missing:\n"
         f'        print("{NOT_LAUNCHED}", missing.group(1))\n'
         "        return 125\n",
