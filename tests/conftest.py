@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from triage.harness.engine import Engine
@@ -20,6 +21,10 @@ from triage.model.case import Case
 from triage.model.outcome import Outcome, Undecided
 
 pytest_plugins = ["commands", "golden_files", "compile_outputs", "plugin_suites", "running", "github_server"]
+
+# A deadline for each example would measure what else runs on the machine.
+hypothesis.settings.register_profile("tests", deadline=None)
+hypothesis.settings.load_profile("tests")
 
 NEWEST = "newest"
 """The Triton beside triage, which CI keeps at the newest release."""

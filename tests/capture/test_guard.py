@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -186,11 +187,10 @@ def test_what_is_compiled_from_ir_is_tried_as_well(bench_of: BenchOf, version: s
 
 def test_a_service_that_is_killed_is_started_anew(bench: Bench) -> None:
     """And nothing of it is left when the program has ended."""
-    before = set(services())
     done = bench.run("kills_service.py", options=("--guard",))
     assert done.out.splitlines() == ["64 compiled", "killed 1", "256 compiled"], done.err
     assert "could not be tried" not in done.err
-    assert eventually(lambda: not set(services()) - before)
+    assert eventually(lambda: not services(bench))
 
 
 def test_a_program_without_triton_leaves_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,20 +212,18 @@ def eventually(condition: Callable[[], bool]) -> bool:
     return False
 
 
-def services() -> list[int]:
-    """Processes that serve guards."""
-    found = []
+def services(bench: Bench) -> list[int]:
+    """Processes that serve the guards of a bench's programs."""
+    pids = []
     for process in psutil.process_iter():
-        try:
-            if "triage.capture.service.start" in " ".join(process.cmdline()):
-                found.append(process.pid)
-        except psutil.Error:
-            pass
-    return found
+        with suppress(psutil.Error):
+            own = process.environ().get("TRITON_CACHE_DIR") == bench.variables()["TRITON_CACHE_DIR"]
+            if own and "triage.capture.service.start" in " ".join(process.cmdline()):
+                pids.append(process.pid)
+    return pids
 
 
 def test_a_program_that_is_killed_leaves_no_service(bench: Bench) -> None:
-    before = set(services())
     environment = {**os.environ, **bench.variables()}
     process = subprocess.Popen(
         [bench.python, "-c", "import time; import triton.compiler; print('there', flush=True); time.sleep(100)"],
@@ -233,10 +231,10 @@ def test_a_program_that_is_killed_leaves_no_service(bench: Bench) -> None:
         stdout=subprocess.PIPE,
     )
     assert process.stdout is not None and process.stdout.readline() == b"there\n"
-    assert eventually(lambda: bool(set(services()) - before))
+    assert eventually(lambda: bool(services(bench)))
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    assert eventually(lambda: not set(services()) - before)
+    assert eventually(lambda: not services(bench))
 
 
 def guarded_environment(bench: Bench, base: dict[str, str], timeout_s: float = 120.0) -> dict[str, str]:
