@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 
-from triage.logs import text
 from triage.logs.diagnostic_lines import is_caret
 from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Kind
 
 _STATED = re.compile(
     r"^(?:triton-amdgpu-assembler|<stdin>|[^\s:]{1,400}\.(?:s|S|amdgcn|asm)):\d{1,9}(?::\d{1,7})?"
@@ -46,13 +45,8 @@ def _read(window: Window) -> Finding | None:
         error, specificity = refused["text"], Specificity.TAIL
     excerpt = [window.after[0]] if len(window.after) > 1 and is_caret(window.after[1]) else []
     shown = f"{error}: {excerpt[0].strip()}" if excerpt else error
-    diagnosis = Diagnosis(
-        kind=Kind.ASSEMBLER,
-        headline=text.headline(f"The assembler refused the code: {shown}"),
-        message=text.message("\n".join([line, *excerpt])),
-        stage="hsaco",
-    )
-    return Finding(diagnosis, specificity, window.position)
+    headline = f"The assembler refused the code: {shown}"
+    return finding(window, Kind.ASSEMBLER, headline, "\n".join([line, *excerpt]), specificity, stage="hsaco")
 
 
 RECOGNISER = Recogniser(

@@ -15,14 +15,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from triage.ir.locations import users_location
 from triage.logs import text
 from triage.logs.diagnostic_lines import error_before
 from triage.logs.finding import Finding, Specificity
 from triage.logs.functions import function_name, template_bindings
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Kind
 
 _LINE = re.compile(r":(\d{1,7}): ")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.){1,2000})"')
@@ -135,18 +134,19 @@ def _read(window: Window) -> Finding | None:
     earlier = error_before(window)
     reason = assertion.reason or (earlier.text if earlier else None) or assertion.expression
     where = f" in {function}" if function else f" in {assertion.file}" if assertion.file else ""
-    diagnosis = Diagnosis(
-        kind=Kind.ASSERTION,
-        headline=text.headline(f"Assertion failed{where}: {reason}"),
-        message=text.message(line),
+    return finding(
+        window,
+        Kind.ASSERTION,
+        f"Assertion failed{where}: {reason}",
+        line,
+        Specificity.FATAL,
+        locations=earlier.locations if earlier else (),
+        # A verifier prints its error, and then an assertion fails because the verification did.
+        notes=[earlier.text] if earlier else [],
         function=function,
         file=assertion.file,
         line=assertion.line,
-        source=users_location(earlier.locations) if earlier else None,
-        # A verifier prints its error, and then an assertion fails because the verification did.
-        notes=text.notes([earlier.text] if earlier else []),
     )
-    return Finding(diagnosis, Specificity.FATAL, window.position, earlier.locations if earlier else ())
 
 
 def bound_type(line: str, parameter: str) -> str | None:

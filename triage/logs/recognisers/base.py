@@ -1,13 +1,16 @@
-"""A recogniser: the strings that make a line worth parsing, and the function that parses it."""
+"""A recogniser: the strings that make a line worth parsing, the function that parses it, and what that returns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from triage.logs.finding import Finding
+from triage.ir.locations import users_location
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
 from triage.logs.window import Window
-from triage.model.diagnosis import Kind
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +32,28 @@ class Recogniser:
             if anchor in line:
                 return True
         return False
+
+
+def finding(
+    window: Window,
+    kind: Kind,
+    headline: str,
+    message: str = "",
+    specificity: Specificity = Specificity.DIAGNOSTIC,
+    *,
+    locations: tuple[SourceLocation, ...] = (),
+    notes: list[str] | None = None,
+    extent: int = 0,
+    **facts: Any,
+) -> Finding:
+    """A finding at the window's line, with bounded texts; the message is that line unless stated. ``facts`` are further
+    fields of the diagnosis."""
+    diagnosis = Diagnosis(
+        kind=kind,
+        headline=text.headline(headline),
+        message=text.message(message or window.line.strip()),
+        source=users_location(locations),
+        notes=text.notes(notes or []),
+        **facts,
+    )
+    return Finding(diagnosis, specificity, window.position, locations, extent)

@@ -16,12 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from triage.logs import text
 from triage.logs.diagnostic_lines import is_caret
-from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.finding import Finding
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.diagnosis import Kind, SourceLocation
 
 #: Triton's front-end exceptions, in every release.
 FRONTEND_ERRORS = ("CompilationError", "UnsupportedLanguageConstruct", "CompileTimeAssertionFailure")
@@ -121,16 +120,16 @@ def _read(window: Window) -> Finding | None:
         reason = (stated["text"] or "").strip()
     reason = unrepr(reason)
     shown = reason.partition("\n")[0] or (f"{name} at {source.text.strip()}" if source and source.text else name)
-    diagnosis = Diagnosis(
-        kind=Kind.FRONTEND_ERROR,
-        headline=text.headline(shown),
-        message=text.message(reason or "\n".join([line, *block])),
+    return finding(
+        window,
+        Kind.FRONTEND_ERROR,
+        shown,
+        reason or "\n".join([line, *block]),
+        locations=(source,) if source else (),
+        extent=len(block),
         exception=name,
-        source=source,
         stage="source",
     )
-    locations = (source,) if source else ()
-    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position, locations, extent=len(block))
 
 
 RECOGNISER = Recogniser(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from triage.logs import text
-from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.finding import Finding
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Kind
 
 # HIP's goes on with `Code: 1, Messsage: invalid argument` (sic).
 _TRITON = re.compile(
@@ -34,13 +33,8 @@ def _read(window: Window) -> Finding | None:
     if error is None:
         return None
     loading = error.startswith(_LOADING)
-    diagnosis = Diagnosis(
-        kind=Kind.LAUNCH_ERROR,
-        headline=text.headline(f"The driver could not {'load' if loading else 'run'} the kernel: {error}"),
-        message=text.message(window.line.strip()),
-        stage="load" if loading else "launch",
-    )
-    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
+    headline = f"The driver could not {'load' if loading else 'run'} the kernel: {error}"
+    return finding(window, Kind.LAUNCH_ERROR, headline, stage="load" if loading else "launch")
 
 
 RECOGNISER = Recogniser(

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 
-from triage.logs import text
 from triage.logs.diagnostic_lines import parse
-from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.finding import Finding
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Kind
 
 _INLINE_ASM = re.compile(r"^(?:error: )?<inline asm>:\d{1,7}:\d{1,7}: (?:error: )?(?P<text>\S.{0,2000})")
 # How texts of LLVM's DiagnosticInfo and of its register allocators and inline-asm lowering begin.
@@ -39,14 +38,8 @@ def error_text(line: str) -> str | None:
 
 
 def _read(window: Window) -> Finding | None:
-    line = window.line.strip()
-    error = error_text(line)
-    if error is None:
-        return None
-    diagnosis = Diagnosis(
-        kind=Kind.LLVM_DIAGNOSTIC, headline=text.headline(f"LLVM: {error}"), message=text.message(line)
-    )
-    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
+    error = error_text(window.line.strip())
+    return None if error is None else finding(window, Kind.LLVM_DIAGNOSTIC, f"LLVM: {error}")
 
 
 RECOGNISER = Recogniser(

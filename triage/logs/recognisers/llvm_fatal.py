@@ -6,13 +6,11 @@ than the fatal line and becomes a note.
 
 from __future__ import annotations
 
-from triage.ir.locations import users_location
-from triage.logs import text
 from triage.logs.diagnostic_lines import error_before
 from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Kind
 
 _ANCHORS = ("LLVM ERROR: ", "fatal error: error in backend: ")
 #: What old releases print at the end of any failure of the last conversion.
@@ -41,16 +39,15 @@ def _read(window: Window) -> Finding | None:
     earlier = error_before(window)
     if error.endswith(":") and earlier:
         shown = f"{error} {earlier.text}"
-    locations = earlier.locations if earlier else ()
-    diagnosis = Diagnosis(
-        kind=Kind.LLVM_FATAL,
-        headline=text.headline(f"LLVM gave up: {shown}"),
-        message=text.message("\n".join(lines)),
-        source=users_location(locations),
-        notes=text.notes([earlier.text] if earlier else []),
+    return finding(
+        window,
+        Kind.LLVM_FATAL,
+        f"LLVM gave up: {shown}",
+        "\n".join(lines),
+        Specificity.TAIL if error.startswith(_GENERIC) else Specificity.FATAL,
+        locations=earlier.locations if earlier else (),
+        notes=[earlier.text] if earlier else [],
     )
-    specificity = Specificity.TAIL if error.startswith(_GENERIC) else Specificity.FATAL
-    return Finding(diagnosis, specificity, window.position, locations)
 
 
 RECOGNISER = Recogniser(

@@ -10,14 +10,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from triage.ir.locations import users_location
-from triage.logs import text
 from triage.logs.diagnostic_lines import SYMPTOMS, TAILS, DiagnosticLine, is_caret, parse
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_frontends
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.diagnosis import Kind, SourceLocation
 
 # Other tools write `file:1:2: error: text`: mypy (`text  [code]`), and compilers of languages without kernels.
 _OF_LINTER = re.compile(r"  \[[a-z][a-z-]{1,40}\]$")
@@ -76,30 +74,23 @@ def _read(window: Window) -> Finding | None:
         return None
     if not error.locations and is_frontends(error.text):
         # The text of a front-end's exception, quoted behind `error:`.
-        return Finding(
-            Diagnosis(
-                kind=Kind.FRONTEND_ERROR,
-                headline=text.headline(error.text),
-                message=text.message(error.text),
-                stage="source",
-            ),
-            Specificity.DIAGNOSTIC,
-            window.position,
-        )
+        return finding(window, Kind.FRONTEND_ERROR, error.text, error.text, stage="source")
     block = _block(window.after)
     calls = tuple(location for note in block.notes if note.text.startswith(_CALL) for location in note.locations)
     locations = error.locations + calls
     if locations and block.excerpt:
         first = locations[0]
         locations = (SourceLocation(first.file, first.line, first.column, block.excerpt), *locations[1:])
-    diagnosis = Diagnosis(
-        kind=Kind.MLIR_DIAGNOSTIC,
-        headline=text.headline(error.text),
-        message=text.message("\n".join([window.line.strip(), *block.lines])),
-        source=users_location(locations),
-        notes=text.notes([note.text for note in block.notes if not note.text.startswith(_CALL)]),
+    return finding(
+        window,
+        Kind.MLIR_DIAGNOSTIC,
+        error.text,
+        "\n".join([window.line.strip(), *block.lines]),
+        _specificity(error.text),
+        locations=locations,
+        notes=[note.text for note in block.notes if not note.text.startswith(_CALL)],
+        extent=len(block.lines),
     )
-    return Finding(diagnosis, _specificity(error.text), window.position, locations, extent=len(block.lines))
 
 
 RECOGNISER = Recogniser(

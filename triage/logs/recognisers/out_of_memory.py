@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from triage.logs import text
 from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Kind
 
 _STATED = re.compile(
     r"LLVM ERROR: out of memory|std::bad_alloc|^MemoryError(?::|\s*$)"
@@ -19,13 +18,10 @@ _STATED = re.compile(
 def _read(window: Window) -> Finding | None:
     if _STATED.search(window.line) is None:
         return None
-    diagnosis = Diagnosis(
-        kind=Kind.OUT_OF_MEMORY,
-        headline=text.headline("Out of memory while compiling: " + window.line.strip()),
-        message=text.message(window.line.strip()),
-        exception="MemoryError" if window.line.startswith("MemoryError") else None,
-    )
-    return Finding(diagnosis, Specificity.FATAL, window.position)
+    line = window.line.strip()
+    exception = "MemoryError" if window.line.startswith("MemoryError") else None
+    headline = f"Out of memory while compiling: {line}"
+    return finding(window, Kind.OUT_OF_MEMORY, headline, line, Specificity.FATAL, exception=exception)
 
 
 RECOGNISER = Recogniser(

@@ -40,18 +40,12 @@ def out_of_resources(resource: str, required: int, limit: int, message: str) -> 
 
 
 def _read(window: Window) -> Finding | None:
-    if overflow := _OVERFLOW.search(window.line):
-        numbers = int(overflow["required"]), int(overflow["limit"])
-        return Finding(
-            out_of_resources(overflow["resource"], *numbers, window.line.strip()),
-            Specificity.DIAGNOSTIC,
-            window.position,
-        )
-    match = _STATED.search(window.line)
+    overflow = _OVERFLOW.search(window.line)
+    match = overflow or _STATED.search(window.line)
     if match is None:
         return None
     named = match["resource"].removeprefix("out of resource: ").strip()
-    resource = named if named in RESOURCES else "shared memory"
+    resource = named if overflow or named in RESOURCES else "shared memory"
     diagnosis = out_of_resources(resource, int(match["required"]), int(match["limit"]), window.line.strip())
     return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
 

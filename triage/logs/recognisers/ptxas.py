@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 
-from triage.logs import text
 from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Kind
 
 _STATED = re.compile(
     r"^(?:[\w.]{1,200}Error: )?(?:PTXAS error: )?(?:`?ptxas(?:-blackwell)?`?\s{1,8})?(?:stderr:\s{0,8})?"
@@ -35,19 +34,16 @@ def error_text(line: str) -> str | None:
     return match["text"].strip() if match else None
 
 
-def _diagnosis(shown: str, message: str) -> Diagnosis:
-    return Diagnosis(
-        kind=Kind.PTXAS, headline=text.headline(f"ptxas: {shown}"), message=text.message(message), stage="cubin"
-    )
+def _finding(window: Window, shown: str, specificity: Specificity) -> Finding:
+    return finding(window, Kind.PTXAS, f"ptxas: {shown}", specificity=specificity, stage="cubin")
 
 
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
     if error := error_text(line):
-        specificity = Specificity.TAIL if error.startswith(_GENERIC) else Specificity.DIAGNOSTIC
-        return Finding(_diagnosis(error, line), specificity, window.position)
+        return _finding(window, error, Specificity.TAIL if error.startswith(_GENERIC) else Specificity.DIAGNOSTIC)
     if _FEATURE.match(line):
-        return Finding(_diagnosis(line, line), Specificity.DIAGNOSTIC, window.position)
+        return _finding(window, line, Specificity.DIAGNOSTIC)
     return _consequence(window, line)
 
 
@@ -58,13 +54,13 @@ def _consequence(window: Window, line: str) -> Finding | None:
     if failed is None:
         if _CODEGEN not in line or line.startswith("raise "):
             return None
-        return Finding(_diagnosis("refused the PTX", line), Specificity.TAIL, window.position)
+        return _finding(window, "refused the PTX", Specificity.TAIL)
     code = failed["code"] or ""
     signal = called["signal"] if called and called["signal"] else code[1:] if code.startswith("-") else None
     if signal:
         # It printed nothing itself: no other line is more specific.
-        return Finding(_diagnosis(f"ended by signal {signal}", line), Specificity.SYMPTOM, window.position)
-    return Finding(_diagnosis(f"failed with exit code {code}", line), Specificity.TAIL, window.position)
+        return _finding(window, f"ended by signal {signal}", Specificity.SYMPTOM)
+    return _finding(window, f"failed with exit code {code}", Specificity.TAIL)
 
 
 RECOGNISER = Recogniser(

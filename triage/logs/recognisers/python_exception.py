@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from triage.logs import text
 from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.recognisers.frontend import unrepr
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Kind
 
 _STATED = re.compile(
     r"^(?:[A-Za-z_]\w{0,80}\.){0,12}"
@@ -52,13 +51,9 @@ def _read(window: Window) -> Finding | None:
             break
         lines.append(following)
     tail = reason.startswith(TAILS) or stated["name"] in _WRAPPERS
-    diagnosis = Diagnosis(
-        kind=Kind.PYTHON_EXCEPTION,
-        headline=text.headline(shown),
-        message=text.message("\n".join([shown, *lines[1:]])),
-        exception=stated["name"],
-    )
-    return Finding(diagnosis, Specificity.TAIL if tail else Specificity.EXCEPTION, window.position)
+    specificity = Specificity.TAIL if tail else Specificity.EXCEPTION
+    message = "\n".join([shown, *lines[1:]])
+    return finding(window, Kind.PYTHON_EXCEPTION, shown, message, specificity, exception=stated["name"])
 
 
 RECOGNISER = Recogniser(

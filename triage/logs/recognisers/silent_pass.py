@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 
-from triage.logs import text
 from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Kind
 
 _PIPELINE = "Pipeline failed while executing "
 _RUN = "PassManager::run failed"
@@ -35,7 +34,7 @@ def failed_pass(line: str) -> str | None:
 
 def headline(name: str | None) -> str:
     """The headline of a pass that failed without a message."""
-    return text.headline(f"The pass {name} failed without a message" if name else "A pass failed without a message")
+    return f"The pass {name} failed without a message" if name else "A pass failed without a message"
 
 
 def error_text(line: str) -> str | None:
@@ -47,24 +46,14 @@ def error_text(line: str) -> str | None:
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
     if stated := _STATED.search(line):
-        diagnosis = Diagnosis(
-            kind=Kind.MLIR_DIAGNOSTIC,
-            headline=text.headline(stated["text"]),
-            message=text.message(line),
-            pass_name=stated["name"],
-        )
-        return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
+        return finding(window, Kind.MLIR_DIAGNOSTIC, stated["text"], pass_name=stated["name"])
     name = failed_pass(line)
     if name is None and _RAISED.search(line) is None:
         return None
-    diagnosis = Diagnosis(
-        kind=Kind.MLIR_DIAGNOSTIC,
-        headline=headline(name),
-        message=text.message(line),
-        pass_name=name,
-        exception="RuntimeError" if _RUN in line else None,
+    exception = "RuntimeError" if _RUN in line else None
+    return finding(
+        window, Kind.MLIR_DIAGNOSTIC, headline(name), line, Specificity.TAIL, pass_name=name, exception=exception
     )
-    return Finding(diagnosis, Specificity.TAIL, window.position)
 
 
 RECOGNISER = Recogniser(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.functions import function_name
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
@@ -84,15 +84,17 @@ def _read(window: Window) -> Finding | None:
     if crashed is None:
         return None
     kind, how = (Kind.ABORT, "aborted") if aborted else (Kind.SEGFAULT, "crashed")
-    diagnosis = Diagnosis(
-        kind=kind,
-        headline=text.headline(f"The compiler {how} in {crashed.name}"),
-        message=text.message("\n".join([_TITLE, *(frame.text for frame in frames[:16])])),
+    message = "\n".join([_TITLE, *(frame.text for frame in frames[:16])])
+    return finding(
+        window,
+        kind,
+        f"The compiler {how} in {crashed.name}",
+        message,
+        Specificity.SYMPTOM,
         function=crashed.name,
         file=crashed.file,
         line=crashed.line,
     )
-    return Finding(diagnosis, Specificity.SYMPTOM, window.position)
 
 
 RECOGNISER = Recogniser(

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 
-from triage.logs import text
 from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Kind
 
 _TERMINATE = "terminate called"
 _INSTANCE = re.compile(r"instance of '([^']{1,300})'")
@@ -37,8 +36,7 @@ def _read(window: Window) -> Finding | None:
         message = f"{line}\n{what}" if reason else line
     else:
         return None
-    diagnosis = Diagnosis(kind=Kind.ABORT, headline=text.headline(shown), message=text.message(message))
-    return Finding(diagnosis, Specificity.FATAL, window.position)
+    return finding(window, Kind.ABORT, shown, message, Specificity.FATAL)
 
 
 RECOGNISER = Recogniser(

@@ -12,9 +12,9 @@ import re
 
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Kind
 
 _ANCHOR = "UNREACHABLE executed"
 _FILE = re.compile(r"UNREACHABLE executed at (?P<file>[^!]{1,400}?):(?P<line>\d{1,7})!?")
@@ -53,14 +53,9 @@ def _read(window: Window) -> Finding | None:
     reasons = [] if stated else reason_before(window)
     reason = stated["reason"] if stated else reasons[-1] if reasons else None
     where = f" in {file}" if file else ""
-    diagnosis = Diagnosis(
-        kind=Kind.UNREACHABLE,
-        headline=text.headline(f"Reached code marked unreachable{where}{': ' + reason if reason else ''}"),
-        message=text.message("\n".join([*reasons, line])),
-        file=file,
-        line=number,
-    )
-    return Finding(diagnosis, Specificity.FATAL, window.position)
+    headline = f"Reached code marked unreachable{where}{': ' + reason if reason else ''}"
+    message = "\n".join([*reasons, line])
+    return finding(window, Kind.UNREACHABLE, headline, message, Specificity.FATAL, file=file, line=number)
 
 
 def reason(message: str) -> str | None:

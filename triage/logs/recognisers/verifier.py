@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from triage.logs import text
-from triage.logs.finding import Finding, Specificity
-from triage.logs.recognisers.base import Recogniser
+from triage.logs.finding import Finding
+from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Kind
 
 _STATED = re.compile(
     r"^(?:'[a-z]\w{0,60}\.[\w.]{1,100}' op \S|operand #\d{1,4} does not dominate this use"
@@ -18,10 +17,7 @@ _STATED = re.compile(
 
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
-    if _STATED.match(line) is None:
-        return None
-    diagnosis = Diagnosis(kind=Kind.MLIR_DIAGNOSTIC, headline=text.headline(line), message=text.message(line))
-    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
+    return finding(window, Kind.MLIR_DIAGNOSTIC, line) if _STATED.match(line) else None
 
 
 RECOGNISER = Recogniser(
