@@ -13,6 +13,8 @@ import pytest
 from commands import DATA, KERNELS, Triage, start_triage
 from golden_files import Golden
 
+from triage.model.gpus import newest
+
 ADD = (f"{KERNELS}::add", "--arg", "x_ptr=*fp32", "--arg", "y_ptr=*fp32", "--arg", "n=i32", "--const", "BLOCK=128")
 
 
@@ -76,16 +78,21 @@ BAD: dict[str, tuple[str, ...]] = {
 }
 
 
+def _without_newest(text: str) -> str:
+    """The text without the last rows of the architecture table, which a new row moves."""
+    return text.replace(str(newest("cuda")), "cuda:NEWEST").replace(str(newest("hip")), "hip:NEWEST")
+
+
 @pytest.mark.parametrize("arguments", BAD.values(), ids=BAD.keys())
 def test_one_line_and_exit_code_2(here: Path, cli: Triage, golden: Golden, arguments: tuple[str, ...]) -> None:
     done = cli(*arguments)
-    golden(done.err)
+    golden(_without_newest(done.err))
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
 
 
 def test_a_newer_architecture_is_compiled_for_after_a_warning(check: Triage, golden: Golden) -> None:
     done = check(*ADD, "--target", "cuda:130", "--no-suggest")
-    golden(done.err)
+    golden(_without_newest(done.err))
     assert (done.code, done.err.count("\n")) == (1, 1)
 
 
