@@ -47,9 +47,4 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """The diagnosis with its line in the log and its rank among the findings."""
-        return {
-            **self.diagnosis.to_json(),
-            "log_line": self.position + 1,
-            "rank": self.rank,
-            "follows": self.follows,
-        }
+        return {**self.diagnosis.to_json(), "log_line": self.position + 1, "rank": self.rank, "follows": self.follows}

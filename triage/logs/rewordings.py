@@ -69,10 +69,7 @@ REWORDINGS: tuple[tuple[str, str], ...] = (
         r"Building op `(?:amdgpu|amdg)\.(\w{1,80})` but it isn't known in this MLIRContext.*",
         r"amdg.\1 created with unregistered dialect",
     ),
-    (
-        r"Building op `([\w.]{1,120})` but it isn't known in this MLIRContext.*",
-        r"\1 created with unregistered dialect",
-    ),
+    (r"Building op `([\w.]{1,120})` but it isn't known in this MLIRContext.*", r"\1 created with unregistered dialect"),
 )
 
 _COMPILED = tuple((re.compile(older), newest) for older, newest in REWORDINGS)

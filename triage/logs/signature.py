@@ -93,81 +93,54 @@ def without_layout_bodies(text: str) -> str:
     return "".join(outside)
 
 
-def _collapse(text: str) -> str:
-    return " ".join(text.split())
+def _numeric_class(types: re.Match[str]) -> str:
+    """A function of floating-point numbers differs from one of integers."""
+    return "[float]" if "fp" in types[0] and "int" not in types[0] else "[int]"
 
 
-def _shapes(text: str) -> str:
-    return _BY.sub("NxN", _LIST_OF_NUMBERS.sub("[N]", _SHAPED.sub(r"\1", text)))
+def _substituting(*pairs: tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]) -> Callable[[str], str]:
+    """A rule that replaces what each pattern matches, one pattern after the other."""
 
-
-def _data_types(text: str) -> str:
-    """One name for all types; but a function of floating-point numbers differs from one of integers."""
-
-    def expected(types: re.Match[str]) -> str:
-        return "[float]" if "fp" in types[0] and "int" not in types[0] else "[int]"
-
-    text = _EXPECTED_TYPES.sub(expected, text)
-    return _LIST_OF_TYPES.sub("[T]", _DTYPE.sub("T", text))
-
-
-def _objects(text: str) -> str:
-    text = _PYTHON_SLICE.sub("<slice>", _PYTHON_OBJECT.sub(r"<\1>", text))
-    return _CONSTEXPR.sub(r"\1", text)
-
-
-def _layouts(text: str) -> str:
-    return _LAYOUT_ALIAS.sub(r"#\1", without_layout_bodies(text))
-
-
-def _operations(text: str) -> str:
-    return _PRINTED_GENERIC.sub(r"\1", _PRINTED_OPERATION.sub("", text))
-
-
-def _names(text: str) -> str:
-    text = _NAMED_BARE.sub(r"\1 NAME", _NAMED.sub(r"\1 NAME", text))
-    return _NOT_DEFINED.sub("NAME is not defined", text)
-
-
-def _substituting(pattern: re.Pattern[str], replacement: str) -> Callable[[str], str]:
     def rule(text: str) -> str:
-        return pattern.sub(replacement, text)
+        for pattern, replacement in pairs:
+            text = pattern.sub(replacement, text)
+        return text
 
     return rule
 
 
 #: For every field.
-COMMON: tuple[Rule, ...] = (
-    ("terminal-control", strip_control),
-    ("white-space", _collapse),
-)
+COMMON: tuple[Rule, ...] = (("terminal-control", strip_control), ("white-space", lambda text: " ".join(text.split())))
 #: For messages; constants and names in an assertion's expression identify the bug and are not normalised.
 MESSAGE: tuple[Rule, ...] = (
-    ("printed-operation", _operations),
-    ("first-sentence", _substituting(_SENTENCES, "")),
-    ("aside", _substituting(_NOTE_ASIDE, "")),
-    ("trailing-punctuation", _substituting(_TRAILING, "")),
-    ("choices", _substituting(_CHOICES, r"\1 […]")),
-    ("observed-value", _substituting(_OBSERVED, "")),
-    ("missing-arguments", _substituting(_MISSING, r"missing \1 arguments")),
-    ("python-object", _objects),
-    ("address", _substituting(_ADDRESS, "0x…")),
-    ("location", _substituting(_LOCATION, "LOC")),
+    ("printed-operation", _substituting((_PRINTED_OPERATION, ""), (_PRINTED_GENERIC, r"\1"))),
+    ("first-sentence", _substituting((_SENTENCES, ""))),
+    ("aside", _substituting((_NOTE_ASIDE, ""))),
+    ("trailing-punctuation", _substituting((_TRAILING, ""))),
+    ("choices", _substituting((_CHOICES, r"\1 […]"))),
+    ("observed-value", _substituting((_OBSERVED, ""))),
+    ("missing-arguments", _substituting((_MISSING, r"missing \1 arguments"))),
+    ("python-object", _substituting((_PYTHON_OBJECT, r"<\1>"), (_PYTHON_SLICE, "<slice>"), (_CONSTEXPR, r"\1"))),
+    ("address", _substituting((_ADDRESS, "0x…"))),
+    ("location", _substituting((_LOCATION, "LOC"))),
     ("path", shorten_paths),
-    ("temporary-file", _substituting(_TEMPORARY, "TMP")),
-    ("ssa-name", _substituting(_SSA, "%v")),
-    ("layout-alias", _layouts),
-    ("shape", _shapes),
-    ("data-type", _data_types),
-    ("architecture", _substituting(_ARCHITECTURE, r"\1N")),
-    ("mangled-name", _substituting(_MANGLED, "FUNCTION")),
-    ("user-name", _names),
-    ("bound", _substituting(_BOUND, "N")),
-    ("number", _substituting(_NUMBER, "N")),
+    ("temporary-file", _substituting((_TEMPORARY, "TMP"))),
+    ("ssa-name", _substituting((_SSA, "%v"))),
+    ("layout-alias", lambda text: _LAYOUT_ALIAS.sub(r"#\1", without_layout_bodies(text))),
+    ("shape", _substituting((_SHAPED, r"\1"), (_LIST_OF_NUMBERS, "[N]"), (_BY, "NxN"))),
+    ("data-type", _substituting((_EXPECTED_TYPES, _numeric_class), (_DTYPE, "T"), (_LIST_OF_TYPES, "[T]"))),
+    ("architecture", _substituting((_ARCHITECTURE, r"\1N"))),
+    ("mangled-name", _substituting((_MANGLED, "FUNCTION"))),
+    (
+        "user-name",
+        _substituting((_NAMED, r"\1 NAME"), (_NAMED_BARE, r"\1 NAME"), (_NOT_DEFINED, "NAME is not defined")),
+    ),
+    ("bound", _substituting((_BOUND, "N"))),
+    ("number", _substituting((_NUMBER, "N"))),
     ("rewording", reworded),
 )
 #: For LLVM's own texts: nodes of a selection graph are numbered anew in every compile.
-CODE_GENERATOR: tuple[Rule, ...] = (("graph-node", _substituting(_DAG_NODE, "t")),)
+CODE_GENERATOR: tuple[Rule, ...] = (("graph-node", _substituting((_DAG_NODE, "t"))),)
 
 
 def rules_for(kind: Kind, field: Field) -> tuple[Rule, ...]:
@@ -178,27 +151,22 @@ def rules_for(kind: Kind, field: Field) -> tuple[Rule, ...]:
     return COMMON + code_generator + MESSAGE
 
 
+def _normalised(kind: Kind, field: Field) -> tuple[str, list[tuple[str, str, str]]]:
+    """The field's part of the signature; and the rules that fired, with the text before and after each."""
+    text, fired = field.text, []
+    for name, rule in rules_for(kind, field):
+        before, text = text, rule(text)
+        if text != before:
+            fired.append((name, before, text))
+    return text[:MAX_FIELD].strip() or "?", fired
+
+
 def explain(diagnosis: Diagnosis) -> list[tuple[str, str, str]]:
     """Which rules fired, in their order, with the field before and after."""
-    fired: list[tuple[str, str, str]] = []
-    for field in fields(diagnosis):
-        current = field.text
-        for name, rule in rules_for(diagnosis.kind, field):
-            after = rule(current)
-            if after != current:
-                fired.append((name, current, after))
-            current = after
-    return fired
-
-
-def _normalised(kind: Kind, field: Field) -> str:
-    current = field.text
-    for _, rule in rules_for(kind, field):
-        current = rule(current)
-    return current[:MAX_FIELD].strip() or "?"
+    return [step for field in fields(diagnosis) for step in _normalised(diagnosis.kind, field)[1]]
 
 
 def signature_of(diagnosis: Diagnosis) -> str:
     """The diagnosis's signature."""
-    parts = [_normalised(diagnosis.kind, field) for field in fields(diagnosis)]
+    parts = [_normalised(diagnosis.kind, field)[0] for field in fields(diagnosis)]
     return "|".join([VERSION, diagnosis.kind.value, *parts])

@@ -83,10 +83,9 @@ def _fatal(diagnosis: Diagnosis) -> list[Field]:
 
 def _mlir(diagnosis: Diagnosis) -> list[Field]:
     line = _first_line(diagnosis.message)
-    if silent_pass.RECOGNISER.wants(line) and not silent_pass.error_text(line):
-        return [_verbatim("pass failed without a message"), _verbatim(_where(diagnosis))]
-    error = silent_pass.error_text(line) or _diagnostic_text(line)
-    if error.startswith(diagnostic_lines.TAILS):
+    stated = silent_pass.error_text(line)
+    error = stated or _diagnostic_text(line)
+    if (silent_pass.RECOGNISER.wants(line) and not stated) or error.startswith(diagnostic_lines.TAILS):
         return [_verbatim("pass failed without a message"), _verbatim(_where(diagnosis))]
     return [Field(error)]
 
@@ -111,9 +110,7 @@ def _unreachable(diagnosis: Diagnosis) -> list[Field]:
 
 def _bare(diagnosis: Diagnosis) -> list[Field]:
     """A crash without a message is identified by where it happened."""
-    if diagnosis.function:
-        return [_verbatim(diagnosis.function)]
-    return [_verbatim(_where(diagnosis))]
+    return [_verbatim(diagnosis.function or _where(diagnosis))]
 
 
 def _abort(diagnosis: Diagnosis) -> list[Field]:
@@ -121,28 +118,18 @@ def _abort(diagnosis: Diagnosis) -> list[Field]:
     return [Field(reason), *_bare(diagnosis)] if reason else _bare(diagnosis)
 
 
-def _launch(diagnosis: Diagnosis) -> list[Field]:
-    line = _first_line(diagnosis.message)
-    return [Field(launch_error.error_text(line) or line)]
-
-
 def _ptxas(diagnosis: Diagnosis) -> list[Field]:
     return [Field(ptxas.error_text(_first_line(diagnosis.message)) or diagnosis.headline.removeprefix("ptxas: "))]
 
 
-def _assembler(diagnosis: Diagnosis) -> list[Field]:
-    """Without the instruction: its registers are the configuration's, and old releases do not print it."""
-    line = _first_line(diagnosis.message)
-    return [Field(assembler.error_text(line) or line)]
+def _first_line_read_by(*readers: Callable[[str], str | None]) -> Callable[[Diagnosis], list[Field]]:
+    """The text that the first of the readers extracts from the message's first line, else that line."""
 
+    def extract(diagnosis: Diagnosis) -> list[Field]:
+        line = _first_line(diagnosis.message)
+        return [Field(next(filter(None, (reader(line) for reader in readers)), line))]
 
-def _llvm_diagnostic(diagnosis: Diagnosis) -> list[Field]:
-    line = _first_line(diagnosis.message)
-    return [Field(llvm_diagnostic.error_text(line) or _diagnostic_text(line))]
-
-
-def _message(diagnosis: Diagnosis) -> list[Field]:
-    return [Field(_first_line(diagnosis.message))]
+    return extract
 
 
 def _exception(diagnosis: Diagnosis) -> list[Field]:
@@ -154,14 +141,15 @@ _FIELDS: dict[Kind, Callable[[Diagnosis], list[Field]]] = {
     Kind.ASSERTION: _assertion,
     Kind.UNREACHABLE: _unreachable,
     Kind.LLVM_FATAL: _fatal,
-    Kind.LLVM_DIAGNOSTIC: _llvm_diagnostic,
+    Kind.LLVM_DIAGNOSTIC: _first_line_read_by(llvm_diagnostic.error_text, _diagnostic_text),
     Kind.MLIR_DIAGNOSTIC: _mlir,
     Kind.FRONTEND_ERROR: _frontend,
     Kind.PYTHON_EXCEPTION: _exception,
     Kind.PTXAS: _ptxas,
-    Kind.ASSEMBLER: _assembler,
+    # Without the instruction: its registers are the configuration's, and old releases do not print it.
+    Kind.ASSEMBLER: _first_line_read_by(assembler.error_text),
     Kind.OUT_OF_RESOURCES: lambda diagnosis: [_verbatim(diagnosis.resource or "?")],
-    Kind.LAUNCH_ERROR: _launch,
+    Kind.LAUNCH_ERROR: _first_line_read_by(launch_error.error_text),
     Kind.TIMEOUT: _bare,
     Kind.OUT_OF_MEMORY: _bare,
     Kind.SEGFAULT: _bare,
@@ -173,4 +161,4 @@ _FIELDS: dict[Kind, Callable[[Diagnosis], list[Field]]] = {
 
 def fields(diagnosis: Diagnosis) -> list[Field]:
     """The signature's fields after version and kind, not yet normalised."""
-    return _FIELDS.get(diagnosis.kind, _message)(diagnosis)
+    return _FIELDS.get(diagnosis.kind, _first_line_read_by())(diagnosis)
