@@ -154,15 +154,13 @@ class _File:
         for kind in kinds:
             if kind not in {known.value for known in Kind}:
                 raise self._error("match.kind", f"{kind!r} is not a kind of failure")
+        texts = {
+            name: self._texts(data, name) for name in ("function", "file", "message", "stage", "exception", "targets")
+        }
         return Symptoms(
+            **texts,
             kind=kinds,
-            function=self._texts(data, "function"),
-            file=self._texts(data, "file"),
-            message=self._texts(data, "message"),
             pass_name=self._texts(data, "pass"),
-            stage=self._texts(data, "stage"),
-            exception=self._texts(data, "exception"),
-            targets=self._texts(data, "targets"),
             triton=self._range(data.get("triton")),
             options=self._options(data.get("options", {})),
         )

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from triage.model.diagnosis import Diagnosis
+from triage.model.document import Doc, Documented, encode_fields
 from triage.model.errors import InputError
 from triage.model.outcome import Outcome, Status
 
@@ -36,10 +37,10 @@ class Behaviour(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(Documented):
     """One reproducer on one release. ``status``, ``stage``, ``kind`` and ``signature`` describe a failure."""
 
-    behaviour: Behaviour
+    behaviour: Annotated[Behaviour, Doc(name="verdict")]
     status: str | None = None
     stage: str | None = None
     kind: str | None = None
@@ -47,14 +48,7 @@ class Observation:
 
     def to_json(self) -> dict[str, str]:
         """The JSON object, without fields that are None."""
-        values = {
-            "verdict": self.behaviour.value,
-            "status": self.status,
-            "stage": self.stage,
-            "kind": self.kind,
-            "signature": self.signature,
-        }
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in encode_fields(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +102,11 @@ def read(folder: Path) -> dict[str, dict[str, Observation]]:
         if data["schema"] != SCHEMA:
             raise InputError(f"{path}: schema: expected {SCHEMA!r}, found {data['schema']!r}")
         return {
-            variant: {release: _observation(row) for release, row in table.items()}
+            variant: {release: Observation.from_json(row, f"{path}: {release}") for release, row in table.items()}
             for variant, table in data["observed"].items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: not a table of observations ({error}); write it with kb check --update") from None
-
-
-def _observation(row: Mapping[str, str]) -> Observation:
-    return Observation(
-        Behaviour(row["verdict"]), row.get("status"), row.get("stage"), row.get("kind"), row.get("signature")
-    )
 
 
 def write(folder: Path, tables: Mapping[str, Table]) -> None:

@@ -218,23 +218,15 @@ def _amd(
     typical: str = "",
 ) -> tuple[Architecture, ...]:
     """The rows of chips that differ only in their products."""
-    return tuple(
-        Architecture(
-            backend="hip",
-            name=name,
-            generation=generation,
-            # CDNA and GCN work in waves of 64; Triton compiles for RDNA's waves of 32.
-            warp_size=64 if name.startswith("gfx9") else 32,
-            matrix=matrix,
-            matrix_version=version,
-            fp8=fp8,
-            block=block,
-            sm=sm,
-            product=_AMD_PRODUCTS.get(name),
-            typical=name == typical,
+    rows = []
+    for name in (f"gfx{number}" for number in names.split()):
+        warp_size = 64 if name.startswith("gfx9") else 32  # RDNA has waves of both sizes; Triton compiles for 32
+        product = _AMD_PRODUCTS.get(name)
+        is_typical = name == typical
+        rows.append(
+            Architecture("hip", name, generation, warp_size, matrix, version, fp8, block, sm, product, is_typical)
         )
-        for name in (f"gfx{number}" for number in names.split())
-    )
+    return tuple(rows)
 
 
 _AMD_PRODUCTS = {
@@ -263,32 +255,15 @@ _GFX9_UNIFIED = BlockLimits(64 * 1024, _CDNA, registers=512)
 _GFX950_BLOCK = BlockLimits(160 * 1024, _CDNA4, registers=512)
 _GFX10_BLOCK = BlockLimits(64 * 1024, _RDNA, registers=256)
 _GFX1250_BLOCK = BlockLimits(320 * 1024, _GFX1250, registers=1024)
+_CDNA3_CHIPS, _CDNA4_CHIPS = Generation("CDNA 3", 2023), Generation("CDNA 4", 2025)
 _RDNA3, _RDNA35, _RDNA4 = Generation("RDNA 3", 2022), Generation("RDNA 3.5", 2024), Generation("RDNA 4", 2025)
 
 _AMD = (
     *_amd("900 902 904 906 909 90c", Generation("GCN 5", 2017), _NONE, 0, _GFX9, _cu(256, 4, 10)),
     *_amd("908", Generation("CDNA", 2020), _MFMA, 1, _GFX9, _cu(256, 4, 10)),
     *_amd("90a", Generation("CDNA 2", 2021), _MFMA, 2, _GFX9_UNIFIED, _cu(512, 8, 8), typical="gfx90a"),
-    *_amd(
-        "940 941 942",
-        Generation("CDNA 3", 2023),
-        _MFMA,
-        3,
-        _GFX9_UNIFIED,
-        _cu(512, 8, 8),
-        fp8=_FNUZ,
-        typical="gfx942",
-    ),
-    *_amd(
-        "950",
-        Generation("CDNA 4", 2025),
-        _MFMA,
-        4,
-        _GFX950_BLOCK,
-        _cu(512, 8, 8, kib=160, lds=1280),
-        fp8=_OCP,
-        typical="gfx950",
-    ),
+    *_amd("940 941 942", _CDNA3_CHIPS, _MFMA, 3, _GFX9_UNIFIED, _cu(512, 8, 8), fp8=_FNUZ, typical="gfx942"),
+    *_amd("950", _CDNA4_CHIPS, _MFMA, 4, _GFX950_BLOCK, _cu(512, 8, 8, 160, lds=1280), fp8=_OCP, typical="gfx950"),
     *_amd("1010 1011 1012 1013", Generation("RDNA", 2019), _NONE, 0, _GFX10_BLOCK, _wgp(1024, 8, 20)),
     *_amd("1030 1031 1032 1033 1034 1035 1036", Generation("RDNA 2", 2020), _NONE, 0, _GFX10_BLOCK, _wgp(1024, 16)),
     *_amd("1100 1101", _RDNA3, _WMMA, 1, _GFX10_BLOCK, _wgp(1536, 24), typical="gfx1100"),

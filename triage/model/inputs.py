@@ -35,17 +35,12 @@ from triage.model.expression import BadExpression
 _FIELDS = ("sizes", "arguments", "grid", "outputs", "tolerance", "flops")
 _TENSOR_FIELDS = ("shape", "fill", "transposed", "low", "high")
 FILLS = ("normal", "uniform", "zeros", "ones", "arange", "randint")
-_FLOAT_FILLS = ("normal", "uniform")
 _MOST_DIMENSIONS = 8
 _MOST_SIZE = 1 << 40
 
 
 def check(
-    value: Any,
-    signature: Mapping[str, Any],
-    constexprs: Mapping[str, Any],
-    divisors: Mapping[str, int],
-    bad: Any,
+    value: Any, signature: Mapping[str, Any], constexprs: Mapping[str, Any], divisors: Mapping[str, int], bad: Any
 ) -> dict[str, Any]:
     """The field as a dictionary, if it is one that can be resolved with the case's own values. ``bad(field, problem)``
     makes the error that is raised when it is not; ``field`` begins with ``inputs``."""
@@ -125,15 +120,13 @@ def _check_tensor(value: Any, type_: ArgumentType, field: str, bad: Any) -> None
         raise bad(f"{field}.shape", f"expected a list of 1 to {_MOST_DIMENSIONS} sizes, found {shape!r}")
     for extent in shape:
         _check_integer(extent, f"{field}.shape", bad)
-    if type_.block and len(shape) != len(type_.block):
-        raise bad(f"{field}.shape", f"{len(shape)} dimensions, the descriptor's tile has {len(type_.block)}")
     transposed = value.get("transposed", False)
     if not isinstance(transposed, bool):
         raise bad(f"{field}.transposed", f"expected true or false, found {transposed!r}")
     fill = value.get("fill", type_.default_fill)
     if fill not in FILLS:
         raise bad(f"{field}.fill", f"{fill!r} is not one of {', '.join(FILLS)}")
-    if fill in _FLOAT_FILLS and not type_.is_float:
+    if fill in plan.FLOAT_FILLS and not type_.is_float:
         raise bad(f"{field}.fill", f"{fill!r} needs floating-point elements, not {type_.element}; use randint")
     for bound in ("low", "high"):
         if bound not in value:

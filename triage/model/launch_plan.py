@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from triage.model import expression
 from triage.model.argument_types import ELEMENT_BYTES, MANTISSA_BITS, ArgumentType, Form, argument_type
 from triage.model.expression import BadExpression
 
+FLOAT_FILLS = ("normal", "uniform")
 MOST_BYTES = 16 << 30
 """Of all tensors together: fits every data-centre GPU, and takes less than minutes to fill."""
 _GRID_LIMITS = ((1 << 31) - 1, 65535, 65535)
@@ -55,19 +56,6 @@ class Tensor:
         """The number of elements."""
         return math.prod(self.shape)
 
-    def to_message(self) -> dict[str, Any]:
-        """As the worker reads it."""
-        return {
-            "name": self.name,
-            "element": self.element,
-            "shape": list(self.shape),
-            "fill": self.fill,
-            "transposed": self.transposed,
-            "block": list(self.block),
-            "low": self.low,
-            "high": self.high,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
@@ -90,19 +78,12 @@ class LaunchPlan:
 
     def to_message(self) -> dict[str, Any]:
         """As the worker reads it."""
-        return {
-            "tensors": [tensor.to_message() for tensor in self.tensors],
-            "scalars": dict(self.scalars),
-            "grid": list(self.grid),
-            "outputs": list(self.outputs),
-        }
+        tensors = [asdict(tensor) for tensor in self.tensors]
+        return {"tensors": tensors, "scalars": dict(self.scalars), "grid": self.grid, "outputs": self.outputs}
 
 
 def resolve(
-    inputs: Mapping[str, Any],
-    signature: Mapping[str, Any],
-    constexprs: Mapping[str, Any],
-    divisors: Mapping[str, int],
+    inputs: Mapping[str, Any], signature: Mapping[str, Any], constexprs: Mapping[str, Any], divisors: Mapping[str, int]
 ) -> LaunchPlan:
     """Evaluate the inputs for one configuration. ``divisors``: those that the kernel is compiled with; every value must
     be a multiple of its divisor. Raises BadInputs."""
@@ -188,7 +169,7 @@ def _tensor(name: str, type_: ArgumentType, stated: Mapping[str, Any], values: _
     if (transposed := bool(stated.get("transposed"))) and len(shape) < 2:
         raise BadInputs(f"{field}.transposed", "one dimension has nothing to be exchanged with")
     fill = stated.get("fill", type_.default_fill)
-    if fill in ("normal", "uniform") and not type_.is_float:
+    if fill in FLOAT_FILLS and not type_.is_float:
         raise BadInputs(f"{field}.fill", f"{fill!r} needs floating-point elements, not {type_.element}")
     low, high = stated.get("low", 0), stated.get("high", 1)
     if fill == "randint":

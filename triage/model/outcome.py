@@ -101,10 +101,7 @@ class Outcome(Documented):
 
     schema_rules: ClassVar[Mapping[str, Any]] = {
         "allOf": [
-            {
-                "if": {"properties": {"status": {"const": "ok"}}},
-                "then": {"properties": {"stage": {"type": "null"}}},
-            },
+            {"if": {"properties": {"status": {"const": "ok"}}}, "then": {"properties": {"stage": {"type": "null"}}}},
             {
                 "if": {"properties": {"status": {"const": "crash"}}},
                 "then": {

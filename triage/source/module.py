@@ -123,13 +123,13 @@ def called(node: ast.AST) -> str:
     return ""
 
 
-def argument(call: ast.Call, place: int, *names: str) -> ast.expr | None:
+def argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:
     """An argument by position or by any of its names."""
     for keyword in call.keywords:
         if keyword.arg in names:
             return keyword.value
-    if place < len(call.args) and not any(isinstance(arg, ast.Starred) for arg in call.args[: place + 1]):
-        return call.args[place]
+    if position < len(call.args) and not any(isinstance(arg, ast.Starred) for arg in call.args[: position + 1]):
+        return call.args[position]
     return None
 
 

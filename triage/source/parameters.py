@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from triage.source.functions import defaults, parameters
+from triage.source.module import argument, called
 
 _SHAPE_CALLS = {
     "arange", "zeros", "full", "reshape", "view", "broadcast_to", "make_block_ptr", "make_tensor_descriptor",
@@ -165,7 +166,7 @@ class _FactsVisitor(ast.NodeVisitor):
             self.facts._names_by_line.setdefault(line, set()).update(names)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        reads = any(isinstance(child, ast.Call) and _last(child.func) == "load" for child in ast.walk(node.value))
+        reads = any(called(child) == "load" for child in ast.walk(node.value))
         if self._is_position(node.value) and not reads:
             self.positions |= {child.id for target in node.targets for child in ast.walk(target) if _is_name(child)}
         self.generic_visit(node)
@@ -183,8 +184,7 @@ class _FactsVisitor(ast.NodeVisitor):
 
     def _is_position(self, node: ast.expr) -> bool:
         return any(
-            (isinstance(child, ast.Name) and child.id in self.positions)
-            or (isinstance(child, ast.Call) and _last(child.func) in ("program_id", "cdiv"))
+            (isinstance(child, ast.Name) and child.id in self.positions) or called(child) in ("program_id", "cdiv")
             for child in ast.walk(node)
         )
 
@@ -211,34 +211,40 @@ class _FactsVisitor(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
-        called = _last(node.func)
-        self.facts.dots |= called == "dot"
+        function = called(node)
+        self.facts.dots |= function == "dot"
         for keyword in node.keywords:
             if keyword.arg and (name := self.name(keyword.value)):
                 self.facts.keywords.setdefault(name, set()).add(keyword.arg)
-        for index, argument in enumerate(node.args):
-            if (called, index) in _POSITIONAL and (name := self.name(argument)):
-                self.facts.keywords.setdefault(name, set()).add(_POSITIONAL[called, index])
-        if called == "cdiv" and len(node.args) == 2:
+        for index, value in enumerate(node.args):
+            if (function, index) in _POSITIONAL and (name := self.name(value)):
+                self.facts.keywords.setdefault(name, set()).add(_POSITIONAL[function, index])
+        if function == "cdiv" and len(node.args) == 2:
             self.facts.steps |= self.names(node.args[1])
-        if called in _SHAPE_CALLS:
+        if function in _SHAPE_CALLS:
             for value in [*node.args, *(word.value for word in node.keywords)]:
                 self.facts.shape_names |= self.names(value)
-        self._layout_shape(called, node)
-        self._assembly(called, node)
-        self._descriptor(called, node)
-        self._memory(called, node)
+        match function:
+            case "inline_asm_elementwise":
+                self._assembly(node)
+            case "make_tensor_descriptor":
+                self._descriptor(node)
+            case "load" if node.args:
+                self.facts.loaded |= self.names(node.args[0])
+            case _ if node.args and (function == "store" or function.startswith("atomic_")):
+                self.facts.stored |= self.names(node.args[0])
+        self._layout_shape(function, node)
         self.generic_visit(node)
 
-    def _layout_shape(self, called: str, node: ast.Call) -> None:
+    def _layout_shape(self, function: str, node: ast.Call) -> None:
         """``allocate(dtype, [M, K], LAYOUT)`` and ``arange(0, M, layout=SliceLayout(1, LAYOUT))``."""
         values = [*node.args, *(word.value for word in node.keywords)]
-        if called == "arange":
+        if function == "arange":
             extent = self.name(values[1]) if len(values) > 1 else None
             for value in values[2:]:
                 match value:
-                    case ast.Call(func=func, args=[ast.Constant(value=int(sliced)), parent]) if extent:
-                        if _last(func) == "SliceLayout" and (layout := self.name(parent)) and sliced in (0, 1):
+                    case ast.Call(args=[ast.Constant(value=int(sliced)), parent]) if extent:
+                        if called(value) == "SliceLayout" and (layout := self.name(parent)) and sliced in (0, 1):
                             self.facts.shapes.setdefault(layout, {}).setdefault(1 - sliced, extent)
                     case ast.Name() if extent and (layout := self.name(value)):
                         self.facts.shapes.setdefault(layout, {}).setdefault(0, extent)
@@ -252,34 +258,18 @@ class _FactsVisitor(ast.NodeVisitor):
             for axis, extent in extents.items():
                 self.facts.shapes.setdefault(layout, {}).setdefault(axis, extent)
 
-    def _assembly(self, called: str, node: ast.Call) -> None:
-        if called != "inline_asm_elementwise":
-            return
-        bound = dict(zip(("asm", "constraints", "args"), node.args, strict=False))
-        bound |= {word.arg: word.value for word in node.keywords if word.arg}
-        constraints, inputs = self.name(bound.get("constraints")), bound.get("args")
+    def _assembly(self, node: ast.Call) -> None:
+        constraints, inputs = self.name(argument(node, 1, "constraints")), argument(node, 2, "args")
         if constraints and isinstance(inputs, ast.List | ast.Tuple):
             self.facts.asm_calls.append(AsmCall(constraints, len(inputs.elts)))
 
-    def _descriptor(self, called: str, node: ast.Call) -> None:
-        if called != "make_tensor_descriptor":
-            return
-        bound = dict(zip(("base", "shape", "strides", "block_shape"), node.args, strict=False))
-        bound |= {word.arg: word.value for word in node.keywords if word.arg}
-        pointer, block = self.name(bound.get("base")), bound.get("block_shape")
+    def _descriptor(self, node: ast.Call) -> None:
+        pointer, block = self.name(argument(node, 0, "base")), argument(node, 3, "block_shape")
         if pointer is None or not isinstance(block, ast.List | ast.Tuple):
             return
         extents = [next(_constants(extent), None) or self.name(extent) for extent in block.elts]
         if all(isinstance(extent, int | str) for extent in extents):
             self.facts.descriptors.append((pointer, tuple(extent for extent in extents if extent is not None)))
-
-    def _memory(self, called: str, node: ast.Call) -> None:
-        if not node.args:
-            return
-        if called == "load":
-            self.facts.loaded |= self.names(node.args[0])
-        elif called == "store" or called.startswith("atomic_"):
-            self.facts.stored |= self.names(node.args[0])
 
 
 def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
@@ -291,11 +281,3 @@ def _constants(node: ast.expr) -> Iterator[Any]:
     for value in values:
         if isinstance(value, ast.Constant):
             yield value.value
-
-
-def _last(node: ast.expr) -> str:
-    """The last component of ``tl.dot`` or ``dot``."""
-    match node:
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-    return ""
