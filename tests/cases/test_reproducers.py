@@ -11,11 +11,11 @@ import pytest
 from triage import knowledge
 from triage.cases import reproducers
 from triage.cases.locate import locate
-from triage.harness.toolchains import RELEASES
 from triage.model.case import Case
 from triage.model.errors import TriageError
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Status
+from triage.model.releases import RELEASES
 from triage.model.report import Report
 from triage.pipeline import Options, Session
 

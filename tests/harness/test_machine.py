@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from triage._version import __version__
-from triage.harness.machine import gpus, limits
+from triage.harness.linker import find_lld, linkers
+from triage.harness.machine import gpus, system
 from triage.harness.machine.caches import measure, measure_triton, triton_cache_folder
 from triage.harness.machine.clock import Clock
 from triage.harness.machine.facts import compile_variables, examine
-from triage.harness.machine.kernel import features
-from triage.harness.machine.lld import find_lld, linkers
+from triage.harness.machine.system import features
 from triage.harness.toolchains import Toolchains
 
 
@@ -207,15 +207,15 @@ def test_limits_of_control_groups(
         (root / name).write_text(f"{text}\n")
     own = tmp_path / "own"
     own.write_text(groups)
-    monkeypatch.setattr(limits, "_CGROUPS", root)
-    monkeypatch.setattr(limits, "_OWN_GROUPS", own)
-    found = limits.limits(tmp_path)
+    monkeypatch.setattr(system, "_CGROUPS", root)
+    monkeypatch.setattr(system, "_OWN_GROUPS", own)
+    found = system.limits(tmp_path)
     assert (found.memory_cgroup_bytes, found.core_quota) == expected
 
 
 def test_limits_are_those_of_this_process() -> None:
     code = (
-        "import os, resource; from pathlib import Path; from triage.harness.machine.limits import limits\n"
+        "import os, resource; from pathlib import Path; from triage.harness.machine.system import limits\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))\n"
         "os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
         "found = limits(Path('/nonexistent/cache')); print(found.open_files, found.cores, found.cache_free_bytes > 0)"
@@ -226,7 +226,7 @@ def test_limits_are_those_of_this_process() -> None:
 
 
 def _repository() -> Path:
-    return Path(limits.__file__).parents[3]
+    return Path(system.__file__).parents[3]
 
 
 # --- caches ---------------------------------------------------------------------------------------------------

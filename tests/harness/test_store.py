@@ -22,7 +22,7 @@ from triage.model.gpus import TensorCore
 from triage.model.outcome import Frame, Outcome, PythonError, Resources, Stage, StageTime, Status
 
 GIB = 1 << 30
-TOOLCHAIN = Toolchain(Path("/env/bin/python"), "3.9.0", "3.11.7", False, "identity")
+TOOLCHAIN = Toolchain(Path("/env/bin/python"), "3.9.0", "3.11.7", False, "identity", Path("/env/triton"))
 OK = Outcome(Status.OK, exit_code=0, resources=Resources(0, 10, 0, TensorCore.NONE))
 KEEP = FullCompile(keep=True)
 FAILED = Outcome(Status.ERROR, Stage.LLIR, log="error: no", exit_code=1)

@@ -18,20 +18,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import triage.harness.toolchains as under_test
-from triage.harness.toolchains import (
-    RELEASES,
-    Toolchain,
-    Toolchains,
-    cache_root,
-    interpreter_environment,
-    interpreters,
-)
+from triage.harness.environment import interpreter_environment
+from triage.harness.toolchains import Toolchain, Toolchains, cache_root
 from triage.harness.toolchains.failures import InstallFailure, Problem, diagnose, explain, redact
 from triage.harness.toolchains.installers import find_installer
 from triage.harness.toolchains.managed import MARKER
 from triage.harness.toolchains.model import fingerprint
+from triage.harness.toolchains.toolchains import find_python
 from triage.model.errors import EnvironmentFault, InputError
-from triage.model.releases import ReleaseRequest, nearest, parse, sort_key
+from triage.model.releases import RELEASES, ReleaseRequest, nearest, parse, sort_key
 
 VERSION = "3.2.0"
 REPOSITORY = Path(under_test.__file__).parents[3]
@@ -312,7 +307,6 @@ def test_an_own_environment(bare: Path) -> None:
     # Its folder will do, and a name that PATH knows.
     assert Toolchains().from_python(bare) == found
     assert Toolchains().resolve(python=str(bare / "bin/python")) == found
-    assert json.loads(json.dumps(found.to_json()))["triton"] == "3.4.0"
 
 
 @pytest.mark.parametrize(
@@ -643,7 +637,6 @@ def wait_for(path: Path) -> None:
 @pytest.mark.parametrize("harm", ["library", "interpreter", "marker"])
 def test_an_environment_that_was_harmed_is_made_anew(fresh: Path, harm: str) -> None:
     made = Toolchains(fresh).managed(VERSION)
-    assert made.package is not None
     match harm:
         case "library":
             (made.package / "_C/libtriton.so").unlink()
@@ -766,9 +759,7 @@ echo 'hint: we only found wheels for `triton` (v3.2.0) with the following Python
 def test_another_python_where_the_own_has_no_wheel(
     fresh: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    others = [
-        minor for minor in (10, 11, 12, 13) if minor != sys.version_info.minor and interpreters.find(f"3.{minor}")
-    ]
+    others = [minor for minor in (10, 11, 12, 13) if minor != sys.version_info.minor and find_python(f"3.{minor}")]
     if not others:
         pytest.skip("no second Python on this machine")
     fake = fake_uv(tmp_path / "bin", NO_WHEEL_HERE.format(own=f"3.{sys.version_info.minor}", other=others[0]))

@@ -18,7 +18,7 @@ from conftest import compiler
 from triage import logs
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
-from triage.harness.machine.lld import find_lld
+from triage.harness.linker import find_lld
 from triage.harness.request import PartialCompile, Request
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model import case as case_module

@@ -64,7 +64,7 @@ class Asked:
     def __init__(self, folder: Path, outcomes: dict[str, list[Any]], repeat: int | None, most: float) -> None:
         self.case = Case(folder / "user", "kernel.py", "kernel", frozen())
         self.machine = Machine({"original": [WANTED], **outcomes})
-        toolchain = Toolchain(Path("python"), "3.9.0", "3.11", False, "id")
+        toolchain = Toolchain(Path("python"), "3.9.0", "3.11", False, "id", Path("triton"))
         runner = CountingRunner(self.machine)
         self.compiler = Compiler(runner, toolchain, Limits(), folder / "all")
         self.failure = self.compiler.learn(Specimen("original", self.case, in_package=True), repeat)

@@ -39,7 +39,7 @@ def interpreter(tmp_path: Path, toolchains: Toolchains) -> Interpreter:
         folder = tmp_path / "interpreter"
         venv.create(folder, with_pip=False, symlinks=True)
         site = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-        (site / "triton").symlink_to(beside.package or "")
+        (site / "triton").symlink_to(beside.package)
         if torch is not None:
             (site / "torch").mkdir()
             (site / "torch" / "__init__.py").write_text(torch)

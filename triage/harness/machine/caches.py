@@ -25,15 +25,11 @@ class Cache:
 
 
 @dataclass(frozen=True, slots=True)
-class TritonCache:
+class TritonCache(Cache):
     """``died`` counts the compiles that have left stages behind and no ``.json``."""
 
-    path: Path
-    exists: bool
-    size_bytes: int
     entries: int
     died: int
-    complete: bool
 
 
 def triton_cache_folder() -> Path:
@@ -45,31 +41,23 @@ def triton_cache_folder() -> Path:
 
 def measure(path: Path, clock: Clock) -> Cache:
     """Add up ``path``, as long as the time lasts."""
-    size = 0
-    # os.walk passes over what it cannot read: somebody may be removing files at this moment.
-    for folder, _, names in os.walk(path):
-        size += _size(folder, names)
-        if clock.is_over:
-            return Cache(path, True, size, complete=False)
-    return Cache(path, os.path.isdir(path), size, complete=True)  # noqa: PTH112 - never raises
+    counted = measure_triton(path, clock)
+    return Cache(path, counted.exists, counted.size_bytes, counted.complete)
 
 
 def measure_triton(path: Path, clock: Clock) -> TritonCache:
-    """Add up ``path`` and tell finished compiles from those that died."""
+    """Add up ``path``, and distinguish finished compiles from those that died."""
     size = entries = died = 0
+    complete = True
+    # os.walk passes over what it cannot read: somebody may be removing files at this moment.
     for folder, _, names in os.walk(path):
-        size += _size(folder, names)
+        for name in names:
+            with contextlib.suppress(OSError):
+                size += os.lstat(os.path.join(folder, name)).st_size  # noqa: PTH118 - 5000 files an environment
         if any(name.endswith(_STAGES) for name in names):
             entries += 1
             died += not any(name.endswith(".json") for name in names)
         if clock.is_over:
-            return TritonCache(path, True, size, entries, died, complete=False)
-    return TritonCache(path, os.path.isdir(path), size, entries, died, complete=True)  # noqa: PTH112 - never raises
-
-
-def _size(folder: str, names: list[str]) -> int:
-    size = 0
-    for name in names:
-        with contextlib.suppress(OSError):
-            size += os.lstat(os.path.join(folder, name)).st_size  # noqa: PTH118 - 5000 files an environment
-    return size
+            complete = False
+            break
+    return TritonCache(path, os.path.isdir(path), size, complete, entries, died)  # noqa: PTH112 - never raises

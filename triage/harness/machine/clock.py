@@ -6,7 +6,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 
-from triage.harness.toolchains import interpreter_environment
+from triage.harness.environment import interpreter_environment
 
 # A broken driver can hang nvidia-smi, and a large cache takes long to add up; a person waits no longer than this.
 LIMIT_S = 4.0

@@ -8,19 +8,20 @@ import re
 import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from triage._version import __version__
+from triage.harness.linker import Linker, linkers
 from triage.harness.machine.caches import Cache, TritonCache, measure, measure_triton, triton_cache_folder
 from triage.harness.machine.clock import Clock
 from triage.harness.machine.gpus import Gpu, gpus
-from triage.harness.machine.kernel import Feature, features
-from triage.harness.machine.limits import MachineLimits, limits
-from triage.harness.machine.lld import Linker, linkers
+from triage.harness.machine.system import Feature, MachineLimits, features, limits
 from triage.harness.toolchains import Toolchain, Toolchains, cache_root
 from triage.harness.toolchains.installers import find_installer
 from triage.harness.toolchains.model import assemblers
+from triage.model.document import encode
 from triage.model.errors import TriageError
 
 _RELEASE = re.compile(r"release (\d+\.\d+)")
@@ -69,9 +70,9 @@ class MachineFacts:
     environment: Mapping[str, str]
     features: tuple[Feature, ...]
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> Any:
         """The facts as plain values, under the names of the fields."""
-        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        return encode(self, exact=True)
 
 
 def examine(toolchains: Toolchains | None = None, cache: Path | None = None) -> MachineFacts:
@@ -115,33 +116,13 @@ def compile_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _with_assemblers(toolchains: list[Toolchain], clock: Clock) -> tuple[InstalledToolchain, ...]:
-    packages = [toolchain.package for toolchain in toolchains if toolchain.package is not None]
-    paths = {package: assemblers(package) for package in packages}
-    every = [path for some in paths.values() for path in some]
+    def ask(path: Path) -> Assembler:
+        release = _RELEASE.search(clock.ask([str(path), "--version"]) or "")
+        return Assembler(path, release.group(1) if release else None)
+
     # Twenty of them when every release is installed; one after another takes a second from a cold disk.
     with ThreadPoolExecutor(max_workers=8) as pool:
-        versions = dict(zip(every, pool.map(lambda path: _ptxas_version(path, clock), every), strict=True))
-    return tuple(
-        InstalledToolchain(
-            toolchain,
-            tuple(Assembler(path, versions[path]) for path in paths.get(toolchain.package, []))
-            if toolchain.package is not None
-            else (),
+        ptxas = [pool.map(ask, assemblers(toolchain.package)) for toolchain in toolchains]
+        return tuple(
+            InstalledToolchain(toolchain, tuple(answers)) for toolchain, answers in zip(toolchains, ptxas, strict=True)
         )
-        for toolchain in toolchains
-    )
-
-
-def _ptxas_version(path: Path, clock: Clock) -> str | None:
-    release = _RELEASE.search(clock.ask([str(path), "--version"]) or "")
-    return release.group(1) if release else None
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Toolchain):
-        return value.to_json()
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, Path) else value

@@ -9,10 +9,8 @@ A managed environment is complete exactly when its marker file exists; see :mod:
 
 from __future__ import annotations
 
-from triage.harness.toolchains.environment import interpreter_environment
 from triage.harness.toolchains.managed import cache_root
 from triage.harness.toolchains.model import Toolchain
 from triage.harness.toolchains.toolchains import Toolchains
-from triage.model.releases import RELEASES
 
-__all__ = ["RELEASES", "Toolchain", "Toolchains", "cache_root", "interpreter_environment"]
+__all__ = ["Toolchain", "Toolchains", "cache_root"]

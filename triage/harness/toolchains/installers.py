@@ -12,7 +12,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from triage.harness.toolchains.environment import installer_environment
+from triage.harness.environment import installer_environment
 from triage.harness.toolchains.failures import InstallError, InstallFailure, Problem, diagnose, redact
 from triage.model.releases import ReleaseRequest
 

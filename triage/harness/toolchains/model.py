@@ -22,18 +22,7 @@ class Toolchain:
     python_version: str
     managed: bool
     identity: str
-    package: Path | None = None
-
-    def to_json(self) -> dict[str, object]:
-        """Plain values, as ``triage doctor --json`` shows them."""
-        return {
-            "triton": self.triton,
-            "python": str(self.python),
-            "python_version": self.python_version,
-            "managed": self.managed,
-            "identity": self.identity,
-            "package": None if self.package is None else str(self.package),
-        }
+    package: Path
 
 
 def libtriton(package: Path) -> list[Path]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from triage.harness.toolchains.environment import interpreter_environment
+from triage.harness.environment import interpreter_environment
 from triage.model.releases import without_local
 
 # A first start from a network file system is slow; a program that is not Python may wait for ever.
@@ -19,20 +20,20 @@ LIMIT_S = 20.0
 # so the folder that an import would take decides, and records only add what its text does not say.
 _SCRIPT = """
 import json, sys
-found = {"python": "%d.%d.%d" % tuple(sys.version_info[:3]), "package": None, "records": []}
+report = {"python": "%d.%d.%d" % tuple(sys.version_info[:3]), "package": None, "records": []}
 if sys.version_info >= (3, 8):
     import importlib.metadata, importlib.util, os
     sys.path[:] = [entry for entry in sys.path if entry]
     spec = importlib.util.find_spec("triton")
     if spec is not None and spec.origin:
-        found["package"] = os.path.dirname(os.path.abspath(spec.origin))
+        report["package"] = os.path.dirname(os.path.abspath(spec.origin))
         for name in ("triton", "pytorch-triton", "pytorch-triton-rocm", "pytorch-triton-xpu", "triton-nightly"):
             try:
                 record = importlib.metadata.distribution(name)
-                found["records"].append([record.version, os.path.abspath(str(record.locate_file("")))])
+                report["records"].append([record.version, os.path.abspath(str(record.locate_file("")))])
             except Exception:
                 pass
-sys.stdout.write("\\ntriage-probe " + json.dumps(found) + "\\n")
+sys.stdout.write("\\ntriage-probe " + json.dumps(report) + "\\n")
 """
 _ANSWER = re.compile(r"^triage-probe (\{.*\})$", re.MULTILINE)
 _VERSION_LINE = re.compile(r"""^__version__\s*(?::\s*\w+\s*)?=\s*["']([^"']+)["']""", re.MULTILINE)
@@ -64,19 +65,15 @@ def probe(python: Path) -> Probe:
     output = _run(python, "-c", _SCRIPT)
     answer = _ANSWER.search(output)
     if answer is None:
-        raise NotPython(_last_line(output) or "it ended without an answer")
+        raise NotPython(_first_line(reversed(output.splitlines())) or "it ended without an answer")
     report = json.loads(answer.group(1))
     package = Path(report["package"]) if report["package"] else None
-    return Probe(
-        python_version=report["python"],
-        package=package,
-        triton=None if package is None else _triton_version(package, [tuple(record) for record in report["records"]]),
-    )
+    return Probe(report["python"], package, _triton_version(package, report["records"]) if package else None)
 
 
 def version_line(python: Path) -> str:
     """``Python 3.11.7``. Raises NotPython."""
-    answer = _first_line(_run(python, "--version"))
+    answer = _first_line(_run(python, "--version").splitlines())
     if not answer.startswith("Python "):
         raise NotPython(answer or "it does not answer --version as Python does")
     return answer
@@ -102,7 +99,7 @@ def _run(python: Path, *arguments: str) -> str:
     return done.stdout.decode("utf-8", "replace")
 
 
-def _triton_version(package: Path, records: list[tuple[str, str]]) -> str | None:
+def _triton_version(package: Path, records: list[list[str]]) -> str | None:
     """Choose between the records, each with the folder it describes, and Triton's own text."""
     for record, folder in records:
         if Path(folder) == package.parent:
@@ -118,9 +115,5 @@ def _triton_version(package: Path, records: list[tuple[str, str]]) -> str | None
     return next((record for record, _ in records if without_local(record) == line.group(1)), line.group(1))
 
 
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:200]
-
-
-def _last_line(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")[:200]
+def _first_line(lines: Iterable[str]) -> str:
+    return next((line.strip() for line in lines if line.strip()), "")[:200]

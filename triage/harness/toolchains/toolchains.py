@@ -6,16 +6,20 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from triage.harness.toolchains import interpreters, managed
+from triage.harness.toolchains import managed
 from triage.harness.toolchains.builder import InstallPlan, make
 from triage.harness.toolchains.failures import InstallError, InstallFailure, Problem, explain
 from triage.harness.toolchains.installers import Installer, find_installer
 from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
-from triage.harness.toolchains.probe import NotPython, Probe, probe
+from triage.harness.toolchains.probe import NotPython, probe, version_line
 from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.releases import OLDEST, ReleaseRequest, is_supported, parse, sort_key
+
+# Triton's wheels start at Python 3.8 (Triton 3.0); the upper end is open and only bounds the search.
+_MINORS = range(8, 20)
 
 
 class Toolchains:
@@ -85,7 +89,7 @@ class Toolchains:
             return None
 
     def _find(self, request: ReleaseRequest) -> Toolchain | None:
-        own = interpreters.own_series()
+        own = _own_series()
         fitting = [each for each in managed.read_all(self._root) if request.accepts(each.triton) and each.serves(own)]
         # The newest release; of two environments with it, the one that was built for triage's own Python.
         fitting.sort(key=lambda each: (sort_key(each.triton), own not in each.stands_in_for), reverse=True)
@@ -122,14 +126,39 @@ def _pythons(installer: Installer, failed: list[tuple[str, InstallFailure]]) -> 
     ``failed`` grows meanwhile, and tells which series have a wheel at all when the installer said so. The
     last may be a bare series, which uv looks for in places of its own, or fetches if the user's settings let it.
     """
-    yield interpreters.own_series(), sys.executable
+    yield _own_series(), sys.executable
     with_wheel = failed[-1][1].pythons
-    others = [series for series in interpreters.others() if not with_wheel or series in with_wheel]
+    others = [series for series in _other_series() if not with_wheel or series in with_wheel]
     for series in others:
-        if (path := interpreters.find(series)) is not None:
+        if (path := find_python(series)) is not None:
             yield series, str(path)
     if installer.uv and with_wheel and others:
         yield others[0], others[0]
+
+
+def _own_series() -> str:
+    """``3.11`` for the Python that runs triage."""
+    return f"3.{sys.version_info.minor}"
+
+
+def _other_series() -> list[str]:
+    """The other series, nearest to triage's own first: kernels are written for a Python near it."""
+    own = sys.version_info.minor
+    minors = sorted((minor for minor in _MINORS if minor != own), key=lambda minor: (abs(minor - own), minor))
+    return [f"3.{minor}" for minor in minors]
+
+
+def find_python(series: str) -> Path | None:
+    """A working ``pythonX.Y``: on PATH, or beside the installation of triage's own Python."""
+    name = f"python{series}"
+    on_path = [path for folder in os.get_exec_path() if (path := Path(folder) / name).is_file()]
+    # pyenv and uv keep their Pythons side by side, most of them not on PATH.
+    for path in (*on_path, *sorted(Path(sys.base_prefix).parent.glob(f"*/bin/{name}"), reverse=True)):
+        # Asked, since a version manager's shim exists for versions that it then refuses to start.
+        with suppress(NotPython):
+            if version_line(path).startswith(f"Python {series}."):
+                return path
+    return None
 
 
 def _locate(python: str | Path) -> Path:
@@ -157,10 +186,6 @@ def _examine(python: Path) -> Toolchain:
         raise InputError(f"--python {python}: not a Python interpreter that starts ({error})") from None
     if probed.series < (3, 8):
         raise InputError(f"--python {python}: Python {probed.python_version} is too old; 3.8 is the oldest supported")
-    return _toolchain(python, probed)
-
-
-def _toolchain(python: Path, probed: Probe) -> Toolchain:
     if probed.package is None:
         raise InputError(f"{python} has no Triton; `{python} -m pip install triton`, or use --triton VERSION")
     version = probed.triton or "unknown"

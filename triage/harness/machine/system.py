@@ -1,17 +1,22 @@
-"""What bounds the compiles here: cores, memory, processes, files, disk."""
+"""What the operating system offers and limits: cores, memory, processes, files and disk for the compiles; and the
+features that isolation needs, each tried and not looked up by version."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import shutil
+import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+_PR_SET_CHILD_SUBREAPER = 36
+_PR_GET_CHILD_SUBREAPER = 37
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUPS = Path("/proc/self/cgroup")
 
@@ -118,3 +123,56 @@ def _read(path: Path) -> str:
         return path.read_text("ascii", "replace").strip()
     except OSError:
         return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """``why`` says what stops working without it."""
+
+    name: str
+    works: bool
+    why: str
+
+
+def features() -> list[Feature]:
+    """Try all of them on this process; none changes it for longer than a moment."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    return [
+        Feature(
+            "pidfd_open",
+            _works(lambda: os.close(os.pidfd_open(os.getpid()))),
+            "a worker's end is waited for through it (Linux 5.3)",
+        ),
+        Feature("child_subreaper", _works(_subreaper), "what a dead worker leaves behind (ptxas) is collected with it"),
+        Feature(
+            "proc_children",
+            _works(children.read_bytes),
+            "the processes of an attempt are found in /proc/*/task/*/children",
+        ),
+        Feature("unix_sockets", _works(_sockets), "workers are spoken to over socket pairs"),
+    ]
+
+
+def _works(attempt: Callable[[], object]) -> bool:
+    try:
+        attempt()
+    except (OSError, AttributeError):  # refused by the kernel or a sandbox; not in this Python or this libc
+        return False
+    return True
+
+
+def _subreaper() -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    before = ctypes.c_int()
+    for call in (
+        (_PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0),
+        (_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0),
+        (_PR_SET_CHILD_SUBREAPER, before.value, 0, 0, 0),
+    ):
+        if libc.prctl(*call) != 0:
+            raise OSError(ctypes.get_errno(), "prctl")
+
+
+def _sockets() -> None:
+    for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM):
+        end.close()
