@@ -99,5 +99,5 @@ def test_the_picture_has_its_numbers_in_its_text() -> None:
     page = Page(html.render(document()))
     pictures = [given for tag, given in page.elements if tag == "svg"]
     assert [given["role"] for given in pictures] == ["img"] * 3
-    assert pictures[0]["aria-label"].startswith("Registers a thread. 1: 64; 2: 72; ")
+    assert pictures[0]["aria-label"].startswith("Registers/thread. 1: 64; 2: 72; ")
     assert "9: 312 B" in pictures[1]["aria-label"]

@@ -5,7 +5,7 @@ All text in it is visible (see ``visible``) and scrubbed; nothing in it is marku
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import TypeAlias
@@ -124,12 +124,44 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Quantity:
+    """What suggestions use of one thing."""
+
+    title: str
+    unit: str
+    value: Callable[[Usage], int | None]
+    tone: Tone = Tone.PLAIN
+
+    def text(self, usage: Usage) -> str:
+        """The amount with its unit."""
+        value = self.value(usage)
+        return "not known" if value is None else f"{value}{self.unit}"
+
+
+QUANTITIES = (
+    Quantity("Registers/thread", "", lambda usage: usage.registers),
+    Quantity("Spilled/thread", " B", lambda usage: usage.spill_bytes, Tone.BAD),
+    Quantity("Shared/block", " B", lambda usage: usage.shared_bytes),
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """What suggestions use, side by side."""
 
     caption: str
     usages: tuple[Usage, ...]
     weight: Weight = Weight.FURTHER
+
+    def table(self, changes: bool = False) -> ReportTable:
+        """The same as a table; ``changes``: with a column of what each suggestion changes."""
+        head = ("", *(("Suggestion",) if changes else ()), "Instruction", *(quantity.title for quantity in QUANTITIES))
+        rows = []
+        for usage in self.usages:
+            amounts = (quantity.text(usage) for quantity in QUANTITIES)
+            texts = (usage.label, *((usage.change,) if changes else ()), usage.instruction, *amounts)
+            rows.append(tuple(ReportCell((text,)) for text in texts))
+        return ReportTable(self.caption, head, tuple(rows), self.weight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +195,13 @@ class Document:
     sections: tuple[Section, ...]
     imprint: str
     removed: Mapping[str, int] = field(default_factory=dict)
+
+    def footer(self) -> Iterator[str]:
+        """The lines below all sections: the imprint, and what was removed."""
+        yield self.imprint
+        if self.removed:
+            kinds = ", ".join(f"{name} ({count})" for name, count in sorted(self.removed.items()))
+            yield f"Taken out before this left the machine, or shortened: {kinds}."
 
     def blocks(self) -> Iterator[Block]:
         """All blocks in their order."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Status
-from triage.model.report import Suggestion, SuggestionKind
+from triage.model.report import Report, Suggestion, SuggestionKind
 
 
 def ending(outcome: Outcome) -> str:
@@ -33,6 +33,17 @@ def ending(outcome: Outcome) -> str:
 def location(diagnosis: Diagnosis) -> str | None:
     """The compiler's own file and line."""
     return f"{diagnosis.file}:{diagnosis.line}" if diagnosis.file and diagnosis.line else diagnosis.file
+
+
+def configuration(report: Report) -> str:
+    """The kernel, its target and release, and its settings."""
+    case = report.case
+    return f"{case.name} for {case.target}, Triton {report.environment['triton']}: {case.settings()}"
+
+
+def count(number: int, noun: str) -> str:
+    """``1 kernel``, ``2 kernels``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def change(suggestion: Suggestion) -> str:

@@ -15,7 +15,7 @@ from triage.model.report import Match, Report, Suggestion
 from triage.publish.ci.places import FilePosition, Places
 from triage.publish.github.mark import digest
 from triage.publish.visible import clipped, one_line, visible
-from triage.publish.words import change
+from triage.publish.words import change, configuration
 
 _MOST_MESSAGE = 8_000
 """Characters of a compiler message; a traceback has about three thousand."""
@@ -72,8 +72,7 @@ class Checked:
 
 def of_report(name: str, report: Report, scrub: Scrub, places: Places) -> Checked:
     """The result of a checked case."""
-    case, outcome = report.case, report.outcome
-    about = f"{case.name} for {case.target}, Triton {report.environment['triton']}: {case.settings()}"
+    case, outcome, about = report.case, report.outcome, configuration(report)
     if report.diagnosis is None:
         return _clean(Checked(name, CheckVerdict.PASSED, about, seconds=outcome.duration_s), scrub)
     source = report.diagnosis.source

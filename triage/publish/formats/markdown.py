@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from triage.publish.document import (
@@ -156,10 +156,7 @@ def _title(block: Block) -> str:
 
 
 def _foot(document: Document, left: list[_Omission], limit: str) -> str:
-    lines = [escaped(document.imprint)]
-    if document.removed:
-        kinds = ", ".join(f"{name} ({count})" for name, count in sorted(document.removed.items()))
-        lines.append(escaped(f"Taken out before this left the machine, or shortened: {kinds}."))
+    lines = [escaped(text) for text in document.footer()]
     if left:
         names = "; ".join(f"{title} ({how})" for title, how in {item.title: item.how for item in left}.items())
         lines.append(escaped(f"Left out to stay below {limit} characters: {names}."))
@@ -179,7 +176,7 @@ def _block(block: Block) -> str:
         case ReportTable():
             return _table(block)
         case Comparison():
-            return _comparison(block)
+            return _table(block.table())
 
 
 def _listing(block: Listing) -> str:
@@ -201,26 +198,12 @@ def _marked(block: Listing) -> str:
 
 
 def _table(block: ReportTable) -> str:
-    head = block.head if any(block.head) else tuple("" for _ in block.head)
-    rows = [_row(escaped(name) for name in head), _row("---" for _ in head)]
+    rows = [_row(escaped(name) for name in block.head), _row("---" for _ in block.head)]
     rows += [_row(line(cell.line, table=True) for cell in row) for row in block.rows]
     return "\n".join(rows)
 
 
-def _comparison(block: Comparison) -> str:
-    head = ("", "instruction", "registers a thread", "spilled a thread", "shared memory a block")
-    rows = [_row(head), _row("---" for _ in head)]
-    for usage in block.usages:
-        spilled, shared = _amount(usage.spill_bytes, " B"), _amount(usage.shared_bytes, " B")
-        rows.append(_row((usage.label, escaped(usage.instruction), _amount(usage.registers), spilled, shared)))
-    return "\n".join(rows)
-
-
-def _amount(value: int | None, unit: str = "") -> str:
-    return "not known" if value is None else f"{value}{unit}"
-
-
-def _row(cells: Iterator[str] | tuple[str, ...]) -> str:
+def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
 
 from triage.publish.document import (
     Block,
@@ -16,6 +15,8 @@ from triage.publish.document import (
     Listing,
     Paragraph,
     ReportTable,
+    Span,
+    Strong,
     WebLink,
     Weight,
 )
@@ -31,16 +32,8 @@ def render(document: Document) -> str:
     for section in document.sections:
         parts.append(f"{section.title}\n{'=' * len(section.title)}")
         parts += [text for block in section.blocks if (text := _block(block))]
-    parts.append("\n".join(_foot(document)))
+    parts.append("\n".join(["-" * _WIDTH, *map(_wrapped, document.footer())]))
     return "\n\n".join(parts) + "\n"
-
-
-def _foot(document: Document) -> Iterator[str]:
-    yield "-" * _WIDTH
-    yield _wrapped(document.imprint)
-    if document.removed:
-        kinds = ", ".join(f"{name} ({count})" for name, count in sorted(document.removed.items()))
-        yield _wrapped(f"Taken out before this left the machine, or shortened: {kinds}.")
 
 
 def _block(block: Block) -> str:
@@ -54,9 +47,9 @@ def _block(block: Block) -> str:
         case Listing():
             return _listing(block)
         case ReportTable():
-            return _table([block.head, *(tuple(_line(cell.line) for cell in row) for row in block.rows)])
+            return _table(block)
         case Comparison():
-            return _comparison(block)
+            return f"{block.caption}:\n\n{_table(block.table())}"
 
 
 def _listing(block: Listing) -> str:
@@ -70,7 +63,8 @@ def _listing(block: Listing) -> str:
     return "\n".join([_wrapped(f"{block.title}{why}:"), "", *rows])
 
 
-def _table(rows: list[tuple[str, ...]]) -> str:
+def _table(block: ReportTable) -> str:
+    rows = [block.head, *(tuple(_line(cell.line) for cell in row) for row in block.rows)]
     rows = [row for row in rows if any(row)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     if sum(widths) + 2 * len(widths) > _WIDTH and len(widths) == 2:
@@ -84,32 +78,18 @@ def _table(rows: list[tuple[str, ...]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _comparison(block: Comparison) -> str:
-    head = ("", "instruction", "registers/thread", "spilled/thread", "shared/block")
-    rows = [
-        (use.label, use.instruction, _amount(use.registers), _amount(use.spill_bytes), _amount(use.shared_bytes))
-        for use in block.usages
-    ]
-    return f"{block.caption} (bytes):\n\n{_table([head, *rows])}"
-
-
-def _amount(value: int | None) -> str:
-    return "not known" if value is None else str(value)
-
-
 def _line(spans: Line) -> str:
     return "".join(_span(span) for span in spans)
 
 
-def _span(span: object) -> str:
+def _span(span: Span) -> str:
     match span:
         case WebLink(url, text):
             return url if url == text else f"{text} <{url}>"
-        case Code(text):
+        case Code(text) | Strong(text):
             return text
         case str():
             return span
-    return str(getattr(span, "text", ""))
 
 
 def _wrapped(text: str, indent: int = 0, bullet: str = "", hanging: int = 0) -> str:

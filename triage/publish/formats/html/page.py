@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from importlib import resources
 
@@ -21,7 +22,7 @@ from triage.publish.document import (
     Tone,
     WebLink,
 )
-from triage.publish.formats.html.chart import comparison
+from triage.publish.formats.html.chart import charts
 from triage.publish.formats.html.elements import Element, append, element, written
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -29,13 +30,13 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 
 def render(document: Document) -> str:
     """The whole file."""
-    names = _Names()
+    numbers = itertools.count(1)
     contents = element("ul")
     main = element("main", id="main")
     for section in document.sections:
         append(contents, element("li", element("a", section.title, href=f"#{section.key}")))
         title = element("h2", section.title, id=f"{section.key}-title")
-        blocks = (_block(block, names) for block in section.blocks)
+        blocks = (_block(block, numbers) for block in section.blocks)
         append(main, element("section", title, *blocks, id=section.key, aria_labelledby=f"{section.key}-title"))
     body = element(
         "body",
@@ -43,7 +44,7 @@ def render(document: Document) -> str:
         element("header", element("h1", document.headline), element("p", *_subtitle(document))),
         element("nav", contents, aria_label="Contents"),
         main,
-        element("footer", *_foot(document)),
+        element("footer", *(element("p", text) for text in document.footer())),
     )
     return written(element("html", _head(document), body, lang="en"))
 
@@ -70,26 +71,7 @@ def _subtitle(document: Document) -> Iterator[Element | str]:
         yield element("code", document.signature)
 
 
-def _foot(document: Document) -> Iterator[Element]:
-    yield element("p", document.imprint)
-    if document.removed:
-        kinds = ", ".join(f"{name} ({count})" for name, count in sorted(document.removed.items()))
-        yield element("p", f"Taken out before this left the machine, or shortened: {kinds}.")
-
-
-class _Names:
-    """Unique names of elements that links point to."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def next(self, prefix: str) -> str:
-        """A name that no other element has yet."""
-        self._count += 1
-        return f"{prefix}-{self._count}"
-
-
-def _block(block: Block, names: _Names) -> Element:
+def _block(block: Block, numbers: Iterator[int]) -> Element:
     match block:
         case Paragraph():
             return element("p", *_spans(block.line))
@@ -98,11 +80,11 @@ def _block(block: Block, names: _Names) -> Element:
         case Heading():
             return element("h3", *_spans(block.line))
         case Listing():
-            return _listing(block, names)
+            return _listing(block, numbers)
         case ReportTable():
             return _table(block)
         case Comparison():
-            return comparison(block)
+            return element("div", charts(block), _table(block.table(changes=True)))
 
 
 def _spans(line: Line) -> Iterator[Element | str]:
@@ -121,10 +103,10 @@ def _span(span: Span) -> Element | str:
             return span
 
 
-def _listing(block: Listing, names: _Names) -> Element:
+def _listing(block: Listing, numbers: Iterator[int]) -> Element:
     # A listing that scrolls can be reached and scrolled by keyboard.
     code = element("pre", tabindex=0, role="region", aria_label=block.title)
-    first = names.next("line") if block.marked else None
+    first = f"line-{next(numbers)}" if block.marked else None
     for part in _lines(block, first):
         append(code, part)
     caption: list[Element | str] = [block.title]
@@ -163,7 +145,8 @@ def _lines(block: Listing, first: str | None) -> Iterator[Element | str]:
 def _table(block: ReportTable) -> Element:
     table = element("table", element("caption", block.caption))
     if any(block.head):
-        append(table, element("thead", element("tr", *(element("th", name, scope="col") for name in block.head))))
+        heads = (element("th", name, scope="col") if name else element("td") for name in block.head)
+        append(table, element("thead", element("tr", *heads)))
     body = element("tbody")
     for name, *cells in block.rows:
         tones = (

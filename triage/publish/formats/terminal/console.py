@@ -1,4 +1,4 @@
-"""The two consoles: reports on standard output, progress on standard error."""
+"""The two consoles, reports on standard output and progress on standard error, and what is printed on them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from triage.model.progress import Progress
+from triage.publish.visible import visible
 
 _PLAIN_WIDTH = 100
 """Columns for a pipe or a file, where nobody says how wide it will be read."""
@@ -46,3 +47,25 @@ def progress() -> Iterator[Progress]:
             status.update(f"timing on the GPU: {done} of {of} done")
 
         yield Progress(warn=warn, note=step, step=step, tried=tried, timing=timing)
+
+
+def section(console: Console, title: str) -> None:
+    """Print the title of a section, with an empty line before it."""
+    console.print()
+    line(console, title, style="bold")
+
+
+def line(console: Console, text: str, style: str = "") -> None:
+    """Print a line that is never wrapped: a path, a command, a row of a table."""
+    console.print(Text(visible(text), style=style), soft_wrap=True)
+
+
+def paragraph(console: Console, text: str, style: str = "", indent: int = 2, hanging: int = 0) -> None:
+    """Print a paragraph, wrapped and indented, all but its first line by ``hanging`` more.
+
+    It is wrapped here, because rich would pad every line to the full width.
+    """
+    width = max(console.width - indent - hanging, 20)
+    for number, part in enumerate(Text(visible(text), style=style).wrap(console, width)):
+        part.rstrip()
+        console.print(Text(" " * (indent + (hanging if number else 0))) + part, soft_wrap=True)

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from triage.knowledge.entry import Entry
 from triage.knowledge.observed import Behaviour, Deviation, Observation, Table
-from triage.publish.visible import visible
+from triage.publish.formats.terminal.console import line, paragraph
+from triage.publish.words import count
 
 _STYLE = {Behaviour.FAILS: "red", Behaviour.COMPILES: "green", Behaviour.NOT_APPLICABLE: "dim"}
 Tables = Mapping[str, Mapping[str, Table]]
@@ -24,21 +25,21 @@ def listing(console: Console, entries: Iterable[Entry]) -> None:
     width = max((len(entry.id) for entry in rows), default=0)
     for entry in rows:
         proof = f"{len(entry.reproducers)} run" if entry.evidence == "run" else "log"
-        console.print(Text(visible(f"{entry.id:<{width}}  {proof:<6} {entry.title}")), soft_wrap=True)
+        line(console, f"{entry.id:<{width}}  {proof:<6} {entry.title}")
 
 
 def entry(console: Console, entry: Entry, tables: Tables) -> None:
     """One entry with all its fields, and what was observed of its reproducers."""
-    console.print(Text(visible(entry.title), style="bold"))
-    _paragraph(console, entry.cause)
-    _paragraph(console, f"Rule: {entry.rule}")
+    line(console, entry.title, style="bold")
+    paragraph(console, entry.cause)
+    paragraph(console, f"Rule: {entry.rule}")
     if entry.fixed_in:
-        _paragraph(console, f"Fixed in Triton {entry.fixed_in}")
+        paragraph(console, f"Fixed in Triton {entry.fixed_in}")
     for title, advice in (("Helps", entry.helps), ("Does not help", entry.does_not_help)):
         for tried in advice:
-            _paragraph(console, f"{title}: {tried.change}: {tried.observed} ({tried.ran})")
+            paragraph(console, f"{title}: {tried.change}: {tried.observed} ({tried.ran})")
     for link in entry.upstream:
-        console.print(Text(f"  {visible(link)}"), soft_wrap=True)
+        line(console, f"  {link}")
     for name, variants in tables.items():
         for variant, table in variants.items():
             name_of_table = Text(f"  {name}{'' if variant == 'case' else f' ({variant})'}: ")
@@ -59,23 +60,24 @@ def checked(
     for deviation in deviations:
         variant = "" if deviation.variant == "case" else f" ({deviation.variant})"
         title = f"{deviation.reproducer}{variant} on Triton {deviation.release}"
-        console.print(Text(title, style="bold"), soft_wrap=True)
+        line(console, title, style="bold")
         if deviation.recorded is not None:
-            console.print(Text(f"  recorded: {_words(deviation.recorded)}", style="red"), soft_wrap=True)
-        console.print(Text(f"  observed: {_words(deviation.observed)}", style="green"), soft_wrap=True)
-    for line in undecided:
-        console.print(Text(f"could not tell: {visible(line)}", style="yellow"), soft_wrap=True)
+            line(console, f"  recorded: {_words(deviation.recorded)}", style="red")
+        line(console, f"  observed: {_words(deviation.observed)}", style="green")
+    for text in undecided:
+        line(console, f"could not tell: {text}", style="yellow")
     wrong = sum(deviation.recorded is not None for deviation in deviations)
-    ran = f"{reproducers} reproducer{'' if reproducers == 1 else 's'}"
+    ran = count(reproducers, "reproducer")
     if updated:
-        console.print(Text(f"{ran}, {len(deviations)} observations recorded"))
+        line(console, f"{ran}, {len(deviations)} observations recorded")
     else:
-        console.print(Text(f"{ran}, {wrong} claims no longer hold, {len(deviations) - wrong} not recorded yet"))
+        line(console, f"{ran}, {wrong} claims no longer hold, {len(deviations) - wrong} not recorded yet")
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:
     """An entry as plain values."""
-    plain = asdict(_without_proxies(entry))
+    # asdict makes deep copies, which a read-only mapping does not support.
+    plain = asdict(replace(entry, symptoms=replace(entry.symptoms, options={})))
     plain["symptoms"]["options"] = dict(entry.symptoms.options)
     return plain
 
@@ -91,18 +93,7 @@ def tables_json(tables: Tables) -> dict[str, Any]:
     }
 
 
-def _without_proxies(entry: Entry) -> Entry:
-    # asdict makes deep copies, which a read-only mapping does not support.
-    return replace(entry, symptoms=replace(entry.symptoms, options={}))
-
-
 def _words(observation: Observation) -> str:
     parts = (observation.status, observation.stage, observation.kind, observation.signature)
     details = ", ".join(part for part in parts if part)
-    return visible(f"{observation.behaviour.value}: {details}" if details else observation.behaviour.value)
-
-
-def _paragraph(console: Console, text: str) -> None:
-    for line in Text(visible(text)).wrap(console, max(console.width - 2, 20)):
-        line.rstrip()
-        console.print(Text("  ") + line, soft_wrap=True)
+    return f"{observation.behaviour.value}: {details}" if details else observation.behaviour.value

@@ -11,37 +11,27 @@ from triage.logs import Finding
 from triage.model.diagnosis import Diagnosis
 from triage.model.report import Match
 from triage.publish.formats.terminal import report as render
+from triage.publish.formats.terminal.console import line, paragraph, section
 from triage.publish.visible import one_line, visible
+from triage.publish.words import count
 
-#: How many causes beside the root cause, and how many files of one bug, are listed.
-_MOST_OTHERS = 8
-_MOST_FILES = 5
+_MOST_OTHERS, _MOST_FILES = 8, 5
+"""Causes beside the root cause that are listed, and files of one bug."""
 
 
 def log(console: Console, diagnosis: Diagnosis | None, matches: Sequence[Match], findings: Sequence[Finding]) -> None:
     """One log: its root cause as a report shows it, then the other causes, then how much merely follows."""
     render.diagnosis(console, diagnosis, matches)
-    if diagnosis is None:
-        return
-    if diagnosis.notes:
-        _title(console, "Notes")
-        for note in diagnosis.notes:
-            _item(console, note)
     others = sorted(
         (finding for finding in findings if finding.rank > 1 and finding.follows is None),
         key=lambda finding: finding.rank,
     )
-    if others:
-        _title(console, "Also failed in this log")
-        for finding in others[:_MOST_OTHERS]:
-            _item(console, f"line {finding.position + 1}: {finding.diagnosis.headline}")
-        _more(console, len(others) - _MOST_OTHERS)
     following = [finding for finding in findings if finding.follows is not None]
-    if following:
-        _title(console, "Follows from that")
-        for finding in following[:_MOST_OTHERS]:
-            _item(console, f"line {finding.position + 1}: {finding.diagnosis.headline}", style="dim")
-        _more(console, len(following) - _MOST_OTHERS)
+    for title, listed, style in (("Also failed in this log", others, ""), ("Follows from that", following, "dim")):
+        if listed:
+            section(console, title)
+            lines = [f"line {finding.position + 1}: {finding.diagnosis.headline}" for finding in listed]
+            _list(console, lines, _MOST_OTHERS, style)
 
 
 def groups(console: Console, read: Iterable[tuple[str, Diagnosis | None, Sequence[Match]]]) -> None:
@@ -52,38 +42,21 @@ def groups(console: Console, read: Iterable[tuple[str, Diagnosis | None, Sequenc
         if diagnosis is not None:
             bugs.setdefault(diagnosis.signature, []).append((file, diagnosis, matches))
     clean = sum(diagnosis is None for _, diagnosis, _ in logs)
-    counted = [_count(len(logs), "log"), _count(len(bugs), "bug"), *([f"{clean} without failure"] if clean else [])]
-    console.print(Text(", ".join(counted), style="bold"))
+    counted = [count(len(logs), "log"), count(len(bugs), "bug"), *([f"{clean} without failure"] if clean else [])]
+    line(console, ", ".join(counted), style="bold")
     for group in sorted(bugs.values(), key=len, reverse=True):
         _, diagnosis, matches = group[0]
         console.print()
         console.print(
             Text(f"{len(group)}x ", style="bold") + Text(visible(diagnosis.headline), style="red"), soft_wrap=True
         )
-        _item(console, diagnosis.signature, style="dim")
-        for match in matches[:1]:
-            _item(console, f"{match.title} ({match.id}, {match.confidence:.0%})")
-        for file, _, _ in group[:_MOST_FILES]:
-            _item(console, file)
-        _more(console, len(group) - _MOST_FILES)
+        paragraph(console, one_line(diagnosis.signature), style="dim")
+        _list(console, [f"{match.title} ({match.id}, {match.confidence:.0%})" for match in matches[:1]], 1)
+        _list(console, [file for file, _, _ in group], _MOST_FILES)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _title(console: Console, title: str) -> None:
-    console.print()
-    console.print(Text(title, style="bold"))
-
-
-def _item(console: Console, text: str, style: str = "") -> None:
-    """A paragraph, indented; wrapped here, because rich would pad every line to the full width."""
-    for line in Text(one_line(text), style=style).wrap(console, max(console.width - 2, 20)):
-        line.rstrip()
-        console.print(Text("  ") + line, soft_wrap=True)
-
-
-def _more(console: Console, rest: int) -> None:
-    if rest > 0:
-        _item(console, f"… and {rest} more (--json)", style="dim")
+def _list(console: Console, texts: Sequence[str], most: int, style: str = "") -> None:
+    for text in texts[:most]:
+        paragraph(console, one_line(text), style=style)
+    if len(texts) > most:
+        paragraph(console, f"… and {len(texts) - most} more (--json)", style="dim")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.text import Text
 
 from triage.harness.machine.facts import MachineFacts
-from triage.publish.visible import visible
+from triage.publish.formats.terminal.console import line, section
 
 _GIB = 1 << 30
 
 
 def machine(console: Console, facts: MachineFacts) -> None:
     """Print every section; an unavailable fact is printed as unknown."""
-    console.print(Text(f"triage {facts.triage}, Python {facts.python}, {facts.system}", style="bold"))
-    _section(console, "Triton")
+    line(console, f"triage {facts.triage}, Python {facts.python}, {facts.system}", style="bold")
+    section(console, "Triton")
     if facts.default_fault:
         _line(console, facts.default_fault, style="yellow")
     for installed in facts.toolchains:
@@ -23,19 +22,19 @@ def machine(console: Console, facts: MachineFacts) -> None:
         origin = "managed" if toolchain.managed else "beside triage"
         _line(console, f"{toolchain.triton:<8} Python {toolchain.python_version:<8} ptxas {ptxas:<12} {origin}")
     _line(console, f"environments are made with {facts.installer}")
-    _section(console, "Linkers for AMD (Triton 3.0 to 3.4)")
+    section(console, "Linkers for AMD (Triton 3.0 to 3.4)")
     for linker in facts.lld:
         _line(console, f"{linker.path} {linker.version or ''}".rstrip())
     if not facts.lld:
         _line(console, "no ld.lld: AMD kernels compile up to amdgcn there; install lld or set TRITON_HIP_LLD_PATH")
-    _section(console, "GPUs")
+    section(console, "GPUs")
     for gpu in facts.gpus:
-        _line(console, visible(str(gpu.name)))
+        _line(console, str(gpu.name))
         if gpu.caveat is not None:
             _line(console, gpu.caveat, style="yellow")
     if not facts.gpus:
         _line(console, "none; compiling needs none")
-    _section(console, "Limits")
+    section(console, "Limits")
     limits = facts.limits
     memory, free = _gib(limits.memory_total_bytes), _gib(limits.memory_available_bytes)
     _line(console, f"cores {limits.cores}, memory {memory}, available {free}")
@@ -43,23 +42,18 @@ def machine(console: Console, facts: MachineFacts) -> None:
     for feature in facts.features:
         if not feature.works:
             _line(console, f"{feature.name} does not work: {feature.why}", style="yellow")
-    _section(console, "Caches")
+    section(console, "Caches")
     _line(console, f"triage {facts.cache.path} {_gib(facts.cache.size_bytes)}")
     _line(console, f"Triton {facts.triton_cache.path} {_gib(facts.triton_cache.size_bytes)}")
     if facts.environment:
-        _section(console, "Variables that change compiles")
+        section(console, "Variables that change compiles")
         for name, value in facts.environment.items():
-            _line(console, visible(f"{name}={value}"))
+            _line(console, f"{name}={value}")
 
 
 def _gib(size: int | float | None) -> str:
     return "unknown" if size is None else f"{size / _GIB:.1f} GiB"
 
 
-def _section(console: Console, title: str) -> None:
-    console.print()
-    console.print(Text(title, style="bold"))
-
-
 def _line(console: Console, text: str, style: str = "") -> None:
-    console.print(Text(f"  {text}", style=style), soft_wrap=True)
+    line(console, f"  {text}", style=style)

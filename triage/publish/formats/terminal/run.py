@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 
 from rich.console import Console
-from rich.text import Text
 
 from triage.capture.captured import Capture, Captured, CaptureState
 from triage.capture.findings import CaptureGroup, Findings
 from triage.capture.run import ProgramRun
 from triage.publish.formats.terminal import report as render
+from triage.publish.formats.terminal.console import line
 from triage.publish.visible import one_line, shortened
+from triage.publish.words import count
 
 _WIDTH = 300
 _ENDED = {
@@ -42,7 +43,7 @@ def findings(console: Console, results: Findings) -> None:
     if rest:
         console.print()
     for finding in rest:
-        _say(console, f"triage: {_line(finding)}")
+        _say(console, f"triage: {_result(finding)}")
         _say(console, f"  {_again(finding.first)}")
     if results.left_out:
         _say(console, f"triage: {results.left_out} more captured failures were not compiled alone")
@@ -59,11 +60,11 @@ def summary(console: Console, ran: ProgramRun, results: Findings) -> None:
         first = passed_over[0]
         _say(
             console,
-            f"triage: the autotuner passed over {_many(len(passed_over), 'configuration')} of {kernels}, first "
+            f"triage: the autotuner passed over {count(len(passed_over), 'configuration')} of {kernels}, first "
             f"{shortened(first.error, 120)}: {first.folder}",
         )
     if ran.capture.helion:
-        reports = _many(len(ran.capture.helion), "configuration")
+        reports = count(len(ran.capture.helion), "configuration")
         where = ran.capture.helion[0].parent
         _say(console, f"triage: Helion reported {reports} that it passed over: {where} (triage check takes it)")
     _say(console, f"triage: {ran.capture.summary(len(results.cut_short))}")
@@ -73,13 +74,13 @@ def _guarded(console: Console, capture: Capture) -> None:
     """Compiles that the guard kept from ending the program, with their errors, and the time saved."""
     refused = [compiled for compiled in capture.compiles if compiled.refused]
     if refused:
-        again = f"; {_many(capture.again, 'compile')} not repeated ({capture.saved_s:.1f} s)" if capture.again else ""
-        _say(console, f"triage: the guard kept {_many(len(refused), 'configuration')} from ending the program{again}")
+        again = f"; {count(capture.again, 'compile')} not repeated ({capture.saved_s:.1f} s)" if capture.again else ""
+        _say(console, f"triage: the guard kept {count(len(refused), 'configuration')} from ending the program{again}")
     for compiled in refused:
         text = compiled.error.partition("triage: ")[2].partition("\n  case:")[0]
         _say(console, f"  {shortened(text, _WIDTH)}: {_again(compiled)}")
     if capture.unguarded:
-        _say(console, f"triage: {_many(capture.unguarded, 'compile')} could not be tried in isolation")
+        _say(console, f"triage: {count(capture.unguarded, 'compile')} could not be tried in isolation")
 
 
 def _captured(finding: CaptureGroup) -> str:
@@ -89,7 +90,7 @@ def _captured(finding: CaptureGroup) -> str:
     return f"{first.kernel}{_called(first)}: {_how(first)}{more}"
 
 
-def _line(finding: CaptureGroup) -> str:
+def _result(finding: CaptureGroup) -> str:
     if finding.undecided is not None:
         return f"{_captured(finding)}; could not tell more: {one_line(str(finding.undecided))}"
     if finding.compiles_alone:
@@ -117,10 +118,5 @@ def _again(capture: Captured) -> str:
     return shlex.join(words + (["--python", capture.python] if capture.python else []))
 
 
-def _many(number: int, noun: str) -> str:
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
-
-
-def _say(console: Console, line: str, bold: bool = False) -> None:
-    """One line, never wrapped: it holds paths and commands."""
-    console.print(Text(one_line(line), style="bold" if bold else ""), soft_wrap=True)
+def _say(console: Console, text: str, bold: bool = False) -> None:
+    line(console, one_line(text), style="bold" if bold else "")
