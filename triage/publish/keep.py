@@ -6,9 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
-from triage.files import replace_file
+from triage.files import replace_file, writing
 from triage.model.case import Case
-from triage.model.errors import EnvironmentFault
 from triage.model.report import Report
 from triage.pipeline import keep_artifacts
 from triage.publish.finished import CASE, REPORT
@@ -19,11 +18,9 @@ from triage.source.package_copy import package
 def keep(report: Report, folder: Path) -> Report:
     """Write all of it; the report with its artifacts where they are now. Raises EnvironmentFault."""
     moved = keep_artifacts(report, folder)
-    try:
+    with writing(f"-o {folder}"):
         replace_file(folder / REPORT, json.dumps(moved.to_json(), indent=2) + "\n")
         _keep_case(report.case, folder / CASE)
-    except OSError as error:
-        raise EnvironmentFault(f"-o {folder}: cannot be written: {error.strerror}") from None
     return moved
 
 

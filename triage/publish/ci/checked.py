@@ -4,7 +4,7 @@ All texts are scrubbed and printable, so that a format only handles its own synt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -56,6 +56,21 @@ class CheckedFailure:
     pass_name: str | None = None
     known: Known | None = None
     instead: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """The stage and the pass."""
+        return " in ".join(part for part in (self.stage, self.pass_name) if part)
+
+    def facts(self) -> Iterator[tuple[str, str]]:
+        """Name and text of what is stated beside the message: positions, stage, signature, cause."""
+        yield from (("at", f"{place.uri}:{place.line}") for place in self.places)
+        if self.where:
+            yield "stage", self.where
+        if self.signature:
+            yield "signature", self.signature
+        if self.known:
+            yield "cause", f"{self.known.title} ({self.known.id}): {self.known.cause}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +155,7 @@ def _clean(checked: Checked, scrub: Scrub) -> Checked:
 
     def failure(failure_: CheckedFailure) -> CheckedFailure:
         known = failure_.known and replace(
-            failure_.known, title=line(failure_.known.title), cause=line(failure_.known.cause), link=failure_.known.link
+            failure_.known, title=line(failure_.known.title), cause=line(failure_.known.cause)
         )
         return replace(
             failure_,
@@ -163,8 +178,6 @@ def _clean(checked: Checked, scrub: Scrub) -> Checked:
 
 def _short(text: str) -> str:
     text = clipped(text)
-    return (
-        text
-        if len(text) <= _MOST_MESSAGE
-        else f"{text[:_MOST_MESSAGE]}\n… ({len(text) - _MOST_MESSAGE} more characters)"
-    )
+    if len(text) <= _MOST_MESSAGE:
+        return text
+    return f"{text[:_MOST_MESSAGE]}\n… ({len(text) - _MOST_MESSAGE} more characters)"

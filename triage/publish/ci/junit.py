@@ -36,9 +36,8 @@ def _case(suite: Xml.Element, checked: Checked, command: str) -> None:
     names = {"name": _text(checked.name), "classname": command, "time": _seconds(checked.seconds)}
     case = Xml.SubElement(suite, "testcase", names)
     if checked.verdict is CheckVerdict.UNKNOWN:
-        Xml.SubElement(case, "error", {"message": _text(checked.about), "type": "could-not-tell"}).text = _text(
-            checked.about
-        )
+        element = Xml.SubElement(case, "error", {"message": _text(checked.about), "type": "could-not-tell"})
+        element.text = _text(checked.about)
     elif checked.failures:
         first = checked.failures[0]
         element = Xml.SubElement(case, "failure", {"message": _text(first.headline), "type": first.kind})
@@ -48,12 +47,8 @@ def _case(suite: Xml.Element, checked: Checked, command: str) -> None:
 
 
 def _described(checked: Checked, failure: CheckedFailure) -> str:
-    where = " in ".join(part for part in (failure.stage, failure.pass_name) if part)
     lines = [part for part in (checked.about, failure.message or failure.headline) if part]
-    lines += [f"at {place.uri}:{place.line}" for place in failure.places]
-    lines += [f"stage: {where}"] if where else []
-    lines += [f"signature: {failure.signature}"] if failure.signature else []
-    lines += [f"cause: {failure.known.title} ({failure.known.id}): {failure.known.cause}"] if failure.known else []
+    lines += [f"{name}: {text}" for name, text in failure.facts()]
     return "\n".join([*lines, *(f"compiles instead: {text}" for text in failure.instead)])
 
 

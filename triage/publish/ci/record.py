@@ -1,15 +1,16 @@
-"""Collects a command's results and writes them in each format at the end."""
+"""Collects a command's results, and writes them in each format at the end, whatever happened."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from triage.files import writing
 from triage.model.diagnosis import Diagnosis
-from triage.model.errors import EnvironmentFault, TriageError
+from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.report import Match, Report
 from triage.publish import finished
-from triage.publish.ci import files, workflow
+from triage.publish.ci import workflow
 from triage.publish.ci.checked import Checked, of_error, of_log, of_report
 from triage.publish.ci.junit import junit
 from triage.publish.ci.places import Places
@@ -31,21 +32,23 @@ class CiRecord:
         self, command: str, github: bool, junit: Path | None, sarif: Path | None, environ: Mapping[str, str]
     ) -> None:
         self._command, self._github = command, github
-        self._files = {option: path for option, path in (("--junit", junit), ("--sarif", sarif)) if path is not None}
+        summary = Path(environ[_SUMMARY]) if github and environ.get(_SUMMARY) else None
+        files = {_SUMMARY: summary, "--junit": junit, "--sarif": sarif}
+        self._files = {option: path for option, path in files.items() if path is not None}
         for option, path in self._files.items():
-            files.check(option, path)
-        self._summary = Path(environ[_SUMMARY]) if github and environ.get(_SUMMARY) else None
+            if option != _SUMMARY:
+                _check(option, path)
         self._places = Places.here(environ)
         self._checked: list[Checked] = []
         self._reports: dict[int, str] = {}
 
     def report(self, name: str, report: Report) -> None:
         """Add a checked case. Raises EnvironmentFault if its artifacts cannot be read."""
-        # A scrubber each: paths are told relative to the project of the case, and its names are kept.
-        finished_ = finished.of_report(report)
-        scrubber = scrubber_for(finished_)
-        if self._summary is not None and report.diagnosis is not None:
-            self._reports[len(self._checked)] = markdown.render(compose(finished_, scrubber))
+        # A scrubber each: paths are shown relative to the project of the case, and its names are kept.
+        triage = finished.of_report(report)
+        scrubber = scrubber_for(triage)
+        if _SUMMARY in self._files and report.diagnosis is not None:
+            self._reports[len(self._checked)] = markdown.render(compose(triage, scrubber))
         self._checked.append(of_report(name, report, scrubber.text, self._places))
 
     def log(self, name: str, causes: Iterable[tuple[Diagnosis, int]], matches: Iterable[Match]) -> None:
@@ -63,21 +66,28 @@ class CiRecord:
     def write(self) -> list[EnvironmentFault]:
         """Write the files and return problems; a file that cannot be written does not prevent the others."""
         problems = []
-        for option, path in {_SUMMARY: self._summary, **self._files}.items():
+        for option, path in self._files.items():
             try:
-                self._write(option, path)
+                with writing(f"{option} {path}"):
+                    self._write(option, path)
             except EnvironmentFault as problem:
                 problems.append(problem)
         return problems
 
-    def _write(self, option: str, path: Path | None) -> None:
-        if path is None:
-            return
+    def _write(self, option: str, path: Path) -> None:
         match option:
             case "--junit":
-                files.write(option, path, junit(self._checked, f"triage {self._command}"))
+                path.write_text(junit(self._checked, f"triage {self._command}"), encoding="utf-8")
             case "--sarif":
-                files.write(option, path, sarif(self._checked))
+                path.write_text(sarif(self._checked), encoding="utf-8")
             case _:
-                used = files.size(path)
-                files.append(option, path, summary(self._checked, self._command, used, self._reports))
+                used = path.stat().st_size if path.exists() else 0
+                with path.open("a", encoding="utf-8") as stream:
+                    stream.write(summary(self._checked, self._command, used, self._reports))
+
+
+def _check(option: str, path: Path) -> None:
+    if not path.parent.is_dir():
+        raise InputError(f"{option} {path}: the folder {path.parent} does not exist; make it first")
+    if path.is_dir():
+        raise InputError(f"{option} {path}: is a folder; name a file in it")

@@ -12,6 +12,7 @@ from triage.publish.formats.markdown import code, escaped, fenced
 _MOST_BYTES = 1 << 20
 _RESERVED = 512
 """Bytes reserved for the lines that state what was left out."""
+_CODE = ("at", "signature")
 _SIGNS = {CheckVerdict.PASSED: "✅ passed", CheckVerdict.FAILED: "❌ failed", CheckVerdict.UNKNOWN: "❔ could not tell"}
 
 
@@ -59,10 +60,5 @@ def _details(checked: Checked, report: str | None) -> str:
 
 def _described(failure: CheckedFailure) -> str:
     parts = [f"**{escaped(failure.headline)}**"] if failure.headline else []
-    where = " in ".join(part for part in (failure.stage, failure.pass_name) if part)
-    parts += [f"- at {code(f'{place.uri}:{place.line}')}" for place in failure.places]
-    parts += [f"- stage: {escaped(where)}"] if where else []
-    parts += [f"- signature: {code(failure.signature)}"] if failure.signature else []
-    if failure.known:
-        parts.append(f"- cause: {escaped(f'{failure.known.title} ({failure.known.id}): {failure.known.cause}')}")
+    parts += [f"- {name}: {code(text) if name in _CODE else escaped(text)}" for name, text in failure.facts()]
     return "\n".join(parts) + "\n\n" + fenced(failure.message)

@@ -32,8 +32,7 @@ def _properties(failure: CheckedFailure) -> dict[str, str]:
 
 
 def _text(checked: Checked, failure: CheckedFailure) -> str:
-    where = " in ".join(part for part in (failure.stage, failure.pass_name) if part)
-    lines = [failure.headline, " | ".join(part for part in (checked.name, checked.about, where) if part)]
+    lines = [failure.headline, " | ".join(part for part in (checked.name, checked.about, failure.where) if part)]
     lines += [f"Cause: {failure.known.title} ({failure.known.id})"] if failure.known else []
     lines += [f"Compiles instead: {failure.instead[0]}"] if failure.instead else []
     return "\n".join(lines)[:_MOST_TEXT]
