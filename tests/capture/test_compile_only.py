@@ -10,8 +10,7 @@ import pytest
 from commands import Run, start_triage
 from running import Bench
 
-from triage.capture.compile_only import CompileOnly
-from triage.capture.shown_gpu import described
+from triage.capture.compile_only import CompileOnly, emulated_gpu
 from triage.legality.limits import limits
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -142,7 +141,7 @@ def test_a_part_has_the_limits_of_its_target() -> None:
     target = Target("cuda", "90")
     row = limits(target)
     assert row is not None
-    part = described(target)
+    part = emulated_gpu(target)
     assert (part["shared_bytes"], part["arch"], part["multiprocessors"]) == (row.shared_bytes, 90, 132)
     with pytest.raises(InputError):
-        described(Target("hip", "gfx000"))
+        emulated_gpu(Target("hip", "gfx000"))

@@ -240,7 +240,7 @@ def test_a_program_that_is_killed_leaves_no_service(bench: Bench) -> None:
 def guarded_environment(bench: Bench, base: dict[str, str], timeout_s: float = 120.0) -> dict[str, str]:
     """What ``triage run --guard`` starts a program with."""
     from triage.capture.run import environment, guarded
-    from triage.capture.service.settings import Settings
+    from triage.capture.service.start import Settings
 
     for folder in (bench.captured, bench.folder / "g"):
         folder.mkdir(exist_ok=True)

@@ -120,13 +120,11 @@ class RunFolder:
 
     def compiling(self) -> dict[Path, int]:
         """Folders of unfinished compiles, each with the id of its process."""
-        return {
-            entry: int(entry.name.partition("-")[0]) for entry in self._folders() if not (entry / "ended.json").exists()
-        }
+        return {entry: _pid(entry) for entry in self._folders() if not (entry / "ended.json").exists()}
 
     def read(self, hung: frozenset[Path] = frozenset(), stopped: frozenset[Path] = frozenset()) -> Capture:
         """Read the folder. ``hung``: compiles for which the program was killed; ``stopped``: others killed with it."""
-        tally = _text(self.path / _TALLY)
+        tally = read_text(self.path / _TALLY)
         return Capture(
             compiles=tuple(_read(entry, hung, stopped) for entry in self._folders()),
             compiled=tally.count("c"),
@@ -156,6 +154,10 @@ class RunFolder:
         return sorted(folders, key=_began)
 
 
+def _pid(folder: Path) -> int:
+    return int(folder.name.partition("-")[0])
+
+
 def _began(folder: Path) -> tuple[float, str]:
     for name in ("case.json", "origin.json"):
         # While the program runs, any of them may be gone by now.
@@ -166,18 +168,16 @@ def _began(folder: Path) -> tuple[float, str]:
 
 def _read(folder: Path, hung: frozenset[Path], stopped: frozenset[Path]) -> Captured:
     ended = _document(folder / "ended.json")
-    state = _state(folder, ended)
-    if not ended and folder in hung | stopped:
-        state = CaptureState.HUNG if folder in hung else CaptureState.RUNNING
+    if ended:
+        state = CaptureState.COMPILED if ended.get("how") == "compiled" else CaptureState.RAISED
+    elif folder in hung:
+        state = CaptureState.HUNG
+    else:
+        running = folder in stopped or is_alive(_pid(folder))
+        state = CaptureState.RUNNING if running else CaptureState.DIED
     error = f"{ended['type']}: {ended.get('text', '')}".strip() if "type" in ended else ""
-    captured = Captured(
-        folder=folder,
-        state=state,
-        origin={},
-        error=error,
-        where=str(ended.get("where", "compile")),
-        autotuning=bool(ended.get("autotuning")),
-    )
+    where, autotuning = str(ended.get("where", "compile")), bool(ended.get("autotuning"))
+    captured = Captured(folder, state, {}, error=error, where=where, autotuning=autotuning)
     if not (folder / "case.json").exists():
         origin = _document(folder / "origin.json")
         return replace(captured, origin=origin, problem=str(origin.get("problem") or "nothing was written"))
@@ -191,12 +191,6 @@ def _read(folder: Path, hung: frozenset[Path], stopped: frozenset[Path]) -> Capt
     return replace(captured, origin=case.origin, case=case)
 
 
-def _state(folder: Path, ended: Mapping[str, Any]) -> CaptureState:
-    if ended:
-        return CaptureState.COMPILED if ended.get("how") == "compiled" else CaptureState.RAISED
-    return CaptureState.RUNNING if is_alive(int(folder.name.partition("-")[0])) else CaptureState.DIED
-
-
 def is_alive(pid: int) -> bool:
     """Whether the process exists and is not a zombie."""
     try:
@@ -207,15 +201,20 @@ def is_alive(pid: int) -> bool:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    """A JSON object written by the program's process; empty if absent or malformed."""
+    return json_object(read_text(path))
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """A JSON object written by the program's process; empty if malformed."""
     try:
-        document = json.loads(_text(path))
-    except (ValueError, RecursionError):
+        document = json.loads(text)
+    except (ValueError, RecursionError):  # a process was killed as it wrote
         return {}
     return document if isinstance(document, dict) else {}
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """The file's text; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -7,10 +7,11 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from triage.capture.captured import Capture
-from triage.capture.shown_gpu import described
+from triage.capture.captured import Capture, json_object, read_text
+from triage.model.document import Documented
+from triage.model.errors import InputError
+from triage.model.gpus import ARCHITECTURES
 from triage.model.target import Target
 
 _REACHED, _LEFT, _INDUCTOR = "reached", "left", ".inductor"
@@ -26,26 +27,14 @@ class ReachedKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
-    """How far the program got. ``left``: exceptions that ended one of its processes, with their source line;
-    ``limits``: what could not be emulated."""
+class Reached(Documented):
+    """How far the program got; ``compile_only`` in a run document. ``left``: exceptions that ended one of its
+    processes, with their source line; ``limits``: what could not be emulated."""
 
     target: Target
     kernels: tuple[ReachedKernel, ...]
     left: tuple[str, ...]
     limits: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The ``compile_only`` object of a run document."""
-        kernels = [
-            {"name": kernel.name, "compiled": kernel.compiled, "failed": kernel.failed} for kernel in self.kernels
-        ]
-        return {
-            "target": str(self.target),
-            "kernels": kernels,
-            "left": list(self.left),
-            "limits": list(self.limits),
-        }
 
     def lines(self) -> Iterator[str]:
         """Lines for the terminal."""
@@ -71,16 +60,15 @@ class CompileOnly:
     def parse(cls, target: str, folder: Path) -> CompileOnly:
         """Raises InputError for a target without a known product."""
         settings = cls(Target.parse(target), folder)
-        settings.variables()
-        for name in (_REACHED, _LEFT):
-            (folder / name).unlink(missing_ok=True)
+        emulated_gpu(settings.target)
+        settings.tidy()
         return settings
 
     def variables(self) -> dict[str, str]:
         """Environment variables for the program. Raises InputError."""
         return {
             "TRITON_TRIAGE_COMPILE_ONLY": str(self.target),
-            "TRITON_TRIAGE_DEVICE": json.dumps(described(self.target)),
+            "TRITON_TRIAGE_DEVICE": json.dumps(emulated_gpu(self.target)),
             # Inductor would keep there what it believes to have measured.
             "TORCHINDUCTOR_CACHE_DIR": str(self.folder.absolute() / _INDUCTOR),
         }
@@ -88,7 +76,7 @@ class CompileOnly:
     def reached(self, capture: Capture) -> Reached:
         """Read how far the program got."""
         compiled: dict[str, set[str]] = {}
-        for line in _lines(self.folder / _REACHED):
+        for line in read_text(self.folder / _REACHED).splitlines():
             key, _, name = line.partition(" ")
             compiled.setdefault(name, set()).add(key)
         failed: dict[str, set[object]] = {}
@@ -102,17 +90,10 @@ class CompileOnly:
                 keys.pop()
             failed.setdefault(name, set()).add(identity)
         kernels = tuple(ReachedKernel(name, len(keys), len(failed.get(name, ()))) for name, keys in compiled.items())
-        records = [record for record in map(_document, dict.fromkeys(_lines(self.folder / _LEFT))) if record]
-        return Reached(
-            self.target,
-            kernels,
-            left=tuple(
-                f"{captured['at']}: {captured['error']}"
-                for captured in records
-                if "at" in captured and "error" in captured
-            ),
-            limits=tuple(str(record["limit"]) for record in records if "limit" in record),
-        )
+        records = [json_object(line) for line in dict.fromkeys(read_text(self.folder / _LEFT).splitlines())]
+        left = tuple(f"{record['at']}: {record['error']}" for record in records if {"at", "error"} <= record.keys())
+        limits = tuple(str(record["limit"]) for record in records if "limit" in record)
+        return Reached(self.target, kernels, left, limits)
 
     def tidy(self) -> None:
         """Remove files that only the run itself needed."""
@@ -121,16 +102,22 @@ class CompileOnly:
         shutil.rmtree(self.folder / _INDUCTOR, ignore_errors=True)
 
 
-def _document(line: str) -> dict[str, Any]:
-    try:
-        document = json.loads(line)
-    except (ValueError, RecursionError):  # a process was killed as it wrote
-        return {}
-    return document if isinstance(document, dict) else {}
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
+def emulated_gpu(target: Target) -> dict[str, str | int]:
+    """The properties of a target's product as ``capture/program/fake/device.py`` reads them. Raises InputError for a
+    target without one."""
+    gpu = target.gpu
+    if gpu is None or gpu.product is None or gpu.block is None or gpu.sm is None:
+        known = ", ".join(str(row) for row in ARCHITECTURES if row.product)
+        raise InputError(f"--target {target}: no product of it is known to compile for; known are {known}")
+    return {
+        "backend": target.backend,
+        "arch": target.capability or target.arch,
+        "warp_size": target.warp_size,
+        "name": gpu.product.name,
+        "shared_bytes": gpu.block.shared_bytes,
+        "shared_bytes_multiprocessor": gpu.sm.shared_bytes,
+        "threads": gpu.block.threads,
+        "warps": gpu.sm.warps,
+        "multiprocessors": gpu.product.multiprocessors,
+        "memory_bytes": gpu.product.memory_gib << 30,
+    }

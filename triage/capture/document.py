@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triage.capture.findings import CaptureGroup, Findings
+from triage.capture.findings import Findings
 from triage.capture.run import ProgramRun
 from triage.files import replace_file
 from triage.model.errors import EnvironmentFault
@@ -22,16 +22,15 @@ SCHEMA = "triton-triage/run/1"
 
 def keep(findings: Findings) -> Findings:
     """Write each report, with the compiler's artifacts, beside its case. Raises EnvironmentFault."""
-    return replace(findings, groups=tuple(map(_kept, findings.groups)))
-
-
-def _kept(group: CaptureGroup) -> CaptureGroup:
-    if group.report is None:
-        return group
-    report_folder = group.first.folder / "report"
-    report = keep_artifacts(group.report, report_folder)
-    replace_file(report_folder / "report.json", json.dumps(report.to_json(), indent=2) + "\n")
-    return replace(group, report=report)
+    groups = []
+    for group in findings.groups:
+        report = group.report
+        if report is not None:
+            report_folder = group.first.folder / "report"
+            report = keep_artifacts(report, report_folder)
+            replace_file(report_folder / "report.json", json.dumps(report.to_json(), indent=2) + "\n")
+        groups.append(replace(group, report=report))
+    return replace(findings, groups=tuple(groups))
 
 
 def document(

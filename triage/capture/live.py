@@ -13,8 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from triage.capture.service.settings import DEFAULT_TIMEOUT_S, Settings
-from triage.capture.service.start import variable
+from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, variable
 from triage.model.errors import InputError
 
 _PACKAGE = "_triton_triage_capture"
@@ -36,7 +35,7 @@ def program(module: str) -> Any:
     return importlib.import_module(f"{_PACKAGE}.{module}")
 
 
-class Guard:
+class guard:  # noqa: N801 - stands in a with statement
     """Tries compiles of this process, in all threads, in isolation first: ``with triage.guard() as guarded:``.
 
     A configuration that kills the compiler, hangs it or exhausts memory raises an exception that Triton's autotuner
@@ -64,11 +63,13 @@ class Guard:
         size = parse_size(memory) if memory is not None else None
         self._settings = Settings(timeout_s, size, jobs, cache, tuple(str(entry) for entry in knowledge))
         self._folder, self._quiet = folder, quiet
-        self._first, self._place_before = 0, ""
+        self._first, self._folder_before = 0, ""
 
-    def __enter__(self) -> Guard:
-        self._place_before = program("folder").path()
-        start(self._settings, self._folder)
+    def __enter__(self) -> guard:
+        from triton.compiler import compiler
+
+        self._folder_before = program("folder").path()
+        begin(compiler, self._settings, self._folder)
         self._first = len(program("guard").refused())
         return self
 
@@ -76,7 +77,7 @@ class Guard:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         program("guard").stop()
-        program("folder").use(self._place_before)
+        program("folder").use(self._folder_before)
         if not self._quiet and self.refused:
             print(self.summary(), file=sys.stderr)
 
@@ -84,8 +85,8 @@ class Guard:
     def refused(self) -> Sequence[Any]:
         """Refused configurations so far, with ``text``, ``headline``, ``configuration``, ``path`` of the case,
         ``seconds`` that the compile took, and ``met``, how often it was requested."""
-        refused_: Sequence[Any] = program("guard").refused()[self._first :]
-        return refused_
+        refused: Sequence[Any] = program("guard").refused()
+        return refused[self._first :]
 
     def summary(self) -> str:
         """What was skipped, why, and what that saved."""
@@ -98,11 +99,6 @@ def compile_failed() -> type[Exception]:
 
     exception: type[Exception] = program("refusal").kind()
     return exception
-
-
-def guard(**settings: Any) -> Guard:
-    """Crash-proof compiles in this process; the parameters are :class:`Guard`'s."""
-    return Guard(**settings)
 
 
 def summary(refused: Sequence[Any]) -> str:
@@ -123,15 +119,10 @@ def _many(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def start(settings: Settings, folder: str | os.PathLike[str] | None = None) -> None:
-    """Guard this process's compiles from now on; call ``program("guard").stop()`` once for each."""
-    from triton.compiler import compiler
-
-    begin(compiler, settings, folder)
-
-
 def begin(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | None = None) -> None:
-    """Like :func:`start`, given ``triton.compiler.compiler`` while Triton may still be importing."""
+    """Guard this process's compiles from now on; call ``program("guard").stop()`` once for each.
+
+    ``compiler`` is ``triton.compiler.compiler``; Triton may still be importing."""
     _follow(compiler, settings, folder)
     # Child processes share the service.
     os.environ.setdefault(program("service").VARIABLE, program("guard").service_description())
@@ -145,16 +136,16 @@ def say_at_exit(pid: int) -> None:
         print(summary(refused), file=sys.stderr)
 
 
-def _follow(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | None = None) -> None:
+def _follow(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | None) -> None:
     """Capture this process's compiles and connect to a service.
 
     Settings inherited from the environment take precedence: under ``triage run`` folder and service belong to the
     run."""
     if folder is not None or not program("folder").path():
         program("folder").use(_folder(folder))
-    if not program("guard").has_service():
-        description = os.environ.get(program("service").VARIABLE)
-        program("guard").use(description or variable(Path(tempfile.mkdtemp(prefix="triage-g-")), settings))
+    if not program("guard").service_description():
+        inherited = os.environ.get(program("service").VARIABLE)
+        program("guard").use(inherited or variable(Path(tempfile.mkdtemp(prefix="triage-g-")), settings))
     program("watch").install(compiler)
 
 
@@ -162,9 +153,9 @@ def _folder(folder: str | os.PathLike[str] | None) -> str:
     if folder is not None:
         Path(folder).mkdir(parents=True, exist_ok=True)
         return str(Path(folder).absolute())
-    folder_ = tempfile.mkdtemp(prefix="triage-guard-")
-    atexit.register(_tidy, Path(folder_), os.getpid())
-    return folder_
+    temporary = tempfile.mkdtemp(prefix="triage-guard-")
+    atexit.register(_tidy, Path(temporary), os.getpid())
+    return temporary
 
 
 def _tidy(folder: Path, pid: int) -> None:
@@ -187,7 +178,7 @@ def early_config_prune(configs: list[Any], named_args: Mapping[str, Any], **kwar
     from triton.compiler import compiler
 
     folder_before = program("folder").path()
-    _follow(compiler, Settings())
+    _follow(compiler, Settings(), None)
     program("watch").follow_cache(compiler)
     guard_, tuning = program("guard"), program("tuning")
     try:

@@ -15,8 +15,7 @@ from types import FrameType
 
 from triage.capture.captured import HELION, Capture, RunFolder, is_alive
 from triage.capture.program.service import VARIABLE as SERVICE
-from triage.capture.service.settings import Settings
-from triage.capture.service.start import variable
+from triage.capture.service.start import Settings, variable
 from triage.model.errors import EnvironmentFault, InputError
 
 INJECTED = Path(__file__).resolve().parent / "inject"
@@ -60,7 +59,11 @@ def run(
     began = time.monotonic()
     with _guarded(guard) as more, _signals() as passed_on:
         base = {**os.environ, **(variables or {}), **more}
-        process = _start(command, environment(folder.path, base, keep_all))
+        try:
+            # What the caller of triage has opened for the program is the program's.
+            process = subprocess.Popen(command, env=environment(folder.path, base, keep_all), close_fds=False)
+        except OSError as error:
+            raise InputError(f"{command[0]}: cannot be started: {error.strerror}") from None
         passed_on.append(process)
         hung, stopped = _wait(process, folder, timeout_s)
     code = process.returncode
@@ -102,14 +105,6 @@ def _guarded(settings: Settings | None) -> Iterator[dict[str, str]]:
             sockets.rmdir()
 
 
-def _start(command: tuple[str, ...], variables: dict[str, str]) -> subprocess.Popen[bytes]:
-    try:
-        # What the caller of triage has opened for the program is the program's.
-        return subprocess.Popen(command, env=variables, close_fds=False)
-    except OSError as error:
-        raise InputError(f"{command[0]}: cannot be started: {error.strerror}") from None
-
-
 @contextmanager
 def _signals() -> Iterator[list[subprocess.Popen[bytes]]]:
     """Forward signals sent to triage alone.
@@ -137,21 +132,18 @@ def _signals() -> Iterator[list[subprocess.Popen[bytes]]]:
             signal.signal(number, handler)
 
 
-_Folders = frozenset[Path]
-
-
-def _wait(process: subprocess.Popen[bytes], folder: RunFolder, timeout_s: float | None) -> tuple[_Folders, _Folders]:
+def _wait(
+    process: subprocess.Popen[bytes], folder: RunFolder, timeout_s: float | None
+) -> tuple[frozenset[Path], frozenset[Path]]:
     """Wait until the program ends, by itself or because a compile in it exceeds the limit.
 
     Returns the folders of compiles over the limit, and of those that were killed with them."""
-    if timeout_s is None:
-        process.wait()
-        return frozenset(), frozenset()
     seen: dict[Path, float] = {}
     while True:
         with suppress(subprocess.TimeoutExpired):
-            process.wait(_POLL_S)
+            process.wait(None if timeout_s is None else _POLL_S)
             return frozenset(), frozenset()
+        assert timeout_s is not None
         now, compiling = time.monotonic(), folder.compiling()
         seen = {folder_: seen.get(folder_, now) for folder_ in compiling}
         # A process that died in a compile leaves its folder as well, and the program may know how to go on.
@@ -166,17 +158,16 @@ def _kill(process: subprocess.Popen[bytes], compiling: set[int]) -> None:
     """Kill the program with its process tree, including processes that are compiling."""
     import psutil
 
-    roots = [process.pid, *compiling]
-    processes: dict[int, psutil.Process] = {}
-    for pid in roots:
+    processes: set[psutil.Process] = set()
+    for pid in (process.pid, *compiling):
         with suppress(psutil.Error):
             root = psutil.Process(pid)
-            processes.update({process_.pid: process_ for process_ in [root, *root.children(recursive=True)]})
-    for process_ in processes.values():
+            processes |= {root, *root.children(recursive=True)}
+    for doomed in processes:
         with suppress(psutil.Error):
-            process_.kill()
+            doomed.kill()
     try:
         process.wait(_KILL_WAIT_S)
     except subprocess.TimeoutExpired:
         raise EnvironmentFault(f"process {process.pid} cannot be killed") from None
-    psutil.wait_procs(list(processes.values()), timeout=_KILL_WAIT_S)
+    psutil.wait_procs(processes, timeout=_KILL_WAIT_S)

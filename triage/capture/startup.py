@@ -9,14 +9,14 @@ import os
 import sys
 from typing import Any
 
-from triage.capture.inject._triton_triage_awaiting import AwaitingFinder
+from triage.capture.awaited import AwaitedCompiler
 
 
 def _guard(compiler: Any) -> None:
     import atexit
 
     from triage.capture import live
-    from triage.capture.service.settings import Settings
+    from triage.capture.service.start import Settings
 
     live.begin(compiler, Settings())
     atexit.register(live.say_at_exit, os.getpid())
@@ -30,4 +30,4 @@ def _note() -> None:
 
 # Under ``triage run`` that has seen to it.
 if "TRITON_TRIAGE_CAPTURE" not in os.environ:
-    sys.meta_path.insert(0, AwaitingFinder({"triton.compiler.compiler": _guard}, _note))
+    AwaitedCompiler(_guard, _note)

@@ -10,7 +10,7 @@ import click
 
 from triage.capture.captured import RunFolder
 from triage.capture.run import ProgramRun, run
-from triage.capture.service.settings import DEFAULT_TIMEOUT_S, Settings
+from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings
 from triage.cli.options import (
     DIRECTORY,
     budget,

@@ -20,8 +20,7 @@ import pytest
 from triage.capture import live, refusals
 from triage.capture.awaited import AwaitedCompiler
 from triage.capture.program.service import VARIABLE as SERVICE
-from triage.capture.service.settings import DEFAULT_TIMEOUT_S, Settings
-from triage.capture.service.start import variable
+from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, variable
 from triage.integrations import folders
 from triage.integrations.summary import Summary
 

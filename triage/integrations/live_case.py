@@ -45,7 +45,7 @@ def from_kernel(kernel: Any, folder: Path, stated: Mapping[str, Any], target: Ta
         except values.NoText:
             bound[name] = values.unwrapped(value)
     try:
-        name = module.kernel(jitted, program("case").in_scope(bound), {})
+        name = module.define(jitted, program("case").in_scope(bound), {})
     except (values.NoText, OSError, TypeError, SyntaxError) as error:
         raise InputError(f"{kernel_name(kernel)}: cannot be written down on its own: {error}") from None
     text = module.text()

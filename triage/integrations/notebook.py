@@ -13,7 +13,7 @@ from typing import Any
 
 from triage.capture import live, refusals
 from triage.capture.awaited import AwaitedCompiler
-from triage.capture.service.settings import Settings
+from triage.capture.service.start import Settings
 from triage.publish.visible import visible
 
 _loaded: dict[int, _Cells] = {}

@@ -7,9 +7,10 @@ import os
 import sys
 from typing import Any, Dict, List, Optional, Set, Tuple
 
-from . import deciding, folder, tuples, values
-from .module import KernelModule, is_gluon, python
-from .place import place_of
+from . import folder, values
+from .module import KernelModule, is_gluon, location, python
+from .service import compiler_variables
+from .tuples import Split
 
 SCHEMA = "triton-triage/case/1"
 _HINT = 16
@@ -24,8 +25,7 @@ class _Arguments:
         self.signature: Dict[str, str] = {}
         self.constexprs: Dict[str, Any] = {}
         self.bound: Dict[str, Any] = {}
-        self.notes: List[str] = []
-        self.split: Dict[str, tuples.Split] = {}
+        self.split: Dict[str, Split] = {}
         self.divisible: Dict[str, int] = {}
         constants = dict(getattr(source, "constants", None) or {})
         for key, value in constants.items():
@@ -33,7 +33,7 @@ class _Arguments:
             if name is not None:
                 self._constant(name, value)
         divisible = _divisible(source.attrs)
-        parts = tuples.TupleSource(constants, divisible, self.names)
+        taken = set(self.names)
         for key, type_ in dict(source.signature).items():
             name = self._name(key)
             if name is None or name in self.constexprs or name in self.bound or type_ == "constexpr":
@@ -41,7 +41,7 @@ class _Arguments:
             if isinstance(type_, str):
                 self._argument(name, type_, (self.names.index(name),) in divisible)
             else:
-                self._split(tuples.Split(name, self.names.index(name), type_, parts), name)
+                self._split(name, Split(name, self.names.index(name), type_, constants, divisible, taken))
 
     def _constant(self, name: str, value: Any) -> None:
         try:
@@ -54,7 +54,7 @@ class _Arguments:
         if divisible or type_.startswith("*"):
             self.divisible[name] = _HINT if divisible else 1
 
-    def _split(self, parts: tuples.Split, name: str) -> None:
+    def _split(self, name: str, parts: Split) -> None:
         self.split[name] = parts
         for element, value in parts.constants.items():
             self._constant(element, value)
@@ -83,92 +83,79 @@ def _divisible(attributes: Any) -> Set[Tuple[int, ...]]:
     return {(index,) for index in getattr(attributes, "divisible_by_16", None) or ()}
 
 
-def capture(source: Any, target: Any, options: Dict[str, Any], backend: Any, frame: Any) -> Optional[str]:
-    """Write what ``compile`` is about to do to a new folder and return its path; ``frame`` is that of ``compile``.
+def capture(frame: Any) -> Optional[str]:
+    """Write what ``compile``, whose frame it is, is about to do to a new folder and return its path.
 
     Returns None when nothing is to be kept. Raises OSError when the folder cannot be written; any other failure is
     recorded in the folder."""
     if not folder.path():
         return None
-    return folder.write(_files(source, target, options, backend, frame))
+    local = frame.f_locals
+    options, backend = local["options"], local["backend"]
+    if not isinstance(options, dict):
+        options = vars(options or backend.parse_options({}))
+    return folder.write(_files(local["src"], local["target"], options, backend, frame))
 
 
-def capture_loaded(source: Any, metadata: Any, frame: Any) -> Optional[str]:
-    """Like :func:`capture`, for a compiled kernel that cannot be loaded."""
+def capture_loaded(kernel: Any, frame: Any) -> Optional[str]:
+    """Like :func:`capture`, for a CompiledKernel that cannot be loaded."""
     if not folder.path():
         return None
     from triton.compiler.compiler import make_backend
 
-    options = metadata._asdict()
-    return folder.write(_files(source, metadata.target, options, make_backend(metadata.target), frame))
+    target, options = kernel.metadata.target, kernel.metadata._asdict()
+    return folder.write(_files(kernel.src, target, options, make_backend(target), frame))
 
 
 def _files(source: Any, target: Any, options: Dict[str, Any], backend: Any, frame: Any) -> Dict[str, str]:
     origin = _origin(source, frame)
     try:
-        files = _case(source, target, options, backend, origin)
+        return _case(source, target, options, backend, origin)
     except values.NoText as error:
         origin["problem"] = str(error)
-        return {"origin.json": json.dumps(origin, indent=1)}
     except Exception as error:
         folder.note()
         origin["problem"] = "%s: %s" % (type(error).__name__, error)
-        return {"origin.json": json.dumps(origin, indent=1)}
-    return files
+    return {"origin.json": json.dumps(origin, indent=1)}
 
 
 def _case(source: Any, target: Any, options: Dict[str, Any], backend: Any, origin: Dict[str, Any]) -> Dict[str, str]:
-    if not hasattr(source, "fn"):
-        return _ir_case(source, target, options, backend, origin)
-    arguments, module = _Arguments(source), KernelModule()
-    name = module.kernel(source.fn, in_scope(arguments.bound), arguments.split)
-    notes = [*arguments.notes, *module.notes]
-    stated, unsupported = _options(options, backend)
-    notes += unsupported
-    if notes:
-        origin["notes"] = notes
-    locations = {name: place_of(function) for name, function in module.jitted.items()}
-    changed = arguments.bound or arguments.split
-    if not notes and not changed and None not in locations.values() and _says_all(source):
-        origin["functions"] = locations
-    document = _document(target, stated, origin)
-    document.update(
-        language="gluon" if is_gluon(source.fn) else "triton",
-        kernel={"file": "kernel.py", "name": name},
-        signature=arguments.signature,
-        constexprs=arguments.constexprs,
-        divisible=arguments.divisible,
-    )
-    return {"case.json": json.dumps(document, indent=1) + "\n", "kernel.py": module.text()}
-
-
-def _ir_case(source: Any, target: Any, options: Dict[str, Any], backend: Any, origin: Dict[str, Any]) -> Dict[str, str]:
-    """A compile that starts from a stage's text: that text is the kernel."""
-    stated, unsupported = _options(options, backend)
-    if unsupported:
-        origin["notes"] = unsupported
-    file = "kernel.%s" % source.ext
-    document = _document(target, stated, origin)
-    document["kernel"] = {"file": file, "name": str(source.name).lstrip("@")}
-    return {"case.json": json.dumps(document, indent=1) + "\n", file: str(source.src)}
-
-
-def _document(target: Any, options: Dict[str, Any], origin: Dict[str, Any]) -> Dict[str, Any]:
     import triton
 
-    return {
+    stated, notes = _options(options, backend)
+    document: Dict[str, Any] = {
         "schema": SCHEMA,
         "language": "triton",
         "kernel": {},
         "signature": {},
         "target": "%s:%s" % (target.backend, target.arch),
-        "options": options,
+        "options": stated,
         "toolchain": {"triton": triton.__version__},
         "origin": origin,
     }
+    if hasattr(source, "fn"):
+        file, arguments, module = "kernel.py", _Arguments(source), KernelModule()
+        name = module.define(source.fn, in_scope(arguments.bound), arguments.split)
+        text, notes = module.text(), [*module.notes, *notes]
+        locations = {name_: location(function) for name_, function in module.jitted.items()}
+        changed = arguments.bound or arguments.split
+        if not notes and not changed and None not in locations.values() and _is_expressible(source):
+            origin["functions"] = locations
+        document.update(
+            language="gluon" if is_gluon(source.fn) else "triton",
+            signature=arguments.signature,
+            constexprs=arguments.constexprs,
+            divisible=arguments.divisible,
+        )
+    else:  # a compile that starts from a stage's text
+        file, name, text = "kernel.%s" % source.ext, str(source.name).lstrip("@"), str(source.src)
+    document["kernel"] = {"file": file, "name": name}
+    if notes:
+        origin["notes"] = notes
+    return {"case.json": json.dumps(document, indent=1) + "\n", file: text}
 
 
-def _says_all(source: Any) -> bool:
+def _is_expressible(source: Any) -> bool:
     """Whether a case can express everything that this source decides: not a custom name (``repr=``), nor hints other
     than divisibility by 16."""
     if _names_itself(source.fn):
@@ -238,7 +225,7 @@ def _origin(source: Any, frame: Any) -> Dict[str, Any]:
         "directory": os.getcwd(),
         "python": sys.executable,
         "pid": os.getpid(),
-        "environment": deciding.variables(),
+        "environment": compiler_variables(),
     }
 
 

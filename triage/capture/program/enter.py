@@ -10,7 +10,7 @@ import ast
 import inspect
 import linecache
 from types import CodeType, FunctionType
-from typing import Any, Callable, Iterator, List, Optional
+from typing import Any, Callable, Iterator
 
 _FUTURE = 0
 for _name in __future__.all_feature_names:
@@ -24,35 +24,16 @@ class CannotEnter(Exception):
 def enter(function: FunctionType, context: Callable[[], Any]) -> None:
     """From now on ``function`` runs within ``context()``, which is called in the function's frame. Raises
     CannotEnter."""
-    name = "_triton_triage_%s" % context.__name__
-
-    def within(body: List[ast.stmt]) -> ast.stmt:
-        return ast.With(items=[ast.withitem(context_expr=_call(name), optional_vars=None)], body=body)
-
-    code = _around(function, within)
-    function.__globals__[name] = context
-    function.__code__ = code
+    _wrap(function, context, "with %s():\n    pass")
 
 
 def overhear(function: FunctionType, failed: Callable[[], None]) -> None:
     """From now on ``failed`` is called in the function's frame when the function raises. Raises CannotEnter."""
-    name = "_triton_triage_%s" % failed.__name__
-
-    def with_handler(body: List[ast.stmt]) -> ast.stmt:
-        handling: List[ast.stmt] = [ast.Expr(value=_call(name)), ast.Raise(exc=None, cause=None)]
-        handler = ast.ExceptHandler(type=ast.Name(id="Exception", ctx=ast.Load()), name=None, body=handling)
-        return ast.Try(body=body, handlers=[handler], orelse=[], finalbody=[])
-
-    code = _around(function, with_handler)
-    function.__globals__[name] = failed
-    function.__code__ = code
+    _wrap(function, failed, "try:\n    pass\nexcept Exception:\n    %s()\n    raise")
 
 
-def _call(name: str) -> ast.expr:
-    return ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=[], keywords=[])
-
-
-def _around(function: FunctionType, put: Callable[[List[ast.stmt]], ast.stmt]) -> CodeType:
+def _wrap(function: FunctionType, called: Callable[[], Any], template: str) -> None:
+    """Put the function's body into the template's statement, which is at the function's line."""
     old = function.__code__
     lines = linecache.getlines(old.co_filename, function.__globals__)
     if not lines or old.co_freevars:
@@ -72,21 +53,17 @@ def _around(function: FunctionType, put: Callable[[List[ast.stmt]], ast.stmt]) -
     if not matching:
         raise CannotEnter("%s: not at its line" % function.__qualname__)
     node = matching[0]
-    inside = put(node.body)
-    ast.copy_location(inside, node)
-    node.body = [ast.fix_missing_locations(inside)]
+    name = "_triton_triage_%s" % called.__name__
+    statement: Any = ast.parse(template % name).body[0]
+    for part in ast.walk(statement):
+        ast.copy_location(part, node)
+    node.body, statement.body = [statement], node.body
     module = compile(tree, old.co_filename, "exec", flags=old.co_flags & _FUTURE, dont_inherit=True)
-    new = _find(module, function.__name__)
+    new = next((code for code in _codes(module) if code.co_name == function.__name__), None)
     if new is None or new.co_varnames[: old.co_argcount] != old.co_varnames[: old.co_argcount] or new.co_freevars:
         raise CannotEnter("%s: its source is another function's" % function.__qualname__)
-    return new
-
-
-def _find(code: CodeType, name: str) -> Optional[CodeType]:
-    for code_ in _codes(code):
-        if code_.co_name == name:
-            return code_
-    return None
+    function.__globals__[name] = called
+    function.__code__ = new
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import shutil
+import sys
 import time
 import traceback
 from typing import Any, Dict, Optional
@@ -69,34 +70,24 @@ def _append(name: str, text: str) -> None:
         pass  # a full disk, or a folder that is gone: the program is not to notice
 
 
-def write(files: Dict[str, str]) -> Optional[str]:
-    """Write these files to a new folder, renamed to its final name when complete, and return its path.
-
-    Returns None when nothing is to be kept. Raises OSError."""
-    if not _RUN:
-        return None
-    number = next(_numbers)
-    while True:
+def write(files: Dict[str, str]) -> str:
+    """Write these files to a new folder, renamed to its final name when complete, and return its path. Raises
+    OSError."""
+    for number in _numbers:
         name = "%d-%d" % (os.getpid(), number)
         hidden, path = os.path.join(_RUN, "." + name), os.path.join(_RUN, name)
         try:
             os.mkdir(hidden)
             if not os.path.exists(path):
                 break
-            os.rmdir(hidden)
+            os.rmdir(hidden)  # a process of another run had the same number
         except FileExistsError:
             pass
-        number = next(_numbers)  # a process of another run had the same number
     for file, text in files.items():
         with open(os.path.join(hidden, file), "w", encoding="utf-8") as stream:
             stream.write(text)
     os.rename(hidden, path)
     return path
-
-
-def discard(path: str) -> None:
-    """Remove a case that is about to be captured again."""
-    shutil.rmtree(path, ignore_errors=True)
 
 
 def end(
@@ -141,17 +132,14 @@ last is the guard's own."""
 
 def _autotuning(error: BaseException) -> bool:
     """Whether an autotuner called, which continues with its next configuration."""
-    import sys
-
-    tritons, helions = type(error).__name__ in _SKIPPED, _passed_over_by_helion(error)
+    tritons = type(error).__name__ in _SKIPPED
+    classify = getattr(sys.modules.get("helion.autotuner.logger"), "classify_triton_exception", None)
+    helions = classify is not None and classify(error) != "raise"
     frame: Any = sys._getframe(1)
     while frame is not None and (tritons or helions):
         file = frame.f_code.co_filename
-        if tritons and frame.f_code.co_name == "_bench" and "autotuner" in file:
-            return True
-        if tritons and _INDUCTORS in file:
-            return True
-        if helions and _HELIONS in file:
+        is_tritons = _INDUCTORS in file or (frame.f_code.co_name == "_bench" and "autotuner" in file)
+        if (tritons and is_tritons) or (helions and _HELIONS in file):
             return True
         frame = frame.f_back
     return False
@@ -160,11 +148,3 @@ def _autotuning(error: BaseException) -> bool:
 _INDUCTORS = os.path.join("_inductor", "select_algorithm.py")
 """Where Inductor tries its templates, each a kernel of its own, and ignores those that do not work."""
 _HELIONS = os.path.join("helion", "autotuner", "")
-
-
-def _passed_over_by_helion(error: BaseException) -> bool:
-    """Whether Helion's autotuner treats it as a configuration that does not work."""
-    import sys
-
-    classify = getattr(sys.modules.get("helion.autotuner.logger"), "classify_triton_exception", None)
-    return classify is not None and classify(error) != "raise"

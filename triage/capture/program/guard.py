@@ -12,11 +12,12 @@ import shutil
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from types import FunctionType
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from . import deciding, folder, refusal
-from .service import VARIABLE, Gone, Service
+from . import folder, refusal
+from .service import VARIABLE, Gone, Service, compiler_variables
 
 _PRINTING = frozenset(
     {
@@ -69,8 +70,7 @@ class RefusedConfig:
         all of them."""
         tried = getattr(_state, "round", {})
         tried[key] = (self.headline, self.configuration)
-        tuner = None if among_others else tuning_of()
-        if tuner is not None and not tuner[1] and self.path:
+        if not among_others and is_benchmarked() is False and self.path:
             name = getattr(self.kernel, "__name__", "the kernel")
             return refusal.refusal(everything_failed(name, list(tried.values()), self.path))
         case = "\n  case:  %s" % self.path if self.path else ""
@@ -86,10 +86,6 @@ class Pending:
         self.began = time.monotonic()
         self.answer: Dict[str, Any] = {}
 
-    def message(self, number: int, op: str = "compile") -> Dict[str, Any]:
-        """The request for the service."""
-        return {"op": op, "number": number, "folder": self.path}
-
     def settle(self, among_others: bool = False) -> Optional[Dict[str, str]]:
         """Act on the answer: return the group of files now in the cache, or None if the program is to compile it
         itself.
@@ -98,14 +94,15 @@ class Pending:
         status = self.answer.get("status")
         entry = self.answer.get("entry")
         try:
-            if status == "kills" or (self._fails_behind_the_front_end() and (among_others or is_tried_by_tuner())):
-                refused_ = _refused[self.key] = RefusedConfig(
-                    getattr(self.source, "fn", self.source), self.answer, self.path
-                )
-                refused_.met = 0 if among_others else 1
-                if refused_.remembered:
-                    folder.count(folder.AGAIN, refused_.seconds)
-                raise refused_.again(self.key, among_others)
+            # Behind the front end the kernel's copy equals the program's, so that it need not be tried again.
+            raises = status == "raised" and self.answer.get("stage") != "source"
+            if status == "kills" or (raises and (among_others or is_benchmarked())):
+                kernel = getattr(self.source, "fn", self.source)
+                config = _refused[self.key] = RefusedConfig(kernel, self.answer, self.path)
+                config.met = 0 if among_others else 1
+                if config.remembered:
+                    folder.count(folder.AGAIN, config.seconds)
+                raise config.again(self.key, among_others)
             if status == "undecided":
                 folder.count(folder.UNGUARDED)
             group = None
@@ -121,16 +118,12 @@ class Pending:
             if entry:
                 shutil.rmtree(entry, ignore_errors=True)
 
-    def _fails_behind_the_front_end(self) -> bool:
-        """Whether it fails after the front end, where the kernel's copy equals the program's, so that it need not be
-        tried again."""
-        return self.answer.get("status") == "raised" and self.answer.get("stage") != "source"
-
     def _deliver(self, entry: str) -> Optional[Dict[str, str]]:
         """Store the files under this process's key. Metadata naming that key come last: without them there is no
-        entry."""
-        if not _is_exact(self.path):
-            return None
+        entry. Returns None where the case does not describe the kernel in full."""
+        with open(os.path.join(self.path, "case.json"), encoding="utf-8") as case:
+            if "functions" not in json.load(case)["origin"]:
+                return None
         group: Dict[str, str] = {}
         with open(os.path.join(entry, "__grp__" + self.filename), encoding="utf-8") as file:
             names = list(json.load(file)["child_paths"])
@@ -162,13 +155,8 @@ def stop() -> None:
         _active -= 1
 
 
-def has_service() -> bool:
-    """Whether a service is configured."""
-    return _service is not None
-
-
 def service_description() -> str:
-    """The configuration of the service, as text for an environment variable."""
+    """The configuration of the service, as text for an environment variable; empty if none is configured."""
     return _service.description if _service is not None else ""
 
 
@@ -191,35 +179,34 @@ def collecting() -> Optional[List[Pending]]:
     return getattr(_state, "collected", None)
 
 
-class collect:  # noqa: N801 - stands in a with statement
+@contextmanager
+def collect() -> Iterator[List[Pending]]:
     """Within it, compiles of this thread that miss the cache are listed and end in Collected."""
-
-    def __enter__(self) -> List[Pending]:
-        _state.collected = []
-        return _state.collected  # type: ignore[no-any-return]
-
-    def __exit__(self, *ended: Any) -> None:
+    collected = _state.collected = []
+    try:
+        yield collected
+    finally:
         _state.collected = None
 
 
-class bare:  # noqa: N801
+@contextmanager
+def bare() -> Iterator[None]:
     """Within it, this thread compiles unguarded."""
-
-    def __enter__(self) -> None:
-        _state.bare = True
-
-    def __exit__(self, *ended: Any) -> None:
+    _state.bare = True
+    try:
+        yield
+    finally:
         _state.bare = False
 
 
 def is_harmless(key: str) -> bool:
     """Whether the program should compile this key itself, as decided earlier. Raises if it was refused."""
-    refused_ = _refused.get(key)
-    if refused_ is not None:
-        refused_.met += 1
-        if refused_.met > 1:
-            folder.count(folder.AGAIN, refused_.seconds)
-        raise refused_.again(key)
+    config = _refused.get(key)
+    if config is not None:
+        config.met += 1
+        if config.met > 1:
+            folder.count(folder.AGAIN, config.seconds)
+        raise config.again(key)
     return key in _harmless
 
 
@@ -227,7 +214,9 @@ def ask(pending: List[Pending]) -> None:
     """Send all to the service at once; each then has its answer."""
     assert _service is not None
     try:
-        answers = _service.ask([compile_.message(number) for number, compile_ in enumerate(pending)])
+        answers = _service.ask(
+            [{"op": "compile", "number": number, "folder": compile_.path} for number, compile_ in enumerate(pending)]
+        )
     except Gone as gone:
         answers = [{"status": "undecided", "text": str(gone)}] * len(pending)
     for compile_, answer in zip(pending, answers):  # noqa: B905 - of Python 3.10
@@ -239,7 +228,7 @@ def refused() -> List[RefusedConfig]:
     return list(_refused.values())
 
 
-def known_of(key: str) -> str:
+def known_diagnosis(key: str) -> str:
     """The diagnosis of a compile that raises; empty if unknown."""
     return _harmless.get(key, "")
 
@@ -270,21 +259,15 @@ def everything_failed(name: str, failures: List[Tuple[str, str]], path: str) -> 
     return "\n".join(lines)
 
 
-def is_tried_by_tuner() -> bool:
-    """Whether an autotuner called in order to benchmark a configuration."""
-    tuning = tuning_of()
-    return tuning is not None and bool(tuning[1])
-
-
-def tuning_of() -> Any:
-    """The calling autotuner and whether it is benchmarking; None without one."""
+def is_benchmarked() -> Optional[bool]:
+    """Whether the calling autotuner benchmarks a configuration, not launches its choice; None without an autotuner."""
     frame: Any = sys._getframe(1)
-    tries = False
+    benchmarks = False
     while frame is not None:
         if "autotuner" in frame.f_code.co_filename:
-            tries = tries or frame.f_code.co_name == "_bench"
+            benchmarks = benchmarks or frame.f_code.co_name == "_bench"
             if frame.f_code.co_name == "run" and "configs" in vars(frame.f_locals.get("self") or object):
-                return frame.f_locals["self"], tries
+                return benchmarks
         frame = frame.f_back
     return None
 
@@ -300,23 +283,12 @@ def always_compiles() -> bool:
     return os.environ.get("TRITON_ALWAYS_COMPILE", "") not in ("", "0")
 
 
-def _is_changed(backend: Any) -> bool:
-    """Whether somebody replaced a stage of the program's compiler, which a worker does not have."""
-    kind = type(backend)
-    for value in vars(kind).values():
-        function = getattr(value, "__func__", value)
-        if isinstance(function, FunctionType) and function.__module__ != kind.__module__:
-            return True
-    return False
-
-
 def _does_more(backend: Any) -> bool:
-    enabled = {name for name, value in deciding.variables().items() if value not in ("", "0")}
+    """Whether the program's compile does more than a worker's: variables, a hook, a replaced stage of the compiler."""
+    enabled = {name for name, value in compiler_variables().items() if value not in ("", "0")}
     runtime = getattr(sys.modules.get("triton.knobs"), "runtime", None)
     hooked = getattr(runtime, "add_stages_inspection_hook", None) is not None
-    return bool(enabled & _PRINTING) or hooked or _is_changed(backend)
-
-
-def _is_exact(path: str) -> bool:
-    with open(os.path.join(path, "case.json"), encoding="utf-8") as file:
-        return "functions" in json.load(file)["origin"]
+    functions = [getattr(value, "__func__", value) for value in vars(type(backend)).values()]
+    own_module = type(backend).__module__
+    changed = any(isinstance(item, FunctionType) and item.__module__ != own_module for item in functions)
+    return bool(enabled & _PRINTING) or hooked or changed

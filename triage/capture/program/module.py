@@ -46,15 +46,12 @@ class KernelModule:
         head = ["from __future__ import annotations\n"] if self._future else []
         return "\n".join([*head, *sorted(set(self._imports)), "", *self._definitions]).rstrip("\n") + "\n"
 
-    def kernel(self, kernel: Any, bound: Dict[str, Any], split: Dict[str, Split]) -> str:
-        """Add the kernel and return its name in the file.
-
-        ``bound``: arguments that become constants of the module; ``split``: arguments that become several."""
-        return self._define(kernel, bound, split)
-
-    def _define(
+    def define(
         self, function: Any, bound: Optional[Dict[str, Any]] = None, split: Optional[Dict[str, Split]] = None
     ) -> str:
+        """Add a function and return its name in the file. Raises NoText, OSError, TypeError and SyntaxError.
+
+        ``bound``: arguments that become constants of the module; ``split``: arguments that become several."""
         key = ("object", id(function))
         if key in self._named:
             return self._named[key]
@@ -77,7 +74,8 @@ class KernelModule:
             first = re.compile(rb"\b(?:def|class)\s+(%s)\b" % own_name.encode()).search(text.bytes)
             if first:
                 text.replace(first.start(1), first.end(1), name)
-        self._future = self._future or _has_text_annotations(function)
+        code = getattr(python(function), "__code__", None)
+        self._future = self._future or (code is not None and bool(code.co_flags & _FUTURE_ANNOTATIONS))
         scope = {**_scope(function), **(bound or {}), **classes}
         own = set(names.bound(node))
         for read in reads(node):
@@ -113,11 +111,9 @@ class KernelModule:
         run."""
         if not values.is_jitted(function):
             return ""
-        if is_gluon(function):
-            jit = "%s.jit" % self.name(sys.modules["triton.experimental.gluon"], "gluon")
-        else:
-            jit = "%s.jit" % self.name(sys.modules["triton"], "triton")
-        return "@%s%s\n" % (jit, "(noinline=True)" if getattr(function, "noinline", False) else "")
+        package = "triton.experimental.gluon" if is_gluon(function) else "triton"
+        options = "(noinline=True)" if getattr(function, "noinline", False) else ""
+        return "@%s.jit%s\n" % (self.name(sys.modules[package]), options)
 
     def _resolve(self, read: NameRead, scope: Dict[str, Any], text: Text, own: Set[str]) -> None:
         """Make one chain of names mean in the file what it means in the program. ``own``: names bound by the function
@@ -127,7 +123,7 @@ class KernelModule:
             # A builtin, or a name that is not defined, which may be the very failure.
             self._future = self._future or (read.annotation and not hasattr(builtins, read.parts[0]))
             return
-        while _is_users_module(value) and depth < len(read.parts):
+        while isinstance(value, ModuleType) and not values.is_triton(value.__name__) and depth < len(read.parts):
             member = getattr(value, read.parts[depth], _ABSENT)
             if member is _ABSENT or _stays(member):
                 break
@@ -155,7 +151,7 @@ class KernelModule:
             return self._import(value, preferred)
         function = _users_function(value)
         if function is not None:
-            return self._define(function)
+            return self.define(function)
         if values.is_code(value):
             return self._import_from(value, preferred)
         expression = values.expression(value, self._in_expression)
@@ -236,6 +232,28 @@ def python(function: Any) -> Any:
     return function
 
 
+def location(kernel: Any) -> Optional[Dict[str, Any]]:
+    """Names, file and line of a jitted function's ``def`` in the program, so that compiling a copy gives the same
+    result; None if the source is no longer available."""
+    plain = python(kernel)
+    lines, first = getattr(kernel, "raw_src", None), getattr(kernel, "starting_line_number", None)
+    if lines is None or first is None:  # up to 3.4
+        try:
+            lines, first = inspect.getsourcelines(plain)
+        except (OSError, TypeError):
+            return None
+    above = next((number for number, line in enumerate(lines) if line.strip().startswith("def ")), None)
+    if above is None:
+        return None
+    return {
+        "name": plain.__name__,
+        "qualname": plain.__qualname__,
+        "module": plain.__module__,
+        "file": plain.__code__.co_filename,
+        "line": first + above,
+    }
+
+
 def _source(function: Any) -> str:
     if values.is_jitted(function):
         return str(function.src)
@@ -255,11 +273,6 @@ def _scope(function: Any) -> Dict[str, Any]:
             except ValueError:  # not bound yet
                 pass
     return scope
-
-
-def _has_text_annotations(function: Any) -> bool:
-    plain = python(function)
-    return isinstance(plain, FunctionType) and bool(plain.__code__.co_flags & _FUTURE_ANNOTATIONS)
 
 
 def _users_function(value: Any) -> Any:
@@ -286,10 +299,6 @@ def _is_standard(top: str) -> bool:
     return file.startswith(inspect.__file__.rpartition("/")[0]) and "site-packages" not in file
 
 
-def _is_users_module(value: Any) -> bool:
-    return isinstance(value, ModuleType) and not values.is_triton(value.__name__)
-
-
 def _stays(value: Any) -> bool:
     """Whether to read a value from its module rather than write it down: host library functions, and values that are
     neither code nor constants."""
@@ -298,7 +307,7 @@ def _stays(value: Any) -> bool:
     if values.is_code(value):
         return True
     try:
-        values.expression(value, lambda one: "name")
+        values.expression(value, lambda item: "name")
     except values.NoText:
         return True
     return False

@@ -16,14 +16,24 @@ import threading
 import time
 from typing import Any, Dict, List, Optional
 
-from . import deciding
-
 VARIABLE = "TRITON_TRIAGE_GUARD_SERVICE"
 """JSON: ``folder`` for sockets, and the ``command`` that starts a service."""
 _PLACES = ("TRITON_CACHE_DIR", "TRITON_DUMP_DIR", "TRITON_HOME", "TRITON_OVERRIDE_DIR", "TRITON_PRINT_AUTOTUNING")
 """Locations and output settings, in which workers of a pool may differ."""
+_DECIDES = ("TRITON_", "MLIR_", "LLVM_", "DISABLE_", "PTXAS_", "USE_IR_LOC", "USE_TTGIR_LOC", "NVPTX_", "AMDGCN_")
+_DECIDES_NOT = ("TRITON_TRIAGE_", "TRITON_CACHE_DIR", "TRITON_HOME")
+"""Triage's own variables, and locations: tests with separate caches shall share a service."""
 _START_S = 60.0
 _POLL_S = 0.005
+
+
+def compiler_variables() -> Dict[str, str]:
+    """Environment variables of this process that change what a compile produces, sorted."""
+    return {
+        name: value
+        for name, value in sorted(os.environ.items())
+        if name.startswith(_DECIDES) and not name.startswith(_DECIDES_NOT)
+    }
 
 
 class Gone(Exception):
@@ -41,17 +51,19 @@ class Service:
 
     def hello(self) -> None:
         """Start a service in the background, while the program still imports what it needs."""
+        path = self._path()
+
+        def start() -> None:
+            try:
+                if not self._answers(path):
+                    self._start(path)
+            except OSError:
+                pass  # whoever asks it something finds that out
+
         try:
-            threading.Thread(target=self._greet, args=(self._path(),), daemon=True).start()
+            threading.Thread(target=start, daemon=True).start()
         except RuntimeError:
             pass  # no more threads, or the interpreter is about to end
-
-    def _greet(self, path: str) -> None:
-        try:
-            if not self._answers(path):
-                self._start(path)
-        except OSError:
-            pass  # whoever asks it something finds that out
 
     def ask(self, messages: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
         """The answers to some messages, processed concurrently. Raises Gone."""
@@ -145,7 +157,7 @@ class Service:
         return connection is not None
 
     def _path(self) -> str:
-        deciding_variables = [variable for variable in deciding.variables().items() if variable[0] not in _PLACES]
-        identity = [sys.executable, deciding_variables]
+        variables = [item for item in compiler_variables().items() if item[0] not in _PLACES]
+        identity = [sys.executable, variables]
         digest = hashlib.sha256(json.dumps(identity).encode("utf-8", "replace")).hexdigest()
         return os.path.join(self._folder, digest[:16])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shutil
 import sys
 from typing import Any, Dict, List, Optional
 
@@ -61,11 +62,8 @@ def attempt(
     guard.ask(list(pending.values()))
     for number, request in pending.items():
         attempt_, answer = tried[number], request.answer
-        attempt_.error, attempt_.path, attempt_.raises = (
-            _settled(request, keep),
-            request.path,
-            answer.get("status") == "raised",
-        )
+        attempt_.path, attempt_.raises = request.path, answer.get("status") == "raised"
+        attempt_.error = _settled(request, keep)
         attempt_.failure = (str(answer.get("headline", "")), str(answer.get("configuration", "")))
     return tried
 
@@ -90,7 +88,7 @@ def _settled(pending: guard.Pending, keep: bool) -> Optional[BaseException]:
                 raised_there = Exception(pending.answer.get("headline", ""))
                 folder.end(pending.path, pending.began, raised_there, "compile", tuned=True)
             else:
-                folder.discard(pending.path)
+                shutil.rmtree(pending.path, ignore_errors=True)  # the tuner captures it again
             return None
         folder.count(folder.COMPILED)
     folder.end(pending.path, pending.began, error, "compile", tuned=True)

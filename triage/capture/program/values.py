@@ -69,11 +69,6 @@ def expression(value: Any, name: Callable[[Any], str], depth: int = 0) -> str:
         return "%s.%s" % (name(kind), value.name)
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         return "%s(%s)" % (name(kind), ", ".join(map(inner, value)))
-    return _object(value, name, inner)
-
-
-def _object(value: Any, name: Callable[[Any], str], inner: Callable[[Any], str]) -> str:
-    kind = type(value)
     if is_code(value):
         return name(value)
     if kind.__name__ == "dtype" and is_triton(kind.__module__):
@@ -81,18 +76,14 @@ def _object(value: Any, name: Callable[[Any], str], inner: Callable[[Any], str])
     if kind.__name__ == "dtype" and kind.__module__ == "torch":
         return "%s.%s" % (name(sys.modules["torch"]), str(value).rpartition(".")[2])
     if dataclasses.is_dataclass(value):
-        fields = [
-            (field_.name, getattr(value, field_.name))
-            for field_ in dataclasses.fields(value)
-            if not _default(value, field_)
-        ]
-        return "%s(%s)" % (name(kind), ", ".join("%s=%s" % (field, inner(field_)) for field, field_ in fields))
+        fields = [field.name for field in dataclasses.fields(value) if not _is_default(value, field)]
+        return "%s(%s)" % (name(kind), ", ".join("%s=%s" % (field, inner(getattr(value, field))) for field in fields))
     if callable(getattr(value, "item", None)):  # a scalar of numpy or torch
         return inner(value.item())
     raise NoText("a %s.%s cannot be written down" % (kind.__module__, kind.__qualname__))
 
 
-def _default(value: Any, field: Any) -> bool:
+def _is_default(value: Any, field: Any) -> bool:
     """Whether a field has its default and can be left out: other releases may not have it."""
     if not field.init:
         return True
@@ -132,7 +123,7 @@ def in_json(value: Any) -> Any:
         return "tl.%s" % _dtype(value)
     if is_triton(type(value).__module__) and dataclasses.is_dataclass(value):
         return expression(value, _named)
-    raise NoText("a %s is no value of a case" % type(value).__qualname__)
+    raise NoText("a %s cannot be a value in a case" % type(value).__qualname__)
 
 
 def _named(value: Any) -> str:

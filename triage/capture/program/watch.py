@@ -82,11 +82,8 @@ def _guarded(manager: Any, filename: str, caller: FrameType) -> Any:
     if guard.is_harmless(str(local["hash"])):
         return None
     try:
-        from . import case
-
         current = _running()[-1]
-        current.began = time.monotonic()
-        current.path = case.capture(local["src"], local["target"], vars(local["options"]), local["backend"], caller)
+        current.capture(caller)
         held = current.path is not None and os.path.exists(os.path.join(current.path, "case.json"))
     except Exception:
         folder.note()
@@ -119,9 +116,7 @@ def _enter(function: Any, context: Any, how: Any = enter) -> None:
 
 def _running() -> List["compiling"]:
     """The compiles that this thread is in, innermost last."""
-    running: Optional[List[compiling]] = getattr(_state, "running", None)
-    if running is None:
-        running = _state.running = []
+    running: List[compiling] = vars(_state).setdefault("running", [])
     return running
 
 
@@ -149,14 +144,17 @@ class compiling:  # noqa: N801 - stands in a with statement
             return
         raised, diagnosis = error, ""
         if isinstance(error, Exception) and guard.is_wanted():
-            diagnosis = guard.known_of(str(sys._getframe(1).f_locals.get("hash")))
-            if guard.is_tried_by_tuner():
+            diagnosis = guard.known_diagnosis(str(sys._getframe(1).f_locals.get("hash")))
+            if guard.is_benchmarked():
                 raised = refusal.of(error, diagnosis)
         try:
             if error is None:
                 folder.count(folder.COMPILED if self.missed else folder.CACHED)
             elif self.path is None and not self.missed and not refusal.is_refusal(error):
-                self._capture_early(sys._getframe(1).f_locals)
+                frame = sys._getframe(1)
+                # It failed while the cache key is computed, which already reads the functions that a kernel calls.
+                if "backend" in frame.f_locals:
+                    self.capture(frame)
             if self.path is not None:
                 folder.end(self.path, self.began, raised, "compile", diagnosis=diagnosis)
         except Exception:
@@ -164,15 +162,12 @@ class compiling:  # noqa: N801 - stands in a with statement
         if raised is not None and raised is not error:
             raise raised
 
-    def _capture_early(self, local: Any) -> None:
-        """Capture a failure while the cache key is computed, which already reads the functions that a kernel calls."""
-        if "backend" in local:
-            from . import case
+    def capture(self, frame: FrameType) -> None:
+        """Capture the compile of this frame of ``compile``."""
+        from . import case  # a program that finds all in the cache has no use for it
 
-            options = local["options"]
-            chosen = options if isinstance(options, dict) else vars(options or local["backend"].parse_options({}))
-            self.began = time.monotonic()
-            self.path = case.capture(local["src"], local["target"], chosen, local["backend"], sys._getframe(2))
+        self.began = time.monotonic()
+        self.path = case.capture(frame)
 
 
 class staging:  # noqa: N801
@@ -186,15 +181,11 @@ class staging:  # noqa: N801
                 frame = frame.f_back
             if not running or running[-1].missed or frame is None or frame.f_code.co_name != "compile":
                 return  # somebody drives the stages himself
-            current, local = running[-1], frame.f_locals
+            current = running[-1]
             current.missed = True
             current.began = time.monotonic()
-            from . import case  # a program that finds all in the cache has no use for it
-
-            if current.path is not None:
-                return  # the guard has captured it
-            options = vars(local["options"])
-            current.path = case.capture(local["src"], local["target"], options, local["backend"], frame)
+            if current.path is None:  # else the guard has captured it
+                current.capture(frame)
         except Exception:
             folder.note()
 
@@ -214,14 +205,8 @@ class loading:  # noqa: N801
         if error is None:
             return
         try:
-            from . import case
-
             frame = sys._getframe(1)
-            kernel = frame.f_locals["self"]
-            began = time.monotonic()
-            path = case.capture_loaded(kernel.src, kernel.metadata, frame)
-            if path is not None:
-                folder.end(path, began, error, "load")
+            _capture_loaded(frame.f_locals["self"], frame, error, "load")
             _state.reported = error
         except Exception:
             folder.note()
@@ -231,23 +216,22 @@ def launching() -> None:
     """A launch failed in ``JITFunction.run``: the launcher's exception has the driver's error
     (triton/backends/*/driver.c)."""
     try:
-        error = sys.exc_info()[1]
-        kernel = sys._getframe(1).f_locals.get("kernel")
-        if (
-            error is None
-            or kernel is None
-            or error is getattr(_state, "reported", None)
-            or "Triton Error [" not in str(error)
-        ):
-            return
-        from . import case
-
-        began = time.monotonic()
-        path = case.capture_loaded(kernel.src, kernel.metadata, sys._getframe(1))
-        if path is not None and error is not None:
-            folder.end(path, began, error, "launch")
+        error, frame = sys.exc_info()[1], sys._getframe(1)
+        kernel = frame.f_locals.get("kernel")
+        is_new = error is not None and error is not getattr(_state, "reported", None)
+        if is_new and kernel is not None and "Triton Error [" in str(error):
+            _capture_loaded(kernel, frame, error, "launch")
     except Exception:
         folder.note()
+
+
+def _capture_loaded(kernel: Any, frame: FrameType, error: Optional[BaseException], where: str) -> None:
+    from . import case
+
+    began = time.monotonic()
+    path = case.capture_loaded(kernel, frame)
+    if path is not None:
+        folder.end(path, began, error, where)
 
 
 def _follow_backends() -> None:

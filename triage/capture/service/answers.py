@@ -1,4 +1,4 @@
-"""Answers to a guarded program: a few fields for the guard, and a text for people."""
+"""Answers to a guarded program about a compile: a few fields for the guard, and a text for people."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from triage import knowledge
-from triage.capture.service.settings import Settings
+from triage.capture.service.start import Settings
 from triage.harness.limits import Limits
-from triage.harness.request import Action, Attempt, FullCompile
+from triage.harness.request import Attempt, FullCompile
 from triage.model import case as cases
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
@@ -19,13 +19,13 @@ from triage.suggest.budget import Budget
 
 COMPILED = "compiled"
 RAISED = "raised"
-"""It ends in an exception, as it will in the program."""
+"""It ends in an exception, in the program as well, which may repeat it."""
 KILLS = "kills"
-"""It would end the program: a signal, an exit, no end, no memory. Or it gives an invalid binary."""
+"""It would end the program (a signal, an exit, no end, no memory), or gives an invalid binary."""
 UNDECIDED = "undecided"
 
 _NEAREST = Budget(compiles=24, seconds=30.0, enough=4, settled=16)
-"""A small budget: a user waits for it."""
+"""Small, because the program waits for it."""
 _KILLS = {
     Status.CRASH: "kills the compiler",
     Status.TIMEOUT: "does not end",
@@ -35,9 +35,9 @@ _KILLS = {
 
 
 def answer(attempt: Attempt, folders: tuple[Path, ...]) -> dict[str, Any]:
-    """``status``, the ``stage`` it ended in, and ``text``; ``entry``, the folder with what Triton's cache is to hold,
-    where there is one; ``printed``: whether the compile printed something; ``seconds`` that it took; ``remembered``:
-    nothing ran."""
+    """The answer's fields: ``status``, the ``stage`` it ended in, and ``text``; ``entry``: folder with the files for
+    Triton's cache, if any; ``printed``: whether the compile printed something; ``seconds`` that it took;
+    ``remembered``: nothing ran."""
     result, case = attempt.result, attempt.request.case
     if isinstance(result, Undecided):
         return {"status": UNDECIDED, "text": result.reason}
@@ -50,21 +50,15 @@ def answer(attempt: Attempt, folders: tuple[Path, ...]) -> dict[str, Any]:
         "configuration": case.settings(),
     }
     if fields["status"] == COMPILED:
-        return {**fields, "entry": _entry(attempt.request.action)}
+        action = attempt.request.action
+        entry = action.entry if isinstance(action, FullCompile) else None
+        return {**fields, "entry": str(entry) if entry and entry.is_dir() else None}
     diagnosis = attempt.diagnosis
     if diagnosis is None:
         return {**fields, "text": result.status.value}
     matches = knowledge.match(diagnosis, knowledge.load_all(folders), case, attempt.request.toolchain.triton)
     cause = matches[0].cause if matches else ""
     return {**fields, "headline": diagnosis.headline, "text": text(case, result, diagnosis, matches), "cause": cause}
-
-
-def _entry(action: Action) -> str | None:
-    match action:
-        case FullCompile(entry=Path() as entry) if entry.is_dir():
-            return str(entry)
-        case _:
-            return None
 
 
 def _status(outcome: Outcome) -> str:
@@ -78,12 +72,12 @@ def text(case: Case, outcome: Outcome, diagnosis: Diagnosis, matches: list[Match
     does = _KILLS.get(outcome.status, "does not compile")
     how = f" ({outcome.signal})" if outcome.signal else ""
     lines = [f"{case.name} [{case.settings()}] for {case.target} {does}{how}: {diagnosis.headline}"]
-    where = [
+    location = [
         f"stage {outcome.stage.value}" if outcome.stage else "",
         f"pass {diagnosis.pass_name}" if diagnosis.pass_name else "",
         f"{diagnosis.function or ''} {diagnosis.file}:{diagnosis.line}".strip() if diagnosis.file else "",
     ]
-    lines.append("  where: " + ", ".join(filter(None, where)))
+    lines.append("  where: " + ", ".join(filter(None, location)))
     for match in matches[:1]:
         fixed = f" (fixed in Triton {match.fixed_in})" if match.fixed_in else ""
         lines.append(f"  known: {match.title}{fixed}")
@@ -91,7 +85,7 @@ def text(case: Case, outcome: Outcome, diagnosis: Diagnosis, matches: list[Match
 
 
 def nearest(folder: Path, python: str, limits: Limits, settings: Settings) -> str:
-    """The nearest configuration that compiles, in a line; or that none was found."""
+    """One line with the nearest configuration that compiles, or that none does."""
     from triage.pipeline import Options, Session
 
     options = Options(
@@ -99,7 +93,7 @@ def nearest(folder: Path, python: str, limits: Limits, settings: Settings) -> st
         limits=limits,
         jobs=settings.jobs,
         cache=settings.cache,
-        knowledge=tuple(Path(folder) for folder in settings.knowledge),
+        knowledge=tuple(map(Path, settings.knowledge)),
         budget=_NEAREST,
     )
     try:

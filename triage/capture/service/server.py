@@ -1,6 +1,6 @@
-"""The service: compiles the captured cases of a program's processes, and answers how they ended.
+"""The service's loop: compiles the captured cases of a program's processes and answers how they ended.
 
-It exits some seconds after its last connection has closed; every process of the program holds one.
+It ends some seconds after the last of its connections, of which every process of the program holds one.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from triage.capture.service import answers
-from triage.capture.service.places import place
-from triage.capture.service.settings import Settings
+from triage.capture.service.cases import stable, warm_up
+from triage.capture.service.start import Settings
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.request import Attempt, FullCompile, Request
@@ -40,7 +40,7 @@ class _Connection:
     buffer: bytearray = field(default_factory=bytearray)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def tell(self, answer: dict[str, Any]) -> None:
+    def send(self, answer: dict[str, Any]) -> None:
         """Send an answer; the program may be gone."""
         with suppress(OSError), self.lock:
             self.sock.sendall((json.dumps(answer) + "\n").encode())
@@ -48,7 +48,7 @@ class _Connection:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """The question that a request answers."""
+    """A program's question, whose number its answer repeats."""
 
     connection: _Connection
     number: int
@@ -56,7 +56,7 @@ class _Question:
 
 
 class GuardService:
-    """Listens at ``path`` once constructed. ``first``: the connection of its starter. Raises OSError."""
+    """Listens at ``path`` once created; ``first`` is the connection of the process that started it. Raises OSError."""
 
     def __init__(self, path: Path, python: str, settings: Settings, first: socket.socket) -> None:
         self._path, self._python, self._settings = path, python, settings
@@ -67,7 +67,8 @@ class GuardService:
         self._limits = Limits(settings.timeout_s, settings.memory_bytes or default_memory_bytes())
         self._toolchains = Toolchains()
         self._toolchain: Toolchain | None = None
-        self._connections = [_Connection(first)]
+        self._first = first
+        self._connections: list[_Connection] = []
         self._queue: list[Request] = []
         self._threads: list[threading.Thread] = []
         self._alone_since = time.monotonic()
@@ -75,19 +76,19 @@ class GuardService:
         self._numbers = 0
 
     def serve(self) -> None:
-        """Serve until no connection is left."""
+        """Serve until the last connection has been closed for some seconds."""
         store = Store() if self._settings.cache else None
         with Engine(self._settings.jobs, store, self._toolchains.installed) as engine:
             self._engine = engine
             engine.attend(self._listener, self._accept)
-            self._attend(self._connections[0])
+            self._attend(self._first)
             for attempt in engine.run(self._stream()):
                 self._answer(attempt)
         for thread in self._threads:
             thread.join()
         shutil.rmtree(self._entries, ignore_errors=True)
         with suppress(OSError):
-            self._path.parent.rmdir()  # unless another service still uses it
+            self._path.parent.rmdir()  # the last of several
 
     def _stream(self) -> Iterator[Request | None]:
         self._warm_up()
@@ -101,7 +102,7 @@ class GuardService:
         return self._path.exists() and time.monotonic() - self._alone_since < _STAY_S
 
     def _has_left(self) -> bool:
-        """Remove the socket, under the lock against another start; False if a program has connected meanwhile."""
+        """Remove the socket, under the lock against a second service; false if a program has connected by then."""
         path, self._path = self._path, self._path.with_name(self._path.name + ".left")
         lock = path.with_name(path.name + ".lock")
         with suppress(OSError), lock.open("rb") as file:
@@ -112,22 +113,22 @@ class GuardService:
         with suppress(OSError):
             if not log.stat().st_size:
                 log.unlink()
-        waiting = bool(select.select([self._listener], [], [], 0)[0])
-        if waiting:
-            self._accept()
-        return not waiting
+        if not select.select([self._listener], [], [], 0)[0]:
+            return True
+        self._accept()
+        return False
 
     # ---- connections
 
     def _accept(self) -> None:
-        sock, _ = self._listener.accept()
-        self._connections.append(_Connection(sock))
-        self._attend(self._connections[-1])
+        self._attend(self._listener.accept()[0])
 
-    def _attend(self, connection: _Connection) -> None:
-        self._engine.attend(connection.sock, lambda: self._hear(connection))
+    def _attend(self, sock: socket.socket) -> None:
+        connection = _Connection(sock)
+        self._connections.append(connection)
+        self._engine.attend(sock, lambda: self._receive(connection))
 
-    def _hear(self, connection: _Connection) -> None:
+    def _receive(self, connection: _Connection) -> None:
         try:
             data = connection.sock.recv(1 << 16)
         except OSError:
@@ -141,21 +142,21 @@ class GuardService:
         *lines, rest = connection.buffer.split(b"\n")
         connection.buffer = bytearray(rest)
         for line in lines:
-            self._take(connection, json.loads(line))
+            self._enqueue(connection, json.loads(line))
 
-    def _take(self, connection: _Connection, message: dict[str, Any]) -> None:
-        asked = _Question(connection, int(message["number"]), str(message["folder"]))
+    def _enqueue(self, connection: _Connection, message: dict[str, Any]) -> None:
+        question = _Question(connection, int(message["number"]), str(message["folder"]))
         try:
-            case = cases.load(Path(asked.folder))
+            case = cases.load(Path(question.folder))
             if message["op"] == "nearest":
-                self._look_for_nearest(asked)
+                self._look_for_nearest(question)
                 return
             self._numbers += 1
             entry = self._entries / str(self._numbers)
             action = FullCompile(observe=True, keep=True, use_cache=self._settings.cache, entry=entry)
-            request = Request(place(case), self._resolved(), self._limits, action, tag=asked)
+            request = Request(stable(case), self._resolved(), self._limits, action, tag=question)
         except TriageError as error:
-            connection.tell({"number": asked.number, "status": answers.UNDECIDED, "text": str(error)})
+            connection.send({"number": question.number, "status": answers.UNDECIDED, "text": str(error)})
             return
         self._queue.append(request)
 
@@ -167,29 +168,25 @@ class GuardService:
     # ---- answers
 
     def _answer(self, attempt: Attempt) -> None:
-        asked = attempt.request.tag
-        if asked is None:
-            return
-        assert isinstance(asked, _Question)
-        answer = answers.answer(attempt, tuple(Path(folder) for folder in self._settings.knowledge))
-        asked.connection.tell({"number": asked.number, **answer})
+        question = attempt.request.tag
+        if isinstance(question, _Question):  # else it is the warm-up
+            answer = answers.answer(attempt, tuple(map(Path, self._settings.knowledge)))
+            question.connection.send({"number": question.number, **answer})
 
-    def _look_for_nearest(self, asked: _Question) -> None:
+    def _look_for_nearest(self, question: _Question) -> None:
         """Search in a thread, with an engine of its own, so that other compiles continue."""
 
         def look() -> None:
-            text = answers.nearest(Path(asked.folder), self._python, self._limits, self._settings)
-            asked.connection.tell({"number": asked.number, "status": answers.RAISED, "text": text})
+            text = answers.nearest(Path(question.folder), self._python, self._limits, self._settings)
+            question.connection.send({"number": question.number, "status": answers.RAISED, "text": text})
 
         thread = threading.Thread(target=look)
         thread.start()
         self._threads.append(thread)
 
     def _warm_up(self) -> None:
-        """Prepare a worker for this machine's GPU, if any: programs compile for it."""
-        from triage.capture.service.warm import warm_case
-
+        """Have a worker ready that has compiled once for this machine's GPU, the likely target of programs."""
         with suppress(TriageError, OSError):
-            case = warm_case(self._entries)
+            case = warm_up(self._entries)
             if case is not None:
                 self._queue.append(Request(case, self._resolved(), self._limits, FullCompile(use_cache=False)))

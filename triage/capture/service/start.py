@@ -1,4 +1,4 @@
-"""How a guarded program starts its service: ``main`` of this module, in triage's own interpreter."""
+"""How a guarded program starts its service: the settings, and ``main`` of this module in triage's own interpreter."""
 
 from __future__ import annotations
 
@@ -6,10 +6,23 @@ import json
 import os
 import socket
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from triage.capture.service.settings import Settings
+DEFAULT_TIMEOUT_S = 600.0
+"""A compile that takes ten minutes is slow; the guard must not fail what only is slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a guarded compile may use. ``memory_bytes``: None for the machine's default. ``knowledge``: folders with
+    entries beside those that ship with triage."""
+
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    memory_bytes: int | None = None
+    jobs: int | None = None
+    cache: bool = True
+    knowledge: tuple[str, ...] = ()
 
 
 def variable(folder: Path, settings: Settings) -> str:

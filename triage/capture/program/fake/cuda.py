@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, Dict, Tuple
+from typing import Any, Dict
 
 from .device import Device
 
@@ -15,13 +15,18 @@ _L2_BYTES = 50 << 20
 _HIP_VERSION = "6.4.0"
 
 
+def _nothing(*arguments: Any, **named: Any) -> None:
+    """There is no work to wait for."""
+
+
 class Stream:
-    """The only stream, under any name."""
+    """The only stream, under any name; all its work is done."""
 
     priority = stream_id = cuda_stream = device_index = 0
     device_type = 1
+    synchronize = wait_event = wait_stream = __exit__ = _nothing
 
-    def __init__(self, *given: Any, **named: Any) -> None:
+    def __init__(self, *arguments: Any, **named: Any) -> None:
         import torch
 
         self.device = torch.device("cuda", 0)
@@ -34,20 +39,8 @@ class Stream:
         """The event, or a new one."""
         return event or Event()
 
-    def synchronize(self) -> None:
-        """Returns at once."""
-
-    def wait_event(self, event: Any) -> None:
-        """Returns at once."""
-
-    def wait_stream(self, stream: Any) -> None:
-        """Returns at once."""
-
     def __enter__(self) -> "Stream":
         return self
-
-    def __exit__(self, *ended: Any) -> None:
-        pass
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream)
@@ -64,22 +57,11 @@ class Event:
     """An event that has already happened."""
 
     cuda_event = 0
-
-    def __init__(self, *given: Any, **named: Any) -> None:
-        pass
-
-    def record(self, stream: Any = None) -> None:
-        """Returns at once."""
-
-    def wait(self, stream: Any = None) -> None:
-        """Returns at once."""
+    __init__ = record = wait = synchronize = _nothing
 
     def query(self) -> bool:
         """The event has happened."""
         return True
-
-    def synchronize(self) -> None:
-        """Returns at once."""
 
     def elapsed_time(self, end: Any) -> float:
         """Milliseconds; not zero, because programs divide by it."""
@@ -117,7 +99,7 @@ def _properties(device: Device) -> Any:
 
 def _constant(value: Any) -> Any:
     """A new function each time: torch's compiler keeps a table of all functions by identity."""
-    return lambda *given, **named: value
+    return lambda *arguments, **named: value
 
 
 def can_pretend(torch: Any) -> bool:
@@ -130,19 +112,17 @@ def pretend(torch: Any, device: Device) -> None:
     """Make it torch's device."""
     if device.backend == "hip" and torch.version.hip is None:
         torch.version.hip, torch.version.cuda = _HIP_VERSION, None
-    properties, capability = _properties(device), device.capability
-    for name, answer in _answers(torch, properties, capability).items():
-        setattr(torch.cuda, name, answer)
-    for name, answer in _below(properties).items():
-        setattr(torch._C, name, answer)
-    if hasattr(torch, "accelerator"):
-        for name, answer in _accelerator(torch).items():
-            setattr(torch.accelerator, name, answer)
+    properties = _properties(device)
+    for module, constants in _constants(torch, properties).items():
+        for name, value in constants.items():
+            setattr(module, name, _constant(value))
+    torch.cuda.Stream, torch.cuda.ExternalStream, torch.cuda.Event = Stream, ExternalStream, Event
+    torch.cuda.stream = lambda argument: argument or Stream()
     torch.cuda._initialized = True
     torch.cuda.default_generators = (torch.Generator(),)
     torch.Generator = _generator(torch, torch.Generator)
-    torch.Tensor.pin_memory = lambda self, *given, **named: self
-    torch.Tensor.is_pinned = lambda self, *given, **named: False
+    torch.Tensor.pin_memory = lambda self, *arguments, **named: self
+    torch.Tensor.is_pinned = lambda self, *arguments, **named: False
 
 
 def _generator(torch: Any, own: Any) -> Any:
@@ -166,72 +146,46 @@ def _generator(torch: Any, own: Any) -> Any:
     return Generator
 
 
-def _answers(torch: Any, properties: Any, capability: Tuple[int, int]) -> Dict[str, Any]:
-    stream = Stream()
-    return {
-        "_lazy_init": _constant(None),
-        "init": _constant(None),
-        "is_available": _constant(True),
-        "is_initialized": _constant(True),
-        "device_count": _constant(1),
-        "current_device": _constant(0),
-        "set_device": _constant(None),
-        "_exchange_device": _constant(0),
-        "_maybe_exchange_device": _constant(0),
-        "get_device_properties": _constant(properties),
-        "get_device_capability": _constant(capability),
-        "get_device_name": _constant(properties.name),
-        "get_arch_list": _constant(["sm_%d%d" % capability]),
-        "is_bf16_supported": _constant(True),
-        "synchronize": _constant(None),
-        "Stream": Stream,
-        "ExternalStream": ExternalStream,
-        "Event": Event,
-        "current_stream": _constant(stream),
-        "default_stream": _constant(stream),
-        "set_stream": _constant(None),
-        "stream": lambda argument: argument or stream,
-        "mem_get_info": _constant((properties.total_memory, properties.total_memory)),
-        # Inductor copies to the host what does not fit into the memory that was once in use.
-        "max_memory_allocated": _constant(properties.total_memory),
-        "empty_cache": _constant(None),
-        "is_current_stream_capturing": _constant(False),
+def _constants(torch: Any, properties: Any) -> Dict[Any, Dict[str, Any]]:
+    """What functions of torch's modules return, by module and name."""
+    capability, stream = (properties.major, properties.minor), Stream()
+    constants: Dict[Any, Dict[str, Any]] = {
+        torch.cuda: {
+            **dict.fromkeys(("_lazy_init", "init", "set_device", "synchronize", "set_stream", "empty_cache")),
+            **dict.fromkeys(("current_device", "_exchange_device", "_maybe_exchange_device"), 0),
+            **dict.fromkeys(("is_available", "is_initialized", "is_bf16_supported"), True),
+            "device_count": 1,
+            "get_device_properties": properties,
+            "get_device_capability": capability,
+            "get_device_name": properties.name,
+            "get_arch_list": ["sm_%d%d" % capability],
+            "current_stream": stream,
+            "default_stream": stream,
+            "mem_get_info": (properties.total_memory, properties.total_memory),
+            # Inductor copies to the host what does not fit into the memory that was once in use.
+            "max_memory_allocated": properties.total_memory,
+            "is_current_stream_capturing": False,
+        },
+        # Called by torch's own modules.
+        torch._C: {
+            **dict.fromkeys(("_cuda_init", "_cuda_setDevice", "_cuda_setStream", "_cuda_synchronize")),
+            **dict.fromkeys(("_cuda_emptyCache", "_cuda_resetPeakMemoryStats", "_cuda_resetAccumulatedMemoryStats")),
+            **dict.fromkeys(("_cuda_getDevice", "_cuda_exchangeDevice", "_cuda_maybeExchangeDevice"), 0),
+            **dict.fromkeys(("_cuda_isInBadFork", "_cuda_isCurrentStreamCapturing"), False),
+            "_cuda_canDeviceAccessPeer": False,
+            "_cuda_getDeviceCount": 1,
+            "_cuda_getCurrentRawStream": 0,
+            "_cuda_memoryStats": {},
+            "_cuda_get_device_properties": properties,
+        },
     }
-
-
-def _below(properties: Any) -> Dict[str, Any]:
-    """Functions of ``torch._C`` that torch's own modules call."""
-
-    return {
-        "_cuda_init": _constant(None),
-        "_cuda_getDeviceCount": _constant(1),
-        "_cuda_getDevice": _constant(0),
-        "_cuda_setDevice": _constant(None),
-        "_cuda_exchangeDevice": _constant(0),
-        "_cuda_maybeExchangeDevice": _constant(0),
-        "_cuda_isInBadFork": _constant(False),
-        "_cuda_getCurrentRawStream": _constant(0),
-        "_cuda_setStream": _constant(None),
-        "_cuda_synchronize": _constant(None),
-        "_cuda_isCurrentStreamCapturing": _constant(False),
-        "_cuda_emptyCache": _constant(None),
-        "_cuda_memoryStats": _constant({}),
-        "_cuda_resetPeakMemoryStats": _constant(None),
-        "_cuda_resetAccumulatedMemoryStats": _constant(None),
-        "_cuda_canDeviceAccessPeer": _constant(False),
-        "_cuda_get_device_properties": _constant(properties),
-    }
-
-
-def _accelerator(torch: Any) -> Dict[str, Any]:
-    return {
-        "is_available": _constant(True),
-        "device_count": _constant(1),
-        "current_accelerator": _constant(torch.device("cuda")),
-        "current_device_index": _constant(0),
-        "current_device_idx": _constant(0),
-        "set_device_index": _constant(None),
-        "set_device_idx": _constant(None),
-        "current_stream": _constant(Stream()),
-        "synchronize": _constant(None),
-    }
+    if hasattr(torch, "accelerator"):
+        constants[torch.accelerator] = {
+            **dict.fromkeys(("set_device_index", "set_device_idx", "synchronize")),
+            **dict.fromkeys(("current_device_index", "current_device_idx"), 0),
+            "is_available": True,
+            "device_count": 1,
+            "current_accelerator": torch.device("cuda"),
+            "current_stream": stream,
+        }
+    return constants

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, Tuple, Union
+from dataclasses import dataclass
+from typing import Tuple, Union
 
 
+@dataclass(frozen=True)
 class Device:
     """One GPU model of the target's architecture. ``arch`` is the compute capability times ten, or the gfx name."""
 
-    def __init__(self, description: Dict[str, Any]) -> None:
-        self.backend: str = description["backend"]
-        self.arch: Union[int, str] = description["arch"]
-        self.warp_size: int = description["warp_size"]
-        self.name: str = description["name"]
-        self.shared_bytes: int = description["shared_bytes"]
-        self.shared_bytes_multiprocessor: int = description["shared_bytes_multiprocessor"]
-        self.threads: int = description["threads"]
-        self.warps: int = description["warps"]
-        self.multiprocessors: int = description["multiprocessors"]
-        self.memory_bytes: int = description["memory_bytes"]
+    backend: str
+    arch: Union[int, str]
+    warp_size: int
+    name: str
+    shared_bytes: int
+    shared_bytes_multiprocessor: int
+    threads: int
+    warps: int
+    multiprocessors: int
+    memory_bytes: int
 
     @property
     def capability(self) -> Tuple[int, int]:
@@ -32,5 +33,5 @@ class Device:
 
 
 def described() -> Device:
-    """The device of this run. Raises KeyError and ValueError if triage described none."""
-    return Device(json.loads(os.environ["TRITON_TRIAGE_DEVICE"]))
+    """The device of this run. Raises KeyError if triage described none."""
+    return Device(**json.loads(os.environ["TRITON_TRIAGE_DEVICE"]))

@@ -8,10 +8,19 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, Dict, List, Optional, Union
 
-from .device import Device
+from ..guard import is_benchmarked
+from .device import Device, described
 
 _MS = 1.0
 """Result of every measurement, so that an autotuner picks the first configuration that compiled."""
+
+
+def _nothing(*arguments: Any, **named: Any) -> None:
+    """Stands for functions without an effect on the emulated device."""
+
+
+def _zero(*arguments: Any, **named: Any) -> int:
+    return 0
 
 
 class Utils:
@@ -42,11 +51,14 @@ class Utils:
     def __getattr__(self, name: str) -> Callable[..., None]:
         if name.startswith("__"):
             raise AttributeError(name)
-        return lambda *arguments, **named: None
+        return _nothing
 
 
 class Driver:
     """Replaces the driver of a GPU, in any release."""
+
+    get_current_device = get_current_stream = _zero
+    set_current_device = get_empty_cache_for_benchmark = clear_cache = _nothing
 
     def __init__(self, device: Device) -> None:
         self._device = device
@@ -57,17 +69,6 @@ class Driver:
         from triton.backends.compiler import GPUTarget
 
         return GPUTarget(self._device.backend, self._device.arch, self._device.warp_size)
-
-    def get_current_device(self) -> int:
-        """There is only one."""
-        return 0
-
-    def set_current_device(self, device: int) -> None:
-        """There is only one."""
-
-    def get_current_stream(self, device: Any = None) -> int:
-        """The default stream."""
-        return 0
 
     def get_device_capability(self, device: Any = None) -> Any:
         """(major, minor)."""
@@ -87,17 +88,11 @@ class Driver:
 
     def launcher_cls(self, source: Any, metadata: Any) -> Callable[..., None]:
         """A launcher that does nothing."""
-        return lambda *arguments, **named: None
+        return _nothing
 
     def get_benchmarker(self) -> Callable[..., Any]:
         """The benchmark function for autotuners."""
         return measure
-
-    def get_empty_cache_for_benchmark(self) -> None:
-        """No buffer is needed to flush a cache."""
-
-    def clear_cache(self, cache: Any) -> None:
-        """Nothing to clear."""
 
     def map_python_to_cpp_type(self, type_: str) -> str:
         """For generated launchers."""
@@ -112,7 +107,7 @@ def measure(call: Callable[[], Any], *arguments: Any, quantiles: Optional[List[f
     try:
         call()
     except Exception as error:
-        if not (_in_compile(error) and _autotuning()):
+        if not (_in_compile(error) and is_benchmarked()):
             raise
         time = float("inf")
     return _shaped(time, quantiles, options.get("return_mode"))
@@ -135,17 +130,9 @@ def _in_compile(error: BaseException) -> bool:
     return False
 
 
-def _autotuning() -> bool:
-    frame: Any = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code.co_name == "_bench" and "autotuner" in frame.f_code.co_filename:
-            return True
-        frame = frame.f_back
-    return False
-
-
-def set_driver(module: Any, device: Device) -> None:
-    """Make it the active driver of the target's back end; ``module`` is ``triton.runtime.driver``."""
+def set_driver(module: Any) -> None:
+    """Make the emulated device's driver active in its back end; ``module`` is ``triton.runtime.driver``."""
+    device = described()
     target = Driver(device).get_current_target()
     for backend in module.backends.values():
         active = backend.compiler.supports_target(target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict
 
 from .. import folder
-from . import driver, reached
+from . import driver, inductor, reached
 from .device import described
 
 
@@ -14,16 +14,8 @@ def loaded(module: Any) -> None:
     AWAITED[module.__name__](module)
 
 
-def _driver(module: Any) -> None:
-    driver.set_driver(module, described())
-
-
-def _compiler(module: Any) -> None:
-    reached.follow(module)
-
-
 def _torch(module: Any) -> None:
-    from . import backward, cuda, inductor, tensors
+    from . import backward, cuda, tensors
 
     if not cuda.can_pretend(module):
         text = "torch %s has no fake device tensors where there is no device; later releases have"
@@ -35,24 +27,12 @@ def _torch(module: Any) -> None:
     inductor.allocate_fakes(module)
 
 
-def _benchmarking(module: Any) -> None:
-    from . import inductor
-
-    inductor.time_nothing(module)
-
-
-def _config(module: Any) -> None:
-    from . import inductor
-
-    inductor.configure(module)
-
-
 AWAITED: Dict[str, Callable[[Any], None]] = {
-    "triton.compiler.compiler": _compiler,
-    "triton.runtime.driver": _driver,
+    "triton.compiler.compiler": reached.follow,
+    "triton.runtime.driver": driver.set_driver,
     "triton.testing": driver.time_nothing,
     "triton.runtime.autotuner": driver.keep_no_timings,
     "torch": _torch,
-    "torch._inductor.config": _config,
-    "torch._inductor.runtime.benchmarking": _benchmarking,
+    "torch._inductor.config": inductor.configure,
+    "torch._inductor.runtime.benchmarking": inductor.time_nothing,
 }

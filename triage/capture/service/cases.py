@@ -1,0 +1,64 @@
+"""The cases that the service compiles: captured ones under stable paths, so that outcomes are remembered, and a case
+that warms up a worker."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from triage.files import replace_file
+from triage.harness.machine.clock import Clock
+from triage.harness.machine.gpus import gpus
+from triage.harness.toolchains import cache_root
+from triage.model.case import Case, frozen
+from triage.model.target import Target
+
+_MOST = 2000
+_KEPT_S = 30 * 86400.0
+_GPU_QUERY_S = 5.0
+_WARM_UP_KERNEL = """import triton
+
+
+@triton.jit
+def warm():
+    pass
+"""
+
+
+def stable(case: Case) -> Case:
+    """The same case, with its source in triage's cache, in a folder named by its content. Raises OSError."""
+    text = case.path.read_bytes()
+    identity = [case.identity(), case.name, case.origin.get("functions")]
+    digest = hashlib.sha256(text + json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()[:32]
+    folder = cache_root() / "guarded" / digest
+    path = folder / case.file
+    if not path.exists():
+        replace_file(path, text)
+        _prune(folder.parent)
+    return replace(case, folder=folder)
+
+
+def _prune(root: Path) -> None:
+    """Where there are too many, remove those older than a month."""
+    folders = list(root.iterdir())
+    if len(folders) < _MOST:
+        return
+    limit = time.time() - _KEPT_S
+    for folder in folders:
+        with suppress(OSError):
+            if folder.stat().st_mtime < limit:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def warm_up(folder: Path) -> Case | None:
+    """A kernel that does nothing, in ``folder``, for the first GPU of this machine; None without a GPU."""
+    target = next((gpu.target for gpu in gpus(Clock(_GPU_QUERY_S)) if gpu.target is not None), None)
+    if target is None:
+        return None
+    (folder / "warm.py").write_text(_WARM_UP_KERNEL)
+    return Case(folder=folder, file="warm.py", name="warm", signature=frozen(), target=Target.parse(target))
