@@ -158,7 +158,7 @@ def test_a_session_can_be_stopped_and_taken_up(suite_of: SuiteOf) -> None:
     [
         slow(("--triage-timeout=-1",), "--triage-timeout: -1: write a number of seconds, more than 0"),
         slow(("-o", "triage_timeout=soon"), "triage_timeout = soon: write a number of seconds"),
-        (("--triage-dir=pytest.ini/x",), "cannot be made: Not a directory"),
+        (("--triage-dir=pytest.ini/x",), "cannot be created: Not a directory"),
     ],
 )
 def test_bad_options_are_a_line(suite_of: SuiteOf, options: tuple[str, ...], said: str) -> None:

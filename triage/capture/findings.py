@@ -77,8 +77,7 @@ def triage_captures(captured: Iterable[Captured], options: Options, progress: Pr
         first = batch[0][0]
         own = replace(options, triton=None, python=first.python or None, suggest=False)
         with _variables(first.origin.get("environment")), Session(own, progress) as session:
-            singles = list(_compiled(session, batch))
-            groups += _searched(session, _merged([*singles]), options.suggest)
+            groups += _searched(session, _merged(_compiled(session, batch)), options.suggest)
     merged = _merged(groups)
     blamed = any(group.signature and group.first.state in _ENDING for group in merged)
     cut = [group for group in merged if group.compiles_alone and _was_cut_short(group, blamed)]
@@ -124,10 +123,7 @@ def _compiled(session: Session, batch: Sequence[list[Captured]]) -> Iterator[Cap
     cases = [captures[0].case for captures in batch if captures[0].case is not None]
     answers = iter(session.check_all(cases))
     for captures in batch:
-        if captures[0].case is None:
-            yield CaptureGroup(tuple(captures), undecided=InputError(captures[0].problem))
-            continue
-        answer = next(answers)
+        answer = InputError(captures[0].problem) if captures[0].case is None else next(answers)
         if isinstance(answer, TriageError):
             yield CaptureGroup(tuple(captures), undecided=answer)
         else:

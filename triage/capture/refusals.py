@@ -117,11 +117,13 @@ def section(errors: Sequence[Any], met: Sequence[Met], shown: str) -> str:
     cases: list[str] = []
     for error in errors:
         lines += error.text.removeprefix("triage: ").splitlines()
-    for alike in _alike(met):
-        first = alike[0]
+    groups: dict[str, list[Met]] = {}
+    for failure in met:
+        groups.setdefault(failure.headline, []).append(failure)
+    for first, *others in groups.values():
         lines += first.text.splitlines()
         lines += textwrap.wrap(first.cause, _WIDTH, initial_indent="    ", subsequent_indent="    ")
-        more = f"  ({len(alike) - 1} more fail alike)" if len(alike) > 1 else ""
+        more = f"  ({len(others)} more fail alike)" if others else ""
         cases += [f"  {check(first.path)}{more}"] if first.path else []
     unseen: list[str] = []
     for line in lines:
@@ -134,10 +136,3 @@ def section(errors: Sequence[Any], met: Sequence[Met], shown: str) -> str:
 def check(path: str) -> str:
     """The command that reports on a case."""
     return shlex.join(["triage", "check", path])
-
-
-def _alike(met: Sequence[Met]) -> list[list[Met]]:
-    groups: dict[str, list[Met]] = {}
-    for failure in met:
-        groups.setdefault(failure.headline, []).append(failure)
-    return list(groups.values())

@@ -5,11 +5,13 @@ diagnosis; triage could not tell, and the test is skipped."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -110,15 +112,15 @@ class CompileMatrix:
         try:
             if isinstance(kernel, str | Path):
                 case = live_case.from_text(str(kernel), self._near, stated, self._combination.target)
-                return self._told(case, None, [])
+                return self._compiled(case, None, [])
             folder = self._compiler.folder()
             case, notes = live_case.from_kernel(kernel, folder, stated, self._combination.target)
-            return self._told(case, case.folder, notes)
+            return self._compiled(case, case.folder, notes)
         except InputError as error:
-            # Said where the test stands, and in its terms.
+            # From the test's own line, and in its terms.
             raise InputError(live_case.in_python(str(error), kernel)) from None
 
-    def _told(self, case: Case, own_folder: Path | None, notes: list[str]) -> Compiled:
+    def _compiled(self, case: Case, own_folder: Path | None, notes: list[str]) -> Compiled:
         __tracebackhide__ = True
         try:
             report = self._compiler.check(case, self._combination)
@@ -134,11 +136,11 @@ class CompileMatrix:
             return Compiled(self.target, triton, report.outcome.resources, report)
         if report.diagnosis is None or cell.verdict is CellVerdict.UNDECIDED:
             self._undecided(f"{case.name}: could not tell: {cell.reason or 'it compiled, and left no metadata'}")
-        again = live_case.command(report.case, self.triton)
         if own_folder is not None:
-            kept_folder = self._compiler.keep(report.case)
-            again = check(str(kept_folder))
-        raise DoesNotCompile(_text(report, again, notes), report)
+            command = check(str(self._compiler.keep(report.case)))
+        else:
+            command = live_case.command(report.case, self.triton)
+        raise DoesNotCompile(_text(report, command, notes), report)
 
     def _undecided(self, reason: str) -> NoReturn:
         __tracebackhide__ = True
@@ -147,17 +149,14 @@ class CompileMatrix:
         pytest.skip(f"{self._combination}: {reason}")
 
 
-def _text(report: Report, again: str, notes: list[str]) -> str:
+def _text(report: Report, command: str, notes: list[str]) -> str:
     assert report.diagnosis is not None
     lines = answers.text(report.case, report.outcome, report.diagnosis, list(report.matches)).splitlines()
     head = f"Triton {report.environment['triton']}: {lines[0]}"
-    cause = [line for match in report.matches[:1] for line in _wrapped(f"cause: {match.cause}")]
-    unsaid = [f"  not captured: {note}" for note in notes]
-    return "\n".join([head, *lines[1:], *cause, *unsaid, f"  {again}"])
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="         ")
+    causes = [f"cause: {match.cause}" for match in report.matches[:1]]
+    wrapped = [textwrap.fill(cause, _WIDTH, initial_indent="  ", subsequent_indent="         ") for cause in causes]
+    missing = [f"  not captured: {note}" for note in notes]
+    return "\n".join([head, *lines[1:], *wrapped, *missing, f"  {command}"])
 
 
 class _Compiler:
@@ -183,10 +182,10 @@ class _Compiler:
 
     def keep(self, case: Case) -> Path:
         """Copy a failed case to its permanent folder."""
-        live_case.save(case, case.folder)
-        kept_folder = case_folder(self._config) / case.folder.name
-        shutil.rmtree(kept_folder, ignore_errors=True)
-        return Path(shutil.copytree(case.folder, kept_folder))
+        (case.folder / "case.json").write_text(json.dumps(case.to_json(), indent=1) + "\n", encoding="utf-8")
+        target = case_folder(self._config) / case.folder.name
+        shutil.rmtree(target, ignore_errors=True)
+        return Path(shutil.copytree(case.folder, target))
 
     def close(self) -> None:
         """Stop the workers."""
@@ -212,9 +211,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         combinations = _combinations(marker)
     except InputError as error:
         pytest.fail(f"{metafunc.definition.nodeid}: {error}", pytrace=False)
-    metafunc.parametrize(
-        "compile_matrix", combinations, ids=[str(combination) for combination in combinations], indirect=True
-    )
+    metafunc.parametrize("compile_matrix", combinations, ids=str, indirect=True)
 
 
 def _combinations(marker: pytest.Mark | None) -> list[Combination]:
@@ -228,12 +225,8 @@ def _combinations(marker: pytest.Mark | None) -> list[Combination]:
         raise InputError(f"compile_matrix: undecided={undecided!r}: write 'skip' or 'fail'")
     targets = [Target.parse(text) for text in _texts("targets", values.get("targets"))]
     limits = _limits(values.get("timeout", DEFAULT_TIMEOUT_S), values.get("memory"))
-    combinations = [
-        Combination(target, triton, limits, undecided)
-        for target in targets
-        for triton in _releases(values.get("triton"))
-    ]
-    return list(dict.fromkeys(combinations))
+    releases = _releases(values.get("triton"))
+    return list(dict.fromkeys(Combination(*pair, limits, undecided) for pair in product(targets, releases)))
 
 
 def _texts(name: str, value: Any) -> list[str]:

@@ -11,16 +11,16 @@ import pytest
 from triage.capture.captured import is_alive
 
 
-def asked_folder(config: pytest.Config) -> Path | None:
+def configured_folder(config: pytest.Config) -> Path | None:
     """The folder set by ``--triage-dir`` or the configuration."""
-    asked: str | None = config.getoption("triage_dir")
-    if asked:
-        return config.invocation_params.dir / asked
-    named = config.getini("triage_dir")
-    return config.rootpath / named if named else None
+    option: str | None = config.getoption("triage_dir")
+    if option:
+        return config.invocation_params.dir / option
+    setting = config.getini("triage_dir")
+    return config.rootpath / setting if setting else None
 
 
-def usual_folder(config: pytest.Config) -> Path:
+def default_folder(config: pytest.Config) -> Path:
     """The default folder, in pytest's cache, where CI can fetch it."""
     cache = getattr(config, "cache", None)
     return Path(cache.mkdir("triage")) if cache is not None else Path(tempfile.mkdtemp(prefix="triage-pytest-"))
@@ -36,6 +36,6 @@ def forget(folder: Path) -> None:
 
 def case_folder(config: pytest.Config) -> Path:
     """Where ``compile_matrix`` keeps failing cases: the same folder, under other names."""
-    folder = asked_folder(config) or usual_folder(config)
+    folder = configured_folder(config) or default_folder(config)
     folder.mkdir(parents=True, exist_ok=True)
     return folder

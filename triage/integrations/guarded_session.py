@@ -34,47 +34,41 @@ def begin(config: pytest.Config, timeout_s: float | None) -> None:
     """Guard the session of this process. ``timeout_s``: seconds a compile may take; None for the default."""
     is_worker = hasattr(config, "workerinput")
     if not is_worker or _CASES not in os.environ:  # on another machine a worker inherits nothing
-        started = SessionSetup(config, timeout_s or DEFAULT_TIMEOUT_S)
-        config.add_cleanup(started.end)
+        folder, nested = _set_up(config, timeout_s or DEFAULT_TIMEOUT_S)
         if not is_worker:
-            config.pluginmanager.register(Summary(config, started.folder, started.nested), "triage-summary")
+            config.pluginmanager.register(Summary(config, folder, nested), "triage-summary")
     if config.getoption("dist", "no") == "no":
         guarded = GuardedProcess(config, Path(os.environ[_CASES]))
         config.add_cleanup(guarded.end)
         config.pluginmanager.register(guarded, "triage-guarded")
 
 
-class SessionSetup:
-    """Environment of a session, set by its first process. ``nested``: ``triage run`` has already set it."""
+def _set_up(config: pytest.Config, timeout_s: float) -> tuple[Path, bool]:
+    """Set the session's environment until its end. Returns the case folder, and whether an enclosing ``triage run`` has
+    set it. Raises UsageError."""
+    outer = os.environ.get(_OUTER, "")
+    configured = folders.configured_folder(config)
+    nested = bool(outer) and configured is None
+    folder = Path(outer) if nested else configured or folders.default_folder(config)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise pytest.UsageError(f"--triage-dir {folder}: cannot be created: {error.strerror}") from None
+    if not nested and configured is None:
+        folders.forget(folder)
+    environment = pytest.MonkeyPatch()
+    config.add_cleanup(environment.undo)
+    environment.setenv(_CASES, str(folder.absolute()))
+    if SERVICE not in os.environ:
+        sockets = Path(tempfile.mkdtemp(prefix="triage-g-"))
+        environment.setenv(SERVICE, variable(sockets, Settings(timeout_s=timeout_s)))
+        config.add_cleanup(lambda: _remove_if_empty(sockets))
+    return folder, nested
 
-    def __init__(self, config: pytest.Config, timeout_s: float) -> None:
-        outer = os.environ.get(_OUTER, "")
-        asked = folders.asked_folder(config)
-        self.nested = bool(outer) and asked is None
-        self.folder = Path(outer) if self.nested else asked or folders.usual_folder(config)
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise pytest.UsageError(f"--triage-dir {self.folder}: cannot be made: {error.strerror}") from None
-        if not self.nested and asked is None:
-            folders.forget(self.folder)
-        self._sockets: Path | None = None
-        self._before = {name: os.environ.get(name) for name in (_CASES, SERVICE)}
-        os.environ[_CASES] = str(self.folder.absolute())
-        if SERVICE not in os.environ:
-            self._sockets = Path(tempfile.mkdtemp(prefix="triage-g-"))  # goes with the last service in it
-            os.environ[SERVICE] = variable(self._sockets, Settings(timeout_s=timeout_s))
 
-    def end(self) -> None:
-        """Restore the environment."""
-        for name, value in self._before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-        if self._sockets is not None:
-            with suppress(OSError):
-                self._sockets.rmdir()
+def _remove_if_empty(folder: Path) -> None:
+    with suppress(OSError):  # the last service in it removes it
+        folder.rmdir()
 
 
 class GuardedProcess:

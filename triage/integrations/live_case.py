@@ -58,11 +58,6 @@ def from_kernel(kernel: Any, folder: Path, stated: Mapping[str, Any], target: Ta
     return _configured(case, {**stated, "constexprs": constants}, target), module.notes
 
 
-def save(case: Case, folder: Path) -> None:
-    """Write ``case.json`` beside the source."""
-    (folder / "case.json").write_text(json.dumps(case.to_json(), indent=1) + "\n", encoding="utf-8")
-
-
 def kernel_name(kernel: Any) -> str:
     """Name for messages."""
     return str(getattr(program("module").python(kernel), "__name__", kernel))
@@ -98,11 +93,8 @@ def in_python(text: str, kernel: Any) -> str:
     return re.sub(r"--(const|arg|divisible|triton)\b", lambda match: _FLAGS.get(match[1], match[1]), text)
 
 
-_OBJECT = re.compile(r"(?:tl|gl)\.\w")
-
-
 def _literal(value: Any) -> str:
-    return value if isinstance(value, str) and _OBJECT.match(value) else repr(value)
+    return value if isinstance(value, str) and re.match(r"(?:tl|gl)\.\w", value) else repr(value)
 
 
 def _jitted(kernel: Any) -> Any:
@@ -137,4 +129,4 @@ def _configured(case: Case, stated: Mapping[str, Any], target: Target) -> Case:
 
 
 def _listed(value: Any) -> Any:
-    return [_listed(one) for one in value] if isinstance(value, tuple) else value
+    return [_listed(item) for item in value] if isinstance(value, tuple) else value

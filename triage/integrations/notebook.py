@@ -76,14 +76,10 @@ class _Cells:
 
     def _follow(self, module: ModuleType) -> None:
         live.begin(module, Settings())
-        self._refusals.new()  # those from before an %unload_ext have been told
-
-        def trace(error: Any) -> list[str]:
-            return self._trace(error)
-
-        # IPython asks an exception for its traceback, where it has this.
-        self._kind = type(live.program("refusal").refusal(""))
-        self._kind._render_traceback_ = trace
+        self._refusals.new()  # those from before an %unload_ext have been reported
+        # IPython asks an exception for its traceback through this method.
+        self._kind = live.program("refusal").kind()
+        self._kind._render_traceback_ = lambda error: self._trace(error)  # noqa: PLW0108 - a method would not get it
 
     def _trace(self, error: Any) -> list[str]:
         """Traceback lines of the cell that launched the kernel, and the failure in one line."""
@@ -98,10 +94,11 @@ class _Cells:
         self._began = time.time()
 
     def _after(self, result: Any) -> None:
+        if self._kind is None:
+            return
         failure = result.error_before_exec or result.error_in_exec
-        met = self._refusals.new() if self._kind is not None else []
-        errors = refusals.in_chain(failure) if self._kind is not None else []
-        if failure is not None and self._kind is not None:
+        met, errors = self._refusals.new(), refusals.in_chain(failure)
+        if failure is not None:
             met += refusals.raised_since(Path(live.program("folder").path()), self._began)
         if not met:
             return

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from triage.capture.captured import Capture, Captured, CaptureState, RunFolder
+from triage.capture.captured import Capture, CaptureState, RunFolder
 from triage.capture.refusals import check
 from triage.publish.visible import one_line, shortened
 
@@ -34,21 +34,16 @@ class Summary:
         self._run = None if nested else RunFolder(folder)
         self._config = config
         self._failures: dict[str, _Failure] = {}
-        self._kept: set[str] = set()
+        self._reported: set[str] = set()
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A phase of a test has ended, here or in a worker."""
-        self._take(report)
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A module was imported, here or in a worker."""
-        self._take(report)
-
-    def _take(self, report: Any) -> None:
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Collect the failures of a test's phase, or of an imported module, here or in a worker."""
         for record in getattr(report, "triage", ()):
-            self._kept.add(record["path"])
+            self._reported.add(record["path"])
             if record["refused"]:
                 self._failures.setdefault(record["headline"], _Failure(record["path"])).tests[report.nodeid] = None
+
+    pytest_collectreport = pytest_runtest_logreport
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print how many tests would have ended the session, why, and the cases."""
@@ -85,11 +80,8 @@ class Summary:
     def _tidy(self, capture: Capture) -> None:
         """Remove captures of exceptions that a test expected."""
         for captured in capture.compiles:
-            if (
-                captured.state is CaptureState.RAISED
-                and not captured.refused
-                and str(captured.folder) not in self._kept
-            ):
+            raised = captured.state is CaptureState.RAISED and not captured.refused
+            if raised and str(captured.folder) not in self._reported:
                 shutil.rmtree(captured.folder, ignore_errors=True)
         if self._run is not None:
             self._run.tidy()
@@ -97,16 +89,15 @@ class Summary:
 
 def _lost(capture: Capture) -> list[str]:
     """Lines on compiles that the guard could not handle."""
-    lines = [_ended(captured) for captured in capture.compiles if captured.state is CaptureState.DIED]
+    lines = []
+    for captured in capture.compiles:
+        if captured.state is CaptureState.DIED:
+            problem = f" ({one_line(captured.problem)})" if captured.problem else ""
+            fact = f"a process ended when it compiled {captured.kernel}, which could not be tried first{problem}"
+            lines.append(f"{fact}: {captured.folder}")
     if capture.unguarded:
         many = "1 compile" if capture.unguarded == 1 else f"{capture.unguarded} compiles"
         lines.append(f"{many} could not be tried in isolation")
     if capture.notes:
         lines.append(f"not everything could be captured: {capture.notes[0]}")
     return lines
-
-
-def _ended(captured: Captured) -> str:
-    problem = f" ({one_line(captured.problem)})" if captured.problem else ""
-    what = f"a process ended when it compiled {captured.kernel}, which could not be tried first{problem}"
-    return f"{what}: {captured.folder}"

@@ -48,13 +48,11 @@ def bound(tree: ast.AST) -> Dict[str, Tuple[int, int]]:
             bind(node.arg, (0, 0))
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             bind(node.id, _position(node))
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node is not tree:
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler)) and node is not tree and node.name:
             bind(node.name, (0, 0))
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 bind((alias.asname or alias.name).partition(".")[0], (0, 0))
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            bind(node.name, (0, 0))
         elif isinstance(node, ast.comprehension):
             for name in ast.walk(node.target):
                 if isinstance(name, ast.Name):

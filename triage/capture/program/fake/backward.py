@@ -158,7 +158,7 @@ class _Pass:
     def run(self, gradients: Any) -> List[Any]:
         """The requested gradients, in order."""
         for (node, output), gradient in zip(self._graph.roots, gradients):  # noqa: B905 - of Python 3.10
-            incoming = gradient if gradient is not None else self._one(node, output)
+            incoming = gradient if gradient is not None else self._full(_metadata(node)[output], 1)
             self._add(node, output, incoming)
         for node in {id(node): node for node, _ in self._graph.roots}.values():
             if not self._awaited.get(id(node)):
@@ -201,10 +201,9 @@ class _Pass:
         if needed_inputs is None or not hasattr(type(node), "apply"):
             return _as_list(node(*incoming))
         if getattr(node, "_triton_triage_materialize", True):
-            incoming = [
-                self._zeros(metadata, index) if gradient is None else gradient
-                for index, gradient in enumerate(incoming)
-            ]
+            for index, expected in enumerate(metadata):
+                if incoming[index] is None:
+                    incoming[index] = self._full(expected, 0)
         answers = _as_list(node.apply(*incoming))
         of_tensors = iter([gradient for gradient, needed in zip(answers, needed_inputs) if needed])  # noqa: B905 - of Python 3.10
         return [next(of_tensors, None) if following is not None else None for following, _ in node.next_functions]
@@ -218,15 +217,8 @@ class _Pass:
             gradient = gradient.sum_to_size(tuple(expected.shape))
         return gradient if gradient.dtype == expected.dtype else gradient.to(expected.dtype)
 
-    def _zeros(self, metadata: Any, index: int) -> Any:
-        if index >= len(metadata):
-            return None
-        expected = metadata[index]
-        return self._torch.zeros(tuple(expected.shape), dtype=expected.dtype, device=expected.device)
-
-    def _one(self, node: Any, output: int) -> Any:
-        expected = _metadata(node)[output]
-        return self._torch.ones(tuple(expected.shape), dtype=expected.dtype, device=expected.device)
+    def _full(self, expected: Any, value: int) -> Any:
+        return self._torch.full(tuple(expected.shape), value, dtype=expected.dtype, device=expected.device)
 
     def _add(self, node: Any, output: int, gradient: Any) -> None:
         held = self._gradients.setdefault(id(node), {})

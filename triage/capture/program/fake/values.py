@@ -6,7 +6,7 @@ is tracked, as if all were alike, so that ``(a == b).all()`` of two tensors that
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 _MOST_ELEMENTS = 1 << 16
 _MOST_TO_READ = 1 << 28
@@ -74,7 +74,8 @@ class Values:
         outputs = [tensor for tensor in self._fakes(out) if tensor.untyped_storage()._cdata not in storages]
         if not written and not any(map(self._worth, outputs)):
             return
-        if all(tensor.numel() <= _MOST_ELEMENTS for tensor in [*inputs, *outputs, *self._host(arguments, named)]):
+        involved = [*self._tensors((arguments, named)), *outputs]
+        if all(tensor.numel() <= _MOST_ELEMENTS for tensor in involved):
             for tensor in written:
                 if not self._is_held(tensor):
                     self.keep(tensor, self.of(tensor).contiguous())
@@ -127,21 +128,17 @@ class Values:
             torch.random.set_rng_state(state)
 
     def _written(self, function: Any, arguments: Any, named: Any) -> List[Any]:
-        return [tensor for value in _writes(function, arguments, named) for tensor in self._fakes(value)]
+        """The fake tensors that an operation writes to."""
+        schema = getattr(function, "_schema", None)
+        written: List[Any] = []
+        for index, argument in enumerate(schema.arguments if schema is not None else ()):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                value = arguments[index] if index < len(arguments) else named.get(argument.name)
+                written += self._fakes(value)
+        return written
 
     def _fakes(self, tree: Any) -> List[Any]:
         return [leaf for leaf in self._leaves(tree) if isinstance(leaf, self._fake_tensor)]
 
     def _tensors(self, tree: Any) -> List[Any]:
         return [leaf for leaf in self._leaves(tree) if isinstance(leaf, self._torch.Tensor)]
-
-    def _host(self, arguments: Any, named: Any) -> List[Any]:
-        return [tensor for tensor in self._tensors((arguments, named)) if not isinstance(tensor, self._fake_tensor)]
-
-
-def _writes(function: Any, arguments: Any, named: Any) -> Iterator[Any]:
-    """The arguments that an operation writes to."""
-    schema: Optional[Any] = getattr(function, "_schema", None)
-    for index, argument in enumerate(schema.arguments if schema is not None else ()):
-        if argument.alias_info is not None and argument.alias_info.is_write:
-            yield arguments[index] if index < len(arguments) else named.get(argument.name)
