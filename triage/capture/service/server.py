@@ -88,7 +88,7 @@ class GuardService:
             thread.join()
         shutil.rmtree(self._entries, ignore_errors=True)
         with suppress(OSError):
-            self._path.parent.rmdir()  # the last of several
+            self._path.parent.rmdir()  # unless another service still uses it
 
     def _stream(self) -> Iterator[Request | None]:
         self._warm_up()
