@@ -89,13 +89,7 @@ class Work:
             "memory_bytes": self.request.limits.memory_bytes,
             "environment": extra_environment,
             **_action_message(self.request),
-            "case": {
-                "language": case.language.value,
-                "signature": dict(case.signature),
-                "constexprs": dict(case.constexprs),
-                "divisible": case.divisibility(),
-                "options": dict(case.options),
-            },
+            "case": case.to_message(),
         }
 
 

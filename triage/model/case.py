@@ -29,6 +29,9 @@ IR_ENDINGS = frozenset({".source", ".glir", ".ttir", ".ttgir", ".llir", ".ll", "
 pipeline that MLIR's reproducer names."""
 
 
+_KERNEL_FILE = "the name of the kernel's source file in this folder"
+
+
 class Language(str, Enum):
     """The language a kernel is written in."""
 
@@ -57,8 +60,8 @@ class Case(Documented):
     schema_name: ClassVar[str] = SCHEMA
 
     folder: Internal[Path]
-    file: Annotated[Name, Doc("The source file, in the case's folder.", name="kernel.file")]
-    name: Annotated[Name, Doc("The function.", name="kernel.name")]
+    file: Annotated[Name, Doc("The source file, in the case's folder.", name="kernel.file", words=_KERNEL_FILE)]
+    name: Annotated[Name, Doc("The function.", name="kernel.name", words="the name of a function")]
     signature: Annotated[Frozen, Doc("Argument names and types.", schema={"additionalProperties": {"type": "string"}})]
     constexprs: Annotated[Frozen, Doc("Compile-time arguments; tl.float32 and the like name Triton's objects.")] = (
         field(default_factory=frozen)
@@ -71,7 +74,7 @@ class Case(Documented):
     )
     options: Annotated[Frozen, Doc("The backend's own options.")] = field(default_factory=frozen)
     language: Language = Language.TRITON
-    triton: Annotated[str | None, Doc(name="toolchain.triton", optional=True)] = None
+    triton: Annotated[str | None, Doc(name="toolchain.triton", optional=True, words="a version such as '3.2.0'")] = None
     origin: Annotated[Frozen, Doc("Where the case comes from; free.")] = field(default_factory=frozen)
     inputs: Annotated[Frozen, Doc("How to make the arguments of a launch.", optional=True)] = field(
         default_factory=frozen
@@ -114,6 +117,11 @@ class Case(Documented):
         values = (*self.constexprs.items(), *self.options.items())
         return " ".join(dict.fromkeys(f"{name}={value}" for name, value in values))
 
+    def to_message(self) -> dict[str, Any]:
+        """What a worker compiles, as it reads it."""
+        document = self.to_json()
+        return {name: document[name] for name in ("language", "signature", "constexprs", "divisible", "options")}
+
     def identity(self) -> str:
         """Hash of what is compiled: source text and configuration, without folder, origin, toolchain and inputs."""
         document = self.to_json()
@@ -142,14 +150,8 @@ class Case(Documented):
                 options[name] = value
             else:
                 raise KeyError(name)
-        return replace(
-            self,
-            signature=frozen(signature),
-            constexprs=frozen(constexprs),
-            options=frozen(options),
-            target=target,
-            triton=triton,
-        )
+        changed = self.replaced(signature, constexprs, self.divisible, options, target)
+        return replace(changed, triton=triton)
 
     def replaced(
         self,
@@ -207,57 +209,33 @@ def checked(document: Any, folder: Path, where: str) -> Case:
     known = {"schema", *(own.path[0] for own in document_fields(Case))}
     if unknown := sorted(set(document) - known):
         raise bad(unknown[0], f"unknown field; known are {', '.join(sorted(known))}")
-    try:
-        language = Language(document.get("language", "triton"))
-    except ValueError:
-        raise bad("language", f"{document['language']!r} is not one of triton, gluon, cute") from None
-    if language is Language.CUTE:
+    if not isinstance(target := document.get("target"), str):
+        raise bad("target", f"expected text such as 'cuda:90', found {target!r}")
+    case = replace(Case.from_json(document, where), folder=folder)
+    signature, constexprs = case.signature, case.constexprs
+    if case.language is Language.CUTE:
         raise bad("language", "cute kernels cannot be compiled by this release; triton and gluon can")
-    file, name = _kernel(document.get("kernel"), folder, bad)
-    mappings = {key: _mapping(document.get(key, {}), key, bad) for key in ("options", "toolchain", "origin")}
-    signature = _mapping(document.get("signature"), "signature", bad)
+    _check_kernel(case, bad)
     for argument, type_ in signature.items():
         check_type(type_, lambda problem, argument=argument: bad(f"signature.{argument}", problem))
-    divisible = _mapping(document.get("divisible", {}), "divisible", bad)
-    for argument, value in divisible.items():
+    for argument, value in case.divisible.items():
         if argument not in signature:
             raise bad(f"divisible.{argument}", "not an argument of the signature")
         check_divisor(value, lambda problem, argument=argument: bad(f"divisible.{argument}", problem))
-    constexprs = _mapping(document.get("constexprs", {}), "constexprs", bad)
     if both := sorted(set(constexprs) & set(signature)):
         raise bad(f"constexprs.{both[0]}", "also in signature; an argument is one or the other")
     for argument, value in constexprs.items():
         check_constant(value, lambda problem, argument=argument: bad(f"constexprs.{argument}", problem))
-    target = document.get("target")
-    if not isinstance(target, str):
-        raise bad("target", f"expected text such as 'cuda:90', found {target!r}")
-    triton = mappings["toolchain"].get("triton")
-    if triton is not None and not isinstance(triton, str):
-        raise bad("toolchain.triton", f"expected a version such as '3.2.0', found {triton!r}")
-    try:
-        parsed_target = Target.parse(target)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-    check_options(mappings["options"], bad)
-    if Path(file).suffix in IR_ENDINGS and (values := sorted({*signature, *constexprs})):
-        raise bad(values[0], f"{file} is IR, which has no named arguments and constexprs any more; leave it out")
-    case = Case(
-        folder=folder,
-        file=file,
-        name=name,
-        signature=frozen(signature),
-        constexprs=frozen(constexprs),
-        divisible=frozen(divisible),
-        target=parsed_target,
-        options=frozen(mappings["options"]),
-        language=language,
-        triton=triton,
-        origin=frozen(mappings["origin"]),
-    )
-    if "inputs" not in document:
-        return case
-    inputs = launch_inputs.check(document["inputs"], signature, constexprs, case.divisibility(), bad)
-    return replace(case, inputs=frozen(inputs))
+    check_options(case.options, bad)
+    if case.is_ir and (values := sorted({*signature, *constexprs})):
+        raise bad(values[0], f"{case.file} is IR, which has no named arguments and constexprs any more; leave it out")
+    if "inputs" in document:
+        launch_inputs.check(case.inputs, signature, constexprs, case.divisibility(), bad)
+    mappings: dict[str, Any] = {
+        name: frozen(getattr(case, name))
+        for name in ("signature", "constexprs", "divisible", "options", "origin", "inputs")
+    }
+    return replace(case, **mappings)
 
 
 _SCALAR = r"(?:fp8e4nv|fp8e4b8|fp8e4b15|fp8e5b16|fp8e5|fp16|bf16|fp32|fp64|[iu](?:1|8|16|32|64)|B)"
@@ -327,32 +305,22 @@ def check_options(options: Mapping[str, Any], bad: Any) -> None:
             raise bad(f"options.{name}", f"must be a power of two (triton/backends/*/compiler.py), found {value}")
 
 
-def _mapping(value: Any, field_name: str, bad: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise bad(field_name, f"expected an object, found {type(value).__name__ if value is not None else 'nothing'}")
-    return value
-
-
-def _kernel(value: Any, folder: Path, bad: Any) -> tuple[str, str]:
-    kernel = _mapping(value, "kernel", bad)
-    file, name = kernel.get("file"), kernel.get("name")
-    if not isinstance(file, str) or not file:
-        raise bad("kernel.file", "expected the name of the kernel's source file in this folder")
-    if not isinstance(name, str) or not name.isidentifier():
-        raise bad("kernel.name", f"expected the name of a function, found {name!r}")
-    path = folder / file
+def _check_kernel(case: Case, bad: Any) -> None:
+    if not case.file:
+        raise bad("kernel.file", f"expected {_KERNEL_FILE}, found nothing")
+    if not case.name.isidentifier():
+        raise bad("kernel.name", f"expected the name of a function, found {case.name!r}")
     try:
-        inside = not Path(file).is_absolute() and path.resolve().is_relative_to(folder.resolve())
-        exists = path.is_file()
+        inside = not Path(case.file).is_absolute() and case.path.resolve().is_relative_to(case.folder.resolve())
+        exists = case.path.is_file()
     except (OSError, ValueError, RuntimeError) as error:  # too long, a null byte, a loop of links
         raise bad("kernel.file", f"not a file name: {error}") from None
     if not inside:
-        raise bad("kernel.file", f"{file!r} leaves the case folder")
+        raise bad("kernel.file", f"{case.file!r} leaves the case folder")
     if not exists:
-        raise bad("kernel.file", f"{file!r} does not exist in {folder}")
-    if path.suffix not in IR_ENDINGS:
-        check_source(path, name)
-    return file, name
+        raise bad("kernel.file", f"{case.file!r} does not exist in {case.folder}")
+    if not case.is_ir:
+        check_source(case.path, case.name)
 
 
 def check_source(path: Path, name: str) -> None:

@@ -27,7 +27,7 @@ D = TypeVar("D", bound="Documented")
 class Doc:
     """How a field appears in documents. ``name``: where not the attribute's; ``a.b`` for ``b`` in an object ``a``.
     ``digits``: numbers are rounded. ``blank``: an empty text is null. ``optional``: documents may lack the field.
-    ``hidden``: they never have it. ``schema``: keywords of JSON Schema."""
+    ``hidden``: they never have it. ``words``: what is expected, in errors. ``schema``: keywords of JSON Schema."""
 
     description: str = ""
     name: str = ""
@@ -35,6 +35,7 @@ class Doc:
     blank: bool = False
     optional: bool = False
     hidden: bool = False
+    words: str = ""
     schema: Mapping[str, Any] | None = dataclass_field(default=None, hash=False)
 
     def refined(self, other: Doc) -> Doc:
@@ -150,7 +151,8 @@ class Shape:
     def words(self) -> str:
         """What the type holds, for messages."""
         is_enum = isinstance(self.core, type) and issubclass(self.core, Enum)
-        return "a list" if self.items else "a text" if is_enum else _WORDS.get(self.core, "an object")
+        plain = "a list" if self.items else "a text" if is_enum else _WORDS.get(self.core, "an object")
+        return self.doc.words or plain
 
 
 _MAPPING = get_origin(Mapping[str, Any])
@@ -207,7 +209,7 @@ class _Decoder:
             inner = Shape.of(shape.values)
             return {name: self.value(inner, item, f"{path}.{name}") for name, item in items}
         if core in _WORDS:
-            return self._scalar(core, value, path)
+            return self._scalar(shape, value, path)
         if issubclass(core, Enum):
             try:
                 return core(value)
@@ -216,11 +218,12 @@ class _Decoder:
                 raise self._wrong(path, f"{value!r:.80} is not one of {known}") from None
         return self._object(core, self._typed(dict, value, path), path)
 
-    def _scalar(self, core: Any, value: Any, path: str) -> Any:
+    def _scalar(self, shape: Shape, value: Any, path: str) -> Any:
+        core = shape.core
         accepted: Any = {float: (int, float), Path: str, Target: str}.get(core, core)
         # True is an integer to Python, not to JSON.
         if not isinstance(value, accepted) or (isinstance(value, bool) and core is not bool):
-            raise self._unexpected(path, _WORDS[core], value)
+            raise self._unexpected(path, shape.words, value)
         if core is not Target:
             return Path(value) if core is Path else value
         try:
@@ -232,8 +235,8 @@ class _Decoder:
         types_ = types_[:1] * len(values) if types_[-1] is ... else types_
         if len(types_) != len(values):
             raise self._wrong(path, f"expected {len(types_)} elements, found {len(values)}")
-        for place, (type_, item) in enumerate(zip(types_, values, strict=True)):
-            yield self.value(Shape.of(type_), item, f"{path}[{place}]")
+        for index, (type_, item) in enumerate(zip(types_, values, strict=True)):
+            yield self.value(Shape.of(type_), item, f"{path}[{index}]")
 
     def _object(self, cls: Any, document: dict[str, Any], path: str) -> Any:
         name = "" if self.exact else getattr(cls, "schema_name", "")

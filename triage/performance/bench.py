@@ -305,13 +305,7 @@ def _message(
         "plan": resolved.to_message(),
         "reference": str(reference),
         "first": first,
-        "case": {
-            "language": case.language.value,
-            "signature": dict(case.signature),
-            "constexprs": dict(case.constexprs),
-            "divisible": case.divisibility(),
-            "options": dict(case.options),
-        },
+        "case": case.to_message(),
     }
 
 
