@@ -2,7 +2,7 @@
 
 One loop over sockets and pipes, no threads. An admitted request waits until the servers it needs are ready (see
 ``servers.py``), runs as a fork of its case server (``run.py``), and is judged when its process has ended
-(``judge.py``). A second run may follow (``second_look.py``): a *confirmation* in a fresh process, for a crash that may
+(``judge.py``). A second run may follow (``work.py``): a *confirmation* in a fresh process, for a crash that may
 come from forking alone, or an *observation*, a fresh process in which MLIR names the pass that failed (``observe.py``).
 
 A run that loses its server is not judged: the request is run again, alone, below servers of its own. If it loses those
@@ -19,36 +19,26 @@ import shutil
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import replace
-from enum import Enum
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from triage.harness import artifacts, observe, watch
-from triage.harness.driver import driver_properties
+from triage.harness import artifacts, observe, processes
 from triage.harness.judge import NO_LLD, judge
-from triage.harness.remote import Remote
+from triage.harness.remote import Remote, unregister
 from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.run import LogPipe, ResultPipe, Run, open_run
-from triage.harness.second_look import SecondLook
 from triage.harness.servers import ServerTree
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain
-from triage.harness.work import FirstRun, Mode, Work
+from triage.harness.work import FirstRun, Mode, SecondLook, Work
 from triage.ir.passes import PassInput
 from triage.model.outcome import Outcome, Status, Undecided
 
 _WATCH_S = 0.1
 """How often memory is looked at. A process can touch about 3 GB a second, so a limit is overrun by 0.3 GB at most."""
-
-
-class _End(Enum):
-    """Marks the end of a stream of requests, in which None has another meaning."""
-
-    END = 0
 
 
 class Engine:
@@ -72,7 +62,7 @@ class Engine:
         self._discarded: list[Path] = []
         self._numbers = itertools.count(1)
         self._second_look = SecondLook()
-        self._oom_kills = watch.kernel_oom_kills()
+        self._oom_kills = processes.kernel_oom_kills()
         self._last_watch = 0.0
 
     def __enter__(self) -> Engine:
@@ -96,8 +86,7 @@ class Engine:
 
     def leave(self, end: socket.socket) -> None:
         """Stop watching ``end``; safe to call twice."""
-        with suppress(KeyError, ValueError):
-            self._selector.unregister(end)
+        unregister(self._selector, end)
 
     def run(self, requests: Iterable[Request | None]) -> Iterator[Attempt]:
         """Attempts in the order in which they end.
@@ -112,12 +101,14 @@ class Engine:
             while more or self._works:
                 waiting = False
                 while more and not waiting and len(self._works) < self.jobs:
-                    request = next(stream, _End.END)
+                    try:
+                        request = next(stream)
+                    except StopIteration:
+                        more = False
+                        break
                     if request is None:
                         waiting = True
-                    elif isinstance(request, _End):
-                        more = False
-                    elif (remembered := self._remembered(request)) is not None:
+                    elif (remembered := self._store.get(request) if self._store else None) is not None:
                         yield Attempt(request, remembered, cached=True)
                     else:
                         self._works.append(Work(request, next(self._numbers)))
@@ -175,7 +166,7 @@ class Engine:
         self._last_watch = now
         self._tree.watch(now)
         for work, run in self._runs():
-            over = bool(run.pid) and watch.tree_rss_bytes(run.pid) > work.request.limits.memory_bytes
+            over = bool(run.pid) and processes.tree_rss_bytes(run.pid) > work.request.limits.memory_bytes
             if over and not run.facts.over_memory:
                 run.facts.over_memory = True
                 run.kill()
@@ -186,7 +177,8 @@ class Engine:
         """A run's process exists."""
         for _, run in self._runs():
             if run.identity == identity:
-                run.process_started(pid)
+                run.pid = pid
+                run.clock.restart()
 
     def exited(self, identity: str, message: dict[str, Any]) -> None:
         """A run's process ended."""
@@ -235,7 +227,7 @@ class Engine:
             self._start_fresh(work, Mode.FRESH)
             return
         run, writing = self._open_run(work, case, case.environment())
-        message = work.message(run, driver_properties(work.request.case.target), {})
+        message = work.message(run, {})
         self._launch(work, run, case, {"op": "compile", **message}, writing)
 
     def _start_fresh(self, work: Work, mode: Mode | observe.How) -> None:
@@ -245,7 +237,7 @@ class Engine:
         run, writing = self._open_run(work, nanny, known)
         extra = observe.environment(mode, run.folder) if isinstance(mode, observe.How) else {}
         path = run.folder / "request.json"
-        compile_message = work.message(run, driver_properties(request.case.target), extra)
+        compile_message = work.message(run, extra)
         path.write_text(json.dumps({**compile_message, "triton_key": self._tree.library_keys.get(request.toolchain)}))
         message = {
             "op": "start",
@@ -274,16 +266,12 @@ class Engine:
 
     def _read(self, pipe: LogPipe | ResultPipe) -> None:
         if not pipe.read():
-            self._unregister(pipe)
-
-    def _unregister(self, pipe: LogPipe | ResultPipe) -> None:
-        with suppress(KeyError, ValueError):
-            self._selector.unregister(pipe.fd)
+            unregister(self._selector, pipe.fd)
 
     def _close(self, run: Run) -> None:
         """The run's process has ended: read the rest of its pipes and close them."""
         for pipe in (run.log, run.results):
-            self._unregister(pipe)
+            unregister(self._selector, pipe.fd)
         if run.server is not None:
             run.server.attempts -= 1
         run.close()
@@ -309,7 +297,7 @@ class Engine:
         self._finish(work, result, run.folder)
 
     def _after_oom_killer(self, outcome: Outcome) -> Outcome:
-        kills = watch.kernel_oom_kills()
+        kills = processes.kernel_oom_kills()
         if kills == self._oom_kills:
             return outcome
         self._oom_kills = kills
@@ -358,9 +346,6 @@ class Engine:
         self._discard_folders(work)
         self._works.remove(work)
         self._finished.append(Attempt(work.request, result))
-
-    def _remembered(self, request: Request) -> Outcome | None:
-        return self._store.get(request) if self._store is not None else None
 
     def _drop_run(self, work: Work) -> None:
         """Forget an ended run: another follows."""

@@ -1,11 +1,11 @@
-"""What a worker can do with a kernel's IR instead of compiling the kernel."""
+"""What a worker can do with a kernel's IR instead of compiling the kernel. The fields are the message to the worker."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from triage.harness.worker.ir_record import JOURNAL
 from triage.model.outcome import Stage
@@ -16,12 +16,9 @@ class RecordPasses:
     """Compile the kernel, and write the input of every pass to ``folder``, with a journal, ``JOURNAL``: one JSON object
     per pass or stage, written before it runs. ``step``: run every pass in a pass manager of its own."""
 
+    kind: ClassVar[str] = "record"
     folder: Path
     step: bool = True
-
-    def to_message(self) -> dict[str, Any]:
-        """As the worker reads it."""
-        return {"kind": "record", "folder": str(self.folder), "step": self.step}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,32 +26,20 @@ class RunPasses:
     """Run some passes, in one pass manager, on the module in ``file``. ``steps``: as in the journal. ``spelling``: a
     file that receives the pipeline in ``mlir-opt``'s syntax (up to 3.2 as MLIR's reproducer)."""
 
+    kind: ClassVar[str] = "passes"
     file: Path
     steps: tuple[Mapping[str, Any], ...]
     stage: Stage
     spelling: Path | None = None
-
-    def to_message(self) -> dict[str, Any]:
-        """As the worker reads it."""
-        return {
-            "kind": "passes",
-            "file": str(self.file),
-            "steps": [dict(step) for step in self.steps],
-            "stage": self.stage.value,
-            "spelling": str(self.spelling) if self.spelling else None,
-        }
 
 
 @dataclass(frozen=True, slots=True)
 class RunStage:
     """Run a stage on the text in ``file``. Of MLIR (``.mlir``) no pass is run, only LLVM's part of the stage."""
 
+    kind: ClassVar[str] = "stage"
     file: Path
     stage: Stage
-
-    def to_message(self) -> dict[str, Any]:
-        """As the worker reads it."""
-        return {"kind": "stage", "file": str(self.file), "stage": self.stage.value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +47,9 @@ class DescribeModule:
     """Write to ``to``, as JSON, the module in ``file`` as the release prints it (``text``), and each operation's name
     and result types, in the order in which the operations end (``operations``)."""
 
+    kind: ClassVar[str] = "describe"
     file: Path
     to: Path
-
-    def to_message(self) -> dict[str, Any]:
-        """As the worker reads it."""
-        return {"kind": "describe", "file": str(self.file), "to": str(self.to)}
 
 
 IrTask = RecordPasses | RunPasses | RunStage | DescribeModule

@@ -14,8 +14,9 @@ from triage.harness.limits import Limits
 from triage.harness.worker.recorder import MARK
 from triage.legality.limits import over_limit
 from triage.model.case import Case
-from triage.model.gpus import TensorCore
-from triage.model.outcome import Frame, Outcome, PythonError, Resources, Stage, StageTime, Status, Undecided
+from triage.model.document import decode
+from triage.model.errors import InputError
+from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status, Undecided
 
 
 @dataclass(slots=True)
@@ -68,27 +69,26 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
     if facts.lost_server:
         note = "the compile killed the process that had started it, twice, the second time with nothing else running"
         return replace(outcome, killed_from_outside=True, notes=(note,))
-    if facts.status is not None and facts.status & 0x7F:
-        number = facts.status & 0x7F
+    if facts.status is not None and (number := facts.status & 0x7F):
         if case.is_ir and outcome.stage is Stage.SOURCE:
             why = f"died of {signal_name(number)} reading this text; IR belongs to the release that wrote it"
             return Undecided(why, input_error=True)
-        if _ran_out_of_memory(log):
+        if _NO_MEMORY.search(log):
             return replace(outcome, status=Status.OUT_OF_MEMORY)
-        killed = number in (signal.SIGKILL, signal.SIGTERM)
-        return replace(outcome, signal=signal_name(number), killed_from_outside=killed)
+        return died(outcome, facts.status)
     last = next((event for event in reversed(events) if event["ev"] in _VERDICTS), None)
     if last is None:
-        return replace(outcome, exit_code=(facts.status or 0) >> 8)
+        return died(outcome, facts.status or 0)
     if last["ev"] == "undecided":
-        if last["reason"] == NO_LLD and logs.printed_error(_back_end_text(outcome)) is not None:
+        back_end = "".join(text for _, text in _back_end_texts(outcome))
+        if last["reason"] == NO_LLD and logs.printed_error(back_end) is not None:
             # Up to 3.4 the AMD assembler's errors are printed only; the link that would fail next has no linker.
             return replace(outcome, status=Status.ERROR, exit_code=1)
         return Undecided(str(last["reason"]), input_error=bool(last.get("input_error")))
     if last["ev"] == "error":
         errors = python_errors(last["errors"])
-        if (package := missing_package(errors)) is not None:
-            return Undecided(cannot_import(case.file, package))
+        if (undecided := missing_import(case.file, errors)) is not None:
+            return undecided
         if any(error.type == "MemoryError" for error in errors):
             return replace(outcome, status=Status.OUT_OF_MEMORY, errors=errors)
         return replace(outcome, status=Status.ERROR, exit_code=1, errors=errors)
@@ -100,6 +100,7 @@ NO_LLD = "no-lld"
 
 _VERDICTS = frozenset({"done", "error", "undecided"})
 _NO_MEMORY = re.compile(r"^(?:terminate called .*'std::bad_alloc'|LLVM ERROR: out of memory)", re.MULTILINE)
+"""An allocation was refused: the address space ended before triage saw the memory in use (``process.limit``)."""
 
 
 def signal_name(number: int) -> str:
@@ -108,11 +109,6 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _ran_out_of_memory(log: str) -> bool:
-    """An allocation was refused: the address space ended before triage saw the memory in use (``process.limit``)."""
-    return _NO_MEMORY.search(log) is not None
 
 
 def _is_readable(event: dict[str, Any]) -> bool:
@@ -130,36 +126,23 @@ def _is_readable(event: dict[str, Any]) -> bool:
             case "error":
                 python_errors(event["errors"])
             case "done":
-                if event["resources"] is not None:
-                    _resources(event["resources"])
+                _resources(event)
                 return isinstance(event.get("num_ctas"), int | None)
             case _:
                 return False
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, InputError):
         return False
     return True
 
 
-def _resources(used: Mapping[str, Any]) -> Resources:
-    def number(name: str) -> int | None:
-        return None if used[name] is None else int(used[name])
-
-    return Resources(
-        shared_bytes=int(used["shared_bytes"]),
-        registers=number("registers"),
-        spill_bytes=number("spill_bytes"),
-        tensor_core=TensorCore(used["tensor_core"]),
-        tensor_memory_columns=number("tensor_memory_columns"),
-        threads=number("threads"),
-        warp_specialized=bool(used["warp_specialized"]),
-        register_copies=int(used["register_copies"]),
-    )
+def _resources(event: Mapping[str, Any]) -> Resources | None:
+    return None if event["resources"] is None else decode(Resources, event["resources"], "resources", exact=True)
 
 
 def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
     """The outcome of a compile that returned normally. Two things may still be wrong: an error that was only printed
     (Triton 3.8 and 3.9 go on after an LLVM error diagnostic), and a size that only a launch would refuse."""
-    resources = None if event["resources"] is None else _resources(event["resources"])
+    resources = _resources(event)
     outcome = replace(
         outcome, status=Status.OK, stage=None, exit_code=0, resources=resources, cache_key=event.get("cache_entry")
     )
@@ -192,10 +175,6 @@ def _back_end_texts(outcome: Outcome) -> list[tuple[Stage, str]]:
     return [(stage, outcome.log[at:end]) for (stage, at), end in parts if stage in _BACK_END]
 
 
-def _back_end_text(outcome: Outcome) -> str:
-    return "".join(text for _, text in _back_end_texts(outcome))
-
-
 _STAGE_NAMES = frozenset(stage.value for stage in Stage)
 
 
@@ -218,38 +197,27 @@ def split_marks(log: str, token: str) -> tuple[str, tuple[tuple[Stage, int], ...
 _NO_MODULE = re.compile(r"No module named '([\w.]{1,200})'")
 
 
-def missing_package(errors: tuple[PythonError, ...]) -> str | None:
-    """The package whose absence ended an import; None for Triton's own modules, whose absence is how a release lacks
-    an API."""
+def missing_import(file: str, errors: tuple[PythonError, ...]) -> Undecided | None:
+    """The answer for a kernel's module that imports what the environment does not have; None for every other failure.
+    Triton's own modules do not count: without one, a release lacks an API."""
     for error in errors:
         missing = _NO_MODULE.match(error.message) if error.type == "ModuleNotFoundError" else None
         if missing is not None and missing.group(1).partition(".")[0] != "triton":
-            return missing.group(1)
+            return Undecided(
+                f"{file} imports {missing.group(1)}, which this environment does not have; "
+                "install it there, or use --python PATH with an environment that has it"
+            )
     return None
 
 
-def cannot_import(file: str, package: str) -> str:
-    """The reason of an Undecided for a kernel's module that needs what the environment does not have."""
-    return (
-        f"{file} imports {package}, which this environment does not have; "
-        "install it there, or use --python PATH with an environment that has it"
-    )
+def python_errors(described: Any) -> tuple[PythonError, ...]:
+    """The worker's description of an exception chain as values. Raises InputError."""
+    return decode(tuple[PythonError, ...], described, "errors")
 
 
-def python_errors(described: list[dict[str, Any]]) -> tuple[PythonError, ...]:
-    """The worker's description of an exception chain as values."""
-
-    def frame(data: dict[str, Any]) -> Frame:
-        return Frame(str(data["file"]), int(data["line"]), str(data["function"]), str(data["text"]))
-
-    return tuple(
-        PythonError(
-            type=str(link["type"]),
-            module=str(link["module"]),
-            message=str(link["message"]),
-            frames=tuple(frame(item) for item in link["frames"]),
-            kernel_line=frame(link["kernel_line"]) if link.get("kernel_line") else None,
-            kernel_column=link.get("kernel_column"),
-        )
-        for link in described
-    )
+def died(outcome: Outcome, status: int) -> Outcome:
+    """The crash of a process that gave no verdict. ``status``: its wait status."""
+    if number := status & 0x7F:
+        killed = number in (signal.SIGKILL, signal.SIGTERM)
+        return replace(outcome, status=Status.CRASH, signal=signal_name(number), killed_from_outside=killed)
+    return replace(outcome, status=Status.CRASH, exit_code=status >> 8)

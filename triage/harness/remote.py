@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-import signal
+import selectors
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from triage.harness.boundedlog import BoundedLog
-from triage.harness.judge import cannot_import, missing_package, python_errors, signal_name
+from triage.harness.judge import died, missing_import, python_errors
+from triage.harness.limits import Limits
 from triage.harness.worker import wire
 from triage.model.outcome import Outcome, PythonError, Stage, Status, Undecided
 
@@ -59,8 +61,7 @@ class Remote:
     over_memory: bool = False
     status: int | None = None
     max_rss_bytes: int = 0
-    limit_s: float = 0.0
-    memory_bytes: int = 0
+    limits: Limits = field(default_factory=Limits)
 
     def ask(self, message: dict[str, Any], fds: list[int] | None = None) -> bool:
         """Send; False when the process is gone."""
@@ -84,6 +85,12 @@ class Remote:
             self.log = -1
 
 
+def unregister(selector: selectors.BaseSelector, end: socket.socket | int) -> None:
+    """Stop watching ``end``, if it is watched."""
+    with suppress(KeyError, ValueError):
+        selector.unregister(end)
+
+
 def judge_unready(remote: Remote) -> Outcome | Undecided | None:
     """The answer to every request that needs a server that never became ready; None when its end is not known.
 
@@ -94,16 +101,16 @@ def judge_unready(remote: Remote) -> Outcome | Undecided | None:
     text = remote.output.text()
     if remote.level is not Level.CASE:
         return Undecided(f"Triton cannot be imported there: {_last_words(errors, text)}")
-    if (package := missing_package(errors)) is not None:
-        return Undecided(cannot_import(Path(remote.key[-2]).name, package))
+    if (undecided := missing_import(Path(remote.key[-2]).name, errors)) is not None:
+        return undecided
     outcome = Outcome(
         status=Status.ERROR,
         stage=Stage.SOURCE,
         log=text,
         errors=errors,
         max_rss_bytes=remote.max_rss_bytes,
-        limit_s=remote.limit_s,
-        limit_bytes=remote.memory_bytes,
+        limit_s=remote.limits.timeout_s,
+        limit_bytes=remote.limits.memory_bytes,
         imported=False,
     )
     if remote.timed_out:
@@ -112,12 +119,7 @@ def judge_unready(remote: Remote) -> Outcome | Undecided | None:
         return replace(outcome, status=Status.OUT_OF_MEMORY)
     if errors:
         return replace(outcome, exit_code=1)
-    if remote.status is None:
-        return None
-    if number := remote.status & 0x7F:
-        killed = number in (signal.SIGKILL, signal.SIGTERM)
-        return replace(outcome, status=Status.CRASH, signal=signal_name(number), killed_from_outside=killed)
-    return replace(outcome, status=Status.CRASH, exit_code=remote.status >> 8)
+    return None if remote.status is None else died(outcome, remote.status)
 
 
 def _last_words(errors: tuple[PythonError, ...], printed: str) -> str:

@@ -129,16 +129,6 @@ class Run:
     facts: RunFacts
     pid: int = 0
 
-    @property
-    def under_way(self) -> bool:
-        """True until the process has ended."""
-        return self.server is not None
-
-    def process_started(self, pid: int) -> None:
-        """Note that the process exists."""
-        self.pid = pid
-        self.clock.restart()
-
     def kill(self) -> None:
         """Have the process killed."""
         self.clock.kill()

@@ -15,16 +15,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from triage.harness import linker, strays, watch
+from triage.harness import linker, processes
 from triage.harness.driver import driver_properties
 from triage.harness.environment import worker_environment
 from triage.harness.library_keys import LibraryKeys
-from triage.harness.remote import Key, Level, Remote, ServerState, judge_unready, read_available
+from triage.harness.remote import Key, Level, Remote, ServerState, judge_unready, read_available, unregister
 from triage.harness.request import Request
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
@@ -108,7 +107,7 @@ class ServerTree:
                 stdout=devnull,
                 stderr=devnull,
                 start_new_session=True,
-                env={**os.environ, strays.MARK: str(folder)},
+                env={**os.environ, processes.MARK: str(folder)},
             )
         except OSError as error:
             raise EnvironmentFault(f"cannot start a process: {error}") from None
@@ -134,8 +133,7 @@ class ServerTree:
         for remote in list(self._remotes.values()):
             self._forget(remote)
         if self._nanny is not None:
-            with suppress(KeyError, ValueError):
-                self._selector.unregister(self._nanny.sock)
+            unregister(self._selector, self._nanny.sock)
             self._nanny.close()
             self._nanny = None
         if self._process is not None:
@@ -146,7 +144,7 @@ class ServerTree:
                 self._process.wait()
             if self._process.returncode != 0 and self._folder is not None:
                 # The nanny was killed and has not cleaned up.
-                strays.kill(self._folder)
+                processes.kill_marked(self._folder)
             self._process = None
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -157,19 +155,19 @@ class ServerTree:
     def case_server(self, request: Request, isolation: str) -> Remote | Outcome | Undecided | None:
         """The server from which a request can be forked; None when it is not ready yet. An Outcome or Undecided when it
         never will be: the answer to the request (its module cannot be imported, for example)."""
-        toolchain = self._server(Level.TOOLCHAIN, self._toolchain_key(request, isolation), self.nanny(), request)
-        if not isinstance(toolchain, Remote):
-            return toolchain
-        target = self._server(Level.TARGET, self._target_key(request, isolation), toolchain, request)
-        if not isinstance(target, Remote):
-            return target
-        if key := target.answer.get("triton_key"):
-            self.library_keys.put(request.toolchain, key)
-        return self._server(Level.CASE, self._case_key(request, isolation), target, request)
+        server: Remote | Outcome | Undecided | None = self.nanny()
+        for level, key in _keys(request, isolation):
+            if not isinstance(server, Remote):
+                break
+            server = self._server(level, key, server, request)
+            if isinstance(server, Remote) and (library_key := server.answer.get("triton_key")):
+                self.library_keys.put(request.toolchain, library_key)
+        return server
 
     def imported_files(self, request: Request) -> list[str]:
         """Files of the user's own that the case's module imported."""
-        remote = self._remotes.get(self._case_key(request, ""))
+        *_, (_, key) = _keys(request, "")
+        remote = self._remotes.get(key)
         return list(remote.answer.get("files", [])) if remote is not None else []
 
     def command(self, request: Request, *mode: str) -> list[str]:
@@ -183,7 +181,7 @@ class ServerTree:
         if request.case.target.backend == "hip" and self._lld is None:
             self._lld = linker.find(self._spare(), self._folder) or ""
         lld = self._lld if request.case.target.backend == "hip" else None
-        return {**worker_environment(lld or None), strays.MARK: str(self._folder)}
+        return {**worker_environment(lld or None), processes.MARK: str(self._folder)}
 
     def kill_toolchain(self, remote: Remote) -> None:
         """Kill a server that does not answer, from its toolchain server down; the nanny does answer."""
@@ -204,25 +202,10 @@ class ServerTree:
             elif remote.state is ServerState.DEAD and now > remote.deadline:
                 self._ended(remote)
             elif remote.state is ServerState.STARTING and remote.level is Level.CASE and remote.pid:
-                over = watch.tree_rss_bytes(remote.pid) > remote.memory_bytes
+                over = processes.tree_rss_bytes(remote.pid) > remote.limits.memory_bytes
                 if over and not remote.over_memory:
                     remote.over_memory = True
                     self._kill(remote)
-
-    def _toolchain_key(self, request: Request, isolation: str) -> Key:
-        # The interpreter's path as well: two environments may have the same Triton and different other packages.
-        return (request.toolchain.identity, str(request.toolchain.python), isolation, request.case.target.backend)
-
-    def _target_key(self, request: Request, isolation: str) -> Key:
-        return (*self._toolchain_key(request, isolation), str(request.case.target))
-
-    def _case_key(self, request: Request, isolation: str) -> Key:
-        path = request.case.path
-        try:
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        except OSError:
-            digest = "unreadable"
-        return (*self._target_key(request, isolation), str(path.resolve()), digest)
 
     def _server(self, level: Level, key: Key, above: Remote, request: Request) -> Remote | Outcome | Undecided | None:
         if (failure := self._failed.get(key)) is not None:
@@ -244,7 +227,7 @@ class ServerTree:
         # Importing the user's module may take as long as a compile; Triton's own import has its own limit.
         patience = request.limits.timeout_s if level is Level.CASE else max(_START_S, request.limits.timeout_s)
         remote.deadline = time.monotonic() + patience
-        remote.limit_s, remote.memory_bytes = request.limits.timeout_s, request.limits.memory_bytes
+        remote.limits = request.limits
         self._remotes[key] = remote
         self._selector.register(remote.sock, selectors.EVENT_READ, lambda: self._receive(remote))
         self._selector.register(remote.log, selectors.EVENT_READ, lambda: self._read_log(remote))
@@ -286,8 +269,7 @@ class ServerTree:
 
     def _forget(self, remote: Remote) -> None:
         for end in (remote.sock, remote.log):
-            with suppress(KeyError, ValueError):
-                self._selector.unregister(end)
+            unregister(self._selector, end)
         remote.close()
         if self._remotes.get(remote.key) is remote:
             del self._remotes[remote.key]
@@ -296,8 +278,7 @@ class ServerTree:
 
     def _read_log(self, remote: Remote) -> None:
         if not read_available(remote.log, remote.output):
-            with suppress(KeyError, ValueError):
-                self._selector.unregister(remote.log)
+            unregister(self._selector, remote.log)
 
     def _receive(self, remote: Remote) -> None:
         try:
@@ -324,8 +305,7 @@ class ServerTree:
                     self._ended(other)
 
     def _hang_up(self, remote: Remote) -> None:
-        with suppress(KeyError, ValueError):
-            self._selector.unregister(remote.sock)
+        unregister(self._selector, remote.sock)
         if remote is self._nanny:
             self._nanny_lost(remote)
             return
@@ -372,3 +352,18 @@ class ServerTree:
     def _kill(self, remote: Remote) -> None:
         if remote.above is None or not remote.above.ask({"op": "kill", "id": remote.identity}):
             self._ended(remote)
+
+
+def _keys(request: Request, isolation: str) -> Iterator[tuple[Level, Key]]:
+    """The servers that a request needs, from the toolchain server down."""
+    toolchain, target, path = request.toolchain, request.case.target, request.case.path
+    # The interpreter's path as well: two environments may have the same Triton and different other packages.
+    key: Key = (toolchain.identity, str(toolchain.python), isolation, target.backend)
+    yield Level.TOOLCHAIN, key
+    key = (*key, str(target))
+    yield Level.TARGET, key
+    try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        digest = "unreadable"
+    yield Level.CASE, (*key, str(path.resolve()), digest)

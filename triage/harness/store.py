@@ -84,10 +84,10 @@ class Store:
                 files = artifacts.collect(folder, outcome.log, self._artifacts / key)
             except OSError:
                 files = {}
-        bounded = replace(outcome, log=outcome.log[-_MOST_LOG:] if len(outcome.log) > _MOST_LOG else outcome.log)
-        if bounded.log is not outcome.log:
+        bounded = outcome
+        if len(outcome.log) > _MOST_LOG:
             # Offsets into a truncated log would be wrong.
-            bounded = replace(bounded, log_stages=())
+            bounded = replace(outcome, log=outcome.log[-_MOST_LOG:], log_stages=())
         row = (
             key,
             dumps(bounded),

@@ -1,4 +1,5 @@
-"""A request under way, and the runs that answer it."""
+"""A request under way, the runs that answer it, and when a failed run is followed by another: to confirm the failure in
+a fresh process, or to observe which pass fails."""
 
 from __future__ import annotations
 
@@ -7,10 +8,14 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from triage import logs
 from triage.harness import observe
 from triage.harness.boundedlog import BoundedLog
+from triage.harness.driver import driver_properties
 from triage.harness.request import FullCompile, PartialCompile, Request
 from triage.harness.run import Run
+from triage.model.diagnosis import Trait
+from triage.model.document import encode
 from triage.model.outcome import Outcome, Status
 
 
@@ -46,15 +51,9 @@ class Work:
     run: Run | None = None
 
     @property
-    def current_run(self) -> Run:
-        """The run that is under way or has just ended."""
-        assert self.run is not None
-        return self.run
-
-    @property
     def active_run(self) -> Run | None:
         """The run that is under way."""
-        return self.run if self.run is not None and self.run.under_way else None
+        return self.run if self.run is not None and self.run.server is not None else None
 
     @property
     def observing(self) -> bool:
@@ -75,8 +74,8 @@ class Work:
         """An empty log that is large enough for the run."""
         return BoundedLog(tail=observe.LOG_TAIL) if self.observing else BoundedLog()
 
-    def message(self, run: Run, limits: dict[str, int], extra_environment: dict[str, str]) -> dict[str, Any]:
-        """The request as the worker reads it. ``limits``: the target's properties."""
+    def message(self, run: Run, extra_environment: dict[str, str]) -> dict[str, Any]:
+        """The request as the worker reads it."""
         case = self.request.case
         return {
             "token": run.token,
@@ -85,7 +84,7 @@ class Work:
             "path": str(case.path.resolve()),
             "kernel": case.name,
             "target": case.target.to_message(),
-            "limits": limits,
+            "limits": driver_properties(case.target),
             "memory_bytes": self.request.limits.memory_bytes,
             "environment": extra_environment,
             **_action_message(self.request),
@@ -102,5 +101,42 @@ def _action_message(request: Request) -> dict[str, Any]:
         case PartialCompile(until=stage):
             message["until"] = stage.value
         case task:
-            message["ir"] = task.to_message()
+            message["ir"] = {"kind": task.kind, **encode(task, exact=True)}
     return message
+
+
+class SecondLook:
+    """Decides when a failed run is followed by another, and remembers which failures were confirmed."""
+
+    def __init__(self) -> None:
+        self._confirmed: set[tuple[str, str, str]] = set()
+
+    def mode(self, request: Request, outcome: Outcome) -> Mode | observe.How | None:
+        """How to run the case again after a forked run; None when the outcome stands as it is."""
+        if outcome.status is Status.TIMEOUT and outcome.pipeline and _observes(request):
+            # A dump shows which pass it is in; MLIR writes no reproducer before a pass has failed.
+            return observe.How.DUMP
+        if outcome.status not in (Status.CRASH, Status.ERROR, Status.SUSPECT) or outcome.killed_from_outside:
+            return None
+        if outcome.pipeline and _observes(request):
+            return observe.first_way(request.toolchain.triton)
+        if outcome.status is Status.ERROR or _fingerprint(request, outcome) in self._confirmed:
+            return None
+        return Mode.FRESH
+
+    def confirm(self, request: Request, outcome: Outcome) -> None:
+        """The failure showed in a fresh process as well; another like it needs no second look."""
+        self._confirmed.add(_fingerprint(request, outcome))
+
+
+def _fingerprint(request: Request, outcome: Outcome) -> tuple[str, str, str]:
+    """Equal for failures of which one confirmation suffices. A bare signal does not identify a bug, so there the kernel
+    has to be the same as well."""
+    diagnosis = logs.diagnose_outcome(outcome, request.case.path)
+    bare = diagnosis is None or diagnosis.kind.has(Trait.WORDLESS)
+    kernel = str(request.case.path) if bare else ""
+    return (request.toolchain.identity, kernel, diagnosis.signature if diagnosis else "")
+
+
+def _observes(request: Request) -> bool:
+    return isinstance(request.action, FullCompile | PartialCompile) and request.action.observe

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from triage.harness import watch
+from triage.harness import processes
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import signal_name
 from triage.harness.limits import Limits
@@ -197,7 +197,7 @@ class Bench:
             if killed_at < float("inf"):
                 continue
             process.timed_out = now > process.deadline
-            process.over_memory = bool(process.pid) and watch.tree_rss_bytes(process.pid) > self._limits.memory_bytes
+            process.over_memory = bool(process.pid) and processes.tree_rss_bytes(process.pid) > self._limits.memory_bytes
             if process.timed_out or process.over_memory:
                 killed_at = now
                 nanny.ask({"op": "kill", "id": process.identity})
