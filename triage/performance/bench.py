@@ -197,7 +197,9 @@ class Bench:
             if killed_at < float("inf"):
                 continue
             process.timed_out = now > process.deadline
-            process.over_memory = bool(process.pid) and processes.tree_rss_bytes(process.pid) > self._limits.memory_bytes
+            process.over_memory = (
+                bool(process.pid) and processes.tree_rss_bytes(process.pid) > self._limits.memory_bytes
+            )
             if process.timed_out or process.over_memory:
                 killed_at = now
                 nanny.ask({"op": "kill", "id": process.identity})
