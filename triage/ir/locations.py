@@ -32,18 +32,14 @@ def aliases(text: str) -> dict[str, str]:
     return dict(reversed(_ALIAS.findall(text)))
 
 
-def resolved(location: str, known: Mapping[str, str]) -> list[SourceLocation]:
+def resolved(location: str, known: Mapping[str, str], depth: int = 0) -> list[SourceLocation]:
     """The locations in the text inside ``loc(…)``, innermost first, with aliases followed."""
-    return _resolved(location, known, 0)
-
-
-def _resolved(location: str, known: Mapping[str, str], depth: int) -> list[SourceLocation]:
     result: list[SourceLocation] = []
     for part in _REFERENCE.split(location):
         if not part.startswith("#loc"):
             result += printed_locations(part)
         elif depth < _DEEPEST and len(result) < _MOST:
-            result += _resolved(known.get(part, ""), known, depth + 1)
+            result += resolved(known.get(part, ""), known, depth + 1)
     return result
 
 

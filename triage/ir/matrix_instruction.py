@@ -46,10 +46,6 @@ def _of_dot(dot: re.Match[str], target: Target) -> TensorCore:
     # Without TF32, a product of fp32 is plain FMA on every NVIDIA target.
     if element == "f32" and not dot["scaled"] and "tf32" not in dot["rest"].lower():
         return TensorCore.NONE
-    return _nvidia(target, rows, columns, element)
-
-
-def _nvidia(target: Target, rows: int, columns: int, element: str) -> TensorCore:
     best = target.gpu.matrix if target.gpu is not None else TensorCore.MMA_SYNC
     # wgmma and tcgen05 take 64 rows and multiples of 8 columns, and no double precision (PTX ISA).
     if best is not TensorCore.MMA_SYNC and rows % 64 == 0 and columns % 8 == 0 and element != "f64":

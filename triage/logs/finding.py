@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from triage.model.diagnosis import Diagnosis, SourceLocation
+from triage.logs import text
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 
 
 class Specificity(IntEnum):
@@ -22,6 +23,11 @@ class Specificity(IntEnum):
     DIAGNOSTIC = 4
     #: The compiler stopped itself here; what it printed before led to this point.
     FATAL = 5
+
+
+def bounded_diagnosis(kind: Kind, headline: str, message: str, **facts: Any) -> Diagnosis:
+    """A diagnosis whose texts have the contract's bounds; ``facts`` are its further fields."""
+    return Diagnosis(kind=kind, headline=text.headline(headline), message=text.message(message), **facts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from triage.ir.locations import users_location
 from triage.logs import diagnostic_lines, text
 from triage.logs.chains import CAUSE
 from triage.logs.episodes import ranked
-from triage.logs.finding import Finding, Specificity
+from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.recognisers import process_end
 from triage.logs.recognisers.out_of_resources import out_of_resources
 from triage.logs.scan import read, root_cause
@@ -29,14 +29,6 @@ _OVER_LIMIT = re.compile(r"^(?P<resource>[\w ]{1,80}): (?P<required>\d{1,15}) > 
 _CODE_GENERATION = frozenset({Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
 
 
-def _printed_chain(errors: tuple[PythonError, ...]) -> Iterator[str]:
-    """The chain as Python prints it, innermost first."""
-    for index, error in enumerate(reversed(errors)):
-        if index:
-            yield from ("", CAUSE, "")
-        yield f"{error.type}: {error.message}".rstrip()
-
-
 def printed_error(log: str) -> Diagnosis | None:
     """The first error that a compiler printed in ``log`` although it went on; None for warnings and remarks."""
     for finding in ranked(read(log).findings):
@@ -45,23 +37,10 @@ def printed_error(log: str) -> Diagnosis | None:
     return None
 
 
-def _timeout(outcome: Outcome) -> Diagnosis:
-    limit = f" within {outcome.limit_s:g} s" if outcome.limit_s else ""
-    stage = f" (stage {outcome.stage.value})" if outcome.stage else ""
-    headline = f"The compile did not end{limit}{stage}"
-    return Diagnosis(kind=Kind.TIMEOUT, headline=headline, message=headline)
-
-
-def _out_of_memory(outcome: Outcome) -> Diagnosis:
-    limit = f" of {outcome.limit_bytes / 2**30:.3g} GiB" if outcome.limit_bytes else ""
-    headline = f"The compile needed more memory than its limit{limit}"
-    return Diagnosis(kind=Kind.OUT_OF_MEMORY, headline=headline, message=headline)
-
-
 def _over_limit(stated: str) -> Diagnosis:
     match = _OVER_LIMIT.match(stated)
     if match is None:
-        return Diagnosis(kind=Kind.OUT_OF_RESOURCES, headline=text.headline(stated), message=text.message(stated))
+        return bounded_diagnosis(Kind.OUT_OF_RESOURCES, stated, stated)
     resource, required, limit = match["resource"], int(match["required"]), int(match["limit"])
     # Triton's own wording, which is what people search for.
     message = f"out of resource: {resource}, Required: {required}, Hardware limit: {limit}"
@@ -75,21 +54,18 @@ def _bare_end(outcome: Outcome) -> Diagnosis:
     if outcome.errors:
         first = outcome.errors[0]
         error = f"{first.type}: {first.message}".rstrip(": \n")
-        return Diagnosis(
-            kind=Kind.PYTHON_EXCEPTION, headline=text.headline(error), message=text.message(error), exception=first.type
-        )
+        return bounded_diagnosis(Kind.PYTHON_EXCEPTION, error, error, exception=first.type)
     code = f" with exit code {outcome.exit_code}" if outcome.exit_code is not None else ""
-    return Diagnosis(
-        kind=Kind.UNKNOWN,
-        headline=f"The compile ended{code} and printed nothing",
-        message=text.message("\n".join(outcome.log.rstrip().split("\n")[-20:])) or f"ended{code}",
-    )
+    message = "\n".join(outcome.log.rstrip().split("\n")[-20:]).strip("\n") or f"ended{code}"
+    return bounded_diagnosis(Kind.UNKNOWN, f"The compile ended{code} and printed nothing", message)
 
 
 def _lines(outcome: Outcome) -> Iterator[str]:
-    yield outcome.log
-    yield ""
-    yield from _printed_chain(outcome.errors)
+    """The log, and the chain of exceptions as Python prints it, innermost first."""
+    yield from (outcome.log, "")
+    for index, error in enumerate(reversed(outcome.errors)):
+        yield from ("", CAUSE, "") if index else ()
+        yield f"{error.type}: {error.message}".rstrip()
 
 
 def _from_text(outcome: Outcome) -> tuple[Finding | None, str | None]:
@@ -114,13 +90,17 @@ def _is_process_end(finding: Finding) -> bool:
 def _decided(outcome: Outcome) -> Diagnosis | None:
     """The diagnosis where the harness's facts decide, regardless of what was printed."""
     if outcome.killed_from_outside:
-        headline = f"Killed from outside{f' by {outcome.signal}' if outcome.signal else ''}"
-        return Diagnosis(kind=Kind.KILLED, headline=headline, message=headline)
-    if outcome.status is Status.TIMEOUT:
-        return _timeout(outcome)
-    if outcome.status is Status.OUT_OF_MEMORY:
-        return _out_of_memory(outcome)
-    return _over_limit(outcome.over_limit) if outcome.over_limit else None
+        kind, headline = Kind.KILLED, f"Killed from outside{f' by {outcome.signal}' if outcome.signal else ''}"
+    elif outcome.status is Status.TIMEOUT:
+        limit = f" within {outcome.limit_s:g} s" if outcome.limit_s else ""
+        stage = f" (stage {outcome.stage.value})" if outcome.stage else ""
+        kind, headline = Kind.TIMEOUT, f"The compile did not end{limit}{stage}"
+    elif outcome.status is Status.OUT_OF_MEMORY:
+        limit = f" of {outcome.limit_bytes / 2**30:.3g} GiB" if outcome.limit_bytes else ""
+        kind, headline = Kind.OUT_OF_MEMORY, f"The compile needed more memory than its limit{limit}"
+    else:
+        return _over_limit(outcome.over_limit) if outcome.over_limit else None
+    return Diagnosis(kind=kind, headline=headline, message=headline)
 
 
 def _failure(outcome: Outcome) -> tuple[Diagnosis, tuple[SourceLocation, ...]]:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 
-from triage.logs import text
-from triage.logs.finding import Finding, Specificity
+from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.frontend_texts import is_frontends
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Kind
 
 #: Lines, and characters of each, beyond which a text is not a quotation.
 MAX_LINES = 8
@@ -41,8 +40,5 @@ def quoted(lines: list[str]) -> Finding | None:
         message = line.strip().strip("\"'> ") if not line.strip().startswith("'") else line.strip()
         if len(message) <= _MAX_LINE and (kind := _kind(message)):
             stage = "source" if kind is Kind.FRONTEND_ERROR else None
-            diagnosis = Diagnosis(
-                kind=kind, headline=text.headline(message), message=text.message(message), stage=stage
-            )
-            return Finding(diagnosis, Specificity.DIAGNOSTIC, position)
+            return Finding(bounded_diagnosis(kind, message, message, stage=stage), Specificity.DIAGNOSTIC, position)
     return None

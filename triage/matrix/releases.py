@@ -120,7 +120,7 @@ def _end(word: str, text: str) -> tuple[int, ...]:
         return numbers(text)
     near = ", ".join(nearest(text, RELEASES))
     raise InputError(
-        f"--triton {word}: {text} is no release that triage knows (near it: {near}); "
+        f"--triton {word}: {text} is not a release that triage knows (near it: {near}); "
         f"name one that is newer by itself, as in --triton {RELEASES[0]}..,{text}"
     )
 

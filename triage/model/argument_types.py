@@ -56,21 +56,21 @@ class ArgumentType:
 
     def integer_range(self) -> tuple[int, int]:
         """The least and the greatest value of an integer element. One bit holds 0 and 1, signed or not."""
-        found = _INTEGER.fullmatch(self.element)
-        bits = int(found["bits"]) if found else 1
-        if bits == 1:
-            return 0, 1
-        return (-(1 << bits - 1), (1 << bits - 1) - 1) if found and found["sign"] == "i" else (0, (1 << bits) - 1)
+        match = _INTEGER.fullmatch(self.element)
+        bits = int(match["bits"]) if match else 1
+        if match and match["sign"] == "i" and bits > 1:
+            return -(1 << bits - 1), (1 << bits - 1) - 1
+        return 0, (1 << bits) - 1
 
 
 def argument_type(text: str) -> ArgumentType | None:
     """Take a type of a signature apart; None for one whose values cannot be made here: a pointer to pointers, a TMA
     descriptor without a tile, an im2col descriptor, an element that torch does not have."""
-    if found := _POINTER.fullmatch(text):
-        made = ArgumentType(Form.POINTER, found["element"])
-    elif found := _DESCRIPTOR.fullmatch(text):
-        block = tuple(int(extent) for extent in found["block"].split(","))
-        made = ArgumentType(Form.DESCRIPTOR, found["element"], block)
+    if match := _POINTER.fullmatch(text):
+        type_ = ArgumentType(Form.POINTER, match["element"])
+    elif match := _DESCRIPTOR.fullmatch(text):
+        block = tuple(int(extent) for extent in match["block"].split(","))
+        type_ = ArgumentType(Form.DESCRIPTOR, match["element"], block)
     else:
-        made = ArgumentType(Form.FLOAT if text in MANTISSA_BITS else Form.INTEGER, text)
-    return made if made.element in ELEMENT_BYTES else None
+        type_ = ArgumentType(Form.FLOAT if text in MANTISSA_BITS else Form.INTEGER, text)
+    return type_ if type_.element in ELEMENT_BYTES else None

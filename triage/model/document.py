@@ -174,19 +174,19 @@ class DocumentField:
 def document_fields(cls: Any, exact: bool = False) -> tuple[DocumentField, ...]:
     """The fields that documents of a dataclass have; with ``exact`` the dataclass's own."""
     hints = get_type_hints(cls, include_extras=True)
-    found = []
+    documented = []
     for own in fields(cls):
         shape = Shape.of(hints[own.name])
         path = (own.name,) if exact else tuple((shape.doc.name or own.name).split("."))
         has_default = own.default is not MISSING or own.default_factory is not MISSING
         if exact or not shape.doc.hidden:
-            found.append(DocumentField(own.name, path, shape, has_default))
+            documented.append(DocumentField(own.name, path, shape, has_default))
     for name, member in () if exact else vars(cls).items():
         returned = get_type_hints(member.fget, include_extras=True)["return"] if isinstance(member, property) else None
         if get_origin(returned) is Annotated:
             shape = Shape.of(returned)
-            found.append(DocumentField(name, (shape.doc.name or name,), shape, True, derived=True))
-    return tuple(found)
+            documented.append(DocumentField(name, (shape.doc.name or name,), shape, True, derived=True))
+    return tuple(documented)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ that a hostile case cannot take long or give a number that no argument and no gr
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
@@ -60,16 +61,13 @@ def names(tree: ast.expr) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
 
 
-def _floor_divide(dividend: int, divisor: int) -> int:
-    if divisor == 0:
-        raise BadExpression(f"{dividend} // 0 has no value")
-    return dividend // divisor
+def _dividing(symbol: str, divide: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    def checked(dividend: int, divisor: int) -> int:
+        if divisor == 0:
+            raise BadExpression(f"{dividend} {symbol} 0 has no value")
+        return divide(dividend, divisor)
 
-
-def _remainder(dividend: int, divisor: int) -> int:
-    if divisor == 0:
-        raise BadExpression(f"{dividend} % 0 has no value")
-    return dividend % divisor
+    return checked
 
 
 def _cdiv(dividend: int, divisor: int) -> int:
@@ -86,11 +84,11 @@ def _next_power_of_2(value: int) -> int:
 
 _OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = MappingProxyType(
     {
-        ast.Add: lambda left, right: left + right,
-        ast.Sub: lambda left, right: left - right,
-        ast.Mult: lambda left, right: left * right,
-        ast.FloorDiv: _floor_divide,
-        ast.Mod: _remainder,
+        ast.Add: operator.add,
+        ast.Sub: operator.sub,
+        ast.Mult: operator.mul,
+        ast.FloorDiv: _dividing("//", operator.floordiv),
+        ast.Mod: _dividing("%", operator.mod),
     }
 )
 _FUNCTIONS: Mapping[str, Callable[..., int]] = MappingProxyType(
@@ -102,12 +100,10 @@ _ARGUMENTS = {"cdiv": (2, 2), "min": (2, 8), "max": (2, 8), "next_power_of_2": (
 
 def _check(tree: ast.expr) -> None:
     match tree:
-        case ast.Constant(value=bool()):
-            raise BadExpression(f"{tree.value!r} is not an integer")
-        case ast.Constant(value=int()) | ast.Name():
+        case ast.Constant(value=value) if type(value) is not int:
+            raise BadExpression(f"{value!r} is not an integer")
+        case ast.Constant() | ast.Name():
             return
-        case ast.Constant():
-            raise BadExpression(f"{tree.value!r} is not an integer")
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             _check(operand)
         case ast.BinOp(op=ast.Div()):

@@ -141,8 +141,8 @@ def _check_tensor(value: Any, type_: ArgumentType, field: str, bad: Any) -> None
 
 def _check_grid(value: Any, bad: Any) -> None:
     if not isinstance(value, list) or not 1 <= len(value) <= 3:
-        found = "nothing" if value is None else repr(value)
-        raise bad("inputs.grid", f"expected a list of 1 to 3 sizes such as ['cdiv(M, BLOCK_M)'], found {found}")
+        shown = "nothing" if value is None else repr(value)
+        raise bad("inputs.grid", f"expected a list of 1 to 3 sizes such as ['cdiv(M, BLOCK_M)'], found {shown}")
     for extent in value:
         _check_integer(extent, "inputs.grid", bad)
 

@@ -17,7 +17,7 @@ class Progress:
     warn: Callable[[str], None] = lambda line: None
     note: Callable[[str], None] = lambda line: None
     step: Callable[[str], None] = lambda line: None
-    tried: Callable[[int, int], None] = lambda tried, found: None
+    tried: Callable[[int, int], None] = lambda compiled, working: None
     timing: Callable[[int, int], None] = lambda done, of: None
 
     def caveats(self, targets: Iterable[Target]) -> None:

@@ -36,9 +36,9 @@ _SERIOUS_SPILL = 256
 def order(suggestions: Iterable[Suggestion], meant: FastPath) -> list[Suggestion]:
     """Best first. ``meant`` is what the failing configuration was meant to get; without a class in it, the best class
     that a suggestion for the same target reached is the measure. Equal ones keep their order."""
-    found = list(suggestions)
-    reference = _SPEED[meant.tensor_core] if meant.tensor_core is not None else _best(found)
-    fewest_copies = min((s.resources.register_copies for s in found if s.resources), default=0)
+    candidates = list(suggestions)
+    reference = _SPEED[meant.tensor_core] if meant.tensor_core is not None else _best(candidates)
+    fewest_copies = min((s.resources.register_copies for s in candidates if s.resources), default=0)
 
     def key(suggestion: Suggestion) -> tuple[int, int, int, bool, int, float, float, int]:
         resources = suggestion.resources
@@ -59,7 +59,7 @@ def order(suggestions: Iterable[Suggestion], meant: FastPath) -> list[Suggestion
         elsewhere = int("target" in suggestion.changes)
         return elsewhere, lost, spills, doubtful, int(waits), penalty, suggestion.distance, resources.registers or 0
 
-    return sorted(found, key=key)
+    return sorted(candidates, key=key)
 
 
 def _spilled(resources: Resources) -> int:
@@ -101,16 +101,12 @@ def _penalty(name: str, value: object, steers: bool) -> float:
     if name == "target":
         return 6.0
     if isinstance(value, str):
-        return _text_penalty(value)
+        if value.startswith(("*", "tensordesc<")):
+            return 5.0
+        return 4.0 if dtype_text(value) is not None else 3.0
     if name in _OPTIONS or (steers and isinstance(value, bool)):
         return 0.0
     return 2.0 if isinstance(value, bool) else 1.0
-
-
-def _text_penalty(value: str) -> float:
-    if value.startswith(("*", "tensordesc<")):
-        return 5.0
-    return 4.0 if dtype_text(value) is not None else 3.0
 
 
 def note(resources: Resources, meant: FastPath, target: Target) -> str:
@@ -147,13 +143,13 @@ def _occupancy(resources: Resources, target: Target) -> str:
     """How many blocks an SM holds, and what keeps it from holding more."""
     if not resources.threads or resources.registers is None:
         return ""
-    found = occupancy.of(
+    held = occupancy.of(
         shared_bytes=resources.shared_bytes, registers=resources.registers, threads=resources.threads, target=target
     )
-    if found is None or found.blocks_per_sm < 1:
+    if held is None or held.blocks_per_sm < 1:
         return ""
     unit = "an SM" if target.backend == "cuda" else "a compute unit"
-    return f"{found.blocks_per_sm} block{'s' * (found.blocks_per_sm > 1)} {unit} (limited by {found.limited_by})"
+    return f"{held.blocks_per_sm} block{'s' * (held.blocks_per_sm > 1)} {unit} (limited by {held.limited_by})"
 
 
 def _class_in_words(now: TensorCore, expected: TensorCore | None) -> str:

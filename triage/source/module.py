@@ -72,17 +72,17 @@ class Module:
 
     def before(self, node: Node, text: str) -> Edit:
         """Insert text directly before a node."""
-        start, _ = self.span(node)
+        start = self.span(node)[0]
         return Edit(start, start, text)
 
     def after(self, node: Node, text: str) -> Edit:
         """Insert text directly after a node."""
-        _, end = self.span(node)
+        end = self.span(node)[1]
         return Edit(end, end, text)
 
-    def swap(self, one: Node, other: Node) -> tuple[Edit, Edit]:
+    def swap(self, left: Node, right: Node) -> tuple[Edit, Edit]:
         """Exchange the texts of two nodes."""
-        return self.replace(one, self.segment(other)), self.replace(other, self.segment(one))
+        return self.replace(left, self.segment(right)), self.replace(right, self.segment(left))
 
     def operand(self, node: ast.expr) -> str:
         """An expression's text, in parentheses where it needs them as an operand of any operator."""

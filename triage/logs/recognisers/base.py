@@ -8,9 +8,9 @@ from typing import Any
 
 from triage.ir.locations import users_location
 from triage.logs import text
-from triage.logs.finding import Finding, Specificity
+from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
+from triage.model.diagnosis import Kind, SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,6 @@ def finding(
 ) -> Finding:
     """A finding at the window's line, with bounded texts; the message is that line unless stated. ``facts`` are further
     fields of the diagnosis."""
-    diagnosis = Diagnosis(
-        kind=kind,
-        headline=text.headline(headline),
-        message=text.message(message or window.line.strip()),
-        source=users_location(locations),
-        notes=text.notes(notes or []),
-        **facts,
-    )
+    facts |= {"source": users_location(locations), "notes": text.notes(notes or [])}
+    diagnosis = bounded_diagnosis(kind, headline, message or window.line.strip(), **facts)
     return Finding(diagnosis, specificity, window.position, locations, extent)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from triage.logs import text
-from triage.logs.finding import Finding, Specificity
+from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
@@ -28,15 +27,9 @@ RESOURCES = ("shared memory", "tensor memory", "threads", "registers")
 
 def out_of_resources(resource: str, required: int, limit: int, message: str) -> Diagnosis:
     """The diagnosis for a resource of which ``required`` is needed and ``limit`` available."""
-    return Diagnosis(
-        kind=Kind.OUT_OF_RESOURCES,
-        headline=text.headline(f"Out of {resource}: {required} required, the hardware's limit is {limit}"),
-        message=text.message(message),
-        resource=resource,
-        required=required,
-        limit=limit,
-        stage="load",
-    )
+    headline = f"Out of {resource}: {required} required, the hardware's limit is {limit}"
+    numbers = {"resource": resource, "required": required, "limit": limit}
+    return bounded_diagnosis(Kind.OUT_OF_RESOURCES, headline, message, stage="load", **numbers)
 
 
 def _read(window: Window) -> Finding | None:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 
-from triage.logs import text
-from triage.logs.finding import Finding, Specificity
+from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
@@ -62,7 +61,7 @@ _TEXTS = (
 def ended_by(signal: str, message: str) -> Diagnosis:
     """The diagnosis of a process when only the signal is known."""
     kind, shown = SIGNALS.get(signal, (Kind.UNKNOWN, f"The process was ended by {signal}"))
-    return Diagnosis(kind=kind, headline=text.headline(shown), message=text.message(message))
+    return bounded_diagnosis(kind, shown, message)
 
 
 def _read(window: Window) -> Finding | None:
