@@ -69,7 +69,7 @@ def running(tmp_path: Path, traces: Traces, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_ctrl_c_ends_everything_with_130(running: subprocess.Popen[str], traces: Traces) -> None:
     os.killpg(running.pid, signal.SIGINT)
-    output, errors = running.communicate(timeout=10)
+    output, errors = running.communicate(timeout=60)
     assert running.returncode == 130, errors
     assert output == ""
     assert errors.strip().splitlines()[-1] == "triage: interrupted"
@@ -82,6 +82,6 @@ def test_a_kill_of_triage_itself_leaves_nothing(
 ) -> None:
     """The nanny outlives it, for as long as it takes to clear up."""
     running.send_signal(number)
-    running.communicate(timeout=10)
+    running.communicate(timeout=60)
     assert running.returncode == -number
     traces.assert_gone()
