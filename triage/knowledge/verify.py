@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -54,7 +53,7 @@ def run(
     done: Callable[[str], None] = lambda line: None,
 ) -> Observed:
     """Compile every variant of every reproducer with every toolchain, in parallel. Raises InputError."""
-    tables: dict[str, dict[str, dict[str, Observation]]] = defaultdict(lambda: defaultdict(dict))
+    tables: dict[str, dict[str, dict[str, Observation]]] = {}
     failures = []
     undecided = []
     requests = list(_requests(folders, list(toolchains), limits, use_cache))
@@ -64,12 +63,11 @@ def run(
             undecided.append(f"{name} ({variant}) on Triton {release}: {attempt.result.reason}")
             continue
         observation = observe(attempt.result, attempt.diagnosis)
-        tables[name][variant][release] = observation
+        tables.setdefault(name, {}).setdefault(variant, {})[release] = observation
         if variant == CASE and observation.behaviour is Behaviour.FAILS and attempt.diagnosis is not None:
             failures.append(Failure(name, attempt.request.case, release, attempt.diagnosis, is_own))
         done(f"{number} of {len(requests)}: {name} ({variant}) on Triton {release}")
-    plain = {name: {variant: dict(table) for variant, table in rows.items()} for name, rows in tables.items()}
-    return Observed(plain, tuple(failures), tuple(undecided))
+    return Observed(tables, tuple(failures), tuple(undecided))
 
 
 def contradictions(failures: Iterable[Failure], entries: Iterable[Entry]) -> list[str]:

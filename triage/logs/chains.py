@@ -44,11 +44,6 @@ def has_reason(diagnosis: Diagnosis) -> bool:
     return not any(name in first for name in FRONTEND_ERRORS)
 
 
-def _headline_of(inner: Diagnosis, outer: Diagnosis) -> bool:
-    """True when the inner exception is more informative than the outer one."""
-    return not has_reason(outer) or has_reason(inner)
-
-
 def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
     """One finding for two linked exceptions."""
     frontend = Kind.FRONTEND_ERROR in (inner.diagnosis.kind, outer.diagnosis.kind)
@@ -59,7 +54,8 @@ def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
             main = other
         diagnosis = replace(main.diagnosis, exception=outer.diagnosis.exception)
         return replace(main, diagnosis=diagnosis, foreign=inner.foreign and outer.foreign)
-    inner_explains = (is_cause or not has_reason(outer.diagnosis)) and _headline_of(inner.diagnosis, outer.diagnosis)
+    # The inner exception explains an outer one without a reason, or is its explicit cause and has a reason itself.
+    inner_explains = not has_reason(outer.diagnosis) or (is_cause and has_reason(inner.diagnosis))
     main = inner if inner_explains else outer
     kind = main.diagnosis.kind
     # Failures of ptxas, assertions and the like keep their own kind inside a CompilationError.

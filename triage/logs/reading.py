@@ -49,14 +49,9 @@ def _encoding(start: bytes) -> str | None:
 def _of_stream(stream: BinaryIO) -> Iterator[bytes]:
     piece = stream.read(BLOCK) or b""
     encoding = _encoding(piece)
-    if encoding is None:
-        while piece:
-            yield piece
-            piece = stream.read(BLOCK) or b""
-        return
-    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace") if encoding else None
     while piece:
-        yield decoder.decode(piece).encode("utf-8", "replace")
+        yield decoder.decode(piece).encode("utf-8", "replace") if decoder else piece
         piece = stream.read(BLOCK) or b""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from triage.logs.dump import Dump
 
@@ -50,22 +51,16 @@ def windows(lines: Iterable[Line]) -> Iterator[Window]:
     after: deque[str] = deque()
     waiting: deque[Line] = deque()
 
-    def first() -> Window:
-        line = waiting.popleft()
-        after.popleft()
-        return Window(line.position, line.text, before, after, line.dump)
-
-    for line in lines:
-        while waiting and (line.before is not None or len(waiting) > LINES_AFTER):
-            window = first()
-            yield window
-            before.append(window.line)
+    for line in chain(lines, [None]):
+        while waiting and (line is None or line.before is not None or len(waiting) > LINES_AFTER):
+            first = waiting.popleft()
+            after.popleft()
+            yield Window(first.position, first.text, before, after, first.dump)
+            before.append(first.text)
+        if line is None:
+            return
         if line.before is not None:
             before.clear()
             before.extend(line.before)
         waiting.append(line)
         after.append(line.text)
-    while waiting:
-        window = first()
-        yield window
-        before.append(window.line)

@@ -84,14 +84,6 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
-    """A generation of architectures. ``year``: when its first product was announced."""
-
-    name: str
-    year: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class Architecture:
     """A row. ``name`` is the compute capability times ten, or the gfx name.
 
@@ -104,7 +96,7 @@ class Architecture:
 
     backend: str
     name: str
-    generation: Generation
+    generation: str
     warp_size: int
     matrix: TensorCore
     matrix_version: int
@@ -150,7 +142,7 @@ def _part(name: str, multiprocessors: int, memory_gib: int) -> Product:
 
 def _nvidia(
     name: str,
-    generation: Generation,
+    generation: str,
     matrix: TensorCore,
     block: BlockLimits | None,
     sm: Multiprocessor | None,
@@ -162,9 +154,8 @@ def _nvidia(
     return Architecture("cuda", name, generation, 32, matrix, 0, fp8, block, sm, product, typical)
 
 
-_VOLTA, _TURING, _AMPERE = Generation("Volta", 2017), Generation("Turing", 2018), Generation("Ampere", 2020)
-_ADA, _HOPPER, _BLACKWELL = Generation("Ada Lovelace", 2022), Generation("Hopper", 2022), Generation("Blackwell", 2024)
-_UNKNOWN = Generation("not announced", None)
+_VOLTA, _TURING, _AMPERE, _ADA, _HOPPER, _BLACKWELL = "Volta", "Turing", "Ampere", "Ada Lovelace", "Hopper", "Blackwell"
+_UNKNOWN = "not announced"
 _MMA, _WGMMA, _TCGEN = TensorCore.MMA_SYNC, TensorCore.WGMMA, TensorCore.TCGEN05
 
 _HOPPER_BLOCK = BlockLimits(227 * 1024, f"{_GUIDE}; {_CLUSTERS}", cluster_blocks=16)
@@ -208,7 +199,7 @@ def _wgp(registers: int, granule: int, waves: int = 16) -> Multiprocessor:
 
 def _amd(
     names: str,
-    generation: Generation,
+    generation: str,
     matrix: TensorCore,
     version: int,
     block: BlockLimits,
@@ -255,24 +246,22 @@ _GFX9_UNIFIED = BlockLimits(64 * 1024, _CDNA, registers=512)
 _GFX950_BLOCK = BlockLimits(160 * 1024, _CDNA4, registers=512)
 _GFX10_BLOCK = BlockLimits(64 * 1024, _RDNA, registers=256)
 _GFX1250_BLOCK = BlockLimits(320 * 1024, _GFX1250, registers=1024)
-_CDNA3_CHIPS, _CDNA4_CHIPS = Generation("CDNA 3", 2023), Generation("CDNA 4", 2025)
-_RDNA3, _RDNA35, _RDNA4 = Generation("RDNA 3", 2022), Generation("RDNA 3.5", 2024), Generation("RDNA 4", 2025)
 
 _AMD = (
-    *_amd("900 902 904 906 909 90c", Generation("GCN 5", 2017), _NONE, 0, _GFX9, _cu(256, 4, 10)),
-    *_amd("908", Generation("CDNA", 2020), _MFMA, 1, _GFX9, _cu(256, 4, 10)),
-    *_amd("90a", Generation("CDNA 2", 2021), _MFMA, 2, _GFX9_UNIFIED, _cu(512, 8, 8), typical="gfx90a"),
-    *_amd("940 941 942", _CDNA3_CHIPS, _MFMA, 3, _GFX9_UNIFIED, _cu(512, 8, 8), fp8=_FNUZ, typical="gfx942"),
-    *_amd("950", _CDNA4_CHIPS, _MFMA, 4, _GFX950_BLOCK, _cu(512, 8, 8, 160, lds=1280), fp8=_OCP, typical="gfx950"),
-    *_amd("1010 1011 1012 1013", Generation("RDNA", 2019), _NONE, 0, _GFX10_BLOCK, _wgp(1024, 8, 20)),
-    *_amd("1030 1031 1032 1033 1034 1035 1036", Generation("RDNA 2", 2020), _NONE, 0, _GFX10_BLOCK, _wgp(1024, 16)),
-    *_amd("1100 1101", _RDNA3, _WMMA, 1, _GFX10_BLOCK, _wgp(1536, 24), typical="gfx1100"),
-    *_amd("1102 1103", _RDNA3, _WMMA, 1, _GFX10_BLOCK, _wgp(1024, 16)),
-    *_amd("1151", _RDNA35, _WMMA, 1, _GFX10_BLOCK, _wgp(1536, 24)),
-    *_amd("1150 1152 1153 1154", _RDNA35, _WMMA, 1, _GFX10_BLOCK, _wgp(1024, 16)),
+    *_amd("900 902 904 906 909 90c", "GCN 5", _NONE, 0, _GFX9, _cu(256, 4, 10)),
+    *_amd("908", "CDNA", _MFMA, 1, _GFX9, _cu(256, 4, 10)),
+    *_amd("90a", "CDNA 2", _MFMA, 2, _GFX9_UNIFIED, _cu(512, 8, 8), typical="gfx90a"),
+    *_amd("940 941 942", "CDNA 3", _MFMA, 3, _GFX9_UNIFIED, _cu(512, 8, 8), fp8=_FNUZ, typical="gfx942"),
+    *_amd("950", "CDNA 4", _MFMA, 4, _GFX950_BLOCK, _cu(512, 8, 8, 160, lds=1280), fp8=_OCP, typical="gfx950"),
+    *_amd("1010 1011 1012 1013", "RDNA", _NONE, 0, _GFX10_BLOCK, _wgp(1024, 8, 20)),
+    *_amd("1030 1031 1032 1033 1034 1035 1036", "RDNA 2", _NONE, 0, _GFX10_BLOCK, _wgp(1024, 16)),
+    *_amd("1100 1101", "RDNA 3", _WMMA, 1, _GFX10_BLOCK, _wgp(1536, 24), typical="gfx1100"),
+    *_amd("1102 1103", "RDNA 3", _WMMA, 1, _GFX10_BLOCK, _wgp(1024, 16)),
+    *_amd("1151", "RDNA 3.5", _WMMA, 1, _GFX10_BLOCK, _wgp(1536, 24)),
+    *_amd("1150 1152 1153 1154", "RDNA 3.5", _WMMA, 1, _GFX10_BLOCK, _wgp(1024, 16)),
     *_amd("1170 1171 1172", _UNKNOWN, _WMMA, 2, _GFX10_BLOCK, _wgp(1024, 16), fp8=_OCP),
-    *_amd("1200 1201", _RDNA4, _WMMA, 2, _GFX10_BLOCK, _wgp(1536, 24), fp8=_OCP, typical="gfx1201"),
-    *_amd("1250 1251", Generation("gfx1250", 2026), _WMMA, 3, _GFX1250_BLOCK, None, fp8=_OCP),
+    *_amd("1200 1201", "RDNA 4", _WMMA, 2, _GFX10_BLOCK, _wgp(1536, 24), fp8=_OCP, typical="gfx1201"),
+    *_amd("1250 1251", "gfx1250", _WMMA, 3, _GFX1250_BLOCK, None, fp8=_OCP),
 )
 
 _MOST_MAJORS_AHEAD = 4

@@ -14,10 +14,9 @@ import secrets
 import selectors
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 from triage.harness import processes
@@ -57,7 +56,7 @@ def bench(
     launches that do the same work can be compared; by default the first case that has inputs. ``doing`` is called
     before each case with the number of cases done and in all. Raises EnvironmentFault when no process can be started.
     """
-    with Bench(limits, problem) as running:
+    with closing(Bench(limits, problem)) as running:
         for done, (key, case, toolchain) in enumerate(cases):
             doing(done, len(cases))
             yield key, running.measure(case, toolchain)
@@ -83,7 +82,7 @@ class _Process:
 
 
 class Bench:
-    """Shared state of the measurements: the nanny, and the reference outputs. A context manager."""
+    """Shared state of the measurements: the nanny, and the reference outputs."""
 
     def __init__(self, limits: Limits, problem: Case | None = None) -> None:
         self._limits = limits
@@ -99,12 +98,8 @@ class Bench:
             with suppress(BadInputs):
                 self._problem = _plan(problem).problem()
 
-    def __enter__(self) -> Bench:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End the processes."""
         self._tree.close()
         self._selector.close()
 

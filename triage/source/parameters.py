@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
 from triage.source.functions import defaults, parameters
 from triage.source.module import argument, called
@@ -141,8 +141,7 @@ class _FactsVisitor(ast.NodeVisitor):
             self.visit(statement)
 
     def names(self, node: ast.AST) -> set[str]:
-        used = (child.id for child in ast.walk(node) if isinstance(child, ast.Name))
-        return {self.renames[name] for name in used if name in self.renames}
+        return {self.renames[name] for name in _all_names(node) if name in self.renames}
 
     def name(self, node: ast.AST | None) -> str | None:
         return self.renames.get(node.id) if isinstance(node, ast.Name) else None
@@ -168,11 +167,12 @@ class _FactsVisitor(ast.NodeVisitor):
     def visit_Assign(self, node: ast.Assign) -> None:
         reads = any(called(child) == "load" for child in ast.walk(node.value))
         if self._is_position(node.value) and not reads:
-            self.positions |= {child.id for target in node.targets for child in ast.walk(target) if _is_name(child)}
+            for target in node.targets:
+                self.positions |= _all_names(target)
         self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> None:
-        self.positions |= {child.id for child in ast.walk(node.target) if _is_name(child)}
+        self.positions |= _all_names(node.target)
         if isinstance(node.iter, ast.Call) and len(node.iter.args) == 3:
             self.facts.steps |= self.names(node.iter.args[2])
         self.generic_visit(node)
@@ -188,18 +188,13 @@ class _FactsVisitor(ast.NodeVisitor):
             for child in ast.walk(node)
         )
 
-    def visit_If(self, node: ast.If) -> None:
-        self._guard(node.test, node)
-        self.generic_visit(node)
-
-    def visit_IfExp(self, node: ast.IfExp) -> None:
-        self._guard(node.test, node)
-        self.generic_visit(node)
-
-    def _guard(self, test: ast.expr, around: ast.stmt | ast.expr) -> None:
-        if names := self.names(test):
+    def visit_If(self, node: ast.If | ast.IfExp) -> None:
+        if names := self.names(node.test):
             self.facts.decides |= names
-            self.facts._guards.append((around.lineno, around.end_lineno or around.lineno, names))
+            self.facts._guards.append((node.lineno, node.end_lineno or node.lineno, names))
+        self.generic_visit(node)
+
+    visit_IfExp = visit_If  # noqa: N815 - the name that ast.NodeVisitor looks up
 
     def visit_Compare(self, node: ast.Compare) -> None:
         sides = [node.left, *node.comparators]
@@ -272,8 +267,8 @@ class _FactsVisitor(ast.NodeVisitor):
             self.facts.descriptors.append((pointer, tuple(extent for extent in extents if extent is not None)))
 
 
-def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
-    return isinstance(node, ast.Name)
+def _all_names(node: ast.AST) -> set[str]:
+    return {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
 
 
 def _constants(node: ast.expr) -> Iterator[Any]:
