@@ -52,11 +52,7 @@ class SourceSize(Documented):
     @classmethod
     def of(cls, specimen: Specimen) -> SourceSize:
         """The size of a specimen."""
-        try:
-            lines = body_lines(specimen.text, specimen.case.name)
-        except SyntaxError:
-            lines = 0
-        return cls(tokens(specimen.text), lines)
+        return cls(tokens(specimen.text), body_lines(specimen.text, specimen.case.name))
 
 
 @dataclass(frozen=True, slots=True)

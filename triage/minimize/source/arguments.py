@@ -21,18 +21,19 @@ def constants(view: View) -> list[SourcePatch]:
     if kernel is None:
         return []
     case, patches = view.specimen.case, []
+    stored = {node.id for node in stored_names(kernel)}
     for argument in parameters(kernel):
         name = argument.arg
+        type_ = str(case.signature.get(name, "*"))
+        literals: list[str] = []
         if name in case.constexprs:
             literals = [literal(case.constexprs[name])]
-        elif str(case.signature.get(name, "*")).startswith(("i", "u", "fp", "bf")):
-            literals = ["1", "0"] if str(case.signature[name])[0] in "iu" else ["1.0"]
-        else:
-            continue
-        removal = without_parameter(view, kernel, argument)
-        for text in literals:
-            edits = [view.module.replace(use, text) for use in uses(kernel.body, name)]
-            if not _stored(kernel, name):
+        elif type_.startswith(("i", "u", "fp", "bf")):
+            literals = ["1", "0"] if type_[0] in "iu" else ["1.0"]
+        if name not in stored:
+            removal = without_parameter(view, kernel, argument)
+            for text in literals:
+                edits = [view.module.replace(use, text) for use in uses(kernel.body, name)]
                 patches.append(SourcePatch((removal, *edits), (name,)))
     return patches
 
@@ -86,7 +87,7 @@ def _without(
         values = [node.value if isinstance(node, ast.keyword) else node for _, node in passed]
         if len({ast.unparse(value) for value in values}) != 1 or not isinstance(values[0], ast.Constant):
             return None
-        if _stored(helper, argument.arg):
+        if any(node.id == argument.arg for node in stored_names(helper)):
             return None
         edits += [view.module.replace(read, ast.unparse(values[0])) for read in reads]
     for call, node in passed:
@@ -101,23 +102,18 @@ def _without(
 def plain(view: View) -> list[SourcePatch]:
     """Remove annotations that the case states as well, default values, and line breaks between parameters."""
     patches = []
+    text, span = view.specimen.text, view.module.span
     for function in view.functions:
-        text, (start, _) = view.specimen.text, view.module.span(function)
-        head = function.returns or function.body[0]
-        closing = text.rindex(")", start, view.module.span(head)[0])
-        patches.append(SourcePatch((Edit(text.index("(", start) + 1, closing, ast.unparse(function.args)),)))
+        start, first = span(function)[0], span(function.returns or function.body[0])[0]
+        edits = [Edit(text.index("(", start) + 1, text.rindex(")", start, first), ast.unparse(function.args))]
         for argument in parameters(function):
             if argument.annotation is not None and "constexpr" not in ast.unparse(argument.annotation):
-                start, _ = view.module.span(argument)
-                end = view.module.span(argument.annotation)[1]
-                patches.append(SourcePatch((Edit(start, end, argument.arg),)))
+                edits.append(Edit(span(argument)[0], span(argument.annotation)[1], argument.arg))
         if function.returns is not None:
-            start, end = view.module.span(function.returns)
-            arrow = view.specimen.text.rindex("->", 0, start)
-            patches.append(SourcePatch((Edit(len(view.specimen.text[:arrow].rstrip()), end, ""),)))
-        for argument, default in defaults(function):
-            start, end = view.module.span(argument)[1], view.module.span(default)[1]
-            patches.append(SourcePatch((Edit(start, end, ""),)))
+            start, end = span(function.returns)
+            edits.append(Edit(len(text[: text.rindex("->", 0, start)].rstrip()), end, ""))
+        edits += [Edit(span(argument)[1], span(default)[1], "") for argument, default in defaults(function)]
+        patches += [SourcePatch((edit,)) for edit in edits]
     return patches
 
 
@@ -131,36 +127,18 @@ def literal(value: Any) -> str:
     return repr(value)
 
 
-def swaps(view: View) -> list[SourcePatch]:
-    """Replace every read of one local name or argument by another: two loads become one, two pointers too."""
+def swaps(view: View, single: bool) -> list[SourcePatch]:
+    """Replace one local name or argument by another, so that two loads or pointers become one: every read of it, or
+    with ``single`` one of several."""
     patches: list[SourcePatch] = []
     for function in view.functions:
-        order = [argument.arg for argument in parameters(function)]
-        order = list(dict.fromkeys([*order, *(node.id for node in stored_names(function))]))
-        for name in reversed(order):
+        names = [argument.arg for argument in parameters(function)] + [node.id for node in stored_names(function)]
+        for name in reversed(order := list(dict.fromkeys(names))):
             reads = uses(function.body, name)
-            for other in order:
-                if reads and other != name:
-                    patches.append(SourcePatch(tuple(view.module.replace(read, other) for read in reads)))
+            others = [other for other in order if other != name]
+            if single and len(reads) > 1:
+                patches += [view.replacing(read, other) for read in reads for other in others]
+            elif not single and reads:
+                edits = [tuple(view.module.replace(read, other) for read in reads) for other in others]
+                patches += [SourcePatch(together) for together in edits]
     return patches[:_MOST_SWAPS]
-
-
-def single_swaps(view: View) -> list[SourcePatch]:
-    """Replace one read of a name by another name that is bound."""
-    patches: list[SourcePatch] = []
-    for function in view.functions:
-        stored = (node.id for node in stored_names(function))
-        order = list(dict.fromkeys([*(argument.arg for argument in parameters(function)), *stored]))
-        for name in reversed(order):
-            reads = uses(function.body, name)
-            if len(reads) > 1:
-                others = [other for other in order if other != name]
-                patches += [SourcePatch((view.module.replace(read, other),)) for read in reads for other in others]
-    return patches[:_MOST_SWAPS]
-
-
-def _stored(function: ast.FunctionDef, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-        for node in ast.walk(function)
-    )

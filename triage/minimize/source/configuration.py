@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
-from triage.minimize.source.specimen import Specimen
-from triage.model.case import Case, Frozen, frozen
+from triage.minimize.source.specimen import Specimen, without
+from triage.model.case import Case, frozen
 from triage.model.target import Target
 
 _COMMON_TARGETS = ("cuda:90", "cuda:80")
 """The targets of most reports."""
-_ELEMENTS = ("fp32", "fp16")
+_POINTERS = ("*fp32", "*fp16")
 
 
 def dropped(specimen: Specimen) -> list[list[Specimen]]:
     """Options, hints and inputs dropped, the target replaced by a common one. One list of alternatives for each part,
     the simplest first."""
     case = specimen.case
-    alternatives: list[list[Case]] = []
-    if case.options:
-        alternatives.append([replace(case, options=frozen())])
-    alternatives += [[replace(case, options=_without(case.options, name))] for name in case.options]
-    if case.divisible:
-        alternatives.append([replace(case, divisible=frozen())])
-    alternatives += [[replace(case, divisible=_without(case.divisible, name))] for name in case.divisible]
-    if case.inputs or case.origin:
-        alternatives.append([replace(case, inputs=frozen(), origin=frozen())])
-    alternatives.append([replace(case, target=Target.parse(target)) for target in _commoner(str(case.target))])
+    options = [frozen(), *(without(case.options, name) for name in case.options)] if case.options else []
+    divisible = [frozen(), *(without(case.divisible, name) for name in case.divisible)] if case.divisible else []
+    commoner = takewhile(lambda target: target != str(case.target), _COMMON_TARGETS)
+    alternatives = [
+        *([replace(case, options=fewer)] for fewer in options),
+        *([replace(case, divisible=fewer)] for fewer in divisible),
+        [replace(case, inputs=frozen(), origin=frozen())] if case.inputs or case.origin else [],
+        [replace(case, target=Target.parse(target)) for target in commoner],
+    ]
     return _specimens(specimen, alternatives)
 
 
@@ -50,17 +50,6 @@ def _specimens(specimen: Specimen, alternatives: list[list[Case]]) -> list[list[
     return [[replace(specimen, case=case) for case in cases] for cases in alternatives if cases]
 
 
-def _commoner(target: str) -> Iterator[str]:
-    for common in _COMMON_TARGETS:
-        if common == target:
-            return
-        yield common
-
-
-def _without(values: Frozen, name: str) -> Frozen:
-    return frozen({key: value for key, value in values.items() if key != name})
-
-
 def _smaller(value: Any) -> Iterator[Any]:
     """``128`` gives 16, 32, 64, as tensor cores and many lowerings need 16; then 8, 4, 2, 1."""
     if value is True:
@@ -73,10 +62,7 @@ def _smaller(value: Any) -> Iterator[Any]:
 
 def _simpler(type_: str) -> Iterator[str]:
     if type_.startswith("*"):
-        for element in _ELEMENTS:
-            if type_ == f"*{element}":
-                return
-            yield f"*{element}"
+        yield from takewhile(lambda simpler: simpler != type_, _POINTERS)
     elif type_.startswith(("i", "u")) and type_ != "i32":
         yield "i32"
     elif type_.startswith(("fp", "bf")) and type_ != "fp32":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 
 from triage.minimize.source.specimen import tokens
 from triage.minimize.source.view import SourcePatch, View
@@ -18,20 +19,27 @@ _MOST_OTHERS, _SMALL = 300, 8
 """Patches a round, and tokens of a call that may replace another expression."""
 
 
+_Gains = list[tuple[int, SourcePatch]]
+
+
 def parts(view: View) -> list[SourcePatch]:
     """Replace an expression by something smaller; the largest gain first."""
-    gains: list[tuple[int, SourcePatch]] = []
-    for function in view.functions:
-        for above, node in body_nodes(function):
-            if not isinstance(node, ast.expr) or isinstance(getattr(node, "ctx", None), ast.Store):
-                continue
-            size = len(view.module.segment(node))
-            for text in _smaller(view, node, tight=isinstance(above, _TIGHT)):
-                gains.append((size - len(text), SourcePatch((view.module.replace(node, text),))))
+    gains: _Gains = []
+    for parent, node in _expressions(view.nodes):
+        size = len(view.module.segment(node))
+        for text in _smaller(view, node, tight=isinstance(parent, _TIGHT)):
+            gains.append((size - len(text), view.replacing(node, text)))
     return _largest_first(gains)
 
 
-def _largest_first(gains: list[tuple[int, SourcePatch]]) -> list[SourcePatch]:
+def _expressions(nodes: Iterable[tuple[ast.AST, ast.AST]]) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """Expressions that are read, each with its parent."""
+    for parent, node in nodes:
+        if isinstance(node, ast.expr) and not isinstance(getattr(node, "ctx", None), ast.Store):
+            yield parent, node
+
+
+def _largest_first(gains: _Gains) -> list[SourcePatch]:
     return [patch for _, patch in sorted(gains, key=lambda pair: -pair[0])]
 
 
@@ -79,34 +87,26 @@ def _plain_call(view: View, node: ast.Call) -> list[str]:
 def insides(view: View) -> list[SourcePatch]:
     """Remove instructions and lines from a string, mostly inline assembly."""
     patches = []
-    for function in view.functions:
-        for _, node in body_nodes(function):
-            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
-                continue
+    for _, node in view.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
             for separator in (";", "\n", ","):
                 pieces = node.value.split(separator)
                 for index in reversed(range(len(pieces) if len(pieces) > 1 else 0)):
                     rest = separator.join(pieces[:index] + pieces[index + 1 :])
-                    patches.append(SourcePatch((view.module.replace(node, repr(rest)),)))
+                    patches.append(view.replacing(node, repr(rest)))
     return patches
 
 
 def others(view: View) -> list[SourcePatch]:
     """Replace an expression by a name or a small call from elsewhere in the function; the largest gain first, bounded
     in number."""
-    gains: list[tuple[int, SourcePatch]] = []
+    gains: _Gains = []
     for function in view.functions:
-        pool = _pool(view, function)
-        for above, node in body_nodes(function):
-            if not isinstance(node, ast.expr) or isinstance(getattr(node, "ctx", None), ast.Store):
-                continue
-            if isinstance(above, ast.Call) and node is above.func:
-                continue
-            segment = view.module.segment(node)
-            for text in pool:
-                gain = tokens(segment) - tokens(text)
-                if gain > 0:
-                    gains.append((gain, SourcePatch((view.module.replace(node, text),))))
+        pool = {text: tokens(text) for text in _pool(view, function)}
+        for parent, node in _expressions(body_nodes(function)):
+            if not (isinstance(parent, ast.Call) and node is parent.func):
+                size = tokens(view.module.segment(node))
+                gains += [(size - less, view.replacing(node, text)) for text, less in pool.items() if less < size]
     return _largest_first(gains)[:_MOST_OTHERS]
 
 
@@ -114,16 +114,14 @@ def _pool(view: View, function: ast.FunctionDef) -> list[str]:
     """Names of a function, those of arguments last, and its small calls."""
     names = [node.id for node in stored_names(function)] + [argument.arg for argument in parameters(function)]
     calls = [view.module.segment(node) for _, node in body_nodes(function) if isinstance(node, ast.Call)]
-    return list(dict.fromkeys([*names, *(call for call in calls if tokens(call) <= _SMALL)]))
+    return [*names, *(call for call in calls if tokens(call) <= _SMALL)]
 
 
 def call_arguments(view: View) -> list[SourcePatch]:
     """Remove an argument from a call; the longest first."""
-    gains: list[tuple[int, SourcePatch]] = []
-    for function in view.functions:
-        for _, node in body_nodes(function):
-            if not isinstance(node, ast.Call):
-                continue
+    gains: _Gains = []
+    for _, node in view.nodes:
+        if isinstance(node, ast.Call):
             arguments: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
             for argument in arguments:
                 patch = SourcePatch((view.without_argument(node, argument),))
@@ -136,10 +134,8 @@ def shared(view: View) -> list[SourcePatch]:
     patches = []
     for function in view.functions:
         equal: dict[str, list[ast.expr]] = {}
-        for _, node in body_nodes(function):
-            if isinstance(node, ast.BinOp | ast.Call | ast.Subscript) and not isinstance(
-                getattr(node, "ctx", None), ast.Store
-            ):
+        for _, node in _expressions(body_nodes(function)):
+            if isinstance(node, ast.BinOp | ast.Call | ast.Subscript):
                 equal.setdefault(view.module.segment(node), []).append(node)
         for text, same in equal.items():
             size = tokens(text)
@@ -164,46 +160,40 @@ def _statement_of(function: ast.FunctionDef, node: ast.expr) -> ast.stmt:
 
 def positional(view: View) -> list[SourcePatch]:
     """Make a call's first keyword argument positional."""
-    patches = []
-    for function in view.functions:
-        for _, node in body_nodes(function):
-            if isinstance(node, ast.Call) and node.keywords and node.keywords[0].arg is not None:
-                keyword = node.keywords[0]
-                start, _ = view.module.span(keyword)
-                patches.append(SourcePatch((Edit(start, view.module.span(keyword.value)[0], ""),)))
-    return patches
+    return [
+        SourcePatch((Edit(view.module.span(keyword)[0], view.module.span(keyword.value)[0], ""),))
+        for _, node in view.nodes
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords[:1]
+        if keyword.arg is not None
+    ]
 
 
 def elements(view: View) -> list[SourcePatch]:
     """Remove an element from a shape or tuple."""
     patches = []
-    for function in view.functions:
-        for _, node in body_nodes(function):
-            if isinstance(node, ast.List | ast.Tuple) and isinstance(node.ctx, ast.Load) and len(node.elts) > 1:
-                for gone in reversed(node.elts):
-                    rest = [view.module.segment(element) for element in node.elts if element is not gone]
-                    inside = ", ".join(rest) + ("," if len(rest) == 1 and isinstance(node, ast.Tuple) else "")
-                    shown = f"[{inside}]" if isinstance(node, ast.List) else f"({inside})"
-                    patches.append(SourcePatch((view.module.replace(node, shown),)))
+    for _, node in _expressions(view.nodes):
+        if isinstance(node, ast.List | ast.Tuple) and len(node.elts) > 1:
+            for gone in reversed(node.elts):
+                rest = [view.module.segment(element) for element in node.elts if element is not gone]
+                inside = ", ".join(rest) + ("," if len(rest) == 1 and isinstance(node, ast.Tuple) else "")
+                patches.append(view.replacing(node, f"[{inside}]" if isinstance(node, ast.List) else f"({inside})"))
     return patches
 
 
 def respelt(view: View) -> list[SourcePatch]:
     """Remove parentheses that are not needed: those that Python's own spelling lacks, and those in sums of sums."""
     patches = []
-    for function in view.functions:
-        for _, node in body_nodes(function):
-            if isinstance(node, ast.Assign | ast.Expr | ast.AugAssign | ast.Return):
-                before, after = view.module.segment(node), ast.unparse(node)
-                if tokens(after) < tokens(before):
-                    patches.append(SourcePatch((view.module.replace(node, after),)))
-            elif isinstance(node, ast.BinOp) and isinstance(node.op, _ASSOCIATIVE) and _same(node.right, node.op):
-                # The value changes only by rounding.
-                text, (start, end) = view.specimen.text, view.module.span(node.right)
-                opening, closing = text.rindex("(", 0, start), text.index(")", end)
-                patches.append(SourcePatch((Edit(opening, opening + 1, ""), Edit(closing, closing + 1, ""))))
+    for _, node in view.nodes:
+        match node:
+            case ast.Assign() | ast.Expr() | ast.AugAssign() | ast.Return():
+                shorter = ast.unparse(node)
+                if tokens(shorter) < tokens(view.module.segment(node)):
+                    patches.append(view.replacing(node, shorter))
+            case ast.BinOp(op=operator, right=ast.BinOp(op=inner) as right):
+                if isinstance(operator, _ASSOCIATIVE) and type(inner) is type(operator):
+                    # The value changes only by rounding.
+                    text, (start, end) = view.specimen.text, view.module.span(right)
+                    opening, closing = text.rindex("(", 0, start), text.index(")", end)
+                    patches.append(SourcePatch((Edit(opening, opening + 1, ""), Edit(closing, closing + 1, ""))))
     return patches
-
-
-def _same(node: ast.expr, operator: ast.operator) -> bool:
-    return isinstance(node, ast.BinOp) and type(node.op) is type(operator)

@@ -8,7 +8,7 @@ import textwrap
 
 from triage.minimize.source.view import SourcePatch, View
 from triage.source.functions import defaults, parameters
-from triage.source.module import Edit
+from triage.source.module import Edit, uses
 from triage.source.names import bound, unused_name
 
 
@@ -20,13 +20,9 @@ def inlined_calls(view: View) -> list[SourcePatch]:
     for function in view.functions:
         for statement, call in _calls(function):
             helper = helpers.get(call.func.id) if isinstance(call.func, ast.Name) else None
-            if (
-                helper is not None
-                and helper is not function
-                and (patch := _inline(view, function, statement, call, helper))
-            ):
-                patches.append(patch)
-    return patches
+            if helper is not None and helper is not function:
+                patches.append(_inline(view, function, statement, call, helper))
+    return [patch for patch in patches if patch is not None]
 
 
 def _calls(function: ast.FunctionDef) -> list[tuple[ast.stmt, ast.Call]]:
@@ -61,11 +57,8 @@ def _inline(
         else:
             lines.append(f"{renaming[name]} = {ast.unparse(value)}")
     copied = [_Renamer(renaming).visit(copy.deepcopy(node)) for node in body]
-    result = ""
-    if returns:
-        last = copied.pop()
-        if last.value is not None:
-            result = ast.unparse(last.value)
+    last = copied.pop() if returns else None
+    result = ast.unparse(last.value) if last is not None and last.value is not None else ""
     lines += [ast.unparse(node) for node in copied]
     indent = " " * statement.col_offset
     edits: list[Edit] = []
@@ -78,12 +71,7 @@ def _inline(
         edits.append(view.module.replace(call, "pass"))
     else:
         return None
-    others = [
-        node
-        for node in ast.walk(view.module.tree)
-        if isinstance(node, ast.Name) and node.id == helper.name and node is not call.func
-    ]
-    if not others:
+    if len(uses(view.module.tree, helper.name)) == 1:
         edits.append(view.removal(helper))
     return SourcePatch(tuple(edits))
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
+from collections.abc import Iterable
 from dataclasses import replace
 
 from triage.minimize.source.specimen import Specimen
 from triage.minimize.source.tidy import tidied
 from triage.minimize.source.view import SourcePatch, View
-from triage.model.case import frozen
+from triage.model.case import Frozen, frozen
 from triage.source.functions import parameters, stored_names
 from triage.source.module import Edit
 from triage.source.names import scope
@@ -21,16 +22,11 @@ def stripped(specimen: Specimen) -> Specimen:
     view = View.of(specimen)
     if view is None:
         return specimen
-    edits = []
-    for node in ast.walk(view.module.tree):
-        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and node.body:
-            first = node.body[0]
-            if (
-                isinstance(first, ast.Expr)
-                and isinstance(first.value, ast.Constant)
-                and isinstance(first.value.value, str)
-            ):
-                edits.append(view.removal(first))
+    edits = [
+        view.removal(node.body[0])
+        for node in ast.walk(view.module.tree)
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None
+    ]
     text = view.module.edited(edits) or specimen.text
     return replace(specimen, text=tidied(_without_comments(text)))
 
@@ -38,18 +34,13 @@ def stripped(specimen: Specimen) -> Specimen:
 def _without_comments(text: str) -> str:
     lines = text.split("\n")
     try:
-        comments = [
-            token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT
-        ]
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     except (tokenize.TokenError, SyntaxError):
         return text
-    gone = set()
-    for token in comments:
-        row, column = token.start
-        lines[row - 1] = lines[row - 1][:column].rstrip()
-        if not lines[row - 1]:
-            gone.add(row - 1)
-    return "\n".join(line for number, line in enumerate(lines) if number not in gone)
+    for row, column in [token.start for token in reversed(tokens) if token.type == tokenize.COMMENT]:
+        before = lines[row - 1][:column].rstrip()
+        lines[row - 1 : row] = [before] if before else []
+    return "\n".join(lines)
 
 
 def renamed(specimen: Specimen) -> Specimen:
@@ -58,22 +49,17 @@ def renamed(specimen: Specimen) -> Specimen:
     view = View.of(specimen)
     if view is None or view.kernel is None:
         return specimen
-    helpers = [function for function in view.functions if function is not view.kernel]
-    globals_ = {helper.name: f"f{number}" for number, helper in enumerate(helpers)}
-    globals_[view.kernel.name] = "kernel"
+    helpers = [function.name for function in view.functions if function is not view.kernel]
+    globals_ = {name: f"f{number}" for number, name in enumerate(helpers)} | {view.kernel.name: "kernel"}
     unchanged = scope(view.module.tree.body) - globals_.keys()
     edits: list[Edit] = []
-    arguments: dict[str, str] = {}
+    arguments = _numbered("a", [argument.arg for argument in parameters(view.kernel)])
     tables = {}
     for function in view.functions:
-        names = {argument.arg: f"a{number}" for number, argument in enumerate(parameters(function))}
-        local: dict[str, str] = {}
-        for name in sorted(stored_names(function), key=lambda node: (node.lineno, node.col_offset)):
-            if name.id not in names:
-                local.setdefault(name.id, f"x{len(local)}")
-        tables[function.name] = {**{k: v for k, v in local.items() if k not in unchanged}, **names}
-        if function is view.kernel:
-            arguments = names
+        names = _numbered("a", [argument.arg for argument in parameters(function)])
+        stored = sorted(stored_names(function), key=lambda node: (node.lineno, node.col_offset))
+        local = _numbered("x", [node.id for node in stored if node.id not in names])
+        tables[function.name] = {**{old: new for old, new in local.items() if old not in unchanged}, **names}
     for function in view.functions:
         table = {**globals_, **tables[function.name]}
         for node in ast.walk(function):
@@ -93,22 +79,30 @@ def renamed(specimen: Specimen) -> Specimen:
     if text is None:
         return specimen
     case = specimen.case
+
+    def with_new_names(values: Frozen) -> Frozen:
+        return frozen({arguments.get(name, name): value for name, value in values.items()})
+
     changed = replace(
         case,
         name="kernel",
-        signature=frozen({arguments.get(name, name): value for name, value in case.signature.items()}),
-        constexprs=frozen({arguments.get(name, name): value for name, value in case.constexprs.items()}),
-        divisible=frozen({arguments.get(name, name): value for name, value in case.divisible.items()}),
+        signature=with_new_names(case.signature),
+        constexprs=with_new_names(case.constexprs),
+        divisible=with_new_names(case.divisible),
         origin=frozen(),
         inputs=frozen(),
     )
     return replace(specimen, text=text, case=changed)
 
 
+def _numbered(prefix: str, names: Iterable[str]) -> dict[str, str]:
+    return {name: f"{prefix}{number}" for number, name in enumerate(dict.fromkeys(names))}
+
+
 def strings(view: View) -> list[SourcePatch]:
     """Empty every string."""
     return [
-        SourcePatch((view.module.replace(node, '""'),))
+        view.replacing(node, '""')
         for function in view.functions
         for node in ast.walk(function)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value

@@ -66,8 +66,8 @@ def _round(problem: Problem, first: bool) -> None:
     run("keywords", expressions.positional, chunks=True)
     run("annotations", arguments.plain, chunks=True)
     run("strings", expressions.insides)
-    _swap(problem, arguments.swaps)
-    _swap(problem, arguments.single_swaps)
+    _swap(problem, partial(arguments.swaps, single=False))
+    _swap(problem, partial(arguments.swaps, single=True))
     _alternatives(problem, configuration.dropped)
     if problem.best == before:
         run("other expressions", expressions.others)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from triage.model.case import Case, frozen
+from triage.model.case import Case, Frozen, frozen
+from triage.source.module import Module
 
 _LAYOUT = {
     tokenize.COMMENT,
@@ -38,9 +39,7 @@ class Specimen:
 
     def key(self) -> str:
         """Hash of everything that decides the outcome; equal candidates are compiled once."""
-        document = self.case.to_json()
-        for name in ("origin", "toolchain"):
-            document.pop(name, None)
+        document = {name: value for name, value in self.case.to_json().items() if name not in ("origin", "toolchain")}
         parts = [self.text, document, *([True] if self.in_package else [])]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 
@@ -53,11 +52,16 @@ class Specimen:
         case = self.case
         return replace(
             case,
-            signature=frozen({name: value for name, value in case.signature.items() if name not in arguments}),
-            constexprs=frozen({name: value for name, value in case.constexprs.items() if name not in arguments}),
-            divisible=frozen({name: value for name, value in case.divisible.items() if name not in arguments}),
+            signature=without(case.signature, *arguments),
+            constexprs=without(case.constexprs, *arguments),
+            divisible=without(case.divisible, *arguments),
             inputs=frozen(inputs_for(set(case.signature) - set(arguments), case.inputs)),
         )
+
+
+def without(values: Frozen, *names: str) -> Frozen:
+    """The values without some of their names."""
+    return frozen({name: value for name, value in values.items() if name not in names})
 
 
 def inputs_for(arguments: Collection[str], inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,15 +83,13 @@ def tokens(text: str) -> int:
 
 
 def body_lines(text: str, kernel: str) -> int:
-    """Lines of the kernel's body that hold code: without blank lines, comments and its docstring."""
-    tree = ast.parse(text)
-    kernels = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == kernel]
+    """Lines of the kernel's body that hold code: without blank lines, comments and its docstring; 0 where the text is
+    not valid Python."""
+    module = Module.parse(text)
+    kernels = module.functions(kernel) if module is not None else []
     if not kernels:
         return 0
-    body = kernels[-1].body
-    first = body[0]
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-        body = body[1:]
+    body = kernels[-1].body[ast.get_docstring(kernels[-1]) is not None :]
     lines = text.split("\n")
     numbers = {line for node in body for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
     return sum(bool(lines[number - 1].split("#")[0].strip()) for number in numbers)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from triage.minimize.source.view import SourcePatch, View
 from triage.source.functions import defaults, parameters, stored_names
@@ -16,36 +18,28 @@ _COMMA = re.compile(r"[ \t]*,")
 
 def top_level(view: View) -> list[SourcePatch]:
     """Remove the file's functions, classes, assignments and imports, except the kernel; back to front."""
-    statements = [statement for statement in view.module.tree.body if statement is not view.kernel]
-    return [SourcePatch((view.removal(statement),)) for statement in reversed(statements)]
+    return [view.removing(statement) for statement in reversed(view.module.tree.body) if statement is not view.kernel]
 
 
 def decorators(view: View) -> list[SourcePatch]:
     """Remove decorators other than the last, which jits: what autotune and heuristics choose is in the case."""
     patches = []
     for function in view.functions:
-        for decorator, below in zip(function.decorator_list, function.decorator_list[1:], strict=False):
-            start = view.specimen.text.rindex("@", 0, view.module.span(decorator)[0])
-            end = view.specimen.text.rindex("@", 0, view.module.span(below)[0])
-            patches.append(SourcePatch((Edit(start, end, ""),)))
+        starts = [view.specimen.text.rindex("@", 0, view.module.span(node)[0]) for node in function.decorator_list]
+        patches += [SourcePatch((Edit(start, end, ""),)) for start, end in pairwise(starts)]
     for function in view.functions:
         last = function.decorator_list[-1]
         if isinstance(last, ast.Call):
-            patches.append(SourcePatch((view.module.replace(last, view.module.segment(last.func)),)))
+            patches.append(view.replacing(last, view.module.segment(last.func)))
     return patches
 
 
 def at_depth(view: View, depth: int) -> list[SourcePatch]:
     """Remove statements at one depth (1: the bodies of functions), back to front."""
-    statements = [
-        statement
-        for level, block in view.blocks
-        if level == depth
-        for statement in block
-        if not isinstance(statement, ast.Pass) and not (depth == 0 and statement is view.kernel)
-    ]
+    blocks = [block for level, block in view.blocks if level == depth]
+    statements = [statement for block in blocks for statement in block if not isinstance(statement, ast.Pass)]
     statements.sort(key=lambda statement: statement.lineno, reverse=True)
-    return [SourcePatch((view.removal(statement),)) for statement in statements]
+    return [view.removing(statement) for statement in statements]
 
 
 def depth(view: View) -> int:
@@ -59,16 +53,14 @@ def dead(view: View) -> list[SourcePatch]:
     for function in view.functions:
         for node in ast.walk(function):
             match node:
-                case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-                    reads = uses(function.body, name)
-                case ast.AugAssign(target=ast.Name(id=name)):
-                    reads = uses(function.body, name)
-                case _:
-                    continue
-            assert isinstance(node, ast.stmt)
-            inside = {id(child) for child in ast.walk(node)}
-            if all(id(read) in inside for read in reads):
-                by_line.append((node.lineno, SourcePatch((view.removal(node),))))
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)])
+                    | ast.AnnAssign(target=ast.Name(id=name))
+                    | ast.AugAssign(target=ast.Name(id=name))
+                ):
+                    # An assignment may read its own name.
+                    if len(uses(function.body, name)) == len(uses(node, name)):
+                        by_line.append((node.lineno, view.removing(node)))
     for statement in view.module.tree.body:
         match statement:
             case ast.Import(names=names) | ast.ImportFrom(names=names):
@@ -78,14 +70,13 @@ def dead(view: View) -> list[SourcePatch]:
             case _:
                 continue
         others = [other for other in view.module.tree.body if other is not statement]
-        if statement is not view.kernel and not any(uses(others, name) for name in bound):
-            by_line.append((statement.lineno, SourcePatch((view.removal(statement),))))
-        elif isinstance(statement, ast.ImportFrom) and len(bound) > 1:
-            used = [alias for alias, name in zip(statement.names, bound, strict=True) if uses(others, name)]
-            if len(used) < len(bound):
-                fewer = ast.ImportFrom(statement.module, used, statement.level)
-                patch = SourcePatch((view.module.replace(statement, ast.unparse(fewer)),))
-                by_line.append((statement.lineno, patch))
+        unread = [not uses(others, name) for name in bound]
+        if statement is not view.kernel and all(unread):
+            by_line.append((statement.lineno, view.removing(statement)))
+        elif isinstance(statement, ast.ImportFrom) and any(unread):
+            used = [alias for alias, gone in zip(statement.names, unread, strict=True) if not gone]
+            fewer = ast.ImportFrom(statement.module, used, statement.level)
+            by_line.append((statement.lineno, view.replacing(statement, ast.unparse(fewer))))
     by_line.sort(key=lambda pair: pair[0], reverse=True)
     return [*(patch for _, patch in by_line), *_dead_parameters(view)]
 
@@ -94,11 +85,8 @@ def _dead_parameters(view: View) -> list[SourcePatch]:
     kernel = view.kernel
     if kernel is None:
         return []
-    return [
-        SourcePatch((without_parameter(view, kernel, argument),), (argument.arg,))
-        for argument in parameters(kernel)
-        if not uses(kernel.body, argument.arg)
-    ]
+    unread = [argument for argument in parameters(kernel) if not uses(kernel.body, argument.arg)]
+    return [SourcePatch((without_parameter(view, kernel, argument),), (argument.arg,)) for argument in unread]
 
 
 def without_parameter(view: View, function: ast.FunctionDef, argument: ast.arg) -> Edit:
@@ -121,38 +109,25 @@ def flattened(view: View) -> list[SourcePatch]:
     """Replace an ``if`` by one of its branches, a loop by its body run once, a ``with`` by its body; split tuple
     assignments and simplify others."""
     patches: list[SourcePatch] = []
+    segment = view.module.segment
     outside = [node for node in view.outside if isinstance(node, ast.If | ast.With | ast.Try)]
-    for nodes in [outside, *(ast.walk(function) for function in view.functions)]:
-        for node in nodes:
-            match node:
-                case ast.If(body=body, orelse=orelse):
-                    patches += [_unwrapped(view, node, block) for block in (body, orelse) if block]
-                case ast.While(body=body) | ast.With(body=body) | ast.Try(body=body):
-                    patches.append(_unwrapped(view, node, body))
-                case ast.For(target=ast.Name(id=name), body=body):
-                    patches.append(_unwrapped(view, node, body, name))
-                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(
-                    values
-                ):
-                    patches.append(_split(view, node, names, values))
-                case ast.AugAssign(target=target, value=value):
-                    text = f"{view.module.segment(target)} = {view.module.segment(value)}"
-                    patches.append(SourcePatch((view.module.replace(node, text),)))
-                case ast.AnnAssign(target=target, value=ast.expr() as value):
-                    text = f"{view.module.segment(target)} = {view.module.segment(value)}"
-                    patches.append(SourcePatch((view.module.replace(node, text),)))
-                case ast.Assign(targets=[_], value=value) | ast.Return(value=ast.expr() as value):
-                    if isinstance(value, ast.Call):
-                        patches.append(SourcePatch((view.module.replace(node, view.module.segment(value)),)))
+    for node in [*outside, *(node for function in view.functions for node in ast.walk(function))]:
+        match node:
+            case ast.If(body=body, orelse=orelse):
+                patches += [_unwrapped(view, node, block) for block in (body, orelse) if block]
+            case ast.While(body=body) | ast.With(body=body) | ast.Try(body=body):
+                patches.append(_unwrapped(view, node, body))
+            case ast.For(target=ast.Name(id=name), body=body):
+                patches.append(_unwrapped(view, node, body, name))
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(values):
+                # One statement a name. Where a later value reads an earlier name it is another program.
+                pairs = [f"{segment(name)} = {segment(value)}" for name, value in zip(names, values, strict=True)]
+                patches.append(view.replacing(node, f"\n{' ' * node.col_offset}".join(pairs)))
+            case ast.AugAssign(target=target, value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+                patches.append(view.replacing(node, f"{segment(target)} = {segment(value)}"))
+            case ast.Assign(targets=[_], value=ast.Call() as call) | ast.Return(value=ast.Call() as call):
+                patches.append(view.replacing(node, segment(call)))
     return patches
-
-
-def _split(view: View, node: ast.Assign, names: list[ast.expr], values: list[ast.expr]) -> SourcePatch:
-    """Split ``a, b = x, y`` into one statement a name. Where ``y`` reads ``a`` it is another program."""
-    pairs = [
-        f"{view.module.segment(name)} = {view.module.segment(value)}" for name, value in zip(names, values, strict=True)
-    ]
-    return SourcePatch((view.module.replace(node, f"\n{' ' * node.col_offset}".join(pairs)),))
 
 
 def _unwrapped(view: View, node: ast.stmt, body: list[ast.stmt], counter: str | None = None) -> SourcePatch:
@@ -160,42 +135,38 @@ def _unwrapped(view: View, node: ast.stmt, body: list[ast.stmt], counter: str | 
     text, module = view.specimen.text, view.module
     start, end = view.span(body[0])[0], module.span(body[-1])[1]
     line = text.rfind("\n", 0, start) + 1
-    inner = text[line:end] if not text[line:start].strip() else text[start:end]
+    if not text[line:start].strip():
+        start = line
+    inner = text[start:end]
     if counter is not None:
-        edits = [module.replace(use, "0") for use in uses(body, counter)]
-        offset = line if not text[line:start].strip() else start
-        for edit in sorted(edits, reverse=True):
-            inner = inner[: edit.start - offset] + edit.text + inner[edit.end - offset :]
-    indent = " " * node.col_offset
-    shown = textwrap.indent(textwrap.dedent(inner), indent).lstrip(" ")
-    return SourcePatch((module.replace(node, shown),))
+        for edit in sorted((module.replace(use, "0") for use in uses(body, counter)), reverse=True):
+            inner = inner[: edit.start - start] + edit.text + inner[edit.end - start :]
+    indented = textwrap.indent(textwrap.dedent(inner), " " * node.col_offset)
+    return view.replacing(node, indented.lstrip(" "))
 
 
 def inlined(view: View) -> list[SourcePatch]:
     """Replace a name that is assigned once and read once by its value; one that merely renames, wherever it is read."""
     patches = []
     for function in view.functions:
-        for node, block in _assignments(function):
-            target = node.targets[0]
-            assert isinstance(target, ast.Name)
-            stores = [name for name in stored_names(function) if name.id == target.id]
-            reads = uses(function.body, target.id)
-            plain = isinstance(node.value, ast.Name | ast.Constant)
-            if len(stores) != 1 or not reads or (len(reads) > 1 and not plain):
+        stores = Counter(name.id for name in stored_names(function))
+        for name, node, rest in _assignments(function):
+            reads = uses(function.body, name)
+            renames = isinstance(node.value, ast.Name | ast.Constant)
+            if stores[name] != 1 or not reads or (len(reads) > 1 and not renames):
                 continue
-            rest = block[block.index(node) + 1 :]
-            if all(any(read is child for statement in rest for child in ast.walk(statement)) for read in reads):
+            if len(uses(rest, name)) == len(reads):
                 edits = [view.module.replace(read, view.module.operand(node.value)) for read in reads]
                 patches.append(SourcePatch((view.removal(node), *edits)))
     return patches
 
 
-def _assignments(function: ast.FunctionDef) -> Iterator[tuple[ast.Assign, list[ast.stmt]]]:
+def _assignments(function: ast.FunctionDef) -> Iterator[tuple[str, ast.Assign, list[ast.stmt]]]:
+    """Assignments to a single name, with the name and the statements after them in their block."""
     for node in ast.walk(function):
-        for name in ("body", "orelse"):
-            block = getattr(node, name, None)
-            if isinstance(block, list):
-                for statement in block:
-                    match statement:
-                        case ast.Assign(targets=[ast.Name()]):
-                            yield statement, block
+        for block in (getattr(node, "body", []), getattr(node, "orelse", [])):
+            # The parts of a conditional expression and of a lambda are not lists.
+            for number, statement in enumerate(block if isinstance(block, list) else []):
+                match statement:
+                    case ast.Assign(targets=[ast.Name(id=name)]):
+                        yield name, statement, block[number + 1 :]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from triage.minimize.source.specimen import Specimen
 from triage.minimize.source.tidy import blocks, tidied
-from triage.source.functions import is_jitted, parameters
-from triage.source.module import Edit, Module
+from triage.source.functions import body_nodes, is_jitted, parameters
+from triage.source.module import Edit, Module, Node
 from triage.source.names import undefined
 
 WIDEST = 110
@@ -46,16 +46,7 @@ class View:
     @cached_property
     def outside(self) -> list[ast.stmt]:
         """Statements outside functions and classes, in the order of the text, those in branches included."""
-        statements: list[ast.stmt] = []
-        waiting: list[ast.AST] = [*reversed(self.module.tree.body)]
-        while waiting:
-            node = waiting.pop()
-            if isinstance(node, ast.stmt):
-                statements.append(node)
-            if isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.ExceptHandler):
-                children = ast.iter_child_nodes(node)
-                waiting += reversed([child for child in children if isinstance(child, ast.stmt | ast.ExceptHandler)])
-        return statements
+        return list(_outside(self.module.tree))
 
     @cached_property
     def kernel(self) -> ast.FunctionDef | None:
@@ -67,6 +58,19 @@ class View:
     def blocks(self) -> list[tuple[int, list[ast.stmt]]]:
         """Every block of statements with its depth: 0 is the file itself."""
         return list(blocks(self.module.tree))
+
+    @cached_property
+    def nodes(self) -> list[tuple[ast.AST, ast.AST]]:
+        """Every node in the bodies of jitted functions with its parent, breadth first, a function after the other."""
+        return [pair for function in self.functions for pair in body_nodes(function)]
+
+    def replacing(self, node: Node, text: str) -> SourcePatch:
+        """A patch that replaces a node's text."""
+        return SourcePatch((self.module.replace(node, text),))
+
+    def removing(self, statement: ast.stmt) -> SourcePatch:
+        """A patch that removes a statement."""
+        return SourcePatch((self.removal(statement),))
 
     def removal(self, statement: ast.stmt) -> Edit:
         """Remove a statement; ``pass`` fills its place until the block is tidied."""
@@ -116,6 +120,14 @@ class View:
         return "\x1f".join([*parts, *patch.drop])
 
 
+def _outside(node: ast.AST) -> Iterator[ast.stmt]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        if isinstance(child, ast.If | ast.Try | ast.With | ast.For | ast.ExceptHandler):
+            yield from _outside(child)
+
+
 def _width(text: str) -> int:
     return max(map(len, text.split("\n")))
 
@@ -127,14 +139,12 @@ def sound(specimen: Specimen) -> bool:
     if view is None or view.kernel is None:
         return False
     case = specimen.case
-    arguments = parameters(view.kernel)
-    has_defaults = view.kernel.args.defaults or any(view.kernel.args.kw_defaults)
+    arguments = {argument.arg: argument.annotation for argument in parameters(view.kernel)}
     of_case = {*case.signature, *case.constexprs}
-    names = {argument.arg for argument in arguments}
-    if not of_case <= names or (names - of_case and not has_defaults):
+    has_defaults = view.kernel.args.defaults or any(view.kernel.args.kw_defaults)
+    if not of_case <= arguments.keys() or (arguments.keys() - of_case and not has_defaults):
         return False
-    for argument in arguments:
-        annotated = argument.annotation is not None and "constexpr" in ast.unparse(argument.annotation)
-        if annotated and argument.arg in case.signature:
-            return False
+    annotations = [annotation for name, annotation in arguments.items() if name in case.signature]
+    if any(annotation is not None and "constexpr" in ast.unparse(annotation) for annotation in annotations):
+        return False
     return undefined(view.module.tree) <= specimen.undefined
