@@ -81,7 +81,7 @@ def test_types_are_laid_beside_what_is_printed() -> None:
 def test_an_operand_of_the_same_type_takes_its_place() -> None:
     document = read(FUNCTION)
     types = reduce.typed(document, DESCRIBED)
-    edits = operations.to_operands(document, types, operations.kinds(document, types))
+    edits = operations.to_operands(document, types)
     assert "bad.operation %0 : i32" in apply(document.lines, [edit for edit in edits if edit.drop == ((3, 3),)])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from triage.minimize.ir.edits import LinePatch, TextProblem, sweep
+from triage.minimize.ir.edits import LinePatch, TextProblem, cut, sweep
 from triage.minimize.problem import Size
 
 _COMMENT = re.compile(r"\s*(?://|;)")
@@ -54,8 +54,11 @@ def blocks(text: str) -> list[LinePatch]:
 
 def lines(text: str) -> list[LinePatch]:
     """Remove a line, except one that opens or closes brackets."""
-    every = enumerate(text.split("\n"))
-    return [LinePatch(drop=((at, at),)) for at, line in every if not _opens(line) and not _closes(line)]
+    return [
+        LinePatch(drop=((at, at),))
+        for at, line in enumerate(text.split("\n"))
+        if not _opens(line) and not _closes(line)
+    ]
 
 
 def _opens(line: str) -> bool:
@@ -74,7 +77,7 @@ def parts(text: str) -> list[LinePatch]:
     """Remove statements that share a line, qualifiers of parameters, comments and guards of instructions."""
     patches = []
     for at, line in enumerate(text.split("\n")):
-        patches += [LinePatch(spans={(at, *part.span()): ""}) for part in _PART.finditer(line)]
+        patches += [cut((at, *part.span())) for part in _PART.finditer(line)]
         if (braces := re.fullmatch(r"(\s*\{).*(\}\s*)", line)) is not None:
-            patches.append(LinePatch(spans={(at, *braces.span(1)): "", (at, *braces.span(2)): ""}))
+            patches.append(cut((at, *braces.span(1)), (at, *braces.span(2))))
     return patches

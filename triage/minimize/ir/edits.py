@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from triage.ir.mlir import Span
 from triage.minimize.problem import PatchSet, ReductionProblem
@@ -19,9 +19,24 @@ class LinePatch:
     lines to insert before a line."""
 
     drop: tuple[tuple[int, int], ...] = ()
-    spans: Mapping[Span, str] = field(default_factory=lambda: MappingProxyType({}))
-    items: Mapping[tuple[int, int], tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    before: Mapping[int, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    spans: Mapping[Span, str] = field(default_factory=dict)
+    items: Mapping[tuple[int, int], tuple[str, ...]] = field(default_factory=dict)
+    before: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+
+def cut(*spans: Span) -> LinePatch:
+    """Remove parts of lines."""
+    return LinePatch(spans=dict.fromkeys(spans, ""))
+
+
+def replaced(first: int, last: int, line: str) -> LinePatch:
+    """Replace whole lines by one line."""
+    return LinePatch(((first, last),), before={first: (line,)})
+
+
+def mention(name: str) -> re.Pattern[str]:
+    """Matches the name of a value, a block or an alias, but not a longer name that begins with it."""
+    return re.compile(rf"{re.escape(name)}(?![\w$.-])")
 
 
 def sweep(problem: TextProblem, propose: Callable[[str], list[LinePatch]], chunks: bool = True) -> None:
@@ -56,7 +71,7 @@ def apply(lines: Sequence[str], patches: Iterable[LinePatch]) -> str:
             before.setdefault(line, {}).update(dict.fromkeys(added))
     for line, columns in items.items():
         for column, texts in columns.items():
-            comma = "" if lines[line][column:].startswith(")") else ", "
+            comma = "" if lines[line].startswith(")", column) else ", "
             spans.setdefault(line, {})[column, column] = ", ".join(texts) + comma
     result: list[str] = []
     for number, text in enumerate(lines):
@@ -67,19 +82,19 @@ def apply(lines: Sequence[str], patches: Iterable[LinePatch]) -> str:
 
 
 def _changed(line: str, spans: Mapping[tuple[int, int], str]) -> str:
-    changed, at, cut = "", 0, False
+    changed, at, removed = "", 0, False
 
     def with_rest(rest: str) -> str:
-        if cut and changed.endswith(tuple("([{<")):
+        if removed and changed.endswith(tuple("([{<")):
             return changed + rest.lstrip(" ")
         # After the last item of a list was removed, the comma before it goes too.
-        comma = cut and rest[:1] in tuple(")]}>") and changed.rstrip().endswith(",")
+        comma = removed and rest[:1] in tuple(")]}>") and changed.rstrip().endswith(",")
         return (changed.rstrip()[:-1] if comma else changed) + rest
 
     for (start, end), text in sorted(spans.items()):
         if start >= at:
             changed = with_rest(line[at:start]) + text
-            at, cut = end, not text
-        elif cut and not text:
+            at, removed = end, not text
+        elif removed and not text:
             at = max(at, end)
     return with_rest(line[at:])

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
-from types import MappingProxyType
 
 from triage.ir.llvm import LABEL, RESULT, VALUE, blank, count_instructions, functions
 from triage.ir.llvm import instructions as ranges
 from triage.ir.mlir import Span
-from triage.minimize.ir.edits import LinePatch, TextProblem, apply, sweep
+from triage.minimize.ir.edits import LinePatch, TextProblem, apply, cut, mention, replaced, sweep
 from triage.minimize.problem import Size
 
 _NUMBER = re.compile(r"%(\d+)\b")
 _NUMBERED_LABEL = re.compile(r"^(\d+):")
-_END = re.compile(r"\s+(?:ret|br|switch|unreachable|indirectbr|resume|callbr|invoke)\b")
+_TERMINATOR = re.compile(r"\s+(?:ret|br|switch|unreachable|indirectbr|resume|callbr|invoke)\b")
 _CHOICE = re.compile(r"\s+(?:br i1 |switch )")
 _TARGET = re.compile(r"label (%[\w$.-]+)")
 _GROUPS = re.compile(r" #\d+|,? ![\w.]+(?: ![\w.]+(?:\([^()]*\))?)?")
@@ -39,24 +39,21 @@ def named(text: str) -> str:
         spans |= {(at, match.start(), match.end()): f"%v{match[1]}" for match in _NUMBER.finditer(blank(line))}
         if (label := _NUMBERED_LABEL.match(line)) is not None:
             spans[at, 0, label.end()] = f"v{label[1]}:"
-    return "\n".join(_entries_labelled(apply(lines, [LinePatch(spans=spans)]).split("\n")))
+    lines = apply(lines, [LinePatch(spans=spans)]).split("\n")
+    # A function's first block needs a label where a phi names it: its number is not printed.
+    labels = {begin + 1: (label,) for begin, end in functions(lines) if (label := _entry_label(lines[begin:end]))}
+    return apply(lines, [LinePatch(before=labels)])
 
 
-def _entries_labelled(lines: list[str]) -> list[str]:
-    """The lines with a label for a function's first block where a phi names it: its number is not printed."""
-    labelled: list[str] = []
-    for at, line in enumerate(lines):
-        labelled.append(line)
-        if line.startswith("define ") and at + 1 < len(lines) and not LABEL.match(lines[at + 1]):
-            end = next((n for n in range(at, len(lines)) if lines[n] == "}"), len(lines))
-            body = lines[at:end]
-            defined = {match[1] for other in body if (match := RESULT.match(other))} | set(VALUE.findall(line))
-            defined |= {f"%{match[1]}" for other in body if (match := LABEL.match(other))}
-            used = {name for other in body[1:] for name in VALUE.findall(blank(other))}
-            loose = sorted(name for name in used - defined if re.fullmatch(r"%v\d+", name))
-            if len(loose) == 1:
-                labelled.append(f"{loose[0][1:]}:")
-    return labelled
+def _entry_label(body: list[str]) -> str | None:
+    """The label of a function's first block, where it has none and one is named."""
+    if LABEL.match(body[1]):
+        return None
+    defined = {match[1] for line in body if (match := RESULT.match(line))} | set(VALUE.findall(body[0]))
+    defined |= {f"%{match[1]}" for line in body if (match := LABEL.match(line))}
+    used = {name for line in body[1:] for name in VALUE.findall(blank(line))}
+    loose = [name for name in used - defined if re.fullmatch(r"%v\d+", name)]
+    return f"{loose[0][1:]}:" if len(loose) == 1 else None
 
 
 def reduce(problem: TextProblem) -> None:
@@ -112,11 +109,9 @@ def groups(text: str) -> list[LinePatch]:
     patches = []
     for at, line in enumerate(text.split("\n")):
         bare = blank(line)
-        for match in _GROUPS.finditer(bare):
-            patches.append(LinePatch(spans=MappingProxyType({(at, match.start(), match.end()): ""})))
+        patches += [cut((at, *match.span())) for match in _GROUPS.finditer(bare)]
         if line.startswith(("define ", "declare ")) or " call " in line:
-            for match in _ATTRIBUTE.finditer(bare):
-                patches.append(LinePatch(spans=MappingProxyType({(at, match.start(), match.end()): ""})))
+            patches += [cut((at, *match.span())) for match in _ATTRIBUTE.finditer(bare)]
     return patches
 
 
@@ -124,81 +119,79 @@ def instructions(text: str, word: str) -> list[LinePatch]:
     """Remove an instruction and replace its result by ``word``."""
     lines = text.split("\n")
     patches = []
-    for first, last in functions(lines):
+    for begin, end in functions(lines):
         uses: dict[str, list[Span]] = {}
-        for at in range(first, last):
-            start = match.end() if (match := RESULT.match(lines[at])) else 0
+        for at in range(begin, end):
+            result = RESULT.match(lines[at])
             bare = blank(lines[at])
-            for use in VALUE.finditer(bare, start):
-                if not bare[: use.start()].endswith("label "):
-                    uses.setdefault(use[0], []).append((at, use.start(), use.end()))
-        for begin, end in ranges(lines, first, last):
-            if _END.match(lines[begin]):
-                continue
-            result = RESULT.match(lines[begin])
-            spans = dict.fromkeys(uses.get(result[1], ()), word) if result else {}
-            patches.append(LinePatch(((begin, end),), MappingProxyType(spans)))
+            for use in VALUE.finditer(bare, result.end() if result else 0):
+                if not bare.endswith("label ", 0, use.start()):
+                    uses.setdefault(use[0], []).append((at, *use.span()))
+        for first, last in ranges(lines, begin, end):
+            if not _TERMINATOR.match(lines[first]):
+                result = RESULT.match(lines[first])
+                spans = dict.fromkeys(uses.get(result[1], ()), word) if result else {}
+                patches.append(LinePatch(((first, last),), spans))
     return patches
 
 
 def straightened(text: str) -> list[LinePatch]:
     """Replace a conditional jump by a jump to one of its targets."""
     lines = text.split("\n")
-    patches = []
-    for function in functions(lines):
-        for first, last in ranges(lines, *function):
-            if _CHOICE.match(lines[first]):
-                for target in dict.fromkeys(_TARGET.findall(" ".join(lines[first : last + 1]))):
-                    new = MappingProxyType({first: (f"  br label {target}",)})
-                    patches.append(LinePatch(((first, last),), before=new))
-    return patches
+    return [
+        replaced(first, last, f"  br label {target}")
+        for function in functions(lines)
+        for first, last in ranges(lines, *function)
+        if _CHOICE.match(lines[first])
+        for target in dict.fromkeys(_TARGET.findall(" ".join(lines[first : last + 1])))
+    ]
 
 
 def ended(text: str) -> list[LinePatch]:
     """Replace a jump at the end of a block by a return."""
     lines = text.split("\n")
-    patches = []
+    return [
+        replaced(first, last, "  ret void" if " void @" in lines[begin] else "  unreachable")
+        for begin, end in functions(lines)
+        for first, last in ranges(lines, begin, end)
+        if re.match(r"\s+(?:br|switch) ", lines[first])
+    ]
+
+
+def _labels(lines: list[str]) -> Iterator[tuple[tuple[int, int], int, str, list[int]]]:
+    """Every label: the first and last line of its function, its own line, its name, and the lines that name it."""
     for begin, end in functions(lines):
-        returns = "  ret void" if " void @" in lines[begin] else "  unreachable"
-        for first, last in ranges(lines, begin, end):
-            if re.match(r"\s+(?:br|switch) ", lines[first]):
-                patches.append(LinePatch(((first, last),), before=MappingProxyType({first: (returns,)})))
-    return patches
+        for at in range(begin + 1, end):
+            if (label := LABEL.match(lines[at])) is not None:
+                named = mention(f"%{label[1]}")
+                yield (begin, end), at, label[1], [n for n in range(begin, end) if named.search(lines[n])]
 
 
 def unreachable(text: str) -> list[LinePatch]:
     """Remove blocks that no jump names."""
     lines = text.split("\n")
     patches = []
-    for begin, end in functions(lines):
-        starts = [at for at in range(begin + 1, end) if LABEL.match(lines[at])]
-        for number, at in enumerate(starts):
-            label = LABEL.match(lines[at])
-            last = (starts[number + 1] if number + 1 < len(starts) else end) - 1
-            assert label is not None
-            named_ = re.compile(rf"label %{re.escape(label[1])}(?![\w$.-])")
-            inside = range(at, last + 1)
-            if at > begin + 1 and not any(named_.search(lines[n]) for n in range(begin, end) if n not in inside):
-                patches.append(LinePatch(drop=((at, last),)))
+    for (begin, end), at, label, _ in _labels(lines):
+        last = next((n for n in range(at + 1, end) if LABEL.match(lines[n])), end) - 1
+        jump = mention(f"label %{label}")
+        outside = [*range(begin, at), *range(last + 1, end)]
+        if at > begin + 1 and not any(jump.search(lines[n]) for n in outside):
+            patches.append(LinePatch(drop=((at, last),)))
     return patches
 
 
 def joined(text: str) -> list[LinePatch]:
     """Join a block to the one before it, where only that one names it, or nothing does."""
     lines = text.split("\n")
+    first_of = {last: first for function in functions(lines) for first, last in ranges(lines, *function)}
     patches = []
-    for begin, end in functions(lines):
-        last = {stop: first for first, stop in ranges(lines, begin, end)}
-        for at in range(begin + 1, end):
-            if (label := LABEL.match(lines[at])) is None:
-                continue
-            named_ = re.compile(rf"%{re.escape(label[1])}(?![\w$.-])")
-            jumps = [n for n in range(begin, end) if named_.search(lines[n])]
-            if at == begin + 1 and not jumps:
-                patches.append(LinePatch(drop=((at, at),)))
-            if (first := last.get(at - 1 if lines[at - 1] else at - 2)) is None:
-                continue
-            alone = lines[first].strip() == f"br label %{label[1]}"
-            if not jumps or (jumps == [first] and alone):
-                patches.append(LinePatch(drop=((first, at),)))
+    for (begin, _), at, label, mentions in _labels(lines):
+        if at == begin + 1 and not mentions:
+            patches.append(LinePatch(drop=((at, at),)))
+        jump = first_of.get(at - 1 if lines[at - 1] else at - 2)
+        if jump is None:
+            continue
+        alone = lines[jump].strip() == f"br label %{label}"
+        if not mentions or (mentions == [jump] and alone):
+            patches.append(LinePatch(drop=((jump, at),)))
     return patches

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from types import MappingProxyType
 
 from triage.ir.brackets import closing, gaps, items
 from triage.ir.locations import is_alias
 from triage.ir.mlir import ParsedModule, Span, blank
-from triage.minimize.ir.edits import LinePatch, apply
-from triage.minimize.ir.mlir.operations import is_function
+from triage.minimize.ir.edits import LinePatch, apply, cut, mention
+from triage.minimize.ir.mlir.operations import ARGUMENT_LIST, functions
 
 _ENTRY = re.compile(r'\s*(?:"[^"]*"|[\w$.-]+)(?:\s*=|\s*$|\s*[,}])')
 _OPENS = re.compile(r"(?: attributes)? ?(?<!<)\{(?=[^{}]*[\w\"])")
 _ALIAS = re.compile(r"([#!][\w$.-]+) = ")
-_ARGUMENTS = re.compile(r"@(?:[\w$.-]+|\"[^\"]*\")\(")
 _LOCATION = re.compile(r" ?\bloc\(")
 
 
@@ -38,19 +36,16 @@ def without_locations(text: str) -> str:
 
 def dictionaries(document: ParsedModule) -> list[LinePatch]:
     """Remove a dictionary of attributes of an operation, an argument or the module."""
-    return [LinePatch(spans=MappingProxyType({span: ""})) for span, _ in _dictionaries(document)]
+    return [cut(span) for span, _ in _dictionaries(document)]
 
 
 def entries(document: ParsedModule) -> list[LinePatch]:
     """Remove an entry of a dictionary of attributes."""
     patches = []
     for (line, start, end), opening in _dictionaries(document):
-        bare = document.bare[line]
-        inner = list(gaps(bare, opening + 1, end - 1))
-        if len(inner) == 1:
-            patches.append(LinePatch(spans=MappingProxyType({(line, start, end): ""})))
-            continue
-        patches += [LinePatch(spans=MappingProxyType({(line, first, last): ""})) for first, last in inner]
+        inner = list(gaps(document.bare[line], opening + 1, end - 1))
+        # The only entry goes with the braces.
+        patches += [cut((line, *gap)) for gap in (inner if len(inner) != 1 else [(start, end)])]
     return patches
 
 
@@ -70,21 +65,17 @@ def _dictionaries(document: ParsedModule) -> list[tuple[Span, int]]:
 def function_arguments(document: ParsedModule) -> list[LinePatch]:
     """Remove an argument of a function that nothing uses."""
     patches = []
-    for operation in document.walk():
-        if not is_function(operation) or not operation.regions:
-            continue
-        line = operation.first
-        bare = document.bare[line]
-        opening = _ARGUMENTS.search(document.lines[line])
+    for function in functions(document):
+        line, bare = function.first, document.bare[function.first]
+        opening = ARGUMENT_LIST.search(document.lines[line])
         end = closing(bare, opening.end() - 1) if opening else None
         if opening is None or end is None:
             continue
-        every = items(bare, opening.end(), end)
-        for (first, last), gap in zip(every, gaps(bare, opening.end(), end), strict=True):
-            name = bare[first:last].strip().partition(":")[0]
-            value = operation.regions[0].names.get(name)
+        arguments = items(bare, opening.end(), end)
+        for (first, last), gap in zip(arguments, gaps(bare, opening.end(), end), strict=True):
+            value = function.regions[0].names.get(bare[first:last].strip().partition(":")[0])
             if value is not None and not value.uses:
-                patches.append(LinePatch(spans=MappingProxyType({(line, *gap): ""})))
+                patches.append(cut((line, *gap)))
     return patches
 
 
@@ -93,7 +84,7 @@ def unused_aliases(document: ParsedModule) -> list[LinePatch]:
     patches = []
     for line, text in enumerate(document.lines):
         if (alias := _ALIAS.match(text)) is not None:
-            named = re.compile(rf"{re.escape(alias[1])}(?![\w$.-])")
+            named = mention(alias[1])
             if not any(named.search(other) for at, other in enumerate(document.lines) if at != line):
                 patches.append(LinePatch(drop=((line, line),)))
     return patches

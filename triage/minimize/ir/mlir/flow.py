@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from types import MappingProxyType
+from collections.abc import Iterator
+from itertools import pairwise
 
 from triage.ir.mlir import Op, ParsedModule, Region, Span
-from triage.minimize.ir.edits import LinePatch
+from triage.minimize.ir.edits import LinePatch, mention, replaced
 from triage.minimize.ir.mlir.operations import ends_block, is_function
 
 _VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
@@ -21,21 +22,22 @@ def flattened(document: ParsedModule) -> list[LinePatch]:
     of ``ttg.warp_specialize``."""
     patches = []
     for operation in document.walk():
+        regions, initial = list[Region](), dict[str, str]()
         if operation.name == "ttg.warp_specialize":
-            patch = _in_place(document, operation, operation.regions[0], {}) if operation.regions else None
-            patches += [patch] if patch else []
+            regions = operation.regions[:1]
         elif operation.name == "scf.if":
-            patches += [patch for region in operation.regions if (patch := _in_place(document, operation, region, {}))]
+            regions = operation.regions
         elif operation.name == "scf.for" and len(operation.regions) == 1:
             line = document.bare[operation.first]
-            held = dict(_CARRIED.findall(line[line.find("iter_args(") :])) if "iter_args(" in line else {}
-            if (counted := _FOR.search(line)) is not None:
-                patch = _in_place(document, operation, operation.regions[0], {**held, counted[1]: counted[2]})
-                patches += [patch] if patch else []
+            if (counter := _FOR.search(line)) is not None:
+                regions = operation.regions
+                carried = _CARRIED.findall(line.partition("iter_args(")[2])
+                initial = {**dict(carried), counter[1]: counter[2]}
+        patches += [patch for region in regions if (patch := _in_place(document, operation, region, initial))]
     return patches
 
 
-def _in_place(document: ParsedModule, operation: Op, region: Region, held: dict[str, str]) -> LinePatch | None:
+def _in_place(document: ParsedModule, operation: Op, region: Region, initial: dict[str, str]) -> LinePatch | None:
     """Replace the operation by the region's operations: the region's arguments by their initial values, the operation's
     results by what the region yields."""
     last = region.operations[-1] if region.operations else None
@@ -51,38 +53,33 @@ def _in_place(document: ParsedModule, operation: Op, region: Region, held: dict[
         return None
     spans: dict[Span, str] = {}
     for name, value in region.names.items():
-        if name in held:
-            spans |= dict.fromkeys(value.uses, held[name])
+        if name in initial:
+            spans |= dict.fromkeys(value.uses, initial[name])
     for value, name in zip(operation.results, yielded, strict=True):
-        spans |= dict.fromkeys(value.uses, held.get(name, name))
-    return LinePatch(tuple(drop), MappingProxyType(spans))
+        spans |= dict.fromkeys(value.uses, initial.get(name, name))
+    return LinePatch(tuple(drop), spans)
 
 
 def straightened(document: ParsedModule) -> list[LinePatch]:
     """Replace a conditional jump by a jump to one of its targets."""
     patches = []
     for operation in document.walk():
-        choice = _CHOICE.match(document.lines[operation.first])
-        if choice is None:
-            continue
-        text = " ".join(line.strip() for line in document.lines[operation.first : operation.last + 1])
-        drop = ((operation.first, operation.last),)
-        for target in dict.fromkeys(_TARGET.findall(text)):
-            line = f"{choice[1]}{choice[2]}.br {target}"
-            patches.append(LinePatch(drop, before=MappingProxyType({operation.first: (line,)})))
+        if (choice := _CHOICE.match(document.lines[operation.first])) is not None:
+            text = " ".join(line.strip() for line in document.lines[operation.first : operation.last + 1])
+            for target in dict.fromkeys(_TARGET.findall(text)):
+                patches.append(replaced(operation.first, operation.last, f"{choice[1]}{choice[2]}.br {target}"))
     return patches
 
 
 def ended(document: ParsedModule) -> list[LinePatch]:
     """Replace a jump by a return, in functions and partitions without results."""
-    patches = []
-    for holder in document.walk():
-        for region, returns in zip(holder.regions, _returns(document, holder), strict=False):
-            for operation in region.operations:
-                if ends_block(operation) and operation.name.rpartition(".")[2] in ("br", "cond_br", "switch"):
-                    new = MappingProxyType({operation.first: (returns,)})
-                    patches.append(LinePatch(((operation.first, operation.last),), before=new))
-    return patches
+    return [
+        replaced(operation.first, operation.last, returns)
+        for holder in document.walk()
+        for region, returns in zip(holder.regions, _returns(document, holder), strict=False)
+        for operation in region.operations
+        if ends_block(operation) and operation.name.rpartition(".")[2] in ("br", "cond_br", "switch")
+    ]
 
 
 def _returns(document: ParsedModule, holder: Op) -> list[str]:
@@ -96,20 +93,25 @@ def _returns(document: ParsedModule, holder: Op) -> list[str]:
     return []
 
 
+def _regions(document: ParsedModule) -> Iterator[Region]:
+    return (region for operation in document.walk() for region in operation.regions)
+
+
+def _mentions(document: ParsedModule, region: Region, label: str) -> list[int]:
+    """The lines of a region that contain a label."""
+    named = mention(label)
+    return [line for line in range(region.first, region.last + 1) if named.search(document.bare[line])]
+
+
 def unreachable(document: ParsedModule) -> list[LinePatch]:
     """Remove blocks that no branch names and that are not the first of their region."""
     patches = []
-    for operation in document.walk():
-        for region in operation.regions:
-            starts = sorted(region.labels)
-            for number, line in enumerate(starts):
-                before = any(other.first < line for other in region.operations)
-                end = starts[number + 1] - 1 if number + 1 < len(starts) else region.last
-                named = re.compile(rf"{re.escape(region.labels[line])}(?![\w$.-])")
-                lines = range(region.first, region.last + 1)
-                used = any(named.search(document.bare[at]) for at in lines if not line <= at <= end)
-                if before and not used:
-                    patches.append(LinePatch(((line, end),)))
+    for region in _regions(document):
+        starts = [*sorted(region.labels), region.last + 1]
+        for line, behind in pairwise(starts):
+            before = any(operation.first < line for operation in region.operations)
+            if before and all(line <= at < behind for at in _mentions(document, region, region.labels[line])):
+                patches.append(LinePatch(((line, behind - 1),)))
     return patches
 
 
@@ -117,28 +119,24 @@ def merged(document: ParsedModule) -> list[LinePatch]:
     """Join a block to the one before it. Where only that one jumps to it, the label and the jump go, and the block's
     arguments become the jump's operands; where nothing does, the label and the previous block's terminator go."""
     patches = []
-    for operation in document.walk():
-        for region in operation.regions:
-            ends = {operation.last: operation for operation in region.operations if ends_block(operation)}
-            for line in region.labels:
-                before = ends.get(line - 1)
-                if before is not None and (patch := _joined(document, region, line, before)) is not None:
-                    patches.append(patch)
+    for region in _regions(document):
+        ends = {operation.last: operation for operation in region.operations if ends_block(operation)}
+        for line in region.labels:
+            before = ends.get(line - 1)
+            if before is not None and (patch := _joined(document, region, line, before)) is not None:
+                patches.append(patch)
     return patches
 
 
 def _joined(document: ParsedModule, region: Region, line: int, before: Op) -> LinePatch | None:
-    named = re.compile(rf"{re.escape(region.labels[line])}(?![\w$.-])")
-    mentions = [at for at in range(region.first, region.last + 1) if at != line and named.search(document.bare[at])]
-    taken = re.findall(r"(%[\w$.-]+): ", document.bare[line])
-    operands = []
-    if mentions:
-        if mentions != [before.first] or before.name not in ("llvm.br", "cf.br"):
-            return None
-        operands = _VALUE.findall(document.bare[before.first])
-    if len(taken) != len(operands):
+    jumps = [at for at in _mentions(document, region, region.labels[line]) if at != line]
+    arguments = re.findall(r"(%[\w$.-]+): ", document.bare[line])
+    if jumps and (jumps != [before.first] or before.name not in ("llvm.br", "cf.br")):
+        return None
+    operands = _VALUE.findall(document.bare[before.first]) if jumps else []
+    if len(arguments) != len(operands):
         return None
     spans: dict[Span, str] = {}
-    for name, other in zip(taken, operands, strict=True):
-        spans |= dict.fromkeys(region.names[name].uses, other)
-    return LinePatch(((before.first, line),), MappingProxyType(spans))
+    for name, operand in zip(arguments, operands, strict=True):
+        spans |= dict.fromkeys(region.names[name].uses, operand)
+    return LinePatch(((before.first, line),), spans)

@@ -23,7 +23,7 @@ def smaller_shapes(text: str) -> list[str]:
     for number in sorted(numbers, reverse=True):
         if number > 1:
             texts += [_dimension(text, number, small) for small in _below(number)]
-    for shape in sorted({match[2] for match in _SHAPED.finditer(text)}, key=_elements, reverse=True):
+    for shape in sorted(dict.fromkeys(match[2] for match in _SHAPED.finditer(text)), key=_elements, reverse=True):
         parts = [int(size) for size in shape.split("x") if size]
         for axis, number in enumerate(parts):
             if number > 1:
@@ -63,8 +63,8 @@ def other_layouts(text: str) -> list[str]:
     aliases = [(name, value) for name, value in _ALIAS.findall(text) if _LAYOUT_ONLY.match(value)]
     texts = []
     for name, value in reversed(aliases):
-        for other, held in aliases:
-            if other != name and _rank(held) == _rank(value):
+        for other, other_value in aliases:
+            if other != name and _rank(other_value) == _rank(value):
                 rest = text.replace(f"{name} = {value}\n", "", 1)
                 texts.append(re.sub(rf"{re.escape(name)}(?![\w$.-])", other, rest))
     return texts
@@ -102,11 +102,10 @@ def fewer_warps(text: str) -> list[str]:
     warps = int(match[2])
 
     def halved(layout: re.Match[str]) -> str:
-        counts = [int(one) for one in layout[2].split(", ")]
+        counts = [int(count) for count in layout[2].split(", ")]
         if math.prod(counts) != warps:
             return layout[0]
-        largest = counts.index(max(counts))
-        counts[largest] //= 2
+        counts[counts.index(max(counts))] //= 2
         return f"{layout[1]}{', '.join(map(str, counts))}{layout[3]}"
 
     return [_PER_WARPS.sub(halved, _WARPS.sub(lambda match: f"{match[1]}{warps // 2}{match[3]}", text, count=1))]
@@ -115,6 +114,6 @@ def fewer_warps(text: str) -> list[str]:
 def magnitude(text: str) -> int:
     """The sum of the logarithms of all dimensions and layout numbers, which these passes reduce."""
     shapes = sum(_elements(match[2]).bit_length() for match in _SHAPED.finditer(text))
-    numbers = [int(one) for _, value in _ALIAS.findall(text) for one in re.findall(r"(?<![\w.])\d+", value)]
+    numbers = [int(number) for _, value in _ALIAS.findall(text) for number in re.findall(r"(?<![\w.])\d+", value)]
     warps = _WARPS.search(text)
     return shapes + sum(number.bit_length() for number in numbers) + (int(warps[2]).bit_length() if warps else 0)

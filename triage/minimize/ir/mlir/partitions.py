@@ -3,47 +3,55 @@
 from __future__ import annotations
 
 import re
-from types import MappingProxyType
+from collections.abc import Iterator
 
 from triage.ir.brackets import closing, gaps
 from triage.ir.mlir import Op, ParsedModule, Region, Span
-from triage.minimize.ir.edits import LinePatch
+from triage.minimize.ir.edits import LinePatch, cut
 
-_Lists = list[list[Span]]
 _ARGUMENT = re.compile(r"(%[\w$.-]+): ")
 _VALUE = re.compile(r"%([\w$.-]+)")
 _OWN = "own_"
 _NUMBERS = re.compile(r"array<i\d+: ([^<>]*)>")
 
 
+def _specialized(document: ParsedModule) -> Iterator[tuple[Op, list[Region]]]:
+    """Every ``ttg.warp_specialize`` with its partitions, without the default one."""
+    for operation in document.walk():
+        if operation.name == "ttg.warp_specialize":
+            yield operation, operation.regions[1:]
+
+
 def captures(document: ParsedModule) -> list[LinePatch]:
     """Remove an operand of ``ttg.warp_specialize`` that no partition uses, with the partitions' arguments and types."""
     patches = []
-    for operation in document.walk():
-        if operation.name != "ttg.warp_specialize" or len(operation.regions) < 2:
+    for operation, partitions in _specialized(document):
+        operands = _items(document, operation.first, "warp_specialize")
+        arguments = [_items(document, partition.first - 1) for partition in partitions]
+        types = _items(document, operation.last)
+        if not partitions or {len(spans) for spans in (*arguments, types)} != {len(operands)}:
             continue
-        opening = document.bare[operation.first].find("(", document.bare[operation.first].find("warp_specialize"))
-        places = [(operation.first, opening)]
-        places += [(region.first - 1, document.bare[region.first - 1].find("(")) for region in operation.regions[1:]]
-        places.append((operation.last, document.bare[operation.last].find("(")))
-        lists = [_items(document, line, at) for line, at in places]
-        if len({len(spans) for spans in lists}) != 1:
-            continue
-        for number in range(len(lists[0])):
-            if not any(_used(document, operation, lists[1:-1], number)):
-                spans: dict[Span, str] = {items[number]: "" for items in lists}
-                patches.append(LinePatch(spans=MappingProxyType(spans)))
+        for number, operand in enumerate(operands):
+            spans = [listed[number] for listed in arguments]
+            used = any(_used(document, *pair) for pair in zip(partitions, spans, strict=True))
+            if not used:
+                patches.append(cut(operand, *spans, types[number]))
     return patches
+
+
+def _used(document: ParsedModule, partition: Region, argument: Span) -> bool:
+    line, start, end = argument
+    value = partition.names.get(document.bare[line][start:end].strip().partition(":")[0])
+    return value is None or bool(value.uses)
 
 
 def without_one(document: ParsedModule) -> list[LinePatch]:
     """Remove a partition: its lines, its entry in the lists that have one number a partition (or one more, for the
     default), and renumber the partitions after it."""
     patches = []
-    for operation in document.walk():
-        if operation.name != "ttg.warp_specialize" or len(operation.regions) < 3:
+    for operation, partitions in _specialized(document):
+        if len(partitions) < 2:
             continue
-        partitions = operation.regions[1:]
         for number, region in enumerate(partitions):
             last = number == len(partitions) - 1
             # The line that closes the last also ends the operation, and now closes the one before.
@@ -53,7 +61,7 @@ def without_one(document: ParsedModule) -> list[LinePatch]:
                 line = partitions[behind].first - 1
                 start = document.bare[line].index("partition")
                 spans[line, start, start + len(f"partition{behind}")] = f"partition{behind - 1}"
-            patches.append(LinePatch((drop,), MappingProxyType(spans)))
+            patches.append(LinePatch((drop,), spans))
     return patches
 
 
@@ -61,34 +69,29 @@ def inlined(document: ParsedModule) -> list[LinePatch]:
     """Replace the operation by the body of a partition of a single block. The partition's arguments become the
     operands, and its values get new names, as there may be others of the same name outside."""
     patches = []
-    for operation in document.walk():
-        if operation.name != "ttg.warp_specialize" or operation.results:
+    for operation, partitions in _specialized(document):
+        if operation.results:
             continue
         bare = document.bare[operation.first]
-        handed = [bare[start:end].strip(" ,") for _, start, end in _items(document, operation.first, bare.find("("))]
-        for region in operation.regions[1:]:
+        operands = [bare[start:end].strip(" ,") for _, start, end in _items(document, operation.first)]
+        for region in partitions:
             last = region.operations[-1] if region.operations else None
-            taken = _ARGUMENT.findall(document.bare[region.first - 1])
-            if region.labels or last is None or last.name != "ttg.warp_return" or len(taken) != len(handed):
+            arguments = _ARGUMENT.findall(document.bare[region.first - 1])
+            if region.labels or last is None or last.name != "ttg.warp_return" or len(arguments) != len(operands):
                 continue
-            spans = _renamed(document, region)
-            for name, other in zip(taken, handed, strict=True):
-                spans |= dict.fromkeys(region.names[name].uses, other)
-            drop = ((operation.first, region.first - 1), (last.first, operation.last))
-            patches.append(LinePatch(drop, MappingProxyType(spans)))
+            spans = {
+                (line, match.start(), match.end()): f"%{_OWN}{match[1]}"
+                for line in range(region.first, region.last + 1)
+                for match in _VALUE.finditer(document.bare[line])
+            }
+            for name, operand in zip(arguments, operands, strict=True):
+                spans |= dict.fromkeys(region.names[name].uses, operand)
+            patches.append(LinePatch(((operation.first, region.first - 1), (last.first, operation.last)), spans))
     return patches
 
 
-def _renamed(document: ParsedModule, region: Region) -> dict[Span, str]:
-    """New names for all values that a region defines, nested ones included."""
-    spans: dict[Span, str] = {}
-    for line in range(region.first, region.last + 1):
-        for match in _VALUE.finditer(document.bare[line]):
-            spans[line, match.start(), match.end()] = f"%{_OWN}{match[1]}"
-    return spans
-
-
 def _entries(document: ParsedModule, line: int, number: int, count: int) -> dict[Span, str]:
+    """The entries of a partition in the lists of numbers of the operation, to be removed."""
     bare = document.bare[line]
     spans: dict[Span, str] = {}
     for match in _NUMBERS.finditer(bare):
@@ -99,18 +102,9 @@ def _entries(document: ParsedModule, line: int, number: int, count: int) -> dict
     return spans
 
 
-def _items(document: ParsedModule, line: int, opening: int) -> list[Span]:
-    end = closing(document.bare[line], opening) if opening >= 0 else None
-    if end is None:
-        return []
-    return [(line, *gap) for gap in gaps(document.bare[line], opening + 1, end)]
-
-
-def _used(document: ParsedModule, operation: Op, lists: _Lists, number: int) -> list[bool]:
-    used = []
-    for region, spans in zip(operation.regions[1:], lists, strict=True):
-        line, start, end = spans[number]
-        name = document.bare[line][start:end].strip().partition(":")[0]
-        value = region.names.get(name)
-        used.append(value is None or bool(value.uses))
-    return used
+def _items(document: ParsedModule, line: int, after: str = "") -> list[Span]:
+    """The items of the first list in parentheses in a line, or of the first after a word."""
+    bare = document.bare[line]
+    opening = bare.find("(", bare.find(after))
+    end = closing(bare, opening) if opening >= 0 else None
+    return [] if end is None else [(line, *gap) for gap in gaps(bare, opening + 1, end)]

@@ -53,7 +53,7 @@ class _ModuleReduction:
         problem, sweep = self._problem, self._sweep
         problem.step("operations")
         sweep(operations.unused)
-        sweep(lambda document: operations.from_arguments(document, self._types(document)))
+        sweep(self._typed(operations.from_arguments))
         problem.step("control flow")
         sweep(partitions.without_one, chunks=False)
         sweep(flow.flattened)
@@ -63,9 +63,9 @@ class _ModuleReduction:
         sweep(flow.merged)
         sweep(partitions.inlined, chunks=False)
         problem.step("values")
-        sweep(self._to_operands)
+        sweep(self._typed(operations.to_operands))
         for choice in range(2):
-            sweep(partial(self._to_constants, choice=choice))
+            sweep(self._typed(partial(operations.to_constants, choice=choice)))
         sweep(operations.unused)
         problem.step("arguments and attributes")
         sweep(partitions.captures)
@@ -96,12 +96,10 @@ class _ModuleReduction:
 
         sweep(self._problem, parsed, chunks)
 
-    def _to_operands(self, document: ParsedModule) -> list[LinePatch]:
-        types = self._types(document)
-        return operations.to_operands(document, types, operations.kinds(document, types))
-
-    def _to_constants(self, document: ParsedModule, choice: int) -> list[LinePatch]:
-        return operations.to_constants(document, self._types(document), choice)
+    def _typed(
+        self, propose: Callable[[ParsedModule, Types], list[LinePatch]]
+    ) -> Callable[[ParsedModule], list[LinePatch]]:
+        return lambda document: propose(document, self._types(document))
 
     def _types(self, document: ParsedModule) -> Types:
         """Types by the line of each operation. The release is asked once a text."""
