@@ -41,8 +41,8 @@ def named(text: str) -> str:
             spans[at, 0, label.end()] = f"v{label[1]}:"
     lines = apply(lines, [LinePatch(spans=spans)]).split("\n")
     # A function's first block needs a label where a phi names it: its number is not printed.
-    labels = {begin + 1: (label,) for begin, end in functions(lines) if (label := _entry_label(lines[begin:end]))}
-    return apply(lines, [LinePatch(before=labels)])
+    entries = {begin + 1: _entry_label(lines[begin:end]) for begin, end in functions(lines)}
+    return apply(lines, [LinePatch(before={line: (entry,) for line, entry in entries.items() if entry})])
 
 
 def _entry_label(body: list[str]) -> str | None:
