@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
+import os
+import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 PACKAGE = "_triton_triage_worker"
 
 
-def _bootstrap() -> None:
+def _load_package() -> None:
     here = Path(__file__).resolve().parent
     # Run by path, Python put this folder first on sys.path, where its modules could shadow the user's.
     sys.path[:] = [entry for entry in sys.path if not entry or Path(entry).resolve() != here]
@@ -20,8 +24,29 @@ def _bootstrap() -> None:
     package = importlib.util.module_from_spec(spec)
     sys.modules[PACKAGE] = package
     spec.loader.exec_module(package)
-    importlib.import_module(PACKAGE + ".entry").main(sys.argv[1:])
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module("%s.%s" % (PACKAGE, name))
+
+
+def main(mode: str, *arguments: str) -> None:
+    """``nanny FD FOLDER``: the root of all processes, in triage's own interpreter. ``serve FD``: a toolchain server on
+    that socket. ``fresh FILE FD``: one compile, result on that pipe. ``bench FILE FD``: one case launched and timed,
+    likewise."""
+    _load_package()
+    if mode == "nanny":
+        _module("nanny").serve(socket.socket(fileno=int(arguments[0])), Path(arguments[1]))
+    elif mode == "serve":
+        _module("server").serve_toolchain(socket.socket(fileno=int(arguments[0])))
+    else:
+        request, result = json.loads(Path(arguments[0]).read_text()), int(arguments[1])
+        if mode == "fresh":
+            _module("child").run_fresh(request, result)
+        else:
+            _module("bench").run(request, result)
+    os._exit(0)
 
 
 if __name__ == "__main__":
-    _bootstrap()
+    main(*sys.argv[1:])

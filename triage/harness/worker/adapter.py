@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
+import subprocess
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
@@ -46,7 +48,7 @@ def set_triton_key(key: str) -> None:
 
 
 class StubDriver:
-    """Replaces the GPU driver: kernels' modules and Gluon on 3.4 query it for the target; nothing launches."""
+    """Replaces the GPU driver: kernels' modules and Gluon on 3.4 query it for the target; nothing is launched."""
 
     def __init__(self, target: Any, limits: Dict[str, int]) -> None:
         self._target = target
@@ -54,42 +56,36 @@ class StubDriver:
         self._limits = limits
 
     def get_current_target(self) -> Any:
-        """The case's target."""
         return self._target
 
-    def get_current_device(self) -> int:
-        """Device 0."""
+    def get_current_device(self, device: Any = None) -> int:
         return 0
 
-    def get_current_stream(self, device: Any = None) -> int:
-        """The default stream."""
-        return 0
+    get_current_stream = get_current_device
 
     def get_active_torch_device(self) -> Any:
-        """A torch device, for tutorials that ask for it on import; torch is then the user's own."""
+        """For tutorials that ask for it on import; torch is then the user's own."""
         import torch
 
         return torch.device("cuda", 0)
+
+    def get_device_interface(self) -> Any:
+        import torch
+
+        return torch.cuda
 
     def get_device_properties(self, device: Any = None) -> Dict[str, int]:
         """The target's limits under the names that Triton's drivers use."""
         return dict(self._limits)
 
     def get_benchmarker(self) -> Any:
-        """A benchmarker, which autotuners of 3.2 and later require; nothing is ever timed."""
+        """Autotuners of 3.2 and later require one."""
         return lambda call, **_: 0.0
 
     def get_empty_cache_for_benchmark(self) -> None:
-        """No cache: nothing is ever timed."""
-
-    def get_device_interface(self) -> Any:
-        """The device's module in torch, which is then the user's own."""
-        import torch
-
-        return torch.cuda
+        return
 
     def get_device_capability(self, device: Any = None) -> Any:
-        """(major, minor) on CUDA."""
         return divmod(self._target.arch, 10) if isinstance(self._target.arch, int) else (0, 0)
 
 
@@ -106,9 +102,10 @@ def make_source(kernel: Any, case: Dict[str, Any]) -> Any:
     arguments = _arguments(kernel)
     constants = _constants(arguments, case)
     types = case["signature"]
-    unknown = [name for name in list(types) + list(case["constexprs"]) if name not in {a["name"] for a in arguments}]
+    names = [argument["name"] for argument in arguments]
+    unknown = [name for name in list(types) + list(case["constexprs"]) if name not in names]
     if unknown:
-        raise BadCase("%s is not an argument of %s(%s)" % (unknown[0], kernel.__name__, _names(arguments)))
+        raise BadCase("%s is not an argument of %s(%s)" % (unknown[0], kernel.__name__, ", ".join(names)))
     for argument in arguments:
         name = argument["name"]
         if name in types and argument["constexpr"]:
@@ -141,17 +138,14 @@ def check_options(target: Any, options: Dict[str, Any]) -> None:
 
 
 def _arguments(kernel: Any) -> List[Dict[str, Any]]:
-    described = []
-    for parameter in kernel.params:
-        default = inspect.Parameter.empty
-        if getattr(parameter, "has_default", False):
-            default = parameter.default
-        described.append({"name": parameter.name, "constexpr": bool(parameter.is_constexpr), "default": default})
-    return described
-
-
-def _names(arguments: List[Dict[str, Any]]) -> str:
-    return ", ".join(argument["name"] for argument in arguments)
+    return [
+        {
+            "name": parameter.name,
+            "constexpr": bool(parameter.is_constexpr),
+            "default": parameter.default if getattr(parameter, "has_default", False) else inspect.Parameter.empty,
+        }
+        for parameter in kernel.params
+    ]
 
 
 def _constants(arguments: List[Dict[str, Any]], case: Dict[str, Any]) -> Dict[str, Any]:
@@ -203,9 +197,6 @@ def cache_entry(cache: str, name: str) -> Optional[str]:
 
 def ptxas_version(arch: str) -> Optional[str]:
     """Version of the ptxas that this Triton uses for the arch (wheels carry a second one for Blackwell)."""
-    import re
-    import subprocess
-
     import triton
 
     folder = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"

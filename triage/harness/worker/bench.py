@@ -44,12 +44,15 @@ def run(request: Dict[str, Any], result: int) -> None:
 def _measure(request: Dict[str, Any], recording: Recorder) -> Dict[str, Any]:
     recording.emit("phase", doing="importing torch")
     torch = _torch()
+    import triton
+
     _check_device(torch, request["target"])
     recording.emit("phase", doing="importing the kernel's module")
     kernel = load.find_kernel(load.load_module(Path(request["path"]))[0], request["kernel"])
     recording.emit("phase", doing="compiling")
     source = adapter.make_source(kernel, request["case"])
-    compiled = _compile(source, request)
+    target = adapter.gpu_target(**request["target"])
+    compiled = triton.compile(source, target=target, options=dict(request["case"]["options"]))
     recording.emit("phase", doing="making the inputs")
     plan = request["plan"]
     inputs = tensors.make(torch, plan["tensors"], "cuda")
@@ -91,18 +94,9 @@ def _check_device(torch: Any, target: Dict[str, Any]) -> None:
     if (backend, arch) != (target["backend"], target["arch"]):
         wanted = "%s:%s" % (target["backend"], target["arch"])
         here = "%s:%s" % (backend, arch)
-        raise CannotMeasure("the GPU here is a %s, %s; the case is for %s" % (_name(torch), here, wanted))
-
-
-def _name(torch: Any) -> str:
-    return str(torch.cuda.get_device_name(0))
-
-
-def _compile(source: Any, request: Dict[str, Any]) -> Any:
-    import triton
-
-    target = adapter.gpu_target(**request["target"])
-    return triton.compile(source, target=target, options=dict(request["case"]["options"]))
+        raise CannotMeasure(
+            "the GPU here is a %s, %s; the case is for %s" % (torch.cuda.get_device_name(0), here, wanted)
+        )
 
 
 def _compare(torch: Any, request: Dict[str, Any], recording: Recorder, inputs: List[tensors.Input]) -> Any:

@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from . import recorder
 
@@ -19,9 +19,7 @@ _NO_LLD = "ld.lld not found"
 
 def run_forked(request: Dict[str, Any], module: Any, missing: List[str], result: int) -> None:
     """Compile in a fork of a case server that has imported ``module``, without the packages ``missing``."""
-    recording = recorder.Recorder(result, request["token"], request["until"])
-    recorder.current = recording
-    _prepare(request)
+    recording = _prepare(request, result)
     _guarded(request, lambda: (module, missing), recording)
 
 
@@ -29,9 +27,7 @@ def run_fresh(request: Dict[str, Any], result: int) -> None:
     """Compile in this fresh process, import included."""
     from . import adapter, load, stages
 
-    recording = recorder.Recorder(result, request["token"], request["until"])
-    recorder.current = recording
-    _prepare(request)
+    recording = _prepare(request, result)
     recording.begin("source")
 
     def imported() -> Any:
@@ -45,7 +41,8 @@ def run_fresh(request: Dict[str, Any], result: int) -> None:
     _guarded(request, imported, recording)
 
 
-def _prepare(request: Dict[str, Any]) -> None:
+def _prepare(request: Dict[str, Any], result: int) -> recorder.Recorder:
+    recording = recorder.current = recorder.Recorder(result, request["token"], request["until"])
     folder = request["folder"]
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "cache")
     os.environ["TMPDIR"] = folder
@@ -54,6 +51,7 @@ def _prepare(request: Dict[str, Any]) -> None:
     # The Python stack at a fatal signal names the stage even where LLVM prints nothing; apart from the log,
     # whose text is the compiler's alone.
     faulthandler.enable(file=open(os.path.join(folder, "python-stack.txt"), "w"))  # lives until the end
+    return recording
 
 
 def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
@@ -72,7 +70,9 @@ def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
             recording.emit("undecided", reason=str(error), input_error=True)
     except BaseException as error:  # SystemExit and KeyboardInterrupt as well
         described = errors.describe(error)
-        disk = [link for link in _chain(error) if isinstance(link, OSError) and link.errno in _DISK]
+        disk = [
+            link for link in errors.chain(error, suppressed=True) if isinstance(link, OSError) and link.errno in _DISK
+        ]
         if disk:
             recording.emit("undecided", reason=str(disk[0]), input_error=False)
         elif any(_NO_LLD in link["message"] for link in described):
@@ -82,15 +82,6 @@ def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
             errors.print_chain(error)
     sys.stdout.flush()
     sys.stderr.flush()
-
-
-def _chain(error: BaseException) -> Any:
-    link: Any = error
-    for _ in range(12):
-        if link is None:
-            return
-        yield link
-        link = link.__cause__ or link.__context__
 
 
 def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
@@ -117,12 +108,10 @@ def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
     try:
         compiled = triton.compile(source, target=target, options=dict(request["case"]["options"]))
     except stages.Stopped as stopped:
-        metadata = {name: stopped.metadata.get(name) for name in _METADATA}
-        _done(request, recording, {}, metadata, None)
+        _done(request, recording, {}, stopped.metadata.get)
         return
-    metadata = {name: getattr(compiled.metadata, name, None) for name in _METADATA}
     entry = adapter.cache_entry(os.environ["TRITON_CACHE_DIR"], kernel.__name__)
-    _done(request, recording, compiled.asm, metadata, entry)
+    _done(request, recording, compiled.asm, lambda name: getattr(compiled.metadata, name, None), entry)
 
 
 def _compile_text(request: Dict[str, Any], recording: recorder.Recorder) -> None:
@@ -141,7 +130,7 @@ def _compile_text(request: Dict[str, Any], recording: recorder.Recorder) -> None
         metadata = stopped.metadata
     if "shared" not in metadata:
         recording.emit("note", text="how much shared memory it takes was decided before this text, and is not known")
-    _done(request, recording, texts, {name: metadata.get(name) for name in _METADATA}, None)
+    _done(request, recording, texts, metadata.get)
 
 
 _METADATA = ("shared", "num_warps", "num_ctas", "warp_size", "tmem_size", "name")
@@ -151,11 +140,13 @@ def _done(
     request: Dict[str, Any],
     recording: recorder.Recorder,
     assembly: Mapping[str, Any],
-    metadata: Dict[str, Any],
-    entry: Optional[str],
+    attribute: Callable[[str], Any],
+    entry: Optional[str] = None,
 ) -> None:
+    """Report the end. ``attribute``: the compile's metadata by name."""
     from . import resources
 
+    metadata = {name: attribute(name) for name in _METADATA}
     metadata["warp_size"] = metadata["warp_size"] or request["target"]["warp_size"]
     recording.emit(
         "done",

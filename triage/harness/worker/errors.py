@@ -6,7 +6,7 @@ import gc
 import inspect
 import linecache
 import traceback
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterator, List, Optional, Set
 
 MAX_TEXT = 8 * 1024
 """Maximal characters of one message: ptxas errors quote whole kernels, which the log has as well."""
@@ -16,14 +16,18 @@ MAX_FRAMES = 24
 
 def describe(error: BaseException) -> List[Dict[str, Any]]:
     """The chain of ``error``, what was raised first and the innermost cause last."""
-    chain: List[Dict[str, Any]] = []
+    return [_described(link) for link in chain(error)]
+
+
+def chain(error: BaseException, suppressed: bool = False) -> Iterator[BaseException]:
+    """``error`` and its causes, a bounded number of them; with ``suppressed`` also what ``from None`` hides."""
     link: Optional[BaseException] = error
-    seen = set()
-    while link is not None and id(link) not in seen and len(chain) < MAX_CHAIN:
+    seen: Set[int] = set()
+    while link is not None and id(link) not in seen and len(seen) < MAX_CHAIN:
         seen.add(id(link))
-        chain.append(_one(link))
-        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
-    return chain
+        yield link
+        hidden = link.__suppress_context__ and not suppressed
+        link = link.__cause__ or (None if hidden else link.__context__)
 
 
 def print_chain(error: BaseException) -> None:
@@ -34,18 +38,18 @@ def print_chain(error: BaseException) -> None:
         return
 
 
-def _one(error: BaseException) -> Dict[str, Any]:
+def _described(error: BaseException) -> Dict[str, Any]:
     frames = traceback.extract_tb(error.__traceback__)[-MAX_FRAMES:]
     described: Dict[str, Any] = {
         "type": type(error).__name__,
-        "module": type(error).__module__,
+        "module": str(type(error).__module__),
         "message": _message(error)[:MAX_TEXT],
         "frames": [_frame(frame.filename, frame.lineno or 0, frame.name, frame.line or "") for frame in frames],
     }
     try:
         described.update(_kernel_location(error))
     except Exception:  # an unknown location must not hide the error itself
-        described["place_unknown"] = True
+        described["kernel_line"] = None
     return described
 
 
@@ -63,9 +67,11 @@ def _message(error: BaseException) -> str:
 def _kernel_location(error: BaseException) -> Dict[str, Any]:
     source, node = getattr(error, "src", None), getattr(error, "node", None)
     line = getattr(node, "lineno", None)
-    if not isinstance(source, str) or line is None:
+    if not isinstance(source, str) or not isinstance(line, int):
         return {}
     column = getattr(node, "col_offset", None)
+    if not isinstance(column, int):
+        column = None
     lines = source.split("\n")
     text = lines[line - 1] if 0 < line <= len(lines) else ""
     function = _owner(source)

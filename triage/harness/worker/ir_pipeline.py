@@ -16,7 +16,6 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 from . import adapter, ir_shadow, ir_text, recorder
 
 _PIPELINE = re.compile(r'^\s*pipeline: "((?:[^"\\\n]|\\.)*)"', re.MULTILINE)
-_LANGUAGES = ("triton", "gluon")
 _MLIR_STAGES = ("ttir", "ttgir", "llir")
 
 
@@ -66,7 +65,7 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> str:
     for step in pipeline.steps:
         step.add(manager)
     recording.begin(pipeline.stage)
-    _run(manager, module)
+    ir_text.run(manager, module)
     recording.end()
     return "what was run is %s, and nothing behind it" % _short(wanted)
 
@@ -104,7 +103,7 @@ def _pipelines(backend: Any, options: Any, context: Any, request: Dict[str, Any]
         raise _Enough
 
     ir_shadow.install(type(backend), note, {"llvm.to_module": enough})
-    for language in _LANGUAGES:
+    for language in ir_text.LANGUAGES:
         try:
             known = ir_text.stages(backend, options, language)
         except (ValueError, AttributeError, AssertionError):  # a release or a back-end without this language
@@ -161,16 +160,8 @@ def _spelled_by_reproducer(manager: Any, context: Any) -> Optional[str]:
             try:
                 os.environ["TRITON_REPRODUCER_PATH"] = str(spelling)
                 manager.enable_debug()
-                _run(manager, ir_text.read(empty, context))
+                ir_text.run(manager, ir_text.read(empty, context))
             finally:
                 os._exit(0)
         os.waitpid(pid, 0)
         return named(spelling.read_text(errors="replace")) if spelling.exists() else None
-
-
-def _run(manager: Any, module: Any) -> None:
-    try:
-        manager.run(module)
-    except TypeError:
-        # From 3.6 on the tag of the reproducer's file has to be given.
-        manager.run(module, "rerun")

@@ -25,10 +25,7 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> None:
     recording.begin("source")
     backend, context = ir_text.backend_and_context(request["target"])
     path = Path(task["file"])
-    payload = path.read_text() if task["kind"] == "stage" and path.suffix != ".mlir" else _module(path, context)
-    if payload is None:
-        recording.emit("undecided", reason="the IR cannot be read", input_error=True)
-        return
+    payload = path.read_text() if task["kind"] == "stage" and path.suffix != ".mlir" else ir_text.read(path, context)
     if task["kind"] == "describe":
         _describe(payload, Path(task["to"]))
     elif task["kind"] == "passes":
@@ -37,18 +34,6 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> None:
         _run_stage(payload, backend, request)
     recording.end()
     recording.emit("done", resources=_NOTHING_USED, num_ctas=None, cache_entry=None)
-
-
-def _module(path: Path, context: Any) -> Any:
-    """The module of a file, verified; None where the text is not a valid module of this release."""
-    from triton._C.libtriton import ir
-
-    try:
-        module = ir.parse_mlir_module(str(path), context)
-    except RuntimeError:
-        return None
-    module.context = context
-    return module
 
 
 def _run_passes(module: Any, context: Any, task: Dict[str, Any], recording: recorder.Recorder) -> None:
@@ -66,11 +51,7 @@ def _run_passes(module: Any, context: Any, task: Dict[str, Any], recording: reco
             # Up to 3.2 only the reproducer, written before the run, has the text of the pipeline.
             os.environ["TRITON_REPRODUCER_PATH"] = spelling
     recording.begin(task["stage"])
-    try:
-        manager.run(module)
-    except TypeError:
-        # From 3.6 on the tag of the reproducer's file has to be given.
-        manager.run(module, "rerun")
+    ir_text.run(manager, module)
 
 
 def _run_stage(payload: Any, backend: Any, request: Dict[str, Any]) -> None:

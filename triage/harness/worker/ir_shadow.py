@@ -35,10 +35,14 @@ class PassStep:
         }
 
 
+Run = Callable[[Any, List[PassStep], Tuple[Any, ...]], Any]
+"""Runs a pipeline: the module, the passes, and the tag of the reproducer's file on releases that have it."""
+
+
 class Manager:
     """Replaces a pass manager: collects steps, and passes them to the callback ``run``."""
 
-    def __init__(self, context: Any, run: Callable[[Any, List[PassStep], Tuple[Any, ...]], Any]) -> None:
+    def __init__(self, context: Any, run: Run) -> None:
         self.context, self._run = context, run
         self.steps: List[PassStep] = []
 
@@ -83,7 +87,7 @@ class _Shadow:
 
 def install(
     compiler: Any,
-    run: Callable[[Any, List[PassStep], Tuple[Any, ...]], Any],
+    run: Run,
     callbacks: Dict[str, Callable[..., None]],
 ) -> None:
     """Put the stand-ins into the module of a backend's class; ``run`` gets every pipeline."""

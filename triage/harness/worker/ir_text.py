@@ -23,7 +23,7 @@ ENDINGS = {
 }  # fmt: skip
 """File endings and the stage that left such a text; ``mlir`` is a module with a pipeline of its own."""
 MLIR = frozenset({"source", "glir", "ttir", "ttgir", "mlir"})
-_LANGUAGES = ("triton", "gluon")
+LANGUAGES = ("triton", "gluon")
 """In the order of triton.backends.compiler.Language."""
 _MOST_MESSAGE = 160
 
@@ -52,7 +52,7 @@ def stages(backend: Any, options: Any, language: str) -> Dict[str, Callable[...,
     except ImportError:
         backend.add_stages(known, options)
     else:
-        backend.add_stages(known, options, Language(_LANGUAGES.index(language)))
+        backend.add_stages(known, options, Language(LANGUAGES.index(language)))
     return known
 
 
@@ -69,6 +69,15 @@ def read(path: Path, context: Any) -> Any:
         raise CannotRead(_reason(printed, path))
     module.context = context
     return module
+
+
+def run(manager: Any, module: Any) -> None:
+    """Run the passes of a manager."""
+    try:
+        manager.run(module)
+    except TypeError:
+        # From 3.6 on the tag of the reproducer's file has to be given.
+        manager.run(module, "rerun")
 
 
 def compile_text(request: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
@@ -126,8 +135,7 @@ def _captured_stderr() -> Iterator[_Printed]:
             os.dup2(before, 2)
             os.close(before)
             file.seek(0)
-            data = file.read()
-            printed.text = data.decode("utf-8", "replace")
+            printed.text = file.read().decode("utf-8", "replace")
             sys.stderr.write(printed.text)
 
 

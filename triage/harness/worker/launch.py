@@ -23,7 +23,11 @@ def arguments(source: Any, inputs: List[tensors.Input], scalars: Dict[str, Any])
     _check_halves(source)
     values: Dict[str, Any] = dict(scalars)
     for tensor in inputs:
-        values[tensor.name] = _descriptor(tensor) if tensor.block else tensor.stored
+        values[tensor.name] = tensor.stored
+        if tensor.block:
+            from triton.tools.tensor_descriptor import TensorDescriptor
+
+            values[tensor.name] = TensorDescriptor.from_tensor(tensor.stored, tensor.block)
     return [values.get(name) for name in source.signature]
 
 
@@ -35,12 +39,6 @@ def _check_halves(source: Any) -> None:
     for name, type_ in source.signature.items():
         if type_ in ("fp16", "bf16") and not hasattr(triton, "knobs"):
             raise LauncherLimit("%s: the launcher of Triton %s loses %s scalars" % (name, triton.__version__, type_))
-
-
-def _descriptor(tensor: tensors.Input) -> Any:
-    from triton.tools.tensor_descriptor import TensorDescriptor
-
-    return TensorDescriptor.from_tensor(tensor.stored, tensor.block)
 
 
 def set_allocator(torch: Any) -> None:

@@ -60,15 +60,16 @@ def find_kernel(module: ModuleType, name: str) -> Any:
     """The jitted function of that name, unwrapped from autotune and heuristics decorators. Raises BadKernel."""
     value = getattr(module, name, None)
     if value is None:
-        jitted = [key for key, value in vars(module).items() if is_jitted(_unwrap(value))]
+        jitted = [key for key, value in vars(module).items() if is_jitted(unwrap(value))]
         raise BadKernel("no function %r; jitted here: %s" % (name, ", ".join(jitted) or "none"))
-    kernel = _unwrap(value)
+    kernel = unwrap(value)
     if not is_jitted(kernel):
         raise BadKernel("%r is not decorated with @triton.jit or @gluon.jit" % name)
     return kernel
 
 
-def _unwrap(value: Any) -> Any:
+def unwrap(value: Any) -> Any:
+    """The function below decorators of Triton."""
     # Autotuner and Heuristics hold the function below them in .fn, and so does JITFunction itself (the plain one).
     while not is_jitted(value) and type(value).__module__.startswith("triton.") and hasattr(value, "fn"):
         value = value.fn
@@ -83,7 +84,7 @@ def is_jitted(value: Any) -> bool:
 def hash_kernels(module: ModuleType) -> None:
     """Compute the hash of each kernel's source, which Triton caches, once and before any fork."""
     for value in list(vars(module).values()):
-        kernel = _unwrap(value)
+        kernel = unwrap(value)
         if not is_jitted(kernel):
             continue
         try:

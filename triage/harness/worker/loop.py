@@ -12,6 +12,7 @@ import select
 import signal
 import socket
 import traceback
+from contextlib import suppress
 from typing import Any, Callable, Dict, List, Optional
 
 from . import process, wire
@@ -62,16 +63,11 @@ class ForkServer:
                 self._leave()
             for fd, _ in ready:
                 if fd == self._wake_read:
-                    self._drain()
+                    with suppress(BlockingIOError):
+                        os.read(self._wake_read, 4096)
                     self._reap()
                 else:
                     self._receive()
-
-    def _drain(self) -> None:
-        try:
-            os.read(self._wake_read, 4096)
-        except BlockingIOError:
-            return
 
     def _receive(self) -> None:
         try:

@@ -23,13 +23,16 @@ HOST_SIDE = frozenset(
 """Packages that run on the host and never inside a kernel."""
 
 
+def _attribute(owner: Any, name: str) -> Any:
+    if name.startswith("__") and name.endswith("__"):
+        raise AttributeError(name)
+    return StandIn
+
+
 class _Meta(type):
     """Makes the class itself a placeholder: it can be subclassed, called, compared and indexed."""
 
-    def __getattr__(cls, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        return StandIn
+    __getattr__ = _attribute
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
         return _called(super().__call__, arguments, named) if cls is StandIn else super().__call__()
@@ -68,10 +71,7 @@ class StandIn(metaclass=_Meta):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         return
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        return StandIn
+    __getattr__ = _attribute
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return _called(StandIn, arguments, named)
@@ -114,10 +114,7 @@ class StandIn(metaclass=_Meta):
 class _Module(ModuleType):
     """A missing package or one of its submodules."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        return StandIn
+    __getattr__ = _attribute
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

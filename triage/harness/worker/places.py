@@ -20,10 +20,8 @@ def restore(module: ModuleType, functions: Mapping[str, Mapping[str, Any]]) -> N
     ``module``, ``file``, and ``line``, that of its ``def``."""
     texts: Dict[str, Dict[int, str]] = {}
     for name, origin in functions.items():
-        kernel = getattr(module, name, None)
-        while kernel is not None and not load.is_jitted(kernel) and hasattr(kernel, "fn"):
-            kernel = kernel.fn
-        if kernel is not None and load.is_jitted(kernel):
+        kernel = load.unwrap(getattr(module, name, None))
+        if load.is_jitted(kernel):
             _restore(kernel, origin, texts.setdefault(origin["file"], {}))
     for file, lines in texts.items():
         text = [lines.get(number, "\n") for number in range(1, max(lines) + 1)]

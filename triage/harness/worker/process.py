@@ -46,11 +46,7 @@ def children() -> List[int]:
     try:
         return [int(pid) for pid in Path("/proc/self/task/%d/children" % me).read_text().split()]
     except OSError:
-        return [pid for pid in _all_pids() if _parent(pid) == me]
-
-
-def _all_pids() -> List[int]:
-    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+        return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _parent(pid) == me]
 
 
 def _parent(pid: int) -> int:

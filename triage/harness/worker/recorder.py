@@ -51,10 +51,6 @@ class Recorder:
             self.emit("end", stage=self._stage, seconds=time.perf_counter() - self._began)
             self._stage = None
 
-    def pipeline(self, running: bool) -> None:
-        """An MLIR pass pipeline starts or ends."""
-        self.emit("pipeline", running=running)
-
 
 current: Optional[Recorder] = None
 """The recorder of the compile under way in this process; None in a server."""

@@ -19,7 +19,7 @@ _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 def read(assembly: Mapping[str, Any], ptxas_log: str, metadata: Mapping[str, Any]) -> Dict[str, Any]:
     """The resources of the report document: shared bytes a block, registers and spilled bytes a thread."""
     if "ptx" in assembly:
-        tensor_core = _ptx_class(assembly["ptx"])
+        tensor_core = next((name for name, instruction in _PTX_CLASSES if instruction in assembly["ptx"]), "none")
         registers, spills = _ptxas(ptxas_log)
     else:
         text = assembly.get("amdgcn", "")
@@ -60,10 +60,6 @@ def _register_copies(module: str) -> int:
     return copies
 
 
-def _ptx_class(ptx: str) -> str:
-    return next((name for name, instruction in _PTX_CLASSES if instruction in ptx), "none")
-
-
 def _ptxas(log: str) -> Tuple[Optional[int], Optional[int]]:
     registers = [int(number) for number in _REGISTERS.findall(log)]
     spills = [max(int(stores), int(loads)) for stores, loads in _SPILLS.findall(log)]
@@ -73,8 +69,8 @@ def _ptxas(log: str) -> Tuple[Optional[int], Optional[int]]:
 
 def _amdgcn(text: str) -> Tuple[Optional[int], Optional[int]]:
     def number(name: str) -> Optional[int]:
-        found = re.search(r"\.%s:\s*(\d+)" % name, text)
-        return int(found.group(1)) if found else None
+        match = re.search(r"\.%s:\s*(\d+)" % name, text)
+        return int(match.group(1)) if match else None
 
     vector = number("vgpr_count")
     spilled = [count for count in (number("vgpr_spill_count"), number("sgpr_spill_count")) if count is not None]

@@ -12,7 +12,7 @@ import socket
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List
 
 # Everything that a child needs is imported here, once: resources as well.
 from . import (  # noqa: F401
@@ -90,8 +90,6 @@ def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
     sock = socket.socket(fileno=os.dup(fds[1]))
     process.limit(0)
     path = Path(message["path"])
-    module: Optional[Any] = None
-    missing: List[str] = []
     try:
         module, missing = load.load_module(path)
     except BaseException as error:  # a user's module may raise SystemExit as well

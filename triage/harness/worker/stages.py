@@ -78,10 +78,10 @@ def _wrap_pipelines(pass_manager: Any) -> None:
     def run(self: Any, *arguments: Any) -> Any:
         if recorder.current is None:
             return original(self, *arguments)
-        recorder.current.pipeline(True)
+        recorder.current.emit("pipeline", running=True)
         result = original(self, *arguments)
         # Not in a finally: a pipeline that raised is where the compile failed.
-        recorder.current.pipeline(False)
+        recorder.current.emit("pipeline", running=False)
         return result
 
     pass_manager.run = run

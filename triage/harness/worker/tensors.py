@@ -3,6 +3,7 @@ configuration, and a source that stores an operand the other way round, computes
 
 from __future__ import annotations
 
+import math
 import zlib
 from typing import Any, Dict, List
 
@@ -52,10 +53,7 @@ def _filled(torch: Any, plan: Dict[str, Any], device: str) -> Any:
     if fill == "randint":
         return torch.randint(low, high, shape, generator=generator, device=device)
     if fill == "arange":
-        count = 1
-        for extent in shape:
-            count *= extent
-        return torch.arange(count, device=device).reshape(shape)
+        return torch.arange(math.prod(shape), device=device).reshape(shape)
     return torch.full(shape, 1.0 if fill == "ones" else 0.0, device=device)
 
 
