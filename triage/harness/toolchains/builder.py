@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from triage.harness.toolchains import managed
-from triage.harness.toolchains.failures import InstallError, InstallFailure, Problem
+from triage.harness.toolchains.failures import InstallFailure, Problem
 from triage.harness.toolchains.installers import Installer, run
 from triage.harness.toolchains.managed import ManagedEnvironment
 from triage.harness.toolchains.model import Toolchain
@@ -32,7 +33,7 @@ class InstallPlan:
     installer: Installer
     python: str
     folder: Path
-    stands_in_for: frozenset[str]
+    stands_in_for: tuple[str, ...]
 
     @property
     def log(self) -> Path:
@@ -45,7 +46,7 @@ def make(
 ) -> Toolchain:
     """Carry out ``plan``, unless another process has done so while this one waited for the lock.
 
-    Raises InstallError with nothing left in the folder, and EnvironmentFault when the lock is never free.
+    Raises InstallFailure with nothing left in the folder, and EnvironmentFault when the lock is never free.
     """
 
     def waiting() -> None:
@@ -66,7 +67,7 @@ def make(
                 raise
     except OSError as error:
         problem = _STORAGE_PROBLEMS.get(error.errno or 0, Problem.OTHER)
-        raise InstallError(InstallFailure(problem, str(error))) from None
+        raise InstallFailure(problem, str(error)) from None
 
 
 def _made_for_another_python(plan: InstallPlan) -> Toolchain | None:
@@ -74,7 +75,7 @@ def _made_for_another_python(plan: InstallPlan) -> Toolchain | None:
     existing = managed.read(plan.folder)
     if existing is None or not plan.request.accepts(existing.triton) or (toolchain := existing.toolchain()) is None:
         return None
-    replace(existing, stands_in_for=existing.stands_in_for | plan.stands_in_for).write()
+    replace(existing, stands_in_for=tuple(sorted({*existing.stands_in_for, *plan.stands_in_for}))).write()
     return toolchain
 
 
@@ -91,19 +92,14 @@ def _build(plan: InstallPlan, lock: int) -> Toolchain:
     try:
         probed = probe(plan.folder / "bin/python")
     except NotPython as error:
-        raise _failed(f"the new interpreter does not start ({error})") from None
+        raise InstallFailure(Problem.OTHER, f"the new interpreter does not start ({error})") from None
     if probed.package is None or probed.triton is None or not plan.request.accepts(probed.triton):
         # A package elsewhere that shadows the new one, or an index that answers with something else.
-        raise _failed(f"the installer brought {probed.triton or 'no Triton'} instead")
-    environment = ManagedEnvironment(
-        plan.folder, probed.triton, probed.python_version, probed.package, plan.stands_in_for
-    )
+        raise InstallFailure(Problem.OTHER, f"the installer brought {probed.triton or 'no Triton'} instead")
+    package = Path(os.path.relpath(probed.package, plan.folder))
+    environment = ManagedEnvironment(probed.triton, probed.python_version, package, plan.stands_in_for, plan.folder)
     toolchain = environment.toolchain()
     if toolchain is None:
-        raise _failed("the installed Triton has no compiled library")
+        raise InstallFailure(Problem.OTHER, "the installed Triton has no compiled library")
     environment.write()
     return toolchain
-
-
-def _failed(line: str) -> InstallError:
-    return InstallError(InstallFailure(Problem.OTHER, line))

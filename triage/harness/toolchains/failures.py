@@ -96,22 +96,15 @@ _ABI_TAGS = re.compile(r"only found wheels for `triton` .*?with the following Py
 _CREDENTIALS = re.compile(r"(://)[^/@\s]+@")
 
 
-@dataclass(frozen=True, slots=True)
-class InstallFailure:
-    """``line``: the most informative line of the output. ``pythons``: those with a wheel, if it lists them."""
+@dataclass
+class InstallFailure(Exception):
+    """Why an installer's command failed. ``line``: the most informative line of its output. ``released``: the versions
+    that it lists; ``pythons``: those with a wheel, if it lists them."""
 
     problem: Problem
     line: str
     released: tuple[str, ...] = ()
     pythons: frozenset[str] = frozenset()
-
-
-class InstallError(Exception):
-    """An installer's command failed."""
-
-    def __init__(self, failure: InstallFailure) -> None:
-        super().__init__(failure.line)
-        self.failure = failure
 
 
 def redact(text: str) -> str:

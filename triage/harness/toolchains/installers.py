@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triage.harness.environment import installer_environment
-from triage.harness.toolchains.failures import InstallError, InstallFailure, Problem, diagnose, redact
+from triage.harness.toolchains.failures import InstallFailure, Problem, diagnose, redact
 from triage.model.releases import ReleaseRequest
 
 # A quarter of a gigabyte over a slow line; beyond it something hangs.
@@ -60,7 +60,7 @@ def find_installer() -> Installer:
 
 
 def run(command: list[str], request: ReleaseRequest, *, cwd: Path, log: Path, lock: int) -> None:
-    """Run one command to its end, keep its output in ``log``. Raises InstallError.
+    """Run one command to its end, keep its output in ``log``. Raises InstallFailure.
 
     The command inherits ``lock``. When triage is killed, the lock stays taken until the installer that it left
     behind has ended too, so that no folder is rebuilt while an installer still writes to it.
@@ -78,13 +78,13 @@ def run(command: list[str], request: ReleaseRequest, *, cwd: Path, log: Path, lo
         )
     except OSError as error:
         line = f"{command[0]} could not be started ({error.strerror})"
-        raise InstallError(InstallFailure(Problem.OTHER, line)) from None
+        raise InstallFailure(Problem.OTHER, line) from None
     try:
         raw, _ = process.communicate(timeout=LIMIT_S)
     except subprocess.TimeoutExpired:
         _kill(process)
         line = f"{Path(command[0]).name} did not end within {LIMIT_S / 60:.0f} minutes"
-        raise InstallError(InstallFailure(Problem.OTHER, line)) from None
+        raise InstallFailure(Problem.OTHER, line) from None
     except BaseException:
         _kill(process)
         raise
@@ -93,7 +93,7 @@ def run(command: list[str], request: ReleaseRequest, *, cwd: Path, log: Path, lo
     with contextlib.suppress(OSError), log.open("a", encoding="utf-8") as file:
         file.write(f"$ {shlex.join(command)}\n{output}[exit {process.returncode}]\n")
     if process.returncode != 0:
-        raise InstallError(diagnose(output, request))
+        raise diagnose(output, request)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

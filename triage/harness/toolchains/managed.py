@@ -18,17 +18,18 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import platformdirs
 
 from triage.files import replace_file
 from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
-from triage.model.errors import EnvironmentFault
+from triage.model.document import Documented, Internal
+from triage.model.errors import EnvironmentFault, InputError
 
-SCHEMA = "triton-triage/toolchain/1"
 MARKER = "triage-toolchain.json"
 
 # As long as the installer that holds the lock may take, and its predecessor's orphan before it.
@@ -45,18 +46,20 @@ def cache_root() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class ManagedEnvironment:
-    """A complete environment, as its marker describes it.
+class ManagedEnvironment(Documented):
+    """A complete environment; its marker is the document.
 
-    ``stands_in_for``: the Python series that have no wheel for this Triton, as was observed when the environment was
-    built.
+    ``package``: Triton's folder, below ``folder``. ``stands_in_for``: the Python series that have no wheel for this
+    Triton, as was observed when the environment was built.
     """
 
-    folder: Path
+    schema_name: ClassVar[str] = "triton-triage/toolchain/1"
+
     triton: str
     python_version: str
     package: Path
-    stands_in_for: frozenset[str]
+    stands_in_for: tuple[str, ...]
+    folder: Internal[Path] = Path()
 
     def serves(self, series: str) -> bool:
         """Whether a triage that runs on Python ``series`` uses this environment."""
@@ -64,49 +67,32 @@ class ManagedEnvironment:
 
     def toolchain(self) -> Toolchain | None:
         """The environment as a toolchain; None when its interpreter or its Triton no longer exists."""
-        python = self.folder / "bin/python"
-        if not os.access(python, os.X_OK) or not libtriton(self.package):
+        python, package = self.folder / "bin/python", self.folder / self.package
+        if not os.access(python, os.X_OK) or not libtriton(package):
             return None
         try:
-            identity = fingerprint(self.package, triton=self.triton, python_version=self.python_version)
+            identity = fingerprint(package, triton=self.triton, python_version=self.python_version)
         except OSError:
             return None
-        return Toolchain(python, self.triton, self.python_version, True, identity, self.package)
+        return Toolchain(python, self.triton, self.python_version, True, identity, package)
 
     def write(self) -> None:
         """Declare the environment complete; atomic. Raises OSError."""
-        document = {
-            "schema": SCHEMA,
-            "triton": self.triton,
-            "python_version": self.python_version,
-            "package": os.path.relpath(self.package, self.folder),
-            "stands_in_for": sorted(self.stands_in_for),
-        }
-        replace_file(self.folder / MARKER, json.dumps(document, indent=1) + "\n")
+        replace_file(self.folder / MARKER, json.dumps(self.to_json(), indent=1) + "\n")
 
 
 def read(folder: Path) -> ManagedEnvironment | None:
     """The environment in ``folder``; None unless its marker exists and is valid."""
     try:
         document = json.loads((folder / MARKER).read_text("utf-8"))
-        if document["schema"] != SCHEMA:
-            return None
-        return ManagedEnvironment(
-            folder=folder,
-            triton=str(document["triton"]),
-            python_version=str(document["python_version"]),
-            package=folder / str(document["package"]),
-            stands_in_for=frozenset(map(str, document["stands_in_for"])),
-        )
-    except (OSError, ValueError, KeyError, TypeError):
+        return replace(ManagedEnvironment.from_json(document), folder=folder)
+    except (OSError, ValueError, InputError):
         return None
 
 
 def read_all(root: Path) -> list[ManagedEnvironment]:
     """Every complete environment below ``root``."""
-    return [
-        environment for marker in sorted(root.glob(f"*/{MARKER}")) if (environment := read(marker.parent)) is not None
-    ]
+    return [environment for marker in sorted(root.glob(f"*/{MARKER}")) if (environment := read(marker.parent))]
 
 
 def discard(folder: Path) -> None:
@@ -137,10 +123,8 @@ def _acquire(descriptor: int, folder: Path, waiting: Callable[[], None]) -> None
     deadline = time.monotonic() + _LOCK_LIMIT_S
     notified = False
     while True:
-        try:
+        with suppress(BlockingIOError):
             return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            pass
         if not notified:
             waiting()
             notified = True

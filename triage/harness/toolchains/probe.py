@@ -51,12 +51,6 @@ class Probe:
     package: Path | None
     triton: str | None
 
-    @property
-    def series(self) -> tuple[int, int]:
-        """``(3, 11)`` for Python 3.11.7."""
-        major, minor = self.python_version.split(".")[:2]
-        return int(major), int(minor)
-
 
 def probe(python: Path) -> Probe:
     """Start ``python`` and ask. Raises NotPython with the reason in a few words."""

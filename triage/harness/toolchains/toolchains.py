@@ -11,12 +11,12 @@ from pathlib import Path
 
 from triage.harness.toolchains import managed
 from triage.harness.toolchains.builder import InstallPlan, make
-from triage.harness.toolchains.failures import InstallError, InstallFailure, Problem, explain
+from triage.harness.toolchains.failures import InstallFailure, Problem, explain
 from triage.harness.toolchains.installers import Installer, find_installer
 from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
 from triage.harness.toolchains.probe import NotPython, probe, version_line
 from triage.model.errors import EnvironmentFault, InputError, TriageError
-from triage.model.releases import OLDEST, ReleaseRequest, is_supported, parse, sort_key
+from triage.model.releases import OLDEST, ReleaseRequest, is_supported, numbers, parse, sort_key
 
 # Triton's wheels start at Python 3.8 (Triton 3.0); the upper end is open and only bounds the search.
 _MINORS = range(8, 20)
@@ -66,11 +66,8 @@ class Toolchains:
 
     def installed(self) -> list[Toolchain]:
         """What can be used at once: the complete managed environments and the default, by version."""
-        environments = managed.read_all(self._root)
-        usable = [toolchain for environment in environments if (toolchain := environment.toolchain()) is not None]
-        beside = self._default_or_none()
-        if beside is not None:
-            usable.append(beside)
+        candidates = [environment.toolchain() for environment in managed.read_all(self._root)]
+        usable = [toolchain for toolchain in (*candidates, self._default_or_none()) if toolchain is not None]
         return sorted(usable, key=lambda toolchain: (sort_key(toolchain.triton), toolchain.managed))
 
     def managed(self, version: str) -> Toolchain:
@@ -93,10 +90,7 @@ class Toolchains:
         fitting = [each for each in managed.read_all(self._root) if request.accepts(each.triton) and each.serves(own)]
         # The newest release; of two environments with it, the one that was built for triage's own Python.
         fitting.sort(key=lambda each: (sort_key(each.triton), own not in each.stands_in_for), reverse=True)
-        for environment in fitting:
-            if (toolchain := environment.toolchain()) is not None:
-                return toolchain
-        return None
+        return next(filter(None, (environment.toolchain() for environment in fitting)), None)
 
     def _make(self, request: ReleaseRequest) -> Toolchain:
         """Create the environment with triage's own Python, or with the nearest that has a wheel."""
@@ -108,14 +102,14 @@ class Toolchains:
                 installer=installer,
                 python=python,
                 folder=self._root / f"{request.text}-py{series}",
-                stands_in_for=frozenset(series for series, _ in failed),
+                stands_in_for=tuple(sorted(series for series, _ in failed)),
             )
             try:
                 return make(plan, found_meanwhile=lambda: self._find(request), progress=self._progress)
-            except InstallError as error:
-                failed.append((series, error.failure))
-                if error.failure.problem is not Problem.NO_WHEEL and python != series:
-                    raise explain(error.failure, request, folder=plan.folder, log=plan.log) from None
+            except InstallFailure as failure:
+                failed.append((series, failure))
+                if failure.problem is not Problem.NO_WHEEL and python != series:
+                    raise explain(failure, request, folder=plan.folder, log=plan.log) from None
         # The first failure lists the wheels that exist; that uv could not fetch a Python is not what the user needs.
         raise explain(failed[0][1], request, folder=self._root, log=self._root / f"{request.text}-py*.log")
 
@@ -184,7 +178,7 @@ def _examine(python: Path) -> Toolchain:
         probed = probe(python)
     except NotPython as error:
         raise InputError(f"--python {python}: not a Python interpreter that starts ({error})") from None
-    if probed.series < (3, 8):
+    if numbers(probed.python_version) < (3, 8):
         raise InputError(f"--python {python}: Python {probed.python_version} is too old; 3.8 is the oldest supported")
     if probed.package is None:
         raise InputError(f"{python} has no Triton; `{python} -m pip install triton`, or use --triton VERSION")
