@@ -239,10 +239,10 @@ def test_a_program_that_is_killed_leaves_no_service(bench: Bench) -> None:
 
 def guarded_environment(bench: Bench, base: dict[str, str], timeout_s: float = 120.0) -> dict[str, str]:
     """What ``triage run --guard`` starts a program with."""
-    from triage.capture.run import environment, guarded
-    from triage.capture.service.start import Settings
+    from triage.capture.run import environment
+    from triage.capture.service.start import Settings, variable
 
     for folder in (bench.captured, bench.folder / "g"):
         folder.mkdir(exist_ok=True)
-    more = guarded(Settings(timeout_s=timeout_s), bench.folder / "g")
-    return environment(bench.captured, {**base, **more})
+    service = variable(bench.folder / "g", Settings(timeout_s=timeout_s))
+    return environment(bench.captured, base, service=service)

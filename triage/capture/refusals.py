@@ -19,7 +19,7 @@ _WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class FailedCompile:
     """A failed compile.
 
     ``refused``: the guard kept it from ending the process; else it raised. ``text``: the diagnosis, whose first line is
@@ -38,13 +38,13 @@ class Refusals:
     def __init__(self) -> None:
         self._before: dict[int, int] = {}
 
-    def new(self) -> list[Met]:
+    def new(self) -> list[FailedCompile]:
         """Configurations refused in this process since the last call, for the first time or again."""
         new = []
         for config in program("guard").refused():
             if self._before.get(id(config), -1) != config.met:
                 self._before[id(config)] = config.met
-                new.append(Met(config.text, config.headline, str(config.path or ""), config.cause))
+                new.append(FailedCompile(config.text, config.headline, str(config.path or ""), config.cause))
         return new
 
 
@@ -53,7 +53,7 @@ def is_refusal(error: BaseException) -> bool:
     return bool(program("refusal").is_refusal(error))
 
 
-def raised_since(folder: Path, began: float) -> list[Met]:
+def raised_since(folder: Path, began: float) -> list[FailedCompile]:
     """Compiles of this process that raised their own exception after ``began`` (seconds since the epoch)."""
     raised = []
     for case_folder in sorted(folder.glob(f"{os.getpid()}-*")):
@@ -62,7 +62,7 @@ def raised_since(folder: Path, began: float) -> list[Met]:
             if case_folder.stat().st_mtime < began or ended["how"] != "raised" or ended["type"] == "CompileFailed":
                 continue
             text = str(ended.get("diagnosis") or f"{ended['type']}: {ended.get('text', '')}")
-            raised.append(Met(text, text.splitlines()[0], str(case_folder), refused=False))
+            raised.append(FailedCompile(text, text.splitlines()[0], str(case_folder), refused=False))
     return raised
 
 
@@ -110,14 +110,14 @@ def _end_at_launch(trace: TracebackType | None) -> None:
         last.tb_next = None
 
 
-def section(errors: Sequence[Any], met: Sequence[Met], shown: str) -> str:
+def section(errors: Sequence[Any], met: Sequence[FailedCompile], shown: str) -> str:
     """The report section of a test: the refusals in ``errors`` and the failures ``met``, equal ones once, without lines
     that ``shown`` (the failure's own text) already has."""
     lines: list[str] = []
     cases: list[str] = []
     for error in errors:
         lines += error.text.removeprefix("triage: ").splitlines()
-    groups: dict[str, list[Met]] = {}
+    groups: dict[str, list[FailedCompile]] = {}
     for failure in met:
         groups.setdefault(failure.headline, []).append(failure)
     for first, *others in groups.values():

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 from triage.capture.captured import HELION, Capture, RunFolder, is_alive
 from triage.capture.program.service import VARIABLE as SERVICE
-from triage.capture.service.start import Settings, variable
+from triage.capture.service.start import Settings, shared_service
 from triage.model.errors import EnvironmentFault, InputError
 
 INJECTED = Path(__file__).resolve().parent / "inject"
@@ -57,11 +56,11 @@ def run(
     ``timeout_s`` limits each compile, not the program. ``guard``: try every compile in isolation first. ``variables``
     are added to its environment. Raises InputError when the command cannot be started."""
     began = time.monotonic()
-    with _guarded(guard) as more, _signals() as passed_on:
-        base = {**os.environ, **(variables or {}), **more}
+    base = {**os.environ, **(variables or {})}
+    with shared_service(guard) if guard else nullcontext("") as service, _signals() as passed_on:
         try:
             # What the caller of triage has opened for the program is the program's.
-            process = subprocess.Popen(command, env=environment(folder.path, base, keep_all), close_fds=False)
+            process = subprocess.Popen(command, env=environment(folder.path, base, keep_all, service), close_fds=False)
         except OSError as error:
             raise InputError(f"{command[0]}: cannot be started: {error.strerror}") from None
         passed_on.append(process)
@@ -72,8 +71,8 @@ def run(
     return ProgramRun(exit_code, name, bool(hung), time.monotonic() - began, folder.read(hung, stopped))
 
 
-def environment(folder: Path, base: Mapping[str, str], keep_all: bool = False) -> dict[str, str]:
-    """The program's environment: the user's own, with ``inject`` first in PYTHONPATH."""
+def environment(folder: Path, base: Mapping[str, str], keep_all: bool = False, service: str = "") -> dict[str, str]:
+    """The program's environment: the user's own, with ``inject`` first in PYTHONPATH. ``service`` guards compiles."""
     before = base.get("PYTHONPATH", "")
     return {
         # Where Helion tells of configurations that fail, unless the user wants that elsewhere.
@@ -83,26 +82,8 @@ def environment(folder: Path, base: Mapping[str, str], keep_all: bool = False) -
         "PYTHONPATH": os.pathsep.join([str(INJECTED), before] if before else [str(INJECTED)]),
         "TRITON_TRIAGE_CAPTURE": str(folder.absolute()),
         **({"TRITON_TRIAGE_CAPTURE_ALL": "1"} if keep_all else {}),
+        **({"TRITON_TRIAGE_GUARD": "1", SERVICE: service} if service else {}),
     }
-
-
-def guarded(settings: Settings, sockets: Path) -> dict[str, str]:
-    """Environment variables that guard compiles in a program. ``sockets``: folder for the services' sockets."""
-    return {"TRITON_TRIAGE_GUARD": "1", SERVICE: variable(sockets, settings)}
-
-
-@contextmanager
-def _guarded(settings: Settings | None) -> Iterator[dict[str, str]]:
-    if settings is None:
-        yield {}
-        return
-    sockets = Path(tempfile.mkdtemp(prefix="triage-g-"))
-    try:
-        yield guarded(settings, sockets)
-    finally:
-        # Where a service is in it, it goes with the last one.
-        with suppress(OSError):
-            sockets.rmdir()
 
 
 @contextmanager

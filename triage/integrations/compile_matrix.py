@@ -11,6 +11,7 @@ import tempfile
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any, NoReturn
@@ -113,8 +114,7 @@ class CompileMatrix:
             if isinstance(kernel, str | Path):
                 case = live_case.from_text(str(kernel), self._near, stated, self._combination.target)
                 return self._compiled(case, None, [])
-            folder = self._compiler.folder()
-            case, notes = live_case.from_kernel(kernel, folder, stated, self._combination.target)
+            case, notes = live_case.from_kernel(kernel, self._compiler.folder, stated, self._combination.target)
             return self._compiled(case, case.folder, notes)
         except InputError as error:
             # From the test's own line, and in its terms.
@@ -160,25 +160,28 @@ def _text(report: Report, command: str, notes: list[str]) -> str:
 
 
 class _Compiler:
-    """The session shared by all items of a process, created on first use."""
+    """The session shared by all items of a process, created on first use and closed at the end."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._session: Session | None = None
-        self._folder: Path | None = None
+
+    @cached_property
+    def _session(self) -> Session:
+        session = Session(Options(suggest=False))
+        self._config.add_cleanup(session.close)
+        return session
+
+    @cached_property
+    def folder(self) -> Path:
+        """Folder for kernel sources."""
+        folder = Path(tempfile.mkdtemp(prefix="triage-matrix-"))
+        self._config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        return folder
 
     def check(self, case: Case, combination: Combination) -> Report:
         """Raises InputError and EnvironmentFault."""
-        if self._session is None:
-            self._session = Session(Options(suggest=False))
         self._session.options = replace(self._session.options, limits=combination.limits)
         return self._session.check(replace(case, triton=combination.triton))
-
-    def folder(self) -> Path:
-        """Folder for kernel sources."""
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="triage-matrix-"))
-        return self._folder
 
     def keep(self, case: Case) -> Path:
         """Copy a failed case to its permanent folder."""
@@ -187,21 +190,11 @@ class _Compiler:
         shutil.rmtree(target, ignore_errors=True)
         return Path(shutil.copytree(case.folder, target))
 
-    def close(self) -> None:
-        """Stop the workers."""
-        if self._session is not None:
-            self._session.close()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-
 
 def fixture(request: pytest.FixtureRequest) -> CompileMatrix:
     """The fixture's value for one item."""
-    if _SESSION not in request.config.stash:
-        compiler = request.config.stash[_SESSION] = _Compiler(request.config)
-        request.config.add_cleanup(compiler.close)
-    near = [request.path.parent, request.config.rootpath]
-    return CompileMatrix(request.param, request.config.stash[_SESSION], near)
+    compiler = request.config.stash.setdefault(_SESSION, _Compiler(request.config))
+    return CompileMatrix(request.param, compiler, [request.path.parent, request.config.rootpath])
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import atexit
 import os
-import tempfile
 import threading
 from collections.abc import Generator
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,7 +19,7 @@ import pytest
 from triage.capture import live, refusals
 from triage.capture.awaited import AwaitedCompiler
 from triage.capture.program.service import VARIABLE as SERVICE
-from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, variable
+from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, shared_service
 from triage.integrations import folders
 from triage.integrations.summary import Summary
 
@@ -60,15 +59,10 @@ def _set_up(config: pytest.Config, timeout_s: float) -> tuple[Path, bool]:
     config.add_cleanup(environment.undo)
     environment.setenv(_CASES, str(folder.absolute()))
     if SERVICE not in os.environ:
-        sockets = Path(tempfile.mkdtemp(prefix="triage-g-"))
-        environment.setenv(SERVICE, variable(sockets, Settings(timeout_s=timeout_s)))
-        config.add_cleanup(lambda: _remove_if_empty(sockets))
+        services = ExitStack()
+        config.add_cleanup(services.close)
+        environment.setenv(SERVICE, services.enter_context(shared_service(Settings(timeout_s=timeout_s))))
     return folder, nested
-
-
-def _remove_if_empty(folder: Path) -> None:
-    with suppress(OSError):  # the last service in it removes it
-        folder.rmdir()
 
 
 class GuardedProcess:
@@ -126,12 +120,11 @@ class GuardedProcess:
             report = yield
         if report.failed:
             met += refusals.raised_since(self._folder, call.start)
-            text = _add_section(report, errors, met)
-            if text:
-                # A section is not in the XML of --junitxml; a property is, if the report of the last phase has it.
-                item.user_properties.append(("triage", text))
-                report.user_properties.append(("triage", text))
-        _note(report, met)
+        text = _attach(report, errors, met)
+        if text:
+            # A section is not in the XML of --junitxml; a property is, if the report of the last phase has it.
+            item.user_properties.append(("triage", text))
+            report.user_properties.append(("triage", text))
         return report
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -140,23 +133,17 @@ class GuardedProcess:
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
         """The same for a module that compiles kernels when imported."""
         report = yield
-        met = self._refusals.new()
-        if report.failed:
-            _add_section(report, [], met)
-        _note(report, met)
+        _attach(report, [], self._refusals.new())
         return report
 
 
-def _add_section(report: Any, errors: list[Any], met: list[refusals.Met]) -> str:
-    text = refusals.section(errors, met, report.longreprtext)
+def _attach(report: Any, errors: list[Any], met: list[refusals.FailedCompile]) -> str:
+    """Attach failures for the process that prints the summary. Returns the section added to a failed report."""
+    text = refusals.section(errors, met, report.longreprtext) if report.failed else ""
     if text:
         report.sections.append(("triage", text))
-    return text
-
-
-def _note(report: Any, met: list[refusals.Met]) -> None:
-    """Attach failures to the report for the process that prints the summary."""
     if met:
         report.triage = [
             {"headline": failure.headline, "path": failure.path, "refused": failure.refused} for failure in met
         ]
+    return text

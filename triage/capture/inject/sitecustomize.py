@@ -23,7 +23,7 @@ def _load():
     """Load ``capture/program`` under a name of its own."""
     if _PACKAGE in sys.modules:
         return
-    util = _import("importlib.util").util
+    util = __import__("importlib.util").util
     folder = os.path.join(os.path.dirname(_HERE), "program")
     spec = util.spec_from_file_location(
         _PACKAGE, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
@@ -36,7 +36,7 @@ def _load():
 def _watch(compiler):
     # type: (Any) -> None
     _load()
-    _import(_PACKAGE + ".watch").watch.install(compiler)
+    __import__(_PACKAGE + ".watch").watch.install(compiler)
     if _COMPILE_ONLY:
         _pretend(compiler)
 
@@ -45,7 +45,7 @@ def _pretend(module):
     # type: (Any) -> None
     """With ``--compile-only``: replace what would need a GPU."""
     _load()
-    _import(_PACKAGE + ".fake.install").fake.install.loaded(module)
+    __import__(_PACKAGE + ".fake.install").fake.install.loaded(module)
 
 
 def _inherit(module):
@@ -76,16 +76,11 @@ def _note():
     # type: () -> None
     """Record a fault of triage's own in the run folder, and nowhere else."""
     try:
-        text = _import("traceback").format_exc()
+        text = __import__("traceback").format_exc()
         with open(os.path.join(_RUN, "note-%d.txt" % os.getpid()), "a") as file:
             file.write(text)
     except Exception:
         pass
-
-
-def _import(name):
-    # type: (str) -> Any
-    return __import__(name)
 
 
 def _leave_path():

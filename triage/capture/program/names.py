@@ -30,7 +30,10 @@ def reads(tree: ast.AST) -> List[NameRead]:
             chain.append(chain[-1].value)
         inner.update(id(node_) for node_ in chain[1:])
         root = chain[-1]
-        if isinstance(root, ast.Name) and isinstance(root.ctx, ast.Load) and not _hidden(root, own):
+        if not isinstance(root, ast.Name) or not isinstance(root.ctx, ast.Load):
+            continue
+        # Before the source binds a name of its own, Triton reads the global.
+        if root.id not in own or own[root.id] > _position(root):
             parts = [root.id] + [node_.attr for node_ in reversed(chain[:-1])]
             names.append(NameRead(tuple(parts), tuple(reversed(chain)), id(root) in annotations))
     return sorted(names, key=lambda read: _position(read.nodes[0]))
@@ -58,11 +61,6 @@ def bound(tree: ast.AST) -> Dict[str, Tuple[int, int]]:
                 if isinstance(name, ast.Name):
                     bind(name.id, (0, 0))
     return positions
-
-
-def _hidden(name: ast.Name, own: Dict[str, Tuple[int, int]]) -> bool:
-    """Whether the source binds this name earlier: before that, Triton reads the global."""
-    return name.id in own and own[name.id] <= _position(name)
 
 
 def _annotations(tree: ast.AST) -> Iterator[ast.AST]:

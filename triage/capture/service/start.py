@@ -6,6 +6,9 @@ import json
 import os
 import socket
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -32,6 +35,17 @@ def variable(folder: Path, settings: Settings) -> str:
     code = f"import sys; sys.path.insert(0, {root!r}); from triage.capture.service.start import main; main()"
     command = [sys.executable, "-c", code, json.dumps(asdict(settings))]
     return json.dumps({"folder": str(folder), "command": command})
+
+
+@contextmanager
+def shared_service(settings: Settings) -> Iterator[str]:
+    """:func:`variable` with a temporary folder, which the last service in it removes, or this if there was none."""
+    sockets = Path(tempfile.mkdtemp(prefix="triage-g-"))
+    try:
+        yield variable(sockets, settings)
+    finally:
+        with suppress(OSError):
+            sockets.rmdir()
 
 
 def main() -> None:

@@ -22,10 +22,6 @@ def follow(compiler: Any) -> None:
         folder.reach(str(getattr(source, "name", "") or self.name), str(key))
 
     kernel.__init__ = __init__
-    _follow_exceptions()
-
-
-def _follow_exceptions() -> None:
     previous = sys.excepthook
 
     def hook(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
