@@ -6,7 +6,7 @@ import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from triage.capture.findings import Findings
 from triage.capture.run import ProgramRun
@@ -34,25 +34,14 @@ def keep(findings: Findings) -> Findings:
 
 
 def document(
-    ran: ProgramRun, findings: Findings, asked: tuple[str, ...], folder: Path, reached: Reached | None = None
+    ran: ProgramRun, findings: Findings, command: tuple[str, ...], folder: Path, reached: Reached | None
 ) -> Path:
-    """Write the run document to ``folder`` and return its path. Raises EnvironmentFault."""
-    path = folder / "run.json"
-    try:
-        replace_file(path, json.dumps(to_json(ran, findings, asked, reached), indent=2) + "\n")
-    except OSError as error:
-        raise EnvironmentFault(f"{path}: cannot be written: {error.strerror}") from None
-    return path
-
-
-def to_json(
-    ran: ProgramRun, findings: Findings, asked: tuple[str, ...], reached: Reached | None = None
-) -> dict[str, Any]:
-    """The run document (``triton-triage/run/1``). ``reached``: how far a ``--compile-only`` program got."""
-    capture = ran.capture
-    return {
+    """Write the run document to ``folder`` and return its path. ``reached``: how far a ``--compile-only`` program got.
+    Raises EnvironmentFault."""
+    capture, path = ran.capture, folder / "run.json"
+    values = {
         "schema": SCHEMA,
-        "command": shlex.join(asked),
+        "command": shlex.join(command),
         "exit_code": ran.code,
         "signal": ran.signal,
         "timed_out": ran.hung,
@@ -82,6 +71,11 @@ def to_json(
         "skipped": [{"folder": str(group.folder), "error": group.error} for group in findings.skipped],
         "cut_short": [str(group.folder) for group in findings.cut_short],
         "left_out": findings.left_out,
-        "notes": [str(path) for path in capture.notes],
-        "helion": [str(path) for path in capture.helion],
+        "notes": list(map(str, capture.notes)),
+        "helion": list(map(str, capture.helion)),
     }
+    try:
+        replace_file(path, json.dumps(values, indent=2) + "\n")
+    except OSError as error:
+        raise EnvironmentFault(f"{path}: cannot be written: {error.strerror}") from None
+    return path

@@ -61,11 +61,8 @@ def _append(name: str, text: str) -> None:
     if not _RUN:
         return
     try:
-        file = os.open(os.path.join(_RUN, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-        try:
-            os.write(file, text.encode("utf-8", "replace"))
-        finally:
-            os.close(file)
+        with open(os.path.join(_RUN, name), "ab", buffering=0) as file:
+            file.write(text.encode("utf-8", "replace"))
     except OSError:
         pass  # a full disk, or a folder that is gone: the program is not to notice
 

@@ -6,7 +6,7 @@ Triton itself checks a loaded binary against the device's limits, and raises wha
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Dict, List, Optional, Union
+from typing import Any, Callable, Dict, List, Optional
 
 from ..guard import is_benchmarked
 from .device import Device, described
@@ -60,9 +60,14 @@ class Driver:
     get_current_device = get_current_stream = _zero
     set_current_device = get_empty_cache_for_benchmark = clear_cache = _nothing
 
-    def __init__(self, device: Device) -> None:
-        self._device = device
-        self.utils = Utils(device)
+    def __init__(self) -> None:
+        self._device = described()
+        self.utils = Utils(self._device)
+
+    @staticmethod
+    def is_active() -> bool:
+        """Whether Triton is to use it."""
+        return True
 
     def get_current_target(self) -> Any:
         """The requested target."""
@@ -99,6 +104,15 @@ class Driver:
         return type_
 
 
+class InactiveDriver(Driver):
+    """Replaces the drivers of all other back ends."""
+
+    @staticmethod
+    def is_active() -> bool:
+        """Whether Triton is to use it."""
+        return False
+
+
 def measure(call: Callable[[], Any], *arguments: Any, quantiles: Optional[List[float]] = None, **options: Any) -> Any:
     """Replaces ``do_bench``: calls the function once, so that its kernels are compiled.
 
@@ -110,13 +124,9 @@ def measure(call: Callable[[], Any], *arguments: Any, quantiles: Optional[List[f
         if not (_in_compile(error) and is_benchmarked()):
             raise
         time = float("inf")
-    return _shaped(time, quantiles, options.get("return_mode"))
-
-
-def _shaped(time: float, quantiles: Optional[List[float]], mode: Optional[str]) -> Union[float, List[float]]:
     if quantiles is not None:
         return [time] * len(quantiles) if len(quantiles) > 1 else time
-    return [time] if mode == "all" else time
+    return [time] if options.get("return_mode") == "all" else time
 
 
 def _in_compile(error: BaseException) -> bool:
@@ -132,29 +142,13 @@ def _in_compile(error: BaseException) -> bool:
 
 def set_driver(module: Any) -> None:
     """Make the emulated device's driver active in its back end; ``module`` is ``triton.runtime.driver``."""
-    device = described()
-    target = Driver(device).get_current_target()
+    target = Driver().get_current_target()
     for backend in module.backends.values():
-        active = backend.compiler.supports_target(target)
-        kind = _kind(device, active)
+        kind = Driver if backend.compiler.supports_target(target) else InactiveDriver
         # Back-ends are frozen.
         object.__setattr__(backend, "driver", kind)
-        if active:
+        if kind is Driver:
             module.driver.set_active(kind())
-
-
-def _kind(device: Device, active: bool) -> Any:
-    """Replaces a back end's driver class."""
-
-    class StubDriver(Driver):
-        def __init__(self) -> None:
-            super().__init__(device)
-
-        @staticmethod
-        def is_active() -> bool:
-            return active
-
-    return StubDriver
 
 
 def time_nothing(module: Any) -> None:

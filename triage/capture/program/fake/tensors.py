@@ -20,7 +20,7 @@ def enter(torch: Any) -> None:
     from torch._subclasses import fake_tensor
 
     # Asks for a real tensor of the device, where there seems to be one.
-    fake_tensor.init_gpu_context = lambda *given: None
+    fake_tensor.init_gpu_context = lambda *arguments: None
     # Nothing is to be allocated on the device, not even what becomes fake at once; in torch's own modes as well.
     fake_tensor.FakeTensorMode.avoid_device_init = property(lambda self: True)
     own: List[Any] = []
@@ -136,5 +136,5 @@ def _comparisons(torch: Any) -> None:
     """Comparisons always succeed: there are no results to compare."""
     from torch import testing
 
-    torch.allclose = torch.Tensor.allclose = lambda *given, **named: True
-    testing.assert_close = testing.assert_allclose = lambda *given, **named: None
+    torch.allclose = torch.Tensor.allclose = lambda *arguments, **named: True
+    testing.assert_close = testing.assert_allclose = lambda *arguments, **named: None
