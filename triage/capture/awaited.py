@@ -26,6 +26,5 @@ class AwaitedCompiler:
             note()
 
     def stop(self) -> None:
-        """Stop waiting."""
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)

@@ -55,7 +55,6 @@ class Captured:
 
     @property
     def kernel(self) -> str:
-        """The kernel's name."""
         return self.case.name if self.case else str(self.origin.get("kernel") or "a kernel")
 
     @property
@@ -141,7 +140,6 @@ class RunFolder:
         (self.path / _TALLY).unlink(missing_ok=True)
 
     def discard(self) -> None:
-        """Remove the folder and everything in it."""
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _folders(self) -> list[Path]:
@@ -160,7 +158,7 @@ def _pid(folder: Path) -> int:
 
 def _began(folder: Path) -> tuple[float, str]:
     for name in ("case.json", "origin.json"):
-        # While the program runs, any of them may be gone by now.
+        # The program may have removed it.
         with suppress(OSError):
             return (folder / name).stat().st_mtime, folder.name
     return 0.0, folder.name
@@ -181,7 +179,7 @@ def _read(folder: Path, hung: frozenset[Path], stopped: frozenset[Path]) -> Capt
     if not (folder / "case.json").exists():
         origin = _document(folder / "origin.json")
         return replace(captured, origin=origin, problem=str(origin.get("problem") or "nothing was written"))
-    from triage.model import case as cases  # a program that compiles well does not wait for this
+    from triage.model import case as cases  # imported only if something failed
 
     try:
         case = cases.load(folder)

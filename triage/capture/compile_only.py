@@ -69,7 +69,7 @@ class CompileOnly:
         return {
             "TRITON_TRIAGE_COMPILE_ONLY": str(self.target),
             "TRITON_TRIAGE_DEVICE": json.dumps(emulated_gpu(self.target)),
-            # Inductor would keep there what it believes to have measured.
+            # Inductor caches measurements, which are emulated here.
             "TORCHINDUCTOR_CACHE_DIR": str(self.folder.absolute() / _INDUCTOR),
         }
 
@@ -83,11 +83,10 @@ class CompileOnly:
         for captured in capture.failed_cases:
             name = str(captured.origin.get("kernel") or captured.kernel)
             keys = compiled.setdefault(name, set())
-            # What an autotuner finds to fail is asked for again where nothing else is left.
+            # An autotuner requests a failed configuration again if no other is left.
             identity: object = captured.case.identity() if captured.case else captured.folder
             if captured.where == "load" and identity not in failed.get(name, ()) and keys:
-                # It has been compiled as well.
-                keys.pop()
+                keys.pop()  # it compiled, but did not load
             failed.setdefault(name, set()).add(identity)
         kernels = tuple(ReachedKernel(name, len(keys), len(failed.get(name, ()))) for name, keys in compiled.items())
         records = [json_object(line) for line in dict.fromkeys(read_text(self.folder / _LEFT).splitlines())]

@@ -33,7 +33,6 @@ class CaptureGroup:
 
     @property
     def first(self) -> Captured:
-        """The first of its captures."""
         return self.captured[0]
 
     @property
@@ -158,17 +157,13 @@ def _searched(session: Session, groups: list[CaptureGroup], suggest: bool) -> It
 @contextmanager
 def _variables(recorded: object) -> Iterator[None]:
     """Set the compiler variables that the program had set for itself."""
-    if not isinstance(recorded, Mapping):
-        yield
-        return
-    wanted = {str(name): str(value) for name, value in recorded.items()}
-    saved = {name: os.environ.get(name) for name in wanted}
+    variables = recorded if isinstance(recorded, Mapping) else {}
+    wanted = {str(name): str(value) for name, value in variables.items()}
+    saved = {name: os.environ[name] for name in wanted if name in os.environ}
     os.environ.update(wanted)
     try:
         yield
     finally:
-        for name, value in saved.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for name in wanted:
+            os.environ.pop(name, None)
+        os.environ.update(saved)

@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, variable
@@ -73,9 +72,7 @@ class guard:  # noqa: N801 - stands in a with statement
         self._first = len(program("guard").refused())
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         program("guard").stop()
         program("folder").use(self._folder_before)
         if not self._quiet and self.refused:

@@ -59,7 +59,7 @@ def run(
     base = {**os.environ, **(variables or {})}
     with shared_service(guard) if guard else nullcontext("") as service, _signals() as passed_on:
         try:
-            # What the caller of triage has opened for the program is the program's.
+            # The program inherits file descriptors from triage's caller.
             process = subprocess.Popen(command, env=environment(folder.path, base, keep_all, service), close_fds=False)
         except OSError as error:
             raise InputError(f"{command[0]}: cannot be started: {error.strerror}") from None
@@ -75,7 +75,7 @@ def environment(folder: Path, base: Mapping[str, str], keep_all: bool = False, s
     """The program's environment: the user's own, with ``inject`` first in PYTHONPATH. ``service`` guards compiles."""
     before = base.get("PYTHONPATH", "")
     return {
-        # Where Helion tells of configurations that fail, unless the user wants that elsewhere.
+        # Overridden by the user's own value.
         HELIONS_REPORTS: str(folder.absolute() / HELION),
         **base,
         # An empty entry would be the working directory.
@@ -127,7 +127,7 @@ def _wait(
         assert timeout_s is not None
         now, compiling = time.monotonic(), folder.compiling()
         seen = {folder_: seen.get(folder_, now) for folder_ in compiling}
-        # A process that died in a compile leaves its folder as well, and the program may know how to go on.
+        # A process that died in a compile leaves its folder too; the program may go on without it.
         alive = frozenset(folder_ for folder_, pid in compiling.items() if is_alive(pid))
         hung = frozenset(folder_ for folder_ in alive if now - seen[folder_] > timeout_s)
         if hung:

@@ -28,6 +28,6 @@ def _note() -> None:
     print(f"triage: compiles are not guarded: {traceback.format_exc().splitlines()[-1]}", file=sys.stderr)
 
 
-# Under ``triage run`` that has seen to it.
+# ``triage run`` has set up the guard itself.
 if "TRITON_TRIAGE_CAPTURE" not in os.environ:
     AwaitedCompiler(_guard, _note)

@@ -14,7 +14,7 @@ __all__ = ["CompileMatrix", "Compiled", "DoesNotCompile"]
 
 
 def __getattr__(name: str) -> Any:
-    # Every session of pytest loads the plugin; what that loads here shall cost nothing.
+    # Imported lazily, because every session of pytest loads this package with the plugin.
     if name in __all__:
         from triage.integrations import compile_matrix as matrix
 

@@ -75,17 +75,16 @@ class GuardedProcess:
         self._awaited = AwaitedCompiler(self._follow, live.program("folder").note)
 
     def end(self) -> None:
-        """Stop guarding."""
         self._awaited.stop()
         if self._following:
             live.program("guard").stop()
 
     def _follow(self, module: ModuleType) -> None:
         live.begin(module, Settings(), self._folder)
-        # With TRITON_TRIAGE_GUARD=1 each process would say at its end what the session's summary says.
+        # With TRITON_TRIAGE_GUARD=1 each process would repeat the session's summary at its end.
         atexit.unregister(live.say_at_exit)
         self._following = True
-        self._refusals.new()  # those of an earlier session in this process are not this one's
+        self._refusals.new()  # forget those of an earlier session in this process
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:

@@ -66,7 +66,6 @@ class _Cells:
         self._awaited = AwaitedCompiler(self._follow, shell.showtraceback)
 
     def end(self) -> None:
-        """Restore the shell."""
         self._awaited.stop()
         self._shell.events.unregister("pre_run_cell", self._before)
         self._shell.events.unregister("post_run_cell", self._after)

@@ -51,7 +51,7 @@ def seconds(text: str) -> float:
         value = float(text)
     except ValueError:
         value = 0
-    # An unbounded compile would be the very hang that the option is there to prevent.
+    # The option exists to prevent unbounded compiles.
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text}: write a number of seconds, more than 0")
     return value

@@ -29,7 +29,7 @@ class AwaitingFinder(object):
         spec = __import__("importlib.util").util.find_spec(name)
         try:
             self._tell(spec, then)
-        except Exception:  # a spec of another making: the program goes on unwatched
+        except Exception:  # a spec class that cannot be derived from: not observed
             pass
         return spec
 
@@ -54,7 +54,7 @@ class AwaitingFinder(object):
     def _loaded(self, name, then):
         # type: (str, Callable[[Any], None]) -> None
         module = sys.modules.get(name)
-        if module is None:  # it failed; there may be another attempt
+        if module is None:  # the import failed; it may be tried again
             self._awaited[name] = then
             return
         try:

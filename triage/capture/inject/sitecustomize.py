@@ -91,12 +91,12 @@ def _leave_path():
 
 
 _leave_path()
-# No Triton runs on an older Python than this, and Python 2 has finders of another kind.
+# No Triton supports an older Python; Python 2 has another kind of finders.
 if sys.version_info >= (3, 8) and os.path.isdir(_RUN):
     sys.meta_path.insert(0, _Finder(_AWAITED, _note))
 
-# The program finds the modules that it has without triage. What stands here instead of this one afterwards is the other
-# sitecustomize; where there is none, the ImportError is the one that `site` expects.
+# Import the sitecustomize that the program has without triage; without one, this raises the ImportError that `site`
+# expects.
 sys.modules.pop("_triton_triage_awaiting", None)
 sys.modules.pop(__name__, None)
 __import__("sitecustomize")

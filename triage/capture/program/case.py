@@ -169,7 +169,7 @@ def _is_expressible(source: Any) -> bool:
 def _names_itself(kernel: Any) -> bool:
     if hasattr(kernel, "_repr"):
         return kernel._repr is not None
-    # Up to 3.2 it is known to the function alone that asks it.
+    # Up to 3.2 only the closure of `repr` has it.
     cells = dict(zip(kernel.repr.__code__.co_freevars, kernel.repr.__closure__ or ()))  # noqa: B905 - of Python 3.10
     return "repr" not in cells or cells["repr"].cell_contents is not None
 
@@ -187,7 +187,7 @@ _WARNS = ("enable_fp_fusion",)
 def _options(options: Dict[str, Any], backend: Any) -> Tuple[Dict[str, Any], List[str]]:
     """Options that differ from the back end's defaults, plus those always stated; and those that a case cannot
     express."""
-    # Asked for the default of this one, 3.9 prints a warning, once a process, that is the program's to see.
+    # Computing this option's default makes 3.9 print a warning, once a process, which belongs to the program.
     fusion = {name: options[name] for name in _WARNS if name in options}
     usual_options = backend.parse_options(dict(fusion))
     fields = type(usual_options).__dataclass_fields__

@@ -40,7 +40,7 @@ def _wrap(function: FunctionType, called: Callable[[], Any], template: str) -> N
         raise CannotEnter("%s: no source, or a closure" % function.__qualname__)
     first = old.co_firstlineno
     block = inspect.getblock(lines[first - 1 :])
-    # Below the headers of its classes, on the lines above: the same names, lines and columns as in the file.
+    # Headers of its classes on the lines above give the same names, lines and columns as in the file.
     classes = function.__qualname__.split(".")[:-1]
     if len(classes) > 1 or (classes and first < 2):
         raise CannotEnter("%s: defined too deep" % function.__qualname__)

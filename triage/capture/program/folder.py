@@ -11,7 +11,7 @@ import time
 import traceback
 from typing import Any, Dict, Optional
 
-# Read once: the program may change its environment. Without ``triage run`` the guard says where (``use``).
+# Read once: the program may change its environment. Without ``triage run`` the guard sets it (``use``).
 _RUN = os.environ.get("TRITON_TRIAGE_CAPTURE", "")
 _KEEP_ALL = bool(os.environ.get("TRITON_TRIAGE_CAPTURE_ALL"))
 COMPILED, CACHED, UNGUARDED, AGAIN = "c", "h", "u", "a"
@@ -64,7 +64,7 @@ def _append(name: str, text: str) -> None:
         with open(os.path.join(_RUN, name), "ab", buffering=0) as file:
             file.write(text.encode("utf-8", "replace"))
     except OSError:
-        pass  # a full disk, or a folder that is gone: the program is not to notice
+        pass  # a full disk, or a removed folder, must not affect the program
 
 
 def write(files: Dict[str, str]) -> str:

@@ -109,7 +109,7 @@ class Pending:
             if status == "compiled" and entry and not self.answer.get("printed") and not _does_more(self.backend):
                 try:
                     group = self._deliver(entry)
-                except Exception:  # a full disk, a cache manager of another making: the program compiles it
+                except Exception:  # a full disk, a custom cache manager: the program compiles it
                     folder.note()
             if group is None:
                 _harmless[self.key] = str(self.answer.get("text", ""))

@@ -57,7 +57,7 @@ class KernelModule:
             return self._named[key]
         if len(self._definitions) > _MOST_DEFINITIONS:
             raise values.NoText("more than %d definitions" % _MOST_DEFINITIONS)
-        self._kept.append(function)  # so that no other object gets its id
+        self._kept.append(function)  # alive, so that no other object gets its id
         source = _source(function)
         classes: Dict[str, Any] = {}
         if bound or split:
@@ -120,7 +120,7 @@ class KernelModule:
         itself."""
         value, depth = scope.get(read.parts[0], _ABSENT), 1
         if value is _ABSENT:
-            # A builtin, or a name that is not defined, which may be the very failure.
+            # A builtin, or an undefined name, which may be the failure itself.
             self._future = self._future or (read.annotation and not hasattr(builtins, read.parts[0]))
             return
         while isinstance(value, ModuleType) and not values.is_triton(value.__name__) and depth < len(read.parts):
@@ -265,7 +265,7 @@ def _scope(function: Any) -> Dict[str, Any]:
     if isinstance(plain, type):
         return dict(vars(sys.modules.get(plain.__module__, builtins)))
     scope = dict(plain.__globals__)
-    # Up to 3.3 Triton does not see what a kernel has closed over.
+    # Up to 3.3 Triton does not see a kernel's closure.
     if not values.is_jitted(function) or hasattr(function, "get_capture_scope"):
         for name, cell in zip(plain.__code__.co_freevars, plain.__closure__ or ()):  # noqa: B905 - of Python 3.10
             try:
@@ -279,7 +279,7 @@ def _users_function(value: Any) -> Any:
     """The user's function or class to be written down; None for one of a library."""
     if values.is_jitted(value) or type(value).__name__ == "ConstexprFunction":
         return None if values.is_triton(getattr(value, "__module__", None)) else value
-    # 3.4 makes a function of its own of a constexpr_function.
+    # 3.4 wraps a constexpr_function in a function.
     plain = getattr(value, "__wrapped__", value) if isinstance(value, FunctionType) else value
     if not isinstance(plain, (FunctionType, type)):
         return None

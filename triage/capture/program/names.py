@@ -119,7 +119,7 @@ class Text:
     def split_parameter(self, function: ast.FunctionDef, name: str, names: List[str], statement: str) -> None:
         """Replace one parameter by several, and insert a statement before the function's first."""
         _, start, end = self._parameter(function, name)
-        # What follows a parameter with a default has to have one.
+        # A parameter after one with a default needs one.
         default = "=None" if any(self.span(part)[0] < end for part in _defaults(function)) else ""
         self.replace(start, end, ", ".join(part + default for part in names))
         documented = len(function.body) > 1 and ast.get_docstring(function, clean=False) is not None

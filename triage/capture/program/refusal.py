@@ -45,7 +45,7 @@ def kind() -> Any:
             def __init__(self, text: str) -> None:
                 Exception.__init__(self, text)
                 self.text = self.error_message = text
-                # What handlers of OutOfResources print.
+                # Printed by handlers of OutOfResources.
                 self.required = self.limit = 0
                 self.name = "compiler"
 
@@ -53,7 +53,7 @@ def kind() -> Any:
                 return self.text
 
             def __reduce__(self) -> Any:
-                # It goes from a worker of a pool to the one that waits for it.
+                # Pickled when a pool's worker sends it to its parent.
                 return refusal, (self.text,)
 
         CompileFailed.__module__, CompileFailed.__qualname__ = "triage", "CompileFailed"

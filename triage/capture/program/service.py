@@ -37,7 +37,7 @@ def compiler_variables() -> Dict[str, str]:
 
 
 class Gone(Exception):
-    """There is no service, and none can be started."""
+    """No service is running, and none can be started."""
 
 
 class Service:
@@ -58,7 +58,7 @@ class Service:
                 if not self._answers(path):
                     self._start(path)
             except OSError:
-                pass  # whoever asks it something finds that out
+                pass  # the first request reports it
 
         try:
             threading.Thread(target=start, daemon=True).start()
@@ -70,7 +70,7 @@ class Service:
         try:
             return self._ask(messages)
         except (OSError, ValueError):
-            # It died, or was killed. Once more, with another.
+            # The service died or was killed: start another, once.
             try:
                 return self._ask(messages)
             except (OSError, ValueError) as error:
@@ -126,17 +126,17 @@ class Service:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 return
-            # Who left has taken the file with him: the lock of a file that is gone keeps nobody away.
+            # A service that ended has removed the file, and the lock of a removed file excludes nobody.
             if not os.fstat(lock).st_nlink or self._answers(path):
                 return
             variables = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_TRIAGE_CAPT")}
             log = os.open(path + ".log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             inherited.append(log)
-            # The first of its connections, there before it listens: it does not outlast a program that never asks.
+            # Its first connection exists before it listens, so that it ends with a program that never asks.
             ours, service_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
             self._present[os.getpid()] = ours
             inherited.append(service_end.detach())
-            # It makes itself a process of its own at once, so there is nothing to wait for, and no zombie later.
+            # It forks at once into a session of its own, so this returns soon and leaves no zombie.
             subprocess.run(
                 [*self._command, path, sys.executable, str(lock), str(inherited[-1])],
                 env={**variables, "TRITON_TRIAGE_GUARD": ""},

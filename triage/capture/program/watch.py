@@ -152,7 +152,7 @@ class compiling:  # noqa: N801 - stands in a with statement
                 folder.count(folder.COMPILED if self.missed else folder.CACHED)
             elif self.path is None and not self.missed and not refusal.is_refusal(error):
                 frame = sys._getframe(1)
-                # It failed while the cache key is computed, which already reads the functions that a kernel calls.
+                # It failed while computing the cache key, which already reads the functions that a kernel calls.
                 if "backend" in frame.f_locals:
                     self.capture(frame)
             if self.path is not None:
@@ -164,7 +164,7 @@ class compiling:  # noqa: N801 - stands in a with statement
 
     def capture(self, frame: FrameType) -> None:
         """Capture the compile of this frame of ``compile``."""
-        from . import case  # a program that finds all in the cache has no use for it
+        from . import case  # not needed by a program that finds everything in the cache
 
         self.began = time.monotonic()
         self.path = case.capture(frame)
@@ -180,7 +180,7 @@ class staging:  # noqa: N801
             while frame is not None and frame.f_code.co_name == "add_stages":  # a back-end that calls its base class
                 frame = frame.f_back
             if not running or running[-1].missed or frame is None or frame.f_code.co_name != "compile":
-                return  # somebody drives the stages himself
+                return  # the program runs the stages itself
             current = running[-1]
             current.missed = True
             current.began = time.monotonic()

@@ -118,8 +118,6 @@ class GuardService:
         self._accept()
         return False
 
-    # ---- connections
-
     def _accept(self) -> None:
         self._attend(self._listener.accept()[0])
 
@@ -164,8 +162,6 @@ class GuardService:
         if self._toolchain is None:
             self._toolchain = self._toolchains.resolve(None, self._python)
         return self._toolchain
-
-    # ---- answers
 
     def _answer(self, attempt: Attempt) -> None:
         question = attempt.request.tag

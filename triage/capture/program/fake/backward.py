@@ -17,7 +17,7 @@ def replace_engine(torch: Any) -> None:
 
     holder = torch.autograd.Variable
     engine = holder._execution_engine = _Engine(torch, holder._execution_engine)
-    # Asked in a backward pass by what torch has compiled, of an engine that is not running.
+    # Code that torch compiled asks torch's own engine, which is not running.
     keeps = getattr(torch._C._autograd, "_get_current_graph_task_keep_graph", None)
     if keeps is not None:
         torch._C._autograd._get_current_graph_task_keep_graph = lambda: engine.keeps_graph(keeps)
@@ -116,7 +116,7 @@ class _Graph:
             node = todo.pop()
             if id(node) in self.nodes:
                 continue
-            self.nodes[id(node)] = node  # also keeps its id from being another's
+            self.nodes[id(node)] = node  # also keeps the node alive, so that its id stays unique
             for following, _ in node.next_functions:
                 if following is not None:
                     self.awaited[id(following)] = self.awaited.get(id(following), 0) + 1

@@ -32,7 +32,6 @@ class Stream:
         self.device = torch.device("cuda", 0)
 
     def query(self) -> bool:
-        """All work is done."""
         return True
 
     def record_event(self, event: Any = None) -> Any:
@@ -60,7 +59,6 @@ class Event:
     __init__ = record = wait = synchronize = _nothing
 
     def query(self) -> bool:
-        """The event has happened."""
         return True
 
     def elapsed_time(self, end: Any) -> float:
@@ -85,15 +83,10 @@ def _properties(device: Device) -> Any:
         shared_memory_per_multiprocessor=device.shared_bytes_multiprocessor,
         L2_cache_size=_L2_BYTES,
         gcnArchName=device.arch if device.backend == "hip" else device.name,
-        is_integrated=False,
-        is_multi_gpu_board=False,
         uuid="GPU-00000000-0000-0000-0000-000000000000",
-        pci_bus_id=0,
-        pci_device_id=0,
-        pci_domain_id=0,
-        clock_rate=1,
-        memory_clock_rate=1,
-        memory_bus_width=1,
+        **dict.fromkeys(("is_integrated", "is_multi_gpu_board"), False),
+        **dict.fromkeys(("pci_bus_id", "pci_device_id", "pci_domain_id"), 0),
+        **dict.fromkeys(("clock_rate", "memory_clock_rate", "memory_bus_width"), 1),
     )
 
 
@@ -140,7 +133,6 @@ def _generator(torch: Any, own: Any) -> Any:
 
         @property
         def device(self) -> Any:
-            """The device requested."""
             return self._device
 
     return Generator
@@ -162,7 +154,7 @@ def _constants(torch: Any, properties: Any) -> Dict[Any, Dict[str, Any]]:
             "current_stream": stream,
             "default_stream": stream,
             "mem_get_info": (properties.total_memory, properties.total_memory),
-            # Inductor copies to the host what does not fit into the memory that was once in use.
+            # Inductor copies tensors to the host that do not fit into the largest allocation so far.
             "max_memory_allocated": properties.total_memory,
             "is_current_stream_capturing": False,
         },

@@ -66,11 +66,9 @@ class Driver:
 
     @staticmethod
     def is_active() -> bool:
-        """Whether Triton is to use it."""
         return True
 
     def get_current_target(self) -> Any:
-        """The requested target."""
         from triton.backends.compiler import GPUTarget
 
         return GPUTarget(self._device.backend, self._device.arch, self._device.warp_size)
@@ -86,21 +84,17 @@ class Driver:
         return torch.device("cuda", 0)
 
     def get_device_interface(self) -> Any:
-        """torch's module for the device."""
         import torch
 
         return torch.cuda
 
     def launcher_cls(self, source: Any, metadata: Any) -> Callable[..., None]:
-        """A launcher that does nothing."""
         return _nothing
 
     def get_benchmarker(self) -> Callable[..., Any]:
-        """The benchmark function for autotuners."""
         return measure
 
     def map_python_to_cpp_type(self, type_: str) -> str:
-        """For generated launchers."""
         return type_
 
 
@@ -109,7 +103,6 @@ class InactiveDriver(Driver):
 
     @staticmethod
     def is_active() -> bool:
-        """Whether Triton is to use it."""
         return False
 
 

@@ -19,9 +19,9 @@ def enter(torch: Any) -> None:
     """Enable it for the rest of the program, in all its threads."""
     from torch._subclasses import fake_tensor
 
-    # Asks for a real tensor of the device, where there seems to be one.
+    # It would allocate a real tensor on the device.
     fake_tensor.init_gpu_context = lambda *arguments: None
-    # Nothing is to be allocated on the device, not even what becomes fake at once; in torch's own modes as well.
+    # Prevents allocations on the device in torch's own modes as well, even of tensors that become fake at once.
     fake_tensor.FakeTensorMode.avoid_device_init = property(lambda self: True)
     own: List[Any] = []
     _stay_fake(torch, fake_tensor, own)
@@ -118,12 +118,12 @@ def _tensor_methods(torch: Any, fake: Any) -> None:
     """Methods of device tensors that need an address or data."""
 
     def data_ptr(self: Any) -> int:
-        # One address for each storage, as far apart from others as they are long, which nothing depends on.
+        # One address for each storage; their distances have no meaning.
         base = _BASE + self.untyped_storage()._cdata * _ALIGNMENT
         return int(base + self.storage_offset() * self.element_size()) if self.numel() else 0
 
     def formatted(self: Any, form: str) -> str:
-        # As torch has it for a tensor of one number.
+        # As torch formats a tensor of one number.
         return format(self.item(), form) if self.dim() == 0 else object.__format__(self, form)
 
     fake.data_ptr = data_ptr

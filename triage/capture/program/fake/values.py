@@ -36,7 +36,7 @@ class Values:
             self._view(memory, fake).copy_(value.detach())
         if len(self._kept) > _PURGE_AFTER and len(self._kept) & (len(self._kept) - 1) == 0:
             self._kept = {key: entry for key, entry in self._kept.items() if not entry[0].expired()}
-        # The weak reference keeps the address from being another storage's.
+        # While the weak reference exists, no other storage gets this address.
         self._kept[storage._cdata] = (self._weak(storage), memory)
 
     def of(self, fake: Any) -> Any:
