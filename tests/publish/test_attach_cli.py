@@ -19,7 +19,7 @@ from golden_files import Golden
 from markdown_it import MarkdownIt
 
 import triage
-from triage.publish.github.mark import digest
+from triage.publish.github.message import digest
 
 pytest.importorskip("urllib3", reason="the extra 'github' is not installed")
 

@@ -17,8 +17,7 @@ from triage.publish.github.address import GitHubServer, Repository
 from triage.publish.github.client import Client
 from triage.publish.github.duplicates import queries
 from triage.publish.github.endpoints import Endpoints
-from triage.publish.github.mark import digest, gist_of, mark
-from triage.publish.github.message import Message
+from triage.publish.github.message import Message, digest, gist_of, mark
 from triage.publish.github.plan import plan
 from triage.publish.github.post import Attachment, People, Posted, PostRequest
 from triage.publish.github.token import Token
@@ -135,7 +134,7 @@ def test_no_second_issue_without_being_told_to(desk: Desk, github: GitHub, where
     if where == "in a comment":
         github.add_comment(number, mark(SIGNATURE))
     with pytest.raises(
-        InputError, match=rf"octo/kernels#{number} has the same signature: say --issue {number}, or --yes"
+        InputError, match=rf"octo/kernels#{number} has the same signature: use --issue {number}, or --yes"
     ):
         desk.attach()
     assert github.sent("POST") == []
@@ -259,7 +258,7 @@ class TestGist:
         with pytest.raises(TriageError):
             desk.attach(gist=True)
         (gist,) = github.gists.values()
-        assert desk.notes == [f"the gist is still there: {gist['html_url']}"]
+        assert desk.notes == [f"the gist still exists: {gist['html_url']}"]
 
     def test_it_stays_when_the_post_may_be_there(self, desk: Desk, github: GitHub) -> None:
         number = github.add_issue()
@@ -270,7 +269,7 @@ class TestGist:
         with pytest.raises(EnvironmentFault, match="could not tell whether this was done"):
             desk.attach(issue=number, gist=True)
         assert len(github.gists) == 1
-        assert desk.notes == [f"the gist is still there: {next(iter(github.gists.values()))['html_url']}"]
+        assert desk.notes == [f"the gist still exists: {next(iter(github.gists.values()))['html_url']}"]
 
     def test_without_the_right_to_write_gists_they_are_not_found(self, desk: Desk, github: GitHub) -> None:
         github.fail("POST", "/gists", Reply(404, {"message": "Not Found"}))
@@ -285,7 +284,7 @@ class TestGist:
         with pytest.raises(EnvironmentFault, match="the connection broke"):
             desk.attach(issue=number, gist=True)
         (gist,) = github.gists.values()
-        assert desk.notes[-1] == f"the gist is still there: {gist['html_url']}"
+        assert desk.notes[-1] == f"the gist still exists: {gist['html_url']}"
         assert gist["html_url"] in next(iter(github.comments.values()))["body"]
 
     def test_one_that_was_made_without_an_answer_is_found(self, desk: Desk, github: GitHub) -> None:

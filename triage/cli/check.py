@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from triage import knowledge
 from triage.cases.artifacts.stages import UNFINISHED
 from triage.cases.locate import locate_all
-from triage.cli.ci import Outputs, with_outputs
+from triage.cli.ci import with_outputs
 from triage.cli.options import (
     DIRECTORY,
     budget_option,
@@ -29,6 +29,9 @@ from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import report as render
 from triage.publish.visible import one_line
 
+if TYPE_CHECKING:
+    from triage.publish.ci.record import CiRecord
+
 
 @click.command("check")
 @click.argument("cases", nargs=-1, required=True, metavar="CASE...")
@@ -43,7 +46,7 @@ from triage.publish.visible import one_line
 @click.option("--full", is_flag=True, help="Also reduce a failure, and compile it with other releases.")
 @with_outputs("check")
 def command(
-    cases: tuple[str, ...], as_json: bool, folder: Path | None, full: bool, outputs: Outputs, **values: Any
+    cases: tuple[str, ...], as_json: bool, folder: Path | None, full: bool, record: CiRecord | None, **values: Any
 ) -> int:
     """Compile each CASE in isolation; if it fails, diagnose it and suggest what compiles instead.
 
@@ -62,7 +65,8 @@ def command(
         for number, ((text, _), answer) in enumerate(zip(located, answers, strict=True), start=1):
             if isinstance(answer, TriageError):
                 click.echo(one_line(f"triage: {answer}"), err=True)
-                outputs.error(text, answer)
+                if record is not None:
+                    record.error(text, answer)
                 codes.append(answer.exit_code)
                 continue
             report_folder = folder if folder is None or single else folder / f"{number:03d}-{answer.case.name}"
@@ -76,7 +80,8 @@ def command(
                 incomplete.append((report, command_line, report_folder))
             else:
                 _print(report, command_line, as_json, single)
-            outputs.report(text, report)
+            if record is not None:
+                record.report(text, report)
             codes.append(int(report.outcome.failed))
     if incomplete:
         from triage.cli.full import complete

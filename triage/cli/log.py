@@ -6,12 +6,12 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from triage import knowledge, logs
-from triage.cli.ci import Outputs, with_outputs
+from triage.cli.ci import with_outputs
 from triage.cli.options import kb_option
 from triage.knowledge.advice import next_steps
 from triage.model.diagnosis import Diagnosis
@@ -20,10 +20,13 @@ from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import logs as render_log
 from triage.publish.visible import one_line
 
+if TYPE_CHECKING:
+    from triage.publish.ci.record import CiRecord
+
 
 @dataclass(frozen=True, slots=True)
 class LogResult:
-    """The findings of one log, and the entries that match its root cause."""
+    """The findings of one log in order of rank, and the entries that match its root cause, the first of them."""
 
     file: str
     findings: list[logs.Finding]
@@ -32,21 +35,19 @@ class LogResult:
     @property
     def diagnosis(self) -> Diagnosis | None:
         """The root cause; None if the log contains no failure."""
-        return next((finding.diagnosis for finding in self.findings if finding.rank == 1), None)
+        return _root(self.findings)
 
     @property
     def causes(self) -> list[tuple[Diagnosis, int]]:
         """Failures that do not follow from others, the root cause first, each with its line number from 1."""
-        ordered = sorted(self.findings, key=lambda finding: finding.rank)
-        return [(finding.diagnosis, finding.position + 1) for finding in ordered if finding.follows is None]
+        return [(finding.diagnosis, finding.position + 1) for finding in self.findings if finding.follows is None]
 
     def to_json(self) -> dict[str, Any]:
-        """The document: the findings in order of rank, and at the top the root cause with its matches."""
-        ordered = sorted(self.findings, key=lambda finding: finding.rank)
+        """The document: the findings, and at the top the root cause with its matches."""
         return {
             "diagnosis": self.diagnosis.to_json() if self.diagnosis else None,
             "matches": [match.to_json() for match in self.matches],
-            "findings": [finding.to_json() for finding in ordered],
+            "findings": [finding.to_json() for finding in self.findings],
             "next": list(next_steps(self.diagnosis, False)) if self.diagnosis and not self.matches else [],
         }
 
@@ -56,7 +57,7 @@ class LogResult:
 @kb_option
 @click.option("--json", "as_json", is_flag=True, help="Print documents: one, indented, or one a line for several logs.")
 @with_outputs("log")
-def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool, outputs: Outputs) -> int:
+def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool, record: CiRecord | None) -> int:
     """Diagnose logs: each FILE, or standard input. Compiles nothing and needs no Triton.
 
     Several logs are grouped by bug. The exit code is 1 if any of them contains a failure.
@@ -70,7 +71,8 @@ def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool, outputs
     for name in names:
         findings = _findings(name)
         if findings is None:
-            outputs.error(name, "cannot be read")
+            if record is not None:
+                record.error(name, "cannot be read")
             continue
         root = next((finding.diagnosis for finding in findings if finding.rank == 1), None)
         result = LogResult(name, findings, knowledge.match(root, entries, None) if root else [])
@@ -78,7 +80,8 @@ def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool, outputs
             # Printed at once, so that a reader need not wait for the last of many logs.
             click.echo(json.dumps({"file": name, **result.to_json()}))
         results.append(result)
-        outputs.log(name, result.causes, result.matches)
+        if record is not None:
+            record.log(name, result.causes, result.matches)
     if as_json and not several:
         for result in results:
             click.echo(json.dumps(result.to_json(), indent=2))

@@ -13,7 +13,7 @@ from triage.model.diagnosis import Diagnosis
 from triage.model.errors import TriageError
 from triage.model.report import Match, Report, Suggestion
 from triage.publish.ci.places import FilePosition, Places
-from triage.publish.github.mark import digest
+from triage.publish.github.message import digest
 from triage.publish.visible import clipped, one_line, visible
 from triage.publish.words import change, configuration
 

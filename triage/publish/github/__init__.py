@@ -2,6 +2,6 @@
 
 `address` parses server and repository, `token` finds the token, `endpoints` lists the requests, `transport` sends one,
 `client` retries, waits and redirects as GitHub asks, `faults` words errors, `content` parses responses, `message` is
-what is posted, `duplicates` searches for existing issues, `post` runs the steps in order, `plan` shows them as a
-document without sending anything, and `prefilled` builds the URL of a new issue for users without a token. Only
-`transport` needs urllib3, and only it imports it."""
+what is posted, with its marker, `duplicates` searches for existing issues, `post` runs the steps in order, `plan` shows
+them as a document without sending anything, and `prefilled` builds the URL of a new issue for users without a token.
+Only `transport` needs urllib3, and only it imports it."""

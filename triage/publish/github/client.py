@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
-from triage.model.errors import TriageError
+from triage.model.errors import EnvironmentFault, TriageError
 from triage.publish.github import faults
 from triage.publish.github.address import GitHubServer, same_origin
 from triage.publish.github.endpoints import ApiRequest
@@ -57,18 +57,16 @@ class Client:
                 return made(self._answered(request))
             except Unanswered as error:
                 self._back_off(attempt)
-                if error.maybe_done and (existing := self._looked(request, landed)) is not None:
+                try:
+                    existing = landed() if error.maybe_done else None
+                except TriageError as unclear:
+                    why = f"{request.purpose}; the same command finds out ({unclear})"
+                    raise Undone(f"could not tell whether this was done: {why}") from None
+                if existing is not None:
                     return existing
                 if not error.again or attempt + 1 == self._patience.tries:
                     raise
         raise AssertionError("the last attempt returns or raises")
-
-    def _looked(self, request: ApiRequest, landed: Callable[[], T | None]) -> T | None:
-        try:
-            return landed()
-        except TriageError as error:
-            line = f"could not tell whether this was done: {request.purpose}; the same command finds out ({error})"
-            raise Undone(line) from None
 
     def _answered(self, request: ApiRequest) -> ApiResponse:
         try:
@@ -94,7 +92,9 @@ class Client:
                 time.sleep(seconds)
                 waits += 1
             elif answer.status >= 500:
-                raise faults.failing_server(request, answer)
+                # The server may have carried out the request.
+                why = f"{urlsplit(request.url).hostname} has trouble (status {answer.status}); try again later"
+                raise Unanswered(request, why, maybe_done=True)
             elif answer.status >= 300:
                 raise faults.refusal(request, answer, self._token)
             else:
@@ -103,7 +103,12 @@ class Client:
     def _exchange(self, request: ApiRequest) -> ApiResponse:
         # The one place where the token is handed on: only the server that was asked for gets it.
         if not same_origin(request.url, self._server.api):
-            raise faults.elsewhere(request)
+            try:
+                host = urlsplit(request.url).hostname or "no host"
+            except ValueError:
+                host = "an invalid address"
+            line = f"cannot {request.purpose}: redirected to {host}, which gets nothing from here: check --api-url"
+            raise EnvironmentFault(line)
         return self._transport.exchange(request, self._token.authorization())
 
     def _back_off(self, attempt: int) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from triage.publish.github import faults, mark
+from triage.model.errors import EnvironmentFault
+from triage.publish.github import faults, message
 from triage.publish.github.client import Client
 from triage.publish.github.endpoints import ApiRequest, Endpoints
 
@@ -29,14 +29,14 @@ class Similar:
 
 def queries(endpoints: Endpoints, signature: str, headline: str) -> list[ApiRequest]:
     """The searches: for the signature's digest, then for the headline's words."""
-    marked = endpoints.search("search for the signature", f'"{mark.digest(signature)}"')
+    marked = endpoints.search("search for the signature", f'"{message.digest(signature)}"')
     words = _words(headline)
     return [marked, endpoints.search("search for the headline", words)] if words else [marked]
 
 
 def search(client: Client, endpoints: Endpoints, signature: str, headline: str) -> list[Similar]:
     """What the searches find, each issue once, those with the same signature first. Raises TriageError."""
-    found: dict[int, Similar] = {}
+    issues: dict[int, Similar] = {}
     by_signature, *others = queries(endpoints, signature, headline)
     for request in (by_signature, *others):
         document = client.read(request).document
@@ -44,34 +44,31 @@ def search(client: Client, endpoints: Endpoints, signature: str, headline: str) 
         if not isinstance(items, list):
             raise faults.unexpected(request, "list of issues")
         for item in items:
-            one = _similar(item, mark.digest(signature))
-            if one is not None and not (one.number in found and found[one.number].exact):
-                found[one.number] = one
-        if request is by_signature and document.get("incomplete_results") is True and not found:
-            raise faults.unfinished(request)
-    return sorted(found.values(), key=lambda one: (not one.exact, one.state != "open"))
+            issue = _similar(item, message.digest(signature))
+            if issue is not None and not (issue.number in issues and issues[issue.number].exact):
+                issues[issue.number] = issue
+        if request is by_signature and document.get("incomplete_results") is True and not issues:
+            # GitHub aborted the search, so missing results prove nothing.
+            raise EnvironmentFault(f"cannot {request.purpose}: GitHub did not finish it; try again later")
+    return sorted(issues.values(), key=lambda issue: (not issue.exact, issue.state != "open"))
 
 
 def _similar(item: Any, word: str) -> Similar | None:
     if not isinstance(item, dict) or not isinstance(item.get("number"), int):
         return None
     title, state, url = (str(item.get(key) or "") for key in ("title", "state", "html_url"))
-    # The search is fuzzy: only what was found says whether it is the same.
-    return Similar(item["number"], title, state, url, any(word in text for text in _texts(item)))
-
-
-def _texts(item: dict[str, Any]) -> Iterator[str]:
-    yield str(item.get("body") or "")
     matches = item.get("text_matches")
-    for match in matches if isinstance(matches, list) else ():
-        yield str(match.get("fragment") or "") if isinstance(match, dict) else ""
+    listed = matches if isinstance(matches, list) else []
+    fragments = [match.get("fragment") for match in listed if isinstance(match, dict)]
+    # The search is fuzzy: only the text that it returns states whether it is the same.
+    exact = any(word in str(text or "") for text in (item.get("body"), *fragments))
+    return Similar(item["number"], title, state, url, exact)
 
 
 def _words(headline: str) -> str:
     """Search words of a headline, lower-cased because AND, OR and NOT would be operators."""
-    words: Iterable[str] = dict.fromkeys(word.lower() for word in _WORD.findall(headline))
     chosen = ""
-    for word in words:
+    for word in dict.fromkeys(word.lower() for word in _WORD.findall(headline)):
         if len(chosen) + len(word) + 1 > _MOST_QUERY:
             break
         chosen = f"{chosen} {word}".strip()

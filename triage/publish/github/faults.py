@@ -41,10 +41,11 @@ class RequestRefused(TriageError):
 
 
 class Unanswered(EnvironmentFault):
-    """No usable response. ``maybe_done``: the request may have arrived and been carried out."""
+    """No usable response. ``maybe_done``: the request may have arrived and been carried out. ``again``: another try
+    may help."""
 
-    def __init__(self, line: str, maybe_done: bool, again: bool = True) -> None:
-        super().__init__(line)
+    def __init__(self, request: ApiRequest, why: str, maybe_done: bool, again: bool = True) -> None:
+        super().__init__(f"cannot {request.purpose}: {why}")
         self.maybe_done, self.again = maybe_done, again
 
 
@@ -112,70 +113,39 @@ def rate_limited(request: ApiRequest, answer: ApiResponse, seconds: float) -> Re
     return RequestRefused(line, answer.status)
 
 
-def failing_server(request: ApiRequest, answer: ApiResponse) -> Unanswered:
-    """The error for a 5xx response; the server may have carried out the request."""
-    host = urlsplit(request.url).hostname
-    line = f"cannot {request.purpose}: {host} has trouble (status {answer.status}); try again later"
-    return Unanswered(line, maybe_done=True)
-
-
-def no_json(request: ApiRequest, status: int, kind: str) -> Unanswered:
-    """The response does not come from GitHub."""
-    host = urlsplit(request.url).hostname
-    line = f"cannot {request.purpose}: {host} answered {status} with {kind}, not JSON: check --api-url and the proxy"
-    return Unanswered(line, maybe_done=True, again=False)
-
-
 def unexpected(request: ApiRequest, what: str) -> Unanswered:
     """The JSON does not have the shape that GitHub documents."""
-    line = f"cannot {request.purpose}: the answer holds no {what}: is --api-url the API of a GitHub?"
-    return Unanswered(line, maybe_done=True, again=False)
-
-
-def unfinished(request: ApiRequest) -> EnvironmentFault:
-    """GitHub aborted the search, so missing results prove nothing."""
-    return EnvironmentFault(f"cannot {request.purpose}: GitHub did not finish it; try again later")
-
-
-def elsewhere(request: ApiRequest) -> EnvironmentFault:
-    """A redirect to another host, not followed because it would receive the token."""
-    try:
-        host = urlsplit(request.url).hostname or "no host"
-    except ValueError:
-        host = "what is no address"
-    line = f"cannot {request.purpose}: redirected to {host}, which gets nothing from here: check --api-url"
-    return EnvironmentFault(line)
+    why = f"the answer holds no {what}: is --api-url the API of a GitHub?"
+    return Unanswered(request, why, maybe_done=True, again=False)
 
 
 def untrusted(request: ApiRequest, error: BaseException) -> Unanswered:
     """TLS could not be verified or negotiated."""
-    host = urlsplit(request.url).hostname
     reason = error
     while not isinstance(reason, ssl.SSLError) and (reason.args and isinstance(reason.args[0], BaseException)):
         reason = reason.args[0]
-    begin = f"cannot {request.purpose}: TLS with {host} failed"
+    begin = f"TLS with {urlsplit(request.url).hostname} failed"
     if isinstance(reason, ssl.SSLCertVerificationError):
         fix = "where your company signs, name its certificates in SSL_CERT_FILE"
-        return Unanswered(f"{begin}: {reason.verify_message}; {fix}", maybe_done=False, again=False)
+        return Unanswered(request, f"{begin}: {reason.verify_message}; {fix}", maybe_done=False, again=False)
     # What fails later than the greeting may have arrived.
     text = getattr(reason, "reason", None) or "no agreement"
-    return Unanswered(f"{begin}: {text}; check --api-url and the proxy", maybe_done=True, again=False)
+    return Unanswered(request, f"{begin}: {text}; check --api-url and the proxy", maybe_done=True, again=False)
 
 
 def _server_message(document: Any) -> str:
     """The server's own words: its message and the fields that it rejects."""
     if not isinstance(document, dict):
         return ""
+    texts = [str(document.get("message") or "")]
     errors = document.get("errors")
-    details = [_detail(error) for error in errors[:3]] if isinstance(errors, list) else []
-    texts = [str(document.get("message") or ""), *details]
+    for error in errors[:3] if isinstance(errors, list) else ():
+        if isinstance(error, dict):
+            fields = " ".join(str(error[key]) for key in ("field", "code") if key in error)
+            texts.append(str(error.get("message") or fields))
+        else:
+            texts.append(str(error))
     return "; ".join(text for text in texts if text)[:_MOST_MESSAGE]
-
-
-def _detail(error: Any) -> str:
-    if not isinstance(error, dict):
-        return str(error)
-    return str(error.get("message") or " ".join(str(error[key]) for key in ("field", "code") if key in error))
 
 
 def _number(text: str | None) -> int | None:

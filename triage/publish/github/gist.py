@@ -2,50 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from triage.model.errors import TriageError
 from triage.publish.github import content, faults
 from triage.publish.github.client import Client
 from triage.publish.github.endpoints import Endpoints
 from triage.publish.github.faults import ApiResponse, RequestRefused
-from triage.publish.github.mark import gist_of, word
-from triage.publish.github.message import Gist, Message
+from triage.publish.github.message import Gist, Message, gist_of, word
 
 
-@dataclass(frozen=True, slots=True)
-class PostGist:
-    """A gist that a post may link. ``made``: it is new, so nothing links it if the post fails."""
-
-    gist: Gist
-    made: bool
-
-
-def keep(client: Client, endpoints: Endpoints, message: Message, login: str, earlier: str) -> PostGist:
+def keep(client: Client, endpoints: Endpoints, message: Message, login: str, earlier: str) -> Gist:
     """The gist with the message's files: the one linked in the ``earlier`` body of the post, updated, or a new one.
     Raises TriageError."""
+
+    def updated(identifier: str) -> Gist:
+        return _gist(client.read(endpoints.edit_gist(identifier, message.files)), endpoints)
+
     known = gist_of(earlier)
     if known is not None and _is_ours(client, endpoints, message, login, known):
-        return PostGist(_gist(client.read(endpoints.edit_gist(known, message.files)), endpoints), made=False)
+        return updated(known)
     description = f"{message.title} ({word(message.signature)})"
-    request = endpoints.make_gist(description, message.files)
 
-    def landed() -> PostGist | None:
-        for gist_ in content.gists(client, endpoints.gists()):
-            if gist_.get("description") == description and isinstance(gist_.get("id"), str):
+    def landed() -> Gist | None:
+        for listed in content.gists(client, endpoints.gists()):
+            if listed.get("description") == description and isinstance(listed.get("id"), str):
                 # It may be an older one of the same bug: then its files are brought up to date, and it stays.
-                return PostGist(
-                    _gist(client.read(endpoints.edit_gist(gist_["id"], message.files)), endpoints), made=False
-                )
+                return updated(listed["id"])
         return None
 
-    return client.create(request, lambda answer: PostGist(_gist(answer, endpoints), made=True), landed)
+    request = endpoints.make_gist(description, message.files)
+    return client.create(request, lambda answer: replace(_gist(answer, endpoints), new=True), landed)
 
 
-def drop(client: Client, endpoints: Endpoints, gist_: PostGist) -> bool:
+def drop(client: Client, endpoints: Endpoints, gist: Gist) -> bool:
     """Delete a gist that no post links. False if it still exists, or may."""
     try:
-        client.read(endpoints.drop_gist(gist_.gist.identifier))
+        client.read(endpoints.drop_gist(gist.identifier))
     except RequestRefused as error:
         return error.status == faults.GONE
     except TriageError:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from triage.publish.github import duplicates, mark
+from triage.publish.github import duplicates
 from triage.publish.github.endpoints import ApiRequest, Endpoints
-from triage.publish.github.message import Gist, Message
+from triage.publish.github.message import Gist, Message, word
 from triage.publish.github.post import PostRequest
 
 SCHEMA = "triton-triage/attach/1"
@@ -45,7 +45,7 @@ def _posts(endpoints: Endpoints, message: Message, wish: PostRequest) -> Iterato
     gist = None
     if wish.gist and message.files:
         gist = _UNKNOWN_GIST
-        title = f"{message.title} ({mark.word(message.signature)})"
+        title = f"{message.title} ({word(message.signature)})"
         yield endpoints.gist("{gist_id}"), "the post that is updated names one"
         yield endpoints.edit_gist("{gist_id}", message.files), "the post that is updated names one"
         yield endpoints.make_gist(title, message.files), "no post names one"

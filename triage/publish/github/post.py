@@ -17,9 +17,7 @@ from triage.publish.github.content import Post
 from triage.publish.github.duplicates import Similar
 from triage.publish.github.endpoints import ApiRequest, Endpoints
 from triage.publish.github.faults import ApiResponse, Unanswered, Undone
-from triage.publish.github.gist import PostGist
-from triage.publish.github.mark import digest, signature_of
-from triage.publish.github.message import Message
+from triage.publish.github.message import Message, digest, signature_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,7 @@ class Attachment:
             return None
 
         def made(answer: ApiResponse) -> Posted:
-            missing = [issue for issue in self._wish.labels if issue.lower() not in content.names(answer, "labels")]
+            missing = [label for label in self._wish.labels if label.lower() not in content.names(answer, "labels")]
             if missing:
                 self._people.note(f"GitHub left out the labels {', '.join(missing)}: the token may not set them")
             return Posted("opened", content.post(answer.document, self._endpoints.newest(), "number").url)
@@ -134,18 +132,15 @@ class Attachment:
         if not self._wish.gist or not self._message.files:
             yield self._message.body()
             return
-        kept = gist.keep(self._client, self._endpoints, self._message, login, earlier)
+        own = gist.keep(self._client, self._endpoints, self._message, login, earlier)
         try:
-            yield self._message.body(kept.gist)
+            yield self._message.body(own)
         except BaseException as error:
-            self._clean_up(kept, refused=_surely_not_done(error))
+            # Deleted only where nothing that names it was posted, or will be.
+            refused = _surely_not_done(error)
+            if own.new and not (refused and gist.drop(self._client, self._endpoints, own)):
+                self._people.note(f"the gist still exists: {own.url}")
             raise
-
-    def _clean_up(self, kept: PostGist, refused: bool) -> None:
-        """``refused``: nothing that names the gist was posted, or will be."""
-        if not kept.made or (refused and gist.drop(self._client, self._endpoints, kept)):
-            return
-        self._people.note(f"the gist is still there: {kept.gist.url}")
 
     def _marked(self, post: Post) -> bool:
         return signature_of(post.body) == digest(self._message.signature)
@@ -154,8 +149,8 @@ class Attachment:
         return post.author == login and self._marked(post)
 
     def _own_comment(self, login: str, number: int) -> Post | None:
-        found = content.comments(self._client, self._endpoints, number)
-        return next((one for one in found if self._is_own(one, login)), None)
+        comments = content.comments(self._client, self._endpoints, number)
+        return next((comment for comment in comments if self._is_own(comment, login)), None)
 
     def _may_comment(self, number: int) -> bool:
         """Whether to comment: the user named the issue, so duplicates are only shown, and asked about on a terminal."""
@@ -186,10 +181,8 @@ class Attachment:
             return self._people.ask("Open another issue all the same?")
         exact = next((issue for issue in similar if issue.exact), None)
         if exact is not None:
-            repository = self._endpoints.repository
-            raise InputError(
-                f"{repository}#{exact.number} has the same signature: say --issue {exact.number}, or --yes for another"
-            )
+            name = f"{self._endpoints.repository}#{exact.number}"
+            raise InputError(f"{name} has the same signature: use --issue {exact.number}, or --yes for another")
         if unknown is not None:
             raise EnvironmentFault(f"{unknown}; so there may be such an issue: --yes opens one all the same")
         return True

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from triage.publish.document import Document
 from triage.publish.formats import markdown
 from triage.publish.github.address import GitHubServer, Repository
-from triage.publish.github.mark import mark, visible_line
+from triage.publish.github.message import last_line
 
 _MOST_URL = 8_000
 """Bytes: GitHub answers URLs of more than 8,192 with status 414."""
@@ -40,7 +40,7 @@ def prefilled(
     """A URL with as much of the report as fits; the text names what was left out."""
     whole = markdown.render(document)
     body, room = whole, len(whole)
-    end = f"{visible_line(signature)} {mark(signature)}"
+    end = last_line(signature)
     while len(url := _url(server, repository, title, f"{body}\n{end}\n", labels)) > _MOST_URL:
         room = int(min(room, _MOST_URL) * _STEP)
         body = markdown.render(document, room) if room >= _LEAST else "The report was too long for an address."

@@ -54,7 +54,7 @@ class Transport:
                 "--dry-run and --open work without"
             ) from None
         self._urllib3, self._patience = urllib3, patience
-        self._pools: dict[str, urllib3.PoolManager] = {}
+        self._pools: dict[tuple[str, str], urllib3.PoolManager] = {}
 
     def exchange(self, request: ApiRequest, authorization: str) -> ApiResponse:
         """Send once. Raises Unanswered."""
@@ -62,16 +62,19 @@ class Transport:
         try:
             return self._exchange(request, authorization)
         except errors.NameResolutionError:
-            host = urlsplit(request.url).hostname
-            raise _unsent(
-                request, f"the name {host} is not known here: is there a network, is --api-url right?"
-            ) from None
+            why = (
+                f"the name {urlsplit(request.url).hostname} is not known here: is there a network, is --api-url right?"
+            )
+            raise Unanswered(request, why, maybe_done=False) from None
         except errors.NewConnectionError as error:
-            raise _unsent(request, f"no connection: {_reason(error)}; is there a network?") from None
+            why = f"no connection: {_reason(error)}; is there a network?"
+            raise Unanswered(request, why, maybe_done=False) from None
         except errors.ConnectTimeoutError:
-            raise _unsent(request, f"no connection within {self._patience.connect_s:g} s") from None
+            why = f"no connection within {self._patience.connect_s:g} s"
+            raise Unanswered(request, why, maybe_done=False) from None
         except errors.ProxyError as error:
-            raise _unsent(request, f"the proxy of the environment does not work: {_reason(error)}") from None
+            why = f"the proxy of the environment does not work: {_reason(error)}"
+            raise Unanswered(request, why, maybe_done=False) from None
         except errors.SSLError as error:
             raise faults.untrusted(request, error) from None
         except errors.ReadTimeoutError:
@@ -82,7 +85,7 @@ class Transport:
     def _exchange(self, request: ApiRequest, authorization: str) -> ApiResponse:
         patience, until = self._patience, time.monotonic() + self._patience.whole_s
         timeout = self._urllib3.Timeout(connect=patience.connect_s, read=patience.read_s)
-        response = self._pool(request).request(
+        response = self._pool(request.url).request(
             request.method,
             request.url,
             body=json.dumps(request.body).encode() if request.body is not None else None,
@@ -105,14 +108,14 @@ class Transport:
         headers = {name.lower(): value for name, value in response.headers.items()}
         return ApiResponse(response.status, headers, _document(request, response.status, headers, bytes(received)))
 
-    def _pool(self, request: ApiRequest) -> urllib3.PoolManager:
-        parts = urlsplit(request.url)
-        key = f"{parts.scheme}://{parts.netloc}"
-        if key not in self._pools:
-            self._pools[key] = self._made(parts.scheme, parts.hostname or "")
-        return self._pools[key]
+    def _pool(self, url: str) -> urllib3.PoolManager:
+        parts = urlsplit(url)
+        server = (parts.scheme, parts.netloc)
+        if server not in self._pools:
+            self._pools[server] = self._new_pool(parts.scheme, parts.hostname or "")
+        return self._pools[server]
 
-    def _made(self, scheme: str, host: str) -> urllib3.PoolManager:
+    def _new_pool(self, scheme: str, host: str) -> urllib3.PoolManager:
         proxies = getproxies()
         proxy = proxies.get(scheme) or proxies.get("all")
         if not proxy or is_loopback(host) or proxy_bypass(host):
@@ -138,24 +141,20 @@ def _document(request: ApiRequest, status: int, headers: Mapping[str, str], rece
         if status >= 300:
             return None
         kind = headers.get("content-type", "something").partition(";")[0][:60]
-        raise faults.no_json(request, status, kind if kind != "application/json" else "broken text") from None
-
-
-def _unsent(request: ApiRequest, why: str) -> Unanswered:
-    return Unanswered(f"cannot {request.purpose}: {why}", maybe_done=False)
+        kind = kind if kind != "application/json" else "broken text"
+        host = urlsplit(request.url).hostname
+        why = f"{host} answered {status} with {kind}, not JSON: check --api-url and the proxy"
+        raise Unanswered(request, why, maybe_done=True, again=False) from None
 
 
 def _lost(request: ApiRequest, why: str) -> Unanswered:
-    return Unanswered(f"cannot {request.purpose}: {why}; try again later", maybe_done=True)
+    return Unanswered(request, f"{why}; try again later", maybe_done=True)
 
 
 def _reason(error: BaseException) -> str:
     """The innermost cause, without urllib3's object names."""
-    inner: BaseException = error
-    while True:
-        following = getattr(inner, "original_error", None) or inner.__cause__ or inner.__context__
-        if following is None:
-            break
+    inner = error
+    while following := getattr(inner, "original_error", None) or inner.__cause__ or inner.__context__:
         inner = following
     if isinstance(inner, OSError) and inner.strerror:
         return inner.strerror
