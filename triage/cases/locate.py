@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.cases import reproducers
-from triage.cases.artifacts import ir_text, reproducer, resolve
+from triage.cases.artifacts import ir_text, mlir, resolve
 from triage.cases.artifacts.resolve import Located
 from triage.model import case as cases
 from triage.model.case import Case, Language
@@ -21,10 +21,6 @@ from triage.model.target import Target
 DEFAULT_TARGET = "cuda:90"
 
 _DTYPES = {
-    "int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",
-    "float32", "float64", "float8e5", "float8e4nv", "float8e4b8", "float8e4b15", "float8e5b16",
-}  # fmt: skip
-_SHORT_DTYPES = {
     "i1": "int1", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
     "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
     "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64",
@@ -52,25 +48,29 @@ def locate(text: str, options: Mapping[str, Any] | None = None) -> Case:
 
 def locate_all(text: str, options: Mapping[str, Any] | None = None) -> Located:
     """All cases that ``text`` names; a folder of Triton's cache, for example, may contain several."""
-    given = {name: value for name, value in (options or {}).items() if value not in (None, (), [])}
+    options = {name: value for name, value in (options or {}).items() if value not in (None, (), [])}
     if "::" in text:
-        return Located((_from_source(text, given),))
+        return Located((_from_source(text, options),))
     path = Path(text)
     if not _exists(path) and (folder := reproducers.folder(text)) is not None:
         path = folder
     if text and not _exists(path) and (mlir_files := _mlir_reproducers(path)):
-        path = reproducer.crashed(mlir_files)[0]
+        path = mlir.crashed(mlir_files)[0]
     if not text or not _exists(path):
-        raise InputError(f"{text or 'an empty name'}: no such case; {_hint(text)}")
+        near = difflib.get_close_matches(text, reproducers.names(), n=1)
+        fix = "give kernel.py::function, a case folder, its case.json or a reproducer's name"
+        if near:
+            fix = f"did you mean the reproducer {near[0]}?"
+        raise InputError(f"{text or 'an empty name'}: no such case; {fix}")
     if path.suffix == ".py" and not resolve.is_generated(path):
         raise InputError(f"{text}: name the kernel as well: {text}::FUNCTION --arg NAME=TYPE --const NAME=VALUE")
     if path.suffix == ".json" or (path.is_dir() and (path / "case.json").is_file()):
-        return Located((_changed(cases.load(path), given),))
+        return Located((_changed(cases.load(path), options),))
     located = resolve.find(path, Target.parse(DEFAULT_TARGET))
-    changed = [_changed(case, given) for case in located.cases]
+    changed = [_changed(case, options) for case in located.cases]
     if len(changed) == 1 and (incomplete := resolve.incomplete(changed[0])):
         raise InputError(f"{text}: {incomplete}")
-    assumptions = [line for case in changed if (line := resolve.assumptions(case, given))]
+    assumptions = [line for case in changed if (line := resolve.assumptions(case, options))]
     return Located(tuple(changed), (*located.notes, *dict.fromkeys(assumptions)))
 
 
@@ -90,15 +90,7 @@ def _mlir_reproducers(path: Path) -> list[Path]:
         return []
 
 
-def _hint(text: str) -> str:
-    names = reproducers.names()
-    near = difflib.get_close_matches(text, names, n=1)
-    if near:
-        return f"did you mean the reproducer {near[0]}?"
-    return "give kernel.py::function, a case folder, its case.json or a reproducer's name"
-
-
-def _from_source(text: str, given: Mapping[str, Any]) -> Case:
+def _from_source(text: str, options: Mapping[str, Any]) -> Case:
     file, _, name = text.rpartition("::")
     path = Path(file)
     if not _exists(path) or not path.is_file():
@@ -106,8 +98,8 @@ def _from_source(text: str, given: Mapping[str, Any]) -> Case:
     if not name.isidentifier():
         raise InputError(f"{text}: after '::' comes the name of a kernel, as in {file}::matmul")
     cases.check_source(path, name)
-    signature = _signature(given.get("arg", ()))
-    constexprs = _constexprs(given.get("const", ()))
+    signature = _signature(options.get("arg", ()))
+    constexprs = _constexprs(options.get("const", ()))
     if both := sorted(set(signature) & set(constexprs)):
         raise InputError(f"--const {both[0]}: also given as --arg; an argument is one or the other")
     return Case(
@@ -116,37 +108,34 @@ def _from_source(text: str, given: Mapping[str, Any]) -> Case:
         name=name,
         signature=cases.frozen(signature),
         constexprs=cases.frozen(constexprs),
-        divisible=cases.frozen(_divisors(given.get("divisible", ()), signature)),
-        target=_target(given, Target.parse(DEFAULT_TARGET)),
-        options=cases.frozen(_options(given)),
+        divisible=cases.frozen(_divisors(options.get("divisible", ()), signature)),
+        target=_target(options, Target.parse(DEFAULT_TARGET)),
+        options=cases.frozen(_options(options)),
         language=_language(path, name),
     )
 
 
-def _changed(case: Case, given: Mapping[str, Any]) -> Case:
+def _changed(case: Case, options: Mapping[str, Any]) -> Case:
     """A stored case with its values replaced by those of the command line."""
-    signature = {**case.signature, **_signature(given.get("arg", ()))}
-    constexprs = {**case.constexprs, **_constexprs(given.get("const", ()))}
-    for name in _signature(given.get("arg", ())):
-        constexprs.pop(name, None)
-    for name in _constexprs(given.get("const", ())):
-        signature.pop(name, None)
-    divisible = {**case.divisible, **_divisors(given.get("divisible", ()), signature)}
+    arguments, constants = _signature(options.get("arg", ())), _constexprs(options.get("const", ()))
+    signature = {name: type_ for name, type_ in {**case.signature, **arguments}.items() if name not in constants}
+    constexprs = {name: value for name, value in {**case.constexprs, **constants}.items() if name not in arguments}
+    divisible = {**case.divisible, **_divisors(options.get("divisible", ()), signature)}
     if case.is_ir and (both := sorted({*signature, *constexprs})):
         raise InputError(f"{case.path}: {both[0]}: IR has no named arguments and constexprs any more; leave it out")
     changed = case.replaced(
         signature=signature,
         constexprs=constexprs,
         divisible={name: value for name, value in divisible.items() if name in signature},
-        options={**case.options, **_options(given)},
-        target=_target(given, case.target),
+        options={**case.options, **_options(options)},
+        target=_target(options, case.target),
     )
     return ir_text.completed(changed) if case.is_ir else changed
 
 
-def _target(given: Mapping[str, Any], default: Target) -> Target:
+def _target(options: Mapping[str, Any], default: Target) -> Target:
     try:
-        return Target.parse(given["target"]) if "target" in given else default
+        return Target.parse(options["target"]) if "target" in options else default
     except InputError as error:
         raise InputError(f"--{error}") from None
 
@@ -200,7 +189,7 @@ def _constexprs(values: Iterable[str]) -> dict[str, Any]:
 def parse_constant(name: str, text: str) -> Any:
     """A Python literal, a Triton dtype by name, or a Triton object as text. Raises InputError."""
     short = text.removeprefix("tl.").removeprefix("triton.language.")
-    dtype = _SHORT_DTYPES.get(short, short if short in _DTYPES else None)
+    dtype = _DTYPES.get(short, short if short in _DTYPES.values() else None)
     if dtype is not None:
         return f"tl.{dtype}"
     if _TRITON_OBJECT.match(text):
@@ -231,18 +220,21 @@ def _divisors(values: Iterable[str], signature: Mapping[str, str]) -> dict[str, 
     return divisors
 
 
-def _options(given: Mapping[str, Any]) -> dict[str, Any]:
-    options = {name: given[name] for name in ("num_warps", "num_stages", "num_ctas") if name in given}
-    for name, text in _pairs("option", given.get("option", ()), "--option NAME=VALUE").items():
-        if name in options:
+def _options(options: Mapping[str, Any]) -> dict[str, Any]:
+    compiled_with = {name: options[name] for name in ("num_warps", "num_stages", "num_ctas") if name in options}
+    for name, text in _pairs("option", options.get("option", ()), "--option NAME=VALUE").items():
+        if name in compiled_with:
             raise InputError(f"--option {name}: also given as {_flag(name)}")
         try:
-            options[name] = _with_lists(ast.literal_eval(text))
+            value = _with_lists(ast.literal_eval(text))
         except _NOT_A_LITERAL:
-            options[name] = text
-        cases.check_constant(options[name], lambda problem, name=name: InputError(f"--option {name}: {problem}"))
-    cases.check_options(options, lambda where, problem: InputError(f"{_flag(where.partition('.')[2])}: {problem}"))
-    return options
+            value = text
+        cases.check_constant(value, lambda problem, name=name: InputError(f"--option {name}: {problem}"))
+        compiled_with[name] = value
+    cases.check_options(
+        compiled_with, lambda where, problem: InputError(f"{_flag(where.partition('.')[2])}: {problem}")
+    )
+    return compiled_with
 
 
 def _flag(option: str) -> str:

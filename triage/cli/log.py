@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,16 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LogResult:
-    """The findings of one log in order of rank, and the entries that match its root cause, the first of them."""
+    """The root cause of one log, None if it contains no failure; its findings in order of rank; the entries that match
+    the root cause."""
 
     file: str
+    diagnosis: Diagnosis | None
     findings: list[logs.Finding]
     matches: list[Match]
-
-    @property
-    def diagnosis(self) -> Diagnosis | None:
-        """The root cause; None if the log contains no failure."""
-        return _root(self.findings)
 
     @property
     def causes(self) -> list[tuple[Diagnosis, int]]:
@@ -74,8 +72,8 @@ def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool, record:
             if record is not None:
                 record.error(name, "cannot be read")
             continue
-        root = next((finding.diagnosis for finding in findings if finding.rank == 1), None)
-        result = LogResult(name, findings, knowledge.match(root, entries, None) if root else [])
+        root = findings[0].diagnosis if findings else None
+        result = LogResult(name, root, findings, knowledge.match(root, entries, None) if root else [])
         if as_json and several:
             # Printed at once, so that a reader need not wait for the last of many logs.
             click.echo(json.dumps({"file": name, **result.to_json()}))
@@ -96,12 +94,10 @@ def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool, record:
 
 
 def _findings(name: str) -> list[logs.Finding] | None:
-    """The findings of a log; None, after printing the reason, if it cannot be read."""
+    """The findings of a log in order of rank; None, after printing the reason, if it cannot be read."""
     try:
-        if name == "-":
-            return logs.findings(sys.stdin.buffer)
-        with Path(name).open("rb") as stream:
-            return logs.findings(stream)
+        with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as stream:
+            return sorted(logs.findings(stream), key=lambda finding: finding.rank)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         click.echo(one_line(f"{name}: cannot be read: {reason}; give a log file, or - for standard input"), err=True)

@@ -12,6 +12,7 @@ import click
 
 from triage.cases.locate import locate
 from triage.cli.options import DIRECTORY, kernel_options, limit_options, limits, repeating
+from triage.files import writing
 from triage.harness.engine import Engine
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchains
@@ -19,7 +20,7 @@ from triage.matrix import releases
 from triage.matrix.runner import Runner
 from triage.matrix.table import MatrixTable
 from triage.model.case import Case
-from triage.model.errors import EnvironmentFault, InputError
+from triage.model.errors import InputError
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import matrix as render_matrix
 
@@ -115,7 +116,7 @@ def _rows(
 
 def keep_table(folder: Path, table: MatrixTable, command_line: str) -> None:
     """Write ``matrix.json``, ``matrix.md``, and a folder with the artifacts of each failing cell."""
-    try:
+    with writing(f"-o {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "matrix.json").write_text(json.dumps(table.to_json(), indent=2) + "\n", encoding="utf-8")
         (folder / "matrix.md").write_text(render_matrix.markdown(table, command_line), encoding="utf-8")
@@ -124,5 +125,3 @@ def keep_table(folder: Path, table: MatrixTable, command_line: str) -> None:
             for path in cell.artifacts.values():
                 cell_folder.mkdir(exist_ok=True)
                 shutil.copyfile(path, cell_folder / path.name)
-    except OSError as error:
-        raise EnvironmentFault(f"-o {folder}: cannot be written: {error.strerror}") from None

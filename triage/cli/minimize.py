@@ -14,14 +14,14 @@ from typing import Any
 import click
 
 from triage.cases.locate import locate
-from triage.cli.options import case_options, compile_options
-from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
+from triage.cli.options import case_options, compile_options, limits
 from triage.minimize.launch_script import FILE
 from triage.minimize.result import MOST_COMPILES, MOST_SECONDS, MinimizeOptions, MinimizeResult
 from triage.minimize.run import minimize
 from triage.model.errors import InputError
 from triage.publish.formats.terminal import console
 from triage.publish.visible import visible
+from triage.publish.words import exit_codes
 
 _MOST_FINDINGS = 5
 
@@ -56,10 +56,7 @@ def command(case: str, as_json: bool, folder: Path | None, **chosen: Any) -> int
         folder=folder or Path(f"{located.name}-min"),
         triton=chosen["triton"],
         python=chosen["python"],
-        limits=Limits(
-            chosen["timeout"] or DEFAULT_TIMEOUT_S,
-            parse_size(chosen["memory"]) if chosen["memory"] else default_memory_bytes(),
-        ),
+        limits=limits(chosen),
         jobs=chosen["jobs"],
         repeat=chosen["repeat"],
         compiles=compiles,
@@ -133,7 +130,7 @@ def _print(result: MinimizeResult) -> None:
 
 def _checked(result: MinimizeResult) -> str:
     case = "the case on disk fails with the same signature" if result.confirmed else "THE CASE ON DISK FAILS OTHERWISE"
-    codes = " and ".join(str(code) for code in result.reproduced)
+    codes = exit_codes(result.reproduced)
     script = f"{result.script.name} ended with {codes} in two fresh processes (1: the failure is there)"
     return f"{case}; {script}"
 
@@ -141,7 +138,7 @@ def _checked(result: MinimizeResult) -> str:
 def _launched(result: MinimizeResult) -> list[str]:
     if result.launched is None:
         return [result.not_launched] if result.not_launched else []
-    codes = " and ".join(str(code) for code in result.launched)
+    codes = exit_codes(result.launched)
     return [f"{FILE} ended with {codes} in two fresh processes on this machine's GPU (1: the failure is there)"]
 
 
@@ -150,7 +147,7 @@ def _ir(result: MinimizeResult) -> list[str]:
         return [f"no IR: {result.no_ir}"]
     reduced, folder = result.ir, result.ir.file.parent.name
     where = f"pass {reduced.pass_name or reduced.adder}" if reduced.adder else f"stage {reduced.stage}"
-    codes = " and ".join(str(code) for code in reduced.reproduced)
+    codes = exit_codes(reduced.reproduced)
     size = f"{reduced.before.operations} -> {reduced.after.operations} operations, {reduced.after.bytes} bytes"
     ended = "" if reduced.ended == "complete" else f"; ended before nothing more could be taken out ({reduced.ended})"
     return [

@@ -93,10 +93,18 @@ budget_option: Callable[[F], F] = click.option(
 
 def limits(values: Mapping[str, Any]) -> Limits:
     """The limits of ``--timeout`` and ``--memory``. Raises InputError."""
-    from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
+    from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes
 
-    memory = parse_size(values["memory"]) if values["memory"] else default_memory_bytes()
-    return Limits(values["timeout"] or DEFAULT_TIMEOUT_S, memory)
+    return Limits(values["timeout"] or DEFAULT_TIMEOUT_S, memory_bytes(values) or default_memory_bytes())
+
+
+def memory_bytes(values: Mapping[str, Any]) -> int | None:
+    """The size of ``--memory``; None without it. Raises InputError."""
+    if not values["memory"]:
+        return None
+    from triage.harness.limits import parse_size
+
+    return parse_size(values["memory"])
 
 
 def budget(values: Mapping[str, Any]) -> Budget:

@@ -16,8 +16,9 @@ from triage.cli.options import (
     pipeline_options,
     repeating,
 )
+from triage.files import writing
 from triage.model.case import Case
-from triage.model.errors import EnvironmentFault, InputError
+from triage.model.errors import InputError
 from triage.publish import render
 from triage.publish.compose.whole import scrubber_for
 from triage.publish.finished import Finished, is_finished
@@ -64,7 +65,8 @@ def command(name: str | None, schema: bool, format_: str, file: Path | None, sho
     scrubber = None if keep_private else scrubber_for(finished)
     text = render.render(finished, render.Format(format_), scrubber)
     if file is not None:
-        _write(file, text)
+        with writing(f"-o {file}"):
+            file.write_text(text, encoding="utf-8")
     if file is None or show:
         click.echo(text, nl=False)
     if show:
@@ -81,10 +83,3 @@ def finished_for(name: str, anonymized: bool, values: dict[str, Any]) -> Finishe
         if anonymized:
             return anonymous(source, options, progress)
         return obtain(source, options, progress, repeating("check", name, values))
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise EnvironmentFault(f"-o {file}: cannot be written: {error.strerror}") from None

@@ -17,10 +17,12 @@ from triage.cli.options import (
     budget_option,
     kb_option,
     machine_options,
+    memory_bytes,
     pipeline_options,
     timeout_option,
 )
-from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.files import writing
+from triage.model.errors import InputError, TriageError
 from triage.publish.visible import one_line
 
 if TYPE_CHECKING:
@@ -57,18 +59,29 @@ def command(command: tuple[str, ...], folder: Path | None, as_json: bool, keep_a
     program has ended, it is reported as by `check`, on standard error. The exit code is the program's.
     """
     # Before the program runs, so that a wrong option is not reported hours later.
-    memory = _memory_bytes(values["memory"])
+    memory = memory_bytes(values)
     budget(values)
     if keep_all and folder is None:
         raise InputError("--keep-all: needs a folder; add -o DIR")
     if values["compile_only"] != bool(values["target"]):
         raise InputError("--compile-only and --target go together: --target cuda:90 --compile-only")
-    run_folder = _folder(folder)
+    with writing(folder or tempfile.gettempdir()):
+        run_folder = RunFolder(folder or Path(tempfile.mkdtemp(prefix="triage-run-")))
     has_results = False
-    compile_only = None
-    guard = _guard_settings(memory, values) if values["guard"] else None
+    compile_only = guard = None
+    if values["guard"]:
+        guard = Settings(
+            timeout_s=values["timeout"] or DEFAULT_TIMEOUT_S,
+            memory_bytes=memory,
+            jobs=values["jobs"],
+            cache=not values["no_cache"],
+            knowledge=tuple(str(kb_folder.absolute()) for kb_folder in values["kb"]),
+        )
     try:
-        compile_only = _compile_only(values["target"], run_folder) if values["target"] else None
+        if values["target"]:
+            from triage.capture.compile_only import CompileOnly
+
+            compile_only = CompileOnly.parse(values["target"], run_folder.path)
         variables = compile_only.variables() if compile_only else {}
         # With a guard, the limit applies to the compile in the guard's worker.
         timeout = None if guard else values["timeout"]
@@ -88,30 +101,6 @@ def command(command: tuple[str, ...], folder: Path | None, as_json: bool, keep_a
             if compile_only:
                 compile_only.tidy()
     return 1 if compile_only and not finished.code and finished.capture.failed else finished.code
-
-
-def _compile_only(target: str, run_folder: RunFolder) -> CompileOnly:
-    from triage.capture.compile_only import CompileOnly
-
-    return CompileOnly.parse(target, run_folder.path)
-
-
-def _guard_settings(memory_bytes: int | None, values: dict[str, Any]) -> Settings:
-    return Settings(
-        timeout_s=values["timeout"] or DEFAULT_TIMEOUT_S,
-        memory_bytes=memory_bytes,
-        jobs=values["jobs"],
-        cache=not values["no_cache"],
-        knowledge=tuple(str(kb_folder.absolute()) for kb_folder in values["kb"]),
-    )
-
-
-def _memory_bytes(text: str | None) -> int | None:
-    if not text:
-        return None
-    from triage.harness.limits import parse_size
-
-    return parse_size(text)
 
 
 def _report(
@@ -154,10 +143,3 @@ def _report(
         findings = keep(findings)
     render_run.findings(output, findings)
     render_run.summary(output, finished, findings)
-
-
-def _folder(folder: Path | None) -> RunFolder:
-    try:
-        return RunFolder(folder or Path(tempfile.mkdtemp(prefix="triage-run-")))
-    except OSError as error:
-        raise EnvironmentFault(f"{folder or tempfile.gettempdir()}: cannot be written: {error.strerror}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from triage.matrix.cell import MatrixCell
 from triage.matrix.history import History
@@ -41,15 +42,7 @@ def anonymous(asked: Path | Case, options: Options, progress: Progress | None = 
     if isinstance(asked, Case):
         with TemporaryDirectory(prefix="triage-anonymous-") as scratch:
             folder = Path(scratch) / "reduced"
-            wanted = MinimizeOptions(
-                folder=folder,
-                triton=options.triton,
-                python=options.python,
-                limits=options.limits,
-                jobs=options.jobs,
-                anonymize=True,
-            )
-            minimize(asked, wanted, progress)
+            reduce(asked, options, folder, progress, anonymize=True)
             return anonymous(folder, options, progress)
     stored = read(asked)
     reduced = case_of(asked)
@@ -70,6 +63,12 @@ def anonymous(asked: Path | Case, options: Options, progress: Progress | None = 
         matrix=nameless(table, report) if table and report else None,
         folders=(folder, *checked.folders),
     )
+
+
+def reduce(case: Case, options: Options, folder: Path, progress: Progress | None, **wanted: Any) -> None:
+    """Minimize a case with the toolchain and the limits of a check; ``wanted`` are further options of the search."""
+    shared = {name: getattr(options, name) for name in ("triton", "python", "limits", "jobs")}
+    minimize(case, MinimizeOptions(folder=folder, **shared, **wanted), progress)
 
 
 def _checked(case: Case, options: Options, progress: Progress | None, again: str | None) -> Finished:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from triage.model.diagnosis import Diagnosis
@@ -39,6 +39,11 @@ def configuration(report: Report) -> str:
     """The kernel, its target and release, and its settings."""
     case = report.case
     return f"{case.name} for {case.target}, Triton {report.environment['triton']}: {case.settings()}"
+
+
+def exit_codes(codes: Iterable[int]) -> str:
+    """Exit codes of several runs: ``1 and 1``."""
+    return " and ".join(map(str, codes))
 
 
 def count(number: int, noun: str) -> str:

@@ -12,18 +12,8 @@ from triage.model.case import Case, Language, frozen
 from triage.model.errors import InputError
 from triage.model.target import Target, UnknownArchitecture
 
-_NEEDED = {
-    ".source": ("target", "num_warps", "num_stages"),
-    ".ttir": ("target", "num_warps", "num_stages"),
-    ".glir": ("target",),
-    ".ttgir": ("target",),
-    ".llir": ("target",),
-    ".ll": ("target",),
-    ".ptx": ("target",),
-    ".amdgcn": ("target",),
-    ".mlir": ("target",),
-}
-"""The options that later stages read, by the ending of the text."""
+_NEEDED = dict.fromkeys((".source", ".ttir"), ("target", "num_warps", "num_stages"))
+"""The options that later stages read, by the ending of the text; other texts need the target only."""
 _FIXED = ("num_warps", "num_ctas")
 """Options that a text of a later stage has built in."""
 
@@ -31,12 +21,12 @@ _FIXED = ("num_warps", "num_ctas")
 def declared_in(path: Path) -> Declared:
     """What the text in a file declares. Raises InputError where it declares no kernel, or an impossible target."""
     try:
-        found = declared(reading.text(path), pipeline=path.suffix == ".mlir")
+        text = declared(reading.text(path), pipeline=path.suffix == ".mlir")
     except UnknownArchitecture as error:
         raise InputError(f"{path}: {error}") from None
-    if not found.name:
+    if not text.name:
         raise InputError(f"{path}: contains no kernel: no function of {path.suffix.removeprefix('.')}")
-    return found
+    return text
 
 
 def read(path: Path, default: Target) -> Case:
@@ -54,7 +44,9 @@ def read(path: Path, default: Target) -> Case:
         language=Language.GLUON if gluon else Language.TRITON,
     )
     known = {"target" if text.target else "", *text.options, *(("num_stages",) if gluon else ())}
-    return replace(case, origin=frozen({"unsaid": [name for name in _NEEDED[path.suffix] if name not in known]}))
+    return replace(
+        case, origin=frozen({"unsaid": [name for name in _NEEDED.get(path.suffix, ("target",)) if name not in known]})
+    )
 
 
 def completed(case: Case) -> Case:

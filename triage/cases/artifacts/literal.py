@@ -17,7 +17,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Expression:
+class NotLiteral:
     """Source text of a non-literal expression."""
 
     text: str
@@ -42,7 +42,7 @@ def value(node: ast.expr) -> Any:
             keywords = {keyword.arg: value(keyword.value) for keyword in node.keywords if keyword.arg}
             return Called(ast.unparse(node.func), tuple(value(argument) for argument in node.args), keywords)
         case _:
-            return Expression(ast.unparse(node))
+            return NotLiteral(ast.unparse(node))
 
 
 def _key(node: ast.expr) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -71,15 +71,7 @@ def json_object(path: Path) -> dict[str, Any]:
 
 def entries(folder: Path) -> list[Path]:
     """The entries of a folder in order of name, without links, which could lead out of it. Raises InputError."""
-    return sorted(_entries(folder))
-
-
-def _entries(folder: Path) -> Iterator[Path]:
     try:
-        for number, entry in enumerate(folder.iterdir()):
-            if number == MOST_ENTRIES:
-                return
-            if not entry.is_symlink():
-                yield entry
+        return sorted(entry for entry in islice(folder.iterdir(), MOST_ENTRIES) if not entry.is_symlink())
     except OSError as error:
         raise InputError(f"{folder}: cannot be read: {error.strerror}") from None

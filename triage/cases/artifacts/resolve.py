@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from triage.cases.artifacts import generated, helion, inductor, ir_text, pass_dump, reading, reproducer, stages
+from triage.cases.artifacts import generated, helion, inductor, ir_text, mlir, reading, stages
 from triage.model.case import IR_ENDINGS, Case
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -39,8 +39,8 @@ def find(path: Path, default: Target) -> Located:
     if path.suffix == ".py":
         return Located(tuple(_generated(path, reading.text(path), default)))
     text = reading.tail(path)
-    if pass_dump.is_dump(text):
-        case, note = pass_dump.case(path, text, default)
+    if mlir.is_dump(text):
+        case, note = mlir.last_pass(path, text, default)
         return Located((case,), (note,))
     if path.suffix in IR_ENDINGS:
         return Located((ir_text.read(path, default),))
@@ -53,15 +53,15 @@ def is_generated(path: Path) -> bool:
     return helion.is_helions(text) or inductor.is_inductors(text)
 
 
-def assumptions(case: Case, given: Mapping[str, Any]) -> str | None:
+def assumptions(case: Case, options: Mapping[str, Any]) -> str | None:
     """One line on the values that neither the case's file nor the command line states; None if all are stated.
 
     ``case`` already has the changes of the command line.
     """
     if case.is_ir:
-        return ir_text.assumed(case, given)
+        return ir_text.assumed(case, options)
     lines = [incomplete(case)]
-    if case.origin.get("tool") == helion.TOOL and "target" not in given:
+    if case.origin.get("tool") == helion.TOOL and "target" not in options:
         lines.append(f"{case.name}: Helion's file names no target; compiled for {case.target}, see --target")
     return "; ".join(filter(None, lines)) or None
 
@@ -90,7 +90,7 @@ def _in_folder(path: Path, default: Target) -> Located:
     if compiles := stages.read_all(path):
         return _unfinished(path, compiles, default)
     if reproducers := [file for file in reading.entries(path) if file.suffix == ".mlir" and file.is_file()]:
-        chosen, note = reproducer.crashed(reproducers)
+        chosen, note = mlir.crashed(reproducers)
         return Located((ir_text.read(chosen, default),), (note,))
     if modules := list(islice(_modules(path, _MOST_DEPTH), _MOST_MODULES)):
         return _of_modules(path, modules, default)

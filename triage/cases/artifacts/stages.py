@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -70,22 +71,13 @@ def read(folder: Path) -> Remains | None:
 
 def read_all(folder: Path) -> list[Remains]:
     """The compiles in the folders of a cache or a dump, oldest first. Raises InputError."""
-    folders = [entry for entry in reading.entries(folder) if entry.is_dir()]
-    return sorted((remains for entry in folders if (remains := _read_or_none(entry))), key=_modified)
-
-
-def _modified(remains: Remains) -> float:
-    try:
-        return remains.folder.stat().st_mtime
-    except OSError:  # a running program may delete it
-        return 0.0
-
-
-def _read_or_none(folder: Path) -> Remains | None:
-    try:
-        return read(folder)
-    except InputError:  # an unreadable folder does not hide the others
-        return None
+    compiles = []
+    for entry in reading.entries(folder):
+        # One that cannot be read, or that a running program deletes, does not hide the others.
+        with suppress(InputError, OSError):
+            if entry.is_dir() and (remains := read(entry)) is not None:
+                compiles.append((entry.stat().st_mtime, remains))
+    return [remains for _, remains in sorted(compiles, key=lambda pair: pair[0])]
 
 
 def case(remains: Remains, default: Target) -> Case:

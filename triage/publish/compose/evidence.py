@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from triage.ir.operations import failing
-from triage.publish.compose.excerpts import codes, listing
+from triage.publish.compose.excerpts import listing
 from triage.publish.document import Block, Code, Listing, Paragraph, Section, Weight
 from triage.publish.finished import Finished, Reduction
+from triage.publish.words import exit_codes
 
 _OTHERS = (
     ("ir", "IR before the failing pass, of the original", "x.mlir"),
@@ -50,7 +51,7 @@ def _reduced(finished: Finished, reduction: Reduction) -> Iterator[Block]:
     yield _marked(finished, listing(reduction.ir_name, reduction.ir, reduction.ir_name, Weight.IR))
     yield Paragraph(("The same with the compiler's own tools (not run here): ", Code(result.command)), Weight.IR)
     if reduction.rerun is not None:
-        runs = f"and was run twice in fresh processes: exit codes {codes(result.reproduced)}"
+        runs = f"and was run twice in fresh processes: exit codes {exit_codes(result.reproduced)}"
         yield Paragraph((Code("rerun.py"), f" beside it does that with Triton alone, {runs}."), Weight.IR)
         yield listing("rerun.py", reduction.rerun, "rerun.py", Weight.IR)
 
@@ -101,5 +102,5 @@ def _with_pip(reduction: Reduction, release: str, environment: Mapping[str, str]
         steps = [f"python{python} -m venv venv", f"venv/bin/pip install triton=={release}", f"venv/bin/python {name}"]
         yield Listing("With plain pip and Python", "\n".join(steps), "sh", folded=False, weight=Weight.ESSENTIAL)
     on = f"Triton {release}, Python {environment.get('python')}, {environment.get('platform')}"
-    runs = codes(reduction.result.reproduced)
+    runs = exit_codes(reduction.result.reproduced)
     yield Paragraph(("Triage ran ", Code(name), f" twice, with {on}: exit codes {runs} (1: the failure is there)."))

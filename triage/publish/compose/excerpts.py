@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from triage.publish.document import Listing, Weight
 from triage.publish.finished import Excerpt
 from triage.publish.visible import clipped
@@ -23,8 +21,3 @@ def listing(title: str, excerpt: Excerpt, file: str, weight: Weight, folded: boo
     """An excerpt of a file as a listing, in the language of the file's ending."""
     ending = file[file.rfind(".") :] if "." in file else ""
     return Listing(title, joined(excerpt).strip("\n"), _LANGUAGES.get(ending, ""), folded, weight=weight)
-
-
-def codes(values: Iterable[int]) -> str:
-    """Exit codes of two runs: ``1 and 1``."""
-    return " and ".join(map(str, values))

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, SourceLocation
 from triage.model.report import Report
-from triage.publish.compose.excerpts import codes, listing
+from triage.publish.compose.excerpts import listing
 from triage.publish.document import Block, Bullets, Code, Line, Listing, Paragraph, Section, Weight
 from triage.publish.finished import Excerpt, Finished, Reduction
 from triage.publish.visible import clipped
-from triage.publish.words import ending, location
+from triage.publish.words import ending, exit_codes, location
 
 _MOST_MESSAGE_LINES, _MOST_MESSAGE_WIDTH = 40, 1_000
 """Of the failing text; the log has all of it."""
@@ -64,7 +64,7 @@ def _reproducer(reduction: Reduction) -> Iterator[Block]:
     size = f", taken down from {before} to {after} tokens while it fails the same way" if before and after else ""
     yield listing(f"The kernel{size}", reduction.kernel, "kernel.py", Weight.ESSENTIAL, folded=False)
     runs = (
-        f"It was run twice in fresh processes, and ended with {codes(result.reproduced)}."
+        f"It was run twice in fresh processes, and ended with {exit_codes(result.reproduced)}."
         if result.confirmed
         else "Its runs were not recorded."
     )

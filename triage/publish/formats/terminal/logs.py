@@ -20,13 +20,15 @@ _MOST_OTHERS, _MOST_FILES = 8, 5
 
 
 def log(console: Console, diagnosis: Diagnosis | None, matches: Sequence[Match], findings: Sequence[Finding]) -> None:
-    """One log: its root cause as a report shows it, then the other causes, then how much merely follows."""
+    """One log: its root cause as a report shows it, then the other causes, then how much merely follows.
+
+    ``findings`` are in order of rank.
+    """
     render.diagnosis(console, diagnosis, matches)
-    others = sorted(
-        (finding for finding in findings if finding.rank > 1 and finding.follows is None),
-        key=lambda finding: finding.rank,
+    others = [finding for finding in findings[1:] if finding.follows is None]
+    following = sorted(
+        (finding for finding in findings if finding.follows is not None), key=lambda finding: finding.position
     )
-    following = [finding for finding in findings if finding.follows is not None]
     for title, listed, style in (("Also failed in this log", others, ""), ("Follows from that", following, "dim")):
         if listed:
             section(console, title)
