@@ -9,6 +9,8 @@ from hostile import HOSTILE
 from samples import document
 from test_markdown import holding
 
+from triage.model.gpus import TensorCore
+from triage.model.outcome import Resources
 from triage.publish.document import Comparison, Document, Section, Usage
 from triage.publish.formats import html
 from triage.publish.visible import visible
@@ -55,7 +57,7 @@ def attributes(page: Page, name: str) -> list[str]:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_text_leaves_its_place(name: str) -> None:
     shown = visible(HOSTILE[name])
-    usage = Usage("1", shown, shown, 1, None, 2)
+    usage = Usage("1", shown, Resources(2, 1, None, TensorCore.NONE))
     whole = holding(HOSTILE[name])
     section = Section("y", shown, (Comparison(shown, (usage,)),))
     page = Page(html.render(Document(shown, whole.headline, shown, (*whole.sections, section), shown, {shown: 1})))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -77,7 +78,8 @@ def command(
     if client is None:
         click.echo(json.dumps(plan(endpoints, message, request), indent=2))
         return 0
-    people = People(_note, _ask if sys.stdin.isatty() and sys.stderr.isatty() else None)
+    ask = functools.partial(click.confirm, default=False, err=True)
+    people = People(_note, ask if sys.stdin.isatty() and sys.stderr.isatty() else None)
     posted = Attachment(client, endpoints, message, request, people).post()
     click.echo(one_line(f"{posted.how}: {posted.url}" if posted else "nothing was posted"))
     return 0
@@ -122,7 +124,3 @@ def _open(
 
 def _note(line: str) -> None:
     click.echo(one_line(f"triage: {line}"), err=True)
-
-
-def _ask(question: str) -> bool:
-    return click.confirm(question, default=False, err=True)

@@ -59,7 +59,12 @@ def list_(folders: tuple[Path, ...], as_json: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print the entry as JSON.")
 def show(name: str, folders: tuple[Path, ...], as_json: bool) -> int:
     """Print one entry, with what was observed of its reproducers."""
-    entry = _entry(name, folders)
+    entries = {entry.id: entry for entry in knowledge.load_all(folders)}
+    if name not in entries:
+        near = [id_ for id_ in entries if name in id_]
+        hint = f"did you mean {near[0]}?" if near else "see triage kb list"
+        raise InputError(f"kb show {name}: no such entry; {hint}")
+    entry = entries[name]
     tables = {folder.name: observed.read(folder) for folder in _reproducers_of(entry)}
     if as_json:
         click.echo(json.dumps({**render_kb.entry_json(entry), "observed": render_kb.tables_json(tables)}, indent=2))
@@ -89,7 +94,15 @@ def check(
     differences if a claim is no longer true, 2 if an entry is wrong, 3 if a compile could not be decided.
     """
     entries = knowledge.load_all(folders)
-    errors = [*knowledge.problems(folders), *_missing_reproducers(entries)]
+    errors = [
+        *knowledge.problems(folders),
+        *(
+            f"{entry.id}: reproducers: {name!r} does not exist"
+            for entry in entries
+            for name in entry.reproducers
+            if reproducers.folder(name) is None
+        ),
+    ]
     _print_errors(errors)
     chosen = _chosen(names, entries, bool(errors))
     with console.progress() as progress:
@@ -121,8 +134,10 @@ def check(
 @click.option("-o", "path", type=click.Path(path_type=Path), metavar="ID.toml", help="Write it to this file.")
 def new(source: str, folders: tuple[Path, ...], path: Path | None) -> int:
     """Draft an entry from a CASE, which is compiled, or from a LOG. Complete it by hand."""
-    if path is not None:
-        _check_new_file(path)
+    if path is not None and path.exists():
+        raise InputError(f"-o {path}: exists already; name another file")
+    if path is not None and path.suffix != ".toml":
+        raise InputError(f"-o {path}: an entry is a TOML file; name it {path.stem}.toml")
     diagnosis, case, matches = _triaged(source, folders)
     for match in matches:
         known = f"known already: {match.id} ({match.confidence:.0%}): {match.title}"
@@ -138,13 +153,6 @@ def new(source: str, folders: tuple[Path, ...], path: Path | None) -> int:
         raise InputError(f"-o {path}: cannot be written: {error.strerror}") from None
     click.echo(f"{path}: replace the texts that begin with {PLACEHOLDER} and run triage kb check {path.stem}", err=True)
     return 0
-
-
-def _check_new_file(path: Path) -> None:
-    if path.exists():
-        raise InputError(f"-o {path}: exists already; name another file")
-    if path.suffix != ".toml":
-        raise InputError(f"-o {path}: an entry is a TOML file; name it {path.stem}.toml")
 
 
 def _triaged(source: str, folders: tuple[Path, ...]) -> tuple[Diagnosis, Case | None, tuple[Match, ...]]:
@@ -163,27 +171,9 @@ def _triaged(source: str, folders: tuple[Path, ...]) -> tuple[Diagnosis, Case | 
     return report.diagnosis, case, tuple(report.matches)
 
 
-def _entry(name: str, folders: tuple[Path, ...]) -> Entry:
-    entries = {entry.id: entry for entry in knowledge.load_all(folders)}
-    if name not in entries:
-        near = [id_ for id_ in entries if name in id_]
-        hint = f"did you mean {near[0]}?" if near else "see triage kb list"
-        raise InputError(f"kb show {name}: no such entry; {hint}")
-    return entries[name]
-
-
 def _reproducers_of(entry: Entry) -> list[Path]:
     folders = [reproducers.folder(name) for name in entry.reproducers]
     return [folder for folder in folders if folder is not None]
-
-
-def _missing_reproducers(entries: Iterable[Entry]) -> list[str]:
-    return [
-        f"{entry.id}: reproducers: {name!r} does not exist"
-        for entry in entries
-        for name in entry.reproducers
-        if reproducers.folder(name) is None
-    ]
 
 
 def _chosen(names: Iterable[str], entries: Iterable[Entry], has_errors: bool) -> list[Path]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import TypeAlias
 
+from triage.model.outcome import Resources
+
 
 class Tone(str, Enum):
     """The meaning of a table cell, for its colour."""
@@ -113,14 +115,11 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one suggestion uses; None where the toolchain does not report it. ``label`` is its number."""
+    """What one suggestion uses; ``label`` is its number."""
 
     label: str
     change: str
-    instruction: str
-    registers: int | None
-    spill_bytes: int | None
-    shared_bytes: int | None
+    resources: Resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +138,9 @@ class Quantity:
 
 
 QUANTITIES = (
-    Quantity("Registers/thread", "", lambda usage: usage.registers),
-    Quantity("Spilled/thread", " B", lambda usage: usage.spill_bytes, Tone.BAD),
-    Quantity("Shared/block", " B", lambda usage: usage.shared_bytes),
+    Quantity("Registers/thread", "", lambda usage: usage.resources.registers),
+    Quantity("Spilled/thread", " B", lambda usage: usage.resources.spill_bytes, Tone.BAD),
+    Quantity("Shared/block", " B", lambda usage: usage.resources.shared_bytes),
 )
 
 
@@ -159,7 +158,7 @@ class Comparison:
         rows = []
         for usage in self.usages:
             amounts = (quantity.text(usage) for quantity in QUANTITIES)
-            texts = (usage.label, *((usage.change,) if changes else ()), usage.instruction, *amounts)
+            texts = (usage.label, *((usage.change,) if changes else ()), usage.resources.tensor_core.value, *amounts)
             rows.append(tuple(ReportCell((text,)) for text in texts))
         return ReportTable(self.caption, head, tuple(rows), self.weight)
 

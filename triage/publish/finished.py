@@ -267,14 +267,6 @@ def _excerpt(path: Path) -> Excerpt:
 
 def _value(from_json: Callable[[Any, str], T], schema: str, path: Path) -> T:
     """The value of the document in a file. Raises InputError where it is not of that schema."""
-    document = _load(path, schema)
-    try:
-        return from_json(document, str(path))
-    except InputError as error:
-        raise InputError(f"{error}; run the triage again") from None
-
-
-def _load(path: Path, schema: str) -> dict[str, Any]:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise InputError(f"{path}: over {_MOST_BYTES >> 20} MiB; not a document of triage")
@@ -284,11 +276,14 @@ def _load(path: Path, schema: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON: {error}; run the triage again") from None
     if not isinstance(document, dict) or document.get("schema") != schema:
-        found = document.get("schema") if isinstance(document, dict) else type(document).__name__
-        raise InputError(f"{path}: schema: expected {schema!r}, found {found!r}")
+        actual = document.get("schema") if isinstance(document, dict) else type(document).__name__
+        raise InputError(f"{path}: schema: expected {schema!r}, found {actual!r}")
     if _is_deep(document):
         raise InputError(f"{path}: nested deeper than {_MOST_NESTING}; not a document of triage")
-    return document
+    try:
+        return from_json(document, str(path))
+    except InputError as error:
+        raise InputError(f"{error}; run the triage again") from None
 
 
 def _not_finite(name: str) -> None:

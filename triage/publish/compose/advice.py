@@ -77,8 +77,12 @@ def instead(finished: Finished) -> Section | None:
     suggestions = report.suggestions
     blocks: list[Block] = [Paragraph((_evidence(report),))]
     if sum(suggestion.verified for suggestion in suggestions) > 1:
-        usages = (_usage(number, suggestion) for number, suggestion in enumerate(suggestions, 1))
-        blocks.append(Comparison("What each uses", tuple(usage for usage in usages if usage is not None)))
+        usages = (
+            Usage(str(number), change(suggestion), suggestion.resources)
+            for number, suggestion in enumerate(suggestions, 1)
+            if suggestion.resources is not None
+        )
+        blocks.append(Comparison("What each uses", tuple(usages)))
     for number, suggestion in enumerate(suggestions, 1):
         blocks += _suggestion(number, suggestion)
     if lines := [(text,) for text in (*report.learnt, *report.unmeasured)]:
@@ -121,17 +125,3 @@ def _suggestion(number: int, suggestion: Suggestion) -> Iterator[Block]:
     if suggestion.diff:
         text = suggestion.diff.strip("\n")
         yield Listing("The change, for patch -p1", text, "diff", folded=number > _FIRST, weight=weight)
-
-
-def _usage(number: int, suggestion: Suggestion) -> Usage | None:
-    uses = suggestion.resources
-    if uses is None:
-        return None
-    return Usage(
-        label=str(number),
-        change=change(suggestion),
-        instruction=uses.tensor_core.value,
-        registers=uses.registers,
-        spill_bytes=uses.spill_bytes,
-        shared_bytes=uses.shared_bytes,
-    )

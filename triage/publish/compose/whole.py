@@ -16,11 +16,12 @@ from triage.publish.compose.excerpts import joined
 from triage.publish.document import Document
 from triage.publish.finished import REPORT, Finished, mapped
 from triage.publish.privacy import Scrubber
-from triage.publish.visible import one_line, visible
+from triage.publish.visible import shortened, visible
 from triage.publish.words import ending
 
 _MOST_TITLE, _MOST_HEADLINE = 200, 400
 """Characters: GitHub takes 256 for an issue's title; a headline is one line, even if a document has more."""
+_IMPRINT = "What is stated was run as stated; no GPU was used where none is named."
 
 
 def scrubber_for(finished: Finished) -> Scrubber:
@@ -52,10 +53,13 @@ def compose(finished: Finished, scrubber: Scrubber | None = None) -> Document:
     """The document of a finished triage. ``scrubber`` None: nothing private is taken out; for the user alone."""
     finished = cleaned(finished, scrubber)
     report, case = finished.report, finished.case
-    headline = _headline(finished)
+    compiled = f"{report.case.name}: {ending(report.outcome)}" if report else "no failure"
+    headline = shortened(finished.headline or compiled, _MOST_HEADLINE)
     release = (report and report.environment.get("triton")) or (case and case.triton)
-    on = ", ".join(part for part in (f"Triton {release}" if release else "", str(case.target) if case else "") if part)
-    parts = (
+    parts = (f"Triton {release}" if release else "", str(case.target) if case else "")
+    on = f" ({', '.join(filter(None, parts))})" if any(parts) else ""
+    version = (report and report.environment.get("triage")) or __version__
+    sections = (
         failure.describe(finished),
         setting.environment(finished),
         releases.releases(finished),
@@ -66,11 +70,11 @@ def compose(finished: Finished, scrubber: Scrubber | None = None) -> Document:
         evidence.reproduce(finished),
     )
     return Document(
-        title=_title(headline, f" ({on})" if on else ""),
+        title=shortened(headline, _MOST_TITLE - len(on)) + on,
         headline=headline,
         signature=finished.signature,
-        sections=tuple(part for part in parts if part is not None),
-        imprint=_imprint(report),
+        sections=tuple(section for section in sections if section is not None),
+        imprint=f"Made by triton-triage {version}. {_IMPRINT}",
         removed=dict(scrubber.removed) if scrubber else {},
     )
 
@@ -121,21 +125,3 @@ def _each_text(value: Any, function: Callable[[str], str]) -> Any:
         case list():
             return [_each_text(item, function) for item in value]
     return value
-
-
-def _headline(finished: Finished) -> str:
-    if finished.headline:
-        line = one_line(finished.headline)
-        return line if len(line) <= _MOST_HEADLINE else f"{line[: _MOST_HEADLINE - 1]}\u2026"
-    report = finished.report
-    return f"{report.case.name}: {ending(report.outcome)}" if report else "no failure"
-
-
-def _title(headline: str, on: str) -> str:
-    room = _MOST_TITLE - len(on)
-    return (headline if len(headline) <= room else f"{headline[: room - 1]}\u2026") + on
-
-
-def _imprint(report: Report | None) -> str:
-    version = (report and report.environment.get("triage")) or __version__
-    return f"Made by triton-triage {version}. What is stated was run as stated; no GPU was used where none is named."

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 
 from triage.publish.document import (
     Block,
@@ -58,23 +58,15 @@ def render(document: Document, most: int = MOST - _ROOM) -> str:
     return room.text
 
 
-@dataclass(slots=True)
-class _Omission:
-    """A block that was shortened or dropped."""
-
-    title: str
-    how: str
-
-
 class _Room:
     """Shrinks a document to a size, block by block."""
 
     def __init__(self, document: Document, limit: str) -> None:
         self._document = document
         self._limit = limit
-        self._left: list[_Omission] = []
+        self._omissions: dict[str, str] = {}
         # By the block's id, with the block, so that no other block gets that id: most stay the same between attempts.
-        self._made: dict[int, tuple[Block, str]] = {}
+        self._rendered: dict[int, tuple[Block, str]] = {}
         self.text = self._whole()
 
     def smaller(self, excess: int) -> bool:
@@ -111,7 +103,7 @@ class _Room:
         sections = tuple(changed(section) for section in self._document.sections)
         self._document = replace(self._document, sections=tuple(section for section in sections if section.blocks))
         if title := _title(block):
-            self._left.append(_Omission(title, how))
+            self._omissions[title] = how
         self.text = self._whole()
 
     def _whole(self) -> str:
@@ -121,13 +113,13 @@ class _Room:
             if number == 0:
                 parts.append(f"**{escaped(self._document.headline)}**")
             parts += [text for block in section.blocks if (text := self._block(block))]
-        parts += ["---", _foot(self._document, self._left, self._limit)]
+        parts += ["---", _foot(self._document, self._omissions, self._limit)]
         return "\n\n".join(parts) + "\n"
 
     def _block(self, block: Block) -> str:
-        if id(block) not in self._made:
-            self._made[id(block)] = (block, _block(block))
-        return self._made[id(block)][1]
+        if id(block) not in self._rendered:
+            self._rendered[id(block)] = (block, _block(block))
+        return self._rendered[id(block)][1]
 
 
 def _cut(block: Listing, excess: int) -> Listing:
@@ -149,16 +141,16 @@ def _title(block: Block) -> str:
         case Listing():
             return block.title
         case Heading():
-            return "".join(_plain(span) for span in block.line)
+            return "".join(span if isinstance(span, str) else span.text for span in block.line)
         case ReportTable() | Comparison():
             return block.caption
     return ""
 
 
-def _foot(document: Document, left: list[_Omission], limit: str) -> str:
+def _foot(document: Document, omissions: dict[str, str], limit: str) -> str:
     lines = [escaped(text) for text in document.footer()]
-    if left:
-        names = "; ".join(f"{title} ({how})" for title, how in {item.title: item.how for item in left}.items())
+    if omissions:
+        names = "; ".join(f"{title} ({how})" for title, how in omissions.items())
         lines.append(escaped(f"Left out to stay below {limit} characters: {names}."))
     return f"<sub>{'<br>'.join(lines)}</sub>"
 
@@ -184,7 +176,9 @@ def _listing(block: Listing) -> str:
     marked = _marked(block)
     if not block.folded:
         return f"{_begun(escaped(f'{block.title}:'))}\n\n{code}{marked}"
-    return f"<details><summary>{_in_html(block.title)}</summary>\n\n{code}{marked}\n\n</details>"
+    # Within a line of HTML, Markdown's own escapes would be seen.
+    title = html.escape(_PINGS.sub(_parted, " ".join(block.title.split()))).replace("\u200b", _APART)
+    return f"<details><summary>{title}</summary>\n\n{code}{marked}\n\n</details>"
 
 
 def _marked(block: Listing) -> str:
@@ -209,8 +203,7 @@ def _row(cells: Iterable[str]) -> str:
 
 def line(spans: Line, table: bool = False) -> str:
     """A line of Markdown."""
-    make: Callable[[str], str] = _code_in_table if table else code
-    return "".join(_span(span, make) for span in spans)
+    return "".join(_span(span, table) for span in spans)
 
 
 def _begun(text: str) -> str:
@@ -221,20 +214,17 @@ def _begun(text: str) -> str:
     return f"{match[0]}\\{text[match.end() :]}" if match[0].isdigit() else f"\\{text}"
 
 
-def _span(span: Span, make: Callable[[str], str]) -> str:
+def _span(span: Span, table: bool) -> str:
     match span:
         case Code(text):
-            return make(text)
+            # A table is cut at its bars before code is looked for, and a backslash there belongs to the table.
+            return code(text).replace("\\|", "\\ |").replace("|", "\\|") if table else code(text)
         case WebLink(url, text):
             return f"[{escaped(text)}](<{url}>)"
         case Strong(text):
             return f"**{escaped(text)}**" if text.strip() else ""
         case str():
             return escaped(span)
-
-
-def _plain(span: Span) -> str:
-    return span if isinstance(span, str) else span.text
 
 
 def escaped(text: str) -> str:
@@ -251,12 +241,6 @@ def _parted(match: re.Match[str]) -> str:
     return "".join(f"{text[start : start + _HASH]}\u200b" for start in range(0, len(text), _HASH))
 
 
-def _in_html(text: str) -> str:
-    """Words within a line of HTML, where Markdown's own escapes would be seen."""
-    apart = _PINGS.sub(_parted, " ".join(text.split()))
-    return html.escape(apart).replace("\u200b", _APART)
-
-
 def code(text: str) -> str:
     """A code span that its text cannot end."""
     words = " ".join(text.split())
@@ -265,11 +249,6 @@ def code(text: str) -> str:
     fence = "`" * (_longest_run(words) + 1)
     pad = " " if words[0] == "`" or words[-1] == "`" else ""
     return f"{fence}{pad}{words}{pad}{fence}"
-
-
-def _code_in_table(text: str) -> str:
-    # A table is cut at its bars before code is looked for, and a backslash there belongs to the table.
-    return code(text).replace("\\|", "\\ |").replace("|", "\\|")
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -17,7 +17,7 @@ _STRONG = (
     r"|account[_-]?(?:key|name)|signing[_-]?key|encryption[_-]?key|client[_-]?secret|credentials?|auth[_-]?token|access[_-]?token"
     r"|refresh[_-]?token|id[_-]?token|bearer[_-]?token|sas[_-]?token|session[_-]?(?:id|token|key)|cookie|webhook"
 )
-_STRONG_ANCHORS = (
+_STRONG_ANCHORS = [
     "passw",
     "passphrase",
     "pwd",
@@ -29,7 +29,7 @@ _STRONG_ANCHORS = (
     "cookie",
     "webhook",
     "account",
-)
+]
 _WEAK = r"token|key|auth|pat|pin|cert|dsn|conn(?:ection)?[_-]?str(?:ing)?"
 _WEAK_ANCHORS = ("token", "key", "auth", "pat", "pin", "cert", "dsn", "conn")
 _VALUE = (

@@ -87,7 +87,8 @@ def _captured(finding: CaptureGroup) -> str:
     first = finding.first
     others = len(finding.captured) - 1
     more = f", and {others} more that fail alike" if others else ""
-    return f"{first.kernel}{_called(first)}: {_how(first)}{more}"
+    caller = f", called from {first.origin['called_from']}" if first.origin.get("called_from") else ""
+    return f"{first.kernel}{caller}: {_how(first)}{more}"
 
 
 def _result(finding: CaptureGroup) -> str:
@@ -97,10 +98,6 @@ def _result(finding: CaptureGroup) -> str:
         return f"{_captured(finding)}; captured, but compiles alone"
     assert finding.report is not None and finding.report.diagnosis is not None
     return f"{_captured(finding)}; {finding.report.diagnosis.headline}"
-
-
-def _called(capture: Captured) -> str:
-    return f", called from {capture.origin['called_from']}" if capture.origin.get("called_from") else ""
 
 
 def _how(capture: Captured) -> str:
