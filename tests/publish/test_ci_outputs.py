@@ -24,7 +24,7 @@ from markdown_it import MarkdownIt
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.model.errors import EnvironmentFault
 from triage.model.report import Match
-from triage.publish.ci.checked import Checked, CheckedFailure, CheckVerdict, Known, of_error, of_log
+from triage.publish.ci.checked import Checked, CheckedFailure, CheckVerdict, of_error, of_log
 from triage.publish.ci.junit import junit
 from triage.publish.ci.places import FilePosition, Places
 from triage.publish.ci.sarif import sarif
@@ -96,7 +96,7 @@ class TestAnnotations:
     def test_a_failure_is_an_error_at_its_line(self) -> None:
         place = FilePosition("src/kernel.py", 12, 5, inside=True)
         failure = CheckedFailure("assertion", "it: fails, 100%", "text", "v2|x", "f", (place,), "llir", "some-pass")
-        known = Known("known-bug", "The bug", "why", None)
+        known = Match(id="known-bug", title="The bug", cause="why", confidence=1.0)
         one = Checked("case", CheckVerdict.FAILED, "k", (replace(failure, known=known, instead=("num_warps=8: ok",)),))
         assert list(commands([one])) == [
             "::error file=src/kernel.py,line=12,col=5,title=it%3A fails%2C 100%25::it: fails, 100%25"
@@ -254,13 +254,11 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_places_are_told_from_the_root_of_the_checkout(checkout: Path) -> None:
     places = Places.here({})
     assert places.root == checkout
-    assert places.of_file(Path("kernel.py"), 3) == FilePosition("src/kernel.py", 3, None, inside=True)
-    assert places.of_source(SourceLocation(str(checkout / "a b.py"), 0, 0)) == FilePosition(
-        "a b.py", 1, None, inside=True
-    )
-    assert not places.of_source(SourceLocation("/elsewhere/k.py", 3)).inside
-    assert places.of_source(SourceLocation("not_here.py", 3)) == FilePosition("not_here.py", 3, None, inside=False)
-    assert not places.of_source(SourceLocation("../../k.py", 3)).inside
+    assert places.position(Path("kernel.py"), 3) == FilePosition("src/kernel.py", 3, None, inside=True)
+    assert places.position(Path(str(checkout / "a b.py")), 0, 0) == FilePosition("a b.py", 1, None, inside=True)
+    assert not places.position(Path("/elsewhere/k.py"), 3).inside
+    assert places.position(Path("not_here.py"), 3) == FilePosition("not_here.py", 3, None, inside=False)
+    assert not places.position(Path("../../k.py"), 3).inside
 
 
 def test_the_job_s_own_root_counts_where_one_is_in_it(checkout: Path) -> None:

@@ -32,19 +32,9 @@ class CheckVerdict(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """The matching knowledge base entry. ``link`` is a web page on it."""
-
-    id: str
-    title: str
-    cause: str
-    link: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class CheckedFailure:
     """One failure. ``fingerprint`` is equal for the same bug everywhere; ``places`` are positions in the user's files,
-    best first; ``instead`` lists what compiles."""
+    best first; ``known`` is the knowledge base entry; ``instead`` lists what compiles."""
 
     kind: str
     headline: str
@@ -54,7 +44,7 @@ class CheckedFailure:
     places: tuple[FilePosition, ...] = ()
     stage: str | None = None
     pass_name: str | None = None
-    known: Known | None = None
+    known: Match | None = None
     instead: tuple[str, ...] = ()
 
     @property
@@ -110,8 +100,9 @@ def of_log(
     root."""
     failures: list[CheckedFailure] = []
     for diagnosis, line in causes:
-        positions = [places.of_source(diagnosis.source)] if diagnosis.source else []
-        positions += [places.of_file(Path(name), line)] if name != "-" else []
+        source = diagnosis.source
+        positions = [places.position(Path(source.file), source.line, source.column)] if source else []
+        positions += [places.position(Path(name), line)] if name != "-" else []
         failures.append(_failure(diagnosis, () if failures else matches, positions, ()))
     verdict = CheckVerdict.FAILED if failures else CheckVerdict.PASSED
     shown = "standard input" if name == "-" else name
@@ -126,8 +117,6 @@ def of_error(name: str, error: TriageError | str, scrub: Scrub) -> Checked:
 def _failure(
     diagnosis: Diagnosis, matches: Iterable[Match], places: Iterable[FilePosition], instead: tuple[str, ...]
 ) -> CheckedFailure:
-    best = next(iter(matches), None)
-    link = next((url for url in best.upstream if url.startswith("https://")), None) if best else None
     return CheckedFailure(
         kind=diagnosis.kind.value,
         headline=diagnosis.headline,
@@ -137,7 +126,7 @@ def _failure(
         places=tuple(places),
         stage=diagnosis.stage,
         pass_name=diagnosis.pass_name,
-        known=Known(best.id, best.title, best.cause, link) if best else None,
+        known=next(iter(matches), None),
         instead=instead,
     )
 

@@ -35,28 +35,21 @@ class Places:
             root = Path(workspace).resolve()
             if current.resolve().is_relative_to(root):
                 return cls(root)
-        return cls(
-            next((folder for folder in (current, *current.parents) if (folder / ".git").exists()), current).resolve()
-        )
+        checkouts = (folder for folder in (current, *current.parents) if (folder / ".git").exists())
+        return cls(next(checkouts, current).resolve())
 
     def of_case(self, case: Case, source: SourceLocation) -> FilePosition:
         """A line of a case's kernel, or of a file beside it."""
         path, beside = Path(source.file), case.folder / Path(source.file).name
-        return self._place(beside if not path.is_absolute() and beside.exists() else path, source.line, source.column)
+        file = beside if not path.is_absolute() and beside.exists() else path
+        return self.position(file, source.line, source.column)
 
     def of_kernel(self, case: Case) -> FilePosition:
         """The line that defines a case's kernel."""
-        return self._place(case.path, _defined(case.path, case.name), None)
+        return self.position(case.path, _defined(case.path, case.name))
 
-    def of_source(self, source: SourceLocation) -> FilePosition:
-        """A position in a log, whose machine may have had the same folders."""
-        return self._place(Path(source.file), source.line, source.column)
-
-    def of_file(self, path: Path, line: int) -> FilePosition:
-        """A line of a local file."""
-        return self._place(path, line, None)
-
-    def _place(self, path: Path, line: int, column: int | None) -> FilePosition:
+    def position(self, path: Path, line: int, column: int | None = None) -> FilePosition:
+        """A line of a file, which may be one of another machine with the same folders."""
         # Scanners want both from 1 on; a compiler says 0 where it does not know.
         at, column = max(line, 1), column if column and column > 0 else None
         try:

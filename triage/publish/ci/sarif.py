@@ -42,27 +42,27 @@ def _rule_id(failure: CheckedFailure) -> str:
 
 def _rule(failure: CheckedFailure) -> dict[str, Any]:
     known = failure.known
-    if known is None:
-        return {
-            "id": _rule_id(failure),
-            "shortDescription": {"text": failure.headline or failure.kind},
-            "fullDescription": {"text": failure.signature or failure.headline or failure.kind},
-            "defaultConfiguration": {"level": "error"},
-        }
-    return {
-        "id": known.id,
-        "shortDescription": {"text": known.title or known.id},
-        "fullDescription": {"text": known.cause or known.title or known.id},
-        "help": {"text": known.cause or known.title or known.id},
+    title = (known.title or known.id) if known else (failure.headline or failure.kind)
+    text = (known.cause if known else failure.signature) or title
+    rule: dict[str, Any] = {
+        "id": _rule_id(failure),
+        "shortDescription": {"text": title},
+        "fullDescription": {"text": text},
         "defaultConfiguration": {"level": "error"},
-        **({"helpUri": known.link} if known.link else {}),
     }
+    if known is not None:
+        rule["help"] = {"text": text}
+        links = [url for url in known.upstream if url.startswith("https://")]
+        rule |= {"helpUri": links[0]} if links else {}
+    return rule
 
 
 def _result(checked: Checked, failure: CheckedFailure, index: int) -> dict[str, Any]:
     instead = f" Compiles instead: {failure.instead[0]}" if failure.instead else ""
-    passes = [{"name": failure.pass_name, "fullyQualifiedName": _qualified(failure)}] if failure.pass_name else []
-    location: dict[str, Any] = {"logicalLocations": passes} if passes else {}
+    location: dict[str, Any] = {}
+    if failure.pass_name:
+        qualified = "/".join(part for part in (failure.stage, failure.pass_name) if part)
+        location["logicalLocations"] = [{"name": failure.pass_name, "fullyQualifiedName": qualified}]
     if failure.places:
         location["physicalLocation"] = _physical(failure.places[0])
     # Of the others only the place counts: where in the log it was read.
@@ -85,10 +85,6 @@ def _result(checked: Checked, failure: CheckedFailure, index: int) -> dict[str, 
             "message": failure.message,
         },
     }
-
-
-def _qualified(failure: CheckedFailure) -> str:
-    return "/".join(part for part in (failure.stage, failure.pass_name) if part)
 
 
 def _physical(place: FilePosition) -> dict[str, Any]:

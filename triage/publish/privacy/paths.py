@@ -8,8 +8,10 @@ release's builders left in assertions. Where system software lies (``/usr/lib``,
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from triage.publish.privacy.rule import ScrubRule
 
 _CHARACTER = r"(?:[^\s/\\\"'`<>|:;,()\[\]{}*?&#$=\u2026]|\\ )"
 _POSIX = re.compile(
@@ -64,8 +66,8 @@ _NO_PERSON = frozenset(
 
 def names_of(text: str) -> set[str]:
     """The users that home folders in a text belong to."""
-    found = {match["user"] for pattern in (_HOME, _WINDOWS_HOME) for match in pattern.finditer(text)}
-    return {name for name in found if is_person(name)}
+    users = {match["user"] for pattern in (_HOME, _WINDOWS_HOME) for match in pattern.finditer(text)}
+    return {name for name in users if is_person(name)}
 
 
 def is_person(name: str) -> bool:
@@ -73,57 +75,44 @@ def is_person(name: str) -> bool:
     return len(name) >= 3 and name.lower() not in _NO_PERSON and not name.startswith(".")
 
 
-class Paths:
-    """Shortens paths. ``projects``: folders whose files are told relative to them, the innermost that fits."""
-
-    def __init__(self, projects: Sequence[Path] = (), home: str = "") -> None:
-        roots = {str(folder).rstrip("/") for folder in projects}
-        self._projects = sorted((root for root in roots if root.count("/") > 1 and root != home), key=len, reverse=True)
-        inside = "|".join(re.escape(root) for root in self._projects)
+def path_rules(projects: Sequence[Path] = (), home: str = "") -> tuple[ScrubRule, ...]:
+    """The rules that shorten paths, in the order of application. ``projects``: folders whose files become relative to
+    them, the innermost that fits."""
+    end = r"(?=[/\s\"'`:,;)\]}>]|$)"
+    roots = {str(folder).rstrip("/") for folder in projects}
+    own = sorted((root for root in roots if root.count("/") > 1 and root != home), key=len, reverse=True)
+    rules = []
+    if own:
         # A folder's name may hold what no path in a text would be taken to go on with, a space for one.
-        self._known = (
-            re.compile(rf"(?<![\w.~])(?:{inside})(?=[/\s\"'`:,;)\]}}>]|$)(?:/(?=[^\s/]))?") if inside else None
-        )
-        self._home = re.compile(rf"{re.escape(home)}(?=[/\s\"'`:,;)\]}}>]|$)") if home.count("/") > 1 else None
-        self.count = 0
+        inside = "|".join(map(re.escape, own))
+        rules.append(_rule(rf"(?<![\w.~])(?:{inside}){end}(?:/(?=[^\s/]))?", _in_project))
+    rules += [_rule(_QUOTED, _shorter), _rule(_POSIX, _shorter)]
+    if home.count("/") > 1:
+        rules.append(_rule(re.escape(home) + end, lambda match: "~"))
+    rules += [_rule(_HOME, lambda match: "~"), _rule(_TILDE, _tilde, "~"), _rule(_WINDOWS, _windows, "\\", ":/")]
+    return tuple(rules)
 
-    def text(self, text: str) -> str:
-        """The text with its paths shortened."""
-        self.count = 0
-        if "/" in text:
-            if self._known is not None:
-                text = self._known.sub(self._project, text)
-            text = _QUOTED.sub(self._shorter, text)
-            text = _POSIX.sub(self._shorter, text)
-            if self._home is not None:
-                text = self._home.sub(self._folder, text)
-            text = _HOME.sub(self._folder, text)
-            if "~" in text:
-                text = _TILDE.sub(self._tilde, text)
-        if "\\" in text or ":/" in text:
-            text = _WINDOWS.sub(self._windows, text)
-        return text
 
-    def _counted(self, before: str, after: str) -> str:
-        self.count += before != after
-        return after
+def _rule(pattern: str | re.Pattern[str], replace: Callable[[re.Match[str]], str], *anchors: str) -> ScrubRule:
+    return ScrubRule("path", re.compile(pattern), replace, anchors or ("/",))
 
-    def _project(self, match: re.Match[str]) -> str:
-        return self._counted(match[0], "" if match[0].endswith("/") else ".")
 
-    def _folder(self, match: re.Match[str]) -> str:
-        return self._counted(match[0], "~")
+def _in_project(match: re.Match[str]) -> str:
+    return "" if match[0].endswith("/") else "."
 
-    def _tilde(self, match: re.Match[str]) -> str:
-        # ~x/y is an expression as well; what a file's name ends is a path.
-        name = match[0].rpartition("/")[2]
-        return self._counted(match[0], _tail(name)) if match[0].startswith("~/") or _FILE.fullmatch(name) else match[0]
 
-    def _shorter(self, match: re.Match[str]) -> str:
-        return self._counted(match[0], shortened(match[0].removeprefix("file://")))
+def _shorter(match: re.Match[str]) -> str:
+    return shortened(match[0].removeprefix("file://"))
 
-    def _windows(self, match: re.Match[str]) -> str:
-        return self._counted(match[0], shortened("/" + re.sub(r"[\\/]+", "/", match[0]).lstrip("/").partition("/")[2]))
+
+def _tilde(match: re.Match[str]) -> str:
+    # ~x/y is an expression as well; what a file's name ends is a path.
+    name = match[0].rpartition("/")[2]
+    return _tail(name) if match[0].startswith("~/") or _FILE.fullmatch(name) else match[0]
+
+
+def _windows(match: re.Match[str]) -> str:
+    return shortened("/" + re.sub(r"[\\/]+", "/", match[0]).lstrip("/").partition("/")[2])
 
 
 def shortened(path: str) -> str:
@@ -131,14 +120,14 @@ def shortened(path: str) -> str:
     if _HOME.fullmatch(path.rstrip("/")):
         return "~"
     for pattern in (_PACKAGES, _PYTHON):
-        if found := pattern.match(path):
-            return path[found.end() :] or "site-packages"
-    if found := _BUILT.match(path):
-        return path[found.end() :] or "."
-    if (found := _ROOTS.match(path)) and not _PUBLIC.match(path):
-        return path[found.end() :]
+        if match := pattern.match(path):
+            return path[match.end() :] or "site-packages"
+    if match := _BUILT.match(path):
+        return path[match.end() :] or "."
     if _PUBLIC.match(path):
         return path
+    if match := _ROOTS.match(path):
+        return path[match.end() :]
     return _tail(path.rstrip("/").rpartition("/")[2])
 
 

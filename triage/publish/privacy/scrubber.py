@@ -14,7 +14,7 @@ from typing import Any
 from triage.publish.privacy.assigned import ASSIGNED, asks_for_secret, is_secret
 from triage.publish.privacy.machine import LocalIdentity, is_word
 from triage.publish.privacy.network import NETWORK
-from triage.publish.privacy.paths import Paths, names_of
+from triage.publish.privacy.paths import names_of, path_rules
 from triage.publish.privacy.rule import ScrubRule
 from triage.publish.privacy.tokens import TOKENS
 
@@ -38,7 +38,7 @@ class Scrubber:
         self._users = set(machine.users)
         self._learnt = 0
         self._hosts = machine.hosts
-        self._paths = Paths(projects, machine.home)
+        self._paths = path_rules(projects, machine.home)
         self._values = _values(machine, self._keep)
         self._full_names = machine.full_names
         self._names = self._name_rules()
@@ -57,25 +57,16 @@ class Scrubber:
         if not text:
             return text
         self.learn(text)
+        rules = (*TOKENS, *self._values, *ASSIGNED, *NETWORK, *self._paths, *self._names)
         for _ in range(_MOST_PASSES):
-            previous, text = text, self._once(text)
+            previous, lowered = text, text.lower()
+            for rule in rules:
+                text, count = rule.apply(text, lowered)
+                if count:
+                    self.removed[rule.name] += count
+                    lowered = text.lower()
             if text == previous:
                 break
-        return text
-
-    def _once(self, text: str) -> str:
-        text = self._without((*TOKENS, *self._values, *ASSIGNED, *NETWORK), text)
-        text = self._paths.text(text)
-        self._count("path", self._paths.count)
-        return self._without(self._names, text)
-
-    def _without(self, rules: Iterable[ScrubRule], text: str) -> str:
-        lowered = text.lower()
-        for rule in rules:
-            text, count = rule.apply(text, lowered)
-            if count:
-                self._count(rule.name, count)
-                lowered = text.lower()
         return text
 
     def document(self, value: Any) -> Any:
@@ -100,13 +91,8 @@ class Scrubber:
         return self._secret() if isinstance(value, str) and is_secret(name, value) else self.document(value)
 
     def _secret(self) -> str:
-        self._count("secret value", 1)
+        self.removed["secret value"] += 1
         return "<secret>"
-
-    def _count(self, name: str, count: int) -> None:
-        # A Counter keeps what was counted as none.
-        if count:
-            self.removed[name] += count
 
     def learn(self, text: str) -> str:
         """The text unchanged; user names in its home folders are removed from all that follows."""
