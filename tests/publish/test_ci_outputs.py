@@ -255,7 +255,7 @@ def test_places_are_told_from_the_root_of_the_checkout(checkout: Path) -> None:
     places = Places.here({})
     assert places.root == checkout
     assert places.position(Path("kernel.py"), 3) == FilePosition("src/kernel.py", 3, None, inside=True)
-    assert places.position(Path(str(checkout / "a b.py")), 0, 0) == FilePosition("a b.py", 1, None, inside=True)
+    assert places.position(checkout / "a b.py", 0, 0) == FilePosition("a b.py", 1, None, inside=True)
     assert not places.position(Path("/elsewhere/k.py"), 3).inside
     assert places.position(Path("not_here.py"), 3) == FilePosition("not_here.py", 3, None, inside=False)
     assert not places.position(Path("../../k.py"), 3).inside
