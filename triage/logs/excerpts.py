@@ -70,8 +70,9 @@ class Excerpts:
         self._interest = interest
         self._clean = Cleaner()
         self._dump: Dump | None = None
-        #: The number of the next line, and how many lines from it on are part of an excerpt.
+        #: The next line: its number, its offset in the current data, and how many from it on are part of an excerpt.
         self._position = 0
+        self._at = 0
         self._owed = 0
         #: All lines of a short log.
         self.whole: list[str] = []
@@ -86,40 +87,41 @@ class Excerpts:
             tail = _tail(data, len(data))
 
     def _of_block(self, data: bytes, at: int, hits: list[int]) -> Iterator[Line]:
-        offset = at
+        self._at = at
         if self._dump is not None:
             self._dump.add(data, at)
-        for hit in hits:
-            if hit + offset < at:
+        for hit in (at + hit for hit in hits):
+            if hit < self._at:
                 continue  # in a line that was yielded
-            begin = max(data.rfind(b"\n", at, hit + offset) + 1, at)
-            while self._owed and at < begin:
-                line, at = self._next(data, at)
-                yield line
-            if at < begin:
-                self._position += data.count(b"\n", at, begin)
+            begin = max(data.rfind(b"\n", self._at, hit) + 1, self._at)
+            yield from self._continued(data, begin)
+            if self._at < begin:
+                self._position += data.count(b"\n", self._at, begin)
+                self._at = begin
                 self._clean.forget()
-            hit_line, at = self._hit(data, begin)
-            if hit_line is not None:
-                yield hit_line
-        while self._owed and at < len(data):
-            line, at = self._next(data, at)
-            yield line
-        self._position += data.count(b"\n", at)
+            if line := self._hit(data):
+                yield line
+        yield from self._continued(data, len(data))
+        self._position += data.count(b"\n", self._at)
 
-    def _next(self, data: bytes, at: int) -> tuple[Line, int]:
-        """The line at an offset, which continues the current excerpt."""
-        end = _end(data, at)
-        text = self._clean(data[at : min(end, at + _MAX_BYTES)])
-        line = Line(self._position, text, None, self._dump)
-        self._owed -= 1
+    def _raw(self, data: bytes) -> bytes:
+        """The next line, uncleaned and cut; moves behind it."""
+        start, end = self._at, data.find(b"\n", self._at)
+        self._at = (end if end >= 0 else len(data)) + 1
         self._position += 1
-        return line, end + 1
+        return data[start : min(self._at - 1, start + _MAX_BYTES)]
 
-    def _hit(self, data: bytes, at: int) -> tuple[Line | None, int]:
-        """The line at an offset, if it is relevant."""
-        end = _end(data, at)
-        raw = data[at : min(end, at + _MAX_BYTES)]
+    def _continued(self, data: bytes, end: int) -> Iterator[Line]:
+        """The lines up to an offset that continue the current excerpt."""
+        while self._owed and self._at < end:
+            self._owed -= 1
+            position = self._position
+            yield Line(position, self._clean(self._raw(data)), None, self._dump)
+
+    def _hit(self, data: bytes) -> Line | None:
+        """The next line, if it is relevant."""
+        at, position = self._at, self._position
+        raw = self._raw(data)
         header = raw.startswith(DUMP_HEADER)
         if header:
             self._clean.forget()
@@ -131,22 +133,11 @@ class Excerpts:
             # The first line of a block shows how far pytest indents it: the whole block is read.
             interest = Interest.SURROUNDED
         line: Line | None = None
-        if self._owed:
-            line = Line(self._position, text, None, self._dump)
-            self._owed -= 1
-        elif interest is Interest.SURROUNDED:
-            line = Line(self._position, text, _above(data, at), self._dump)
-        elif interest is Interest.ALONE:
-            line = Line(self._position, text, (), self._dump)
-        if interest is Interest.SURROUNDED:
-            self._owed = LINES_AFTER
+        if self._owed or interest is not Interest.NONE:
+            above = () if self._owed or interest is Interest.ALONE else _above(data, at)
+            line = Line(position, text, None if self._owed else above, self._dump)
+        self._owed = LINES_AFTER if interest is Interest.SURROUNDED else max(self._owed - 1, 0)
         if header or DUMP_HEADER in raw:
             self._dump = Dump()
             self._dump.add(data, at)
-        self._position += 1
-        return line, end + 1
-
-
-def _end(data: bytes, at: int) -> int:
-    end = data.find(b"\n", at)
-    return end if end >= 0 else len(data)
+        return line

@@ -7,7 +7,7 @@ reads both and an exception never counts more than what the compiler printed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,16 +17,18 @@ from triage.logs.chains import CAUSE
 from triage.logs.episodes import ranked
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.recognisers import process_end
+from triage.logs.recognisers.frontend import UNKNOWN_FILE
 from triage.logs.recognisers.out_of_resources import out_of_resources
 from triage.logs.scan import read, root_cause
 from triage.logs.signature import signature_of
-from triage.logs.sources import in_kernel
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
 from triage.model.outcome import Outcome, PythonError, Stage, Status
 
 _OVER_LIMIT = re.compile(r"^(?P<resource>[\w ]{1,80}): (?P<required>\d{1,15}) > (?P<limit>\d{1,15})")
 #: Stages after MLIR: an error without a location there is LLVM's.
 _CODE_GENERATION = frozenset({Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
+#: A kernel's file is written by a person; larger files are not read.
+_MAX_KERNEL_BYTES = 16 * 2**20
 
 
 def printed_error(log: str) -> Diagnosis | None:
@@ -146,6 +148,42 @@ def _kernel_location(errors: tuple[PythonError, ...], kernel: Path | None) -> So
     return users_location(locations)
 
 
+def _lines_of(kernel: Path) -> list[str]:
+    try:
+        if kernel.stat().st_size > _MAX_KERNEL_BYTES:
+            return []
+        return kernel.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return []
+
+
+def _in_file(location: SourceLocation, kernel: Path) -> SourceLocation:
+    """Turn a line counted from its function's ``def`` into one of the file, when only one line there has its text."""
+    if not location.text:
+        return location
+    shown = location.text.strip()
+    lines = enumerate(_lines_of(kernel), start=1)
+    numbers = [number for number, line in lines if number >= location.line and line.strip() == shown]
+    return replace(location, file=kernel.name, line=numbers[0]) if len(numbers) == 1 else location
+
+
+def _in_kernel(
+    chosen: SourceLocation | None, locations: Sequence[SourceLocation], kernel: Path | None
+) -> SourceLocation | None:
+    """The first location in the user's file, with the text of its line; ``chosen`` if none is."""
+    if kernel is None:
+        return chosen
+    candidates: list[SourceLocation] = [*([chosen] if chosen else []), *locations]
+    for location in candidates:
+        if location.file == UNKNOWN_FILE and (in_file := _in_file(location, kernel)).file == kernel.name:
+            return in_file
+        if text.last_component(location.file) == kernel.name:
+            lines = _lines_of(kernel)
+            shown = lines[location.line - 1].rstrip() if 0 < location.line <= len(lines) else None
+            return replace(location, file=kernel.name, text=shown or location.text)
+    return chosen
+
+
 def diagnose_outcome(outcome: Outcome, kernel: Path | None = None) -> Diagnosis | None:
     """The diagnosis of an outcome; None when it did not fail. ``kernel`` is the user's file, if available."""
     if outcome.status is Status.OK:
@@ -162,7 +200,7 @@ def diagnose_outcome(outcome: Outcome, kernel: Path | None = None) -> Diagnosis 
         stage=stage,
         pass_name=outcome.pass_name or diagnosis.pass_name,
         exception=outcome.errors[0].type if outcome.errors else diagnosis.exception,
-        source=in_kernel(source or diagnosis.source, locations, kernel),
+        source=_in_kernel(source or diagnosis.source, locations, kernel),
         notes=notes,
     )
     return replace(diagnosis, signature=signature_of(diagnosis))

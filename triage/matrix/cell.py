@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
@@ -69,31 +69,25 @@ def judge(
             # IR belongs to a release; that another cannot read it is not evidence about the bug.
             return MatrixCell(CellVerdict.NOT_APPLICABLE, triton, reason=result.reason)
         return MatrixCell(CellVerdict.UNDECIDED, triton, reason=result.reason, input_error=result.input_error)
+    cell = MatrixCell(CellVerdict.COMPILES, triton, duration_s=result.duration_s, cached=cached)
     if diagnosis is None:
-        return MatrixCell(
-            CellVerdict.COMPILES, triton, status=result.status.value, duration_s=result.duration_s, cached=cached
-        )
+        return replace(cell, status=result.status.value)
     if result.killed_from_outside:
         return MatrixCell(CellVerdict.UNDECIDED, triton, reason=diagnosis.headline)
     missing = missing_api(result)
     if missing is not None and not _own_function(missing, case.path):
-        return MatrixCell(
-            CellVerdict.NOT_APPLICABLE, triton, reason=missing, duration_s=result.duration_s, cached=cached
-        )
-    verdict = {Status.SUSPECT: CellVerdict.SUSPECT, Status.TIMEOUT: CellVerdict.TIMEOUT}.get(
-        result.status, CellVerdict.FAILS
-    )
-    return MatrixCell(
-        verdict,
-        triton,
+        return replace(cell, verdict=CellVerdict.NOT_APPLICABLE, reason=missing)
+    verdicts = {Status.SUSPECT: CellVerdict.SUSPECT, Status.TIMEOUT: CellVerdict.TIMEOUT}
+    verdict = verdicts.get(result.status, CellVerdict.FAILS)
+    return replace(
+        cell,
+        verdict=verdict,
         # How far it gets within the limit depends on the machine, not on the bug.
         signature=diagnosis.kind.value if verdict is CellVerdict.TIMEOUT else diagnosis.signature,
         headline=diagnosis.headline,
         kind=diagnosis.kind.value,
         status=result.status.value,
         stage=result.stage.value if result.stage else None,
-        duration_s=result.duration_s,
-        cached=cached,
         artifacts=dict(result.artifacts),
     )
 
