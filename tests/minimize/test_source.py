@@ -125,7 +125,6 @@ def test_branches_and_loops_give_way_to_what_is_in_them() -> None:
 def test_what_nothing_reads_goes_at_once() -> None:
     text = HEAD + "import os\n\n@triton.jit\ndef kernel(a_ptr, n):\n    a = n\n    b = a\n    tl.store(a_ptr, 1)\n"
     left = without_dead(specimen(text, constexprs={}))
-    assert left is not None
     assert "def kernel(a_ptr):\n    tl.store(a_ptr, 1)\n" in left.text
     assert "import os" not in left.text
     assert dict(left.case.signature) == {"a_ptr": "*fp32"}

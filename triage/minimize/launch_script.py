@@ -107,22 +107,15 @@ def expected(failure: OriginalFailure) -> Expected:
     return compiled
 
 
-def reproducer(specimen: Specimen, passed: LaunchArguments, failure: OriginalFailure, triton: str) -> str:
-    """The text of ``reproducer_launch.py``."""
-    settings = {
-        "HEADLINE": failure.diagnosis.headline,
-        **expected(failure).settings(),
-        "PATIENCE_S": reproducers.patience_s(failure.outcome) + _START_S,
-    }
-    return _script(specimen, passed, triton, settings)
-
-
-def worker(specimen: Specimen, passed: LaunchArguments, triton: str) -> str:
-    """The same script for a failure that is not known yet: only its child is of use."""
-    return _script(specimen, passed, triton, {})
-
-
-def _script(specimen: Specimen, passed: LaunchArguments, triton: str, settings: dict[str, Any]) -> str:
+def reproducer(specimen: Specimen, passed: LaunchArguments, failure: OriginalFailure | None, triton: str) -> str:
+    """The text of ``reproducer_launch.py``. Without a failure to look for, only the script's child is of use."""
+    settings: dict[str, Any] = {}
+    if failure is not None:
+        settings = {
+            "HEADLINE": failure.diagnosis.headline,
+            **expected(failure).settings(),
+            "PATIENCE_S": reproducers.patience_s(failure.outcome) + _START_S,
+        }
     gpu = f"a GPU ({specimen.case.target}) with its driver"
     parts = {
         "@NEEDS@": f"{gpu}, a C compiler, and nothing but Triton: pip install triton=={triton}",
@@ -131,7 +124,7 @@ def _script(specimen: Specimen, passed: LaunchArguments, triton: str, settings: 
         "    if missing:\n"
         f'        print("{NOT_LAUNCHED}", missing.group(1))\n'
         "        return 125\n",
-        "@WORK@": reproducers.part("launch.py.txt"),
+        "@WORK@": reproducers.filled("launch.py.txt", {}),
         "@ACTIVE@": "_GPU = _Gpu(_TARGET)\n_driver.set_active(_GPU.driver())",
         "@LAST@": "launch",
     }

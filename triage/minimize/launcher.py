@@ -63,13 +63,9 @@ class Launcher:
 
     def __init__(self, compiler: RequestRunner) -> None:
         self._compiler = compiler
+        self.jobs = compiler.jobs
         self.needed: bool | None = None
         self._target: Target | None = None
-
-    @property
-    def jobs(self) -> int:
-        """Requests that run at a time."""
-        return self._compiler.jobs
 
     def run(self, requests: Iterable[Request | None]) -> Iterator[Attempt]:
         """Attempts, in waves of as many as run at a time. Raises as the other runner does."""
@@ -125,7 +121,9 @@ def _start(attempt: Attempt, home: Path) -> _Launch:
     specimen = Specimen(case.path.read_text(encoding="utf-8"), case)
     script, log = home / launch_script.FILE, home / "log"
     arguments = launch_script.arguments(case, case.inputs)
-    script.write_text(launch_script.worker(specimen, arguments, attempt.request.toolchain.triton), encoding="utf-8")
+    script.write_text(
+        launch_script.reproducer(specimen, arguments, None, attempt.request.toolchain.triton), encoding="utf-8"
+    )
     environment = worker_environment()
     # The original may import from the user's folder.
     paths = [str(case.folder.resolve()), *filter(None, [environment.get("PYTHONPATH")])]
@@ -153,17 +151,13 @@ def _start(attempt: Attempt, home: Path) -> _Launch:
 
 
 def _wait(running: list[_Launch]) -> None:
-    left = list(running)
-    while left:
+    while left := [launch for launch in running if launch.process.poll() is None]:
         for launch in left:
-            if launch.process.poll() is not None:
-                continue
             launch.timed_out = time.monotonic() > launch.deadline
             launch.flooded = launch.log.stat().st_size > _MOST_PRINTED
             if launch.timed_out or launch.flooded:
                 _kill(launch)
-        left = [launch for launch in left if launch.process.returncode is None]
-        time.sleep(_WATCH_S if left else 0)
+        time.sleep(_WATCH_S)
 
 
 def _kill(launch: _Launch) -> None:

@@ -13,6 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from triage.harness.request import Attempt, Request
 from triage.minimize.problem import BudgetUsed, C, RunBudget, Verdict
 from triage.model.errors import EnvironmentFault
+from triage.model.outcome import Undecided
 
 _C_contra = TypeVar("_C_contra", contravariant=True)
 
@@ -38,12 +39,8 @@ class CountingRunner:
 
     def __init__(self, runner: RequestRunner) -> None:
         self._runner = runner
+        self.jobs = runner.jobs
         self.runs = 0
-
-    @property
-    def jobs(self) -> int:
-        """Requests that run at a time."""
-        return self._runner.jobs
 
     def run(self, requests: Iterable[Request | None]) -> Iterator[Attempt]:
         """Attempts in the order in which they end."""
@@ -64,6 +61,14 @@ class Trial(Protocol[_C_contra]):
 
     def verdict(self, attempt: Attempt) -> Verdict:
         """What the answer to that request says of the candidate."""
+
+
+def undecided(attempt: Attempt) -> Verdict | None:
+    """The verdict on a candidate whose run shows neither success nor failure; None for any other."""
+    if isinstance(attempt.result, Undecided):
+        # A candidate that no longer fits its kernel, or that cannot be read, is merely wrong.
+        return Verdict.OTHER if attempt.result.input_error else Verdict.UNKNOWN
+    return Verdict.UNKNOWN if attempt.result.killed_from_outside else None
 
 
 class Oracle(Generic[C]):
@@ -168,8 +173,10 @@ class Oracle(Generic[C]):
                 self._control = waiting[key]
                 alike(waiting[key])
             votes[key].append(verdict)
-        decided = {key: cast for key, cast in votes.items() if Verdict.SAME in cast or self._complete(cast)}
-        return {key: Verdict.SAME if Verdict.SAME in cast else cast[-1] for key, cast in decided.items()}
-
-    def _complete(self, votes: list[Verdict]) -> bool:
-        return len(votes) >= self._repeat and Verdict.UNKNOWN not in votes
+        decided: dict[str, Verdict] = {}
+        for key, cast in votes.items():
+            if Verdict.SAME in cast:
+                decided[key] = Verdict.SAME
+            elif len(cast) >= self._repeat and Verdict.UNKNOWN not in cast:
+                decided[key] = cast[-1]
+        return decided

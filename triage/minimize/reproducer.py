@@ -7,6 +7,7 @@ import pprint
 import re
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -51,6 +52,8 @@ _LEAST_TEXT = 6
 _MOST_TEXTS = (MAX_FIELD, 120)
 """As much as the signature has; less where that much is not printed in one piece."""
 _PREFIX = re.compile(r"^.*?\berror: ")
+_MADE = frozenset({Stage.TTIR, Stage.TTGIR, Stage.LLIR, Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
+"""Stages with a Python function of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +99,6 @@ def expected(diagnosis: Diagnosis, outcome: Outcome) -> Expected:
     return Expected(pattern=inside, signal=outcome.signal)
 
 
-_MADE = frozenset({Stage.TTIR, Stage.TTGIR, Stage.LLIR, Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
-
-
 def _texts(diagnosis: Diagnosis) -> list[str]:
     """Other texts that may name the failure, where the parts of its signature were not printed."""
     line = diagnosis.message.partition("\n")[0].strip()
@@ -139,7 +139,7 @@ def reproducer(specimen: Specimen, failure: OriginalFailure, triton: str, headli
         "@NEEDS@": f"no GPU and nothing but Triton: pip install triton=={triton}",
         "@DOES@": "compiles",
         "@MISSING@": "",
-        "@WORK@": part("reproducer_compile.py.txt"),
+        "@WORK@": filled("reproducer_compile.py.txt", {}),
         "@ACTIVE@": 'if hasattr(_driver, "set_active"):\n    _driver.set_active(_Driver(_TARGET))',
         "@LAST@": "compile",
     }
@@ -157,22 +157,33 @@ def script(specimen: Specimen, settings: dict[str, Any], parts: dict[str, str], 
         f"_OPTIONS = {python(dict(case.options))}",
         *last,
     ]
-    imports = [line for root, line in _IMPORTS.items() if f"{root}." in constants and root not in _named(specimen)]
+    imports = [line for root, line in _IMPORTS.items() if f"{root}." in constants and line not in specimen.text]
     fillings = {
         **parts,
-        "@GPU@": f"{case.target.backend!r}, {_arch(case)!r}, {case.target.warp_size}",
-        "@SETTINGS@": "\n".join(f"_{name} = {python(value)}" for name, value in settings.items()),
+        "@GPU@": gpu(case),
+        "@SETTINGS@": assignments(settings),
         "@FUTURE@": "".join(f"{line}\n" for line in _FUTURE.findall(specimen.text)),
         "@CALL@": "\n".join([*imports, *call]),
         "@KERNEL@": _FUTURE.sub("", specimen.text).strip("\n"),
     }
+    return filled("reproducer.py.txt", fillings) + "\n"
+
+
+def filled(name: str, parts: Mapping[str, str]) -> str:
+    """The text of a template beside this file with its marks replaced, without the line ends around it."""
+    text = resources.files("triage.minimize").joinpath(name).read_text(encoding="utf-8").strip("\n")
     # In one pass: the user's own text may contain the same marks.
-    return _MARK.sub(lambda mark: fillings[mark[0]], part("reproducer.py.txt")) + "\n"
+    return _MARK.sub(lambda mark: parts[mark[0]], text)
 
 
-def part(name: str) -> str:
-    """The text of a template beside this file, without the line ends around it."""
-    return resources.files("triage.minimize").joinpath(name).read_text(encoding="utf-8").strip("\n")
+def gpu(case: Case) -> str:
+    """The arguments of Triton's ``GPUTarget`` for a case."""
+    return f"{case.target.backend!r}, {case.target.capability or case.target.arch!r}, {case.target.warp_size}"
+
+
+def assignments(settings: Mapping[str, Any]) -> str:
+    """The settings at the top of a script."""
+    return "\n".join(f"_{name} = {python(value)}" for name, value in settings.items())
 
 
 def patience_s(outcome: Outcome) -> float:
@@ -189,17 +200,9 @@ _IMPORTS = {
 }
 
 
-def _named(specimen: Specimen) -> set[str]:
-    return {root for root, line in _IMPORTS.items() if line in specimen.text}
-
-
 def python(value: object) -> str:
     """A value as source text."""
     return pprint.pformat(value, width=110, sort_dicts=False)
-
-
-def _arch(case: Case) -> int | str:
-    return case.target.capability or case.target.arch
 
 
 @dataclass(frozen=True, slots=True)

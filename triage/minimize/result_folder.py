@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -16,6 +18,20 @@ from triage.model.errors import EnvironmentFault, InputError, TriageError
 
 _SCHEMA = "triton-triage/minimize/1"
 _STATE, _TRIED = "state.json", "tried.jsonl"
+
+
+@contextmanager
+def _writing(path: Path, option: str = "") -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise EnvironmentFault(f"{option}{path}: cannot be written: {error.strerror}") from None
+
+
+def write(path: Path, text: str) -> None:
+    """Replace a file atomically. Raises EnvironmentFault."""
+    with _writing(path):
+        replace_file(path, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +56,7 @@ class ResultFolder:
         else, EnvironmentFault when it cannot be written."""
         state = self.folder / _STATE
         earlier = None
-        try:
+        with _writing(self.folder, "-o "):
             self.folder.mkdir(parents=True, exist_ok=True)
             if state.is_file():
                 earlier = self._earlier(state)
@@ -49,8 +65,6 @@ class ResultFolder:
             self._log = (self.folder / _TRIED).open("a", encoding="utf-8")
             if earlier is None:
                 replace_file(state, json.dumps({"schema": _SCHEMA, "identity": self._identity}, indent=2) + "\n")
-        except OSError as error:
-            raise EnvironmentFault(f"-o {self.folder}: cannot be written: {error.strerror}") from None
         return earlier
 
     def _earlier(self, state: Path) -> Earlier | None:
@@ -77,22 +91,13 @@ class ResultFolder:
         this is killed, a case on disk has its own text."""
         name = "kernel.py" if last else f"kernel-{specimen.key()[:8]}.py"
         case = replace(specimen.case, folder=self.folder, file=name)
-        try:
-            replace_file(self.folder / name, specimen.text)
-            replace_file(self.folder / "case.json", json.dumps(case.to_json(), indent=1) + "\n")
-            for old in self.folder.glob("kernel*.py"):
-                if old.name != name:
+        write(self.folder / name, specimen.text)
+        write(self.folder / "case.json", json.dumps(case.to_json(), indent=1) + "\n")
+        for old in self.folder.glob("kernel*.py"):
+            if old.name != name:
+                with _writing(old):
                     old.unlink()
-        except OSError as error:
-            raise EnvironmentFault(f"{self.folder}: cannot be written: {error.strerror}") from None
         return case
-
-    def write(self, name: str, text: str) -> None:
-        """Write a file beside the case. Raises EnvironmentFault."""
-        try:
-            replace_file(self.folder / name, text)
-        except OSError as error:
-            raise EnvironmentFault(f"{self.folder}: cannot be written: {error.strerror}") from None
 
     def record(self, key: str, verdict: Verdict) -> None:
         """Append a verdict to the log."""
@@ -104,4 +109,3 @@ class ResultFolder:
         """Close the log."""
         if self._log is not None:
             self._log.close()
-            self._log = None

@@ -22,7 +22,7 @@ from triage.minimize.launcher import Launcher
 from triage.minimize.oracle import CountingRunner, Oracle
 from triage.minimize.problem import BudgetUsed, ReductionProblem, RunBudget, Verdict
 from triage.minimize.result import DOCUMENT, STOPPED, MinimizeOptions, MinimizeResult, OtherFailure, SourceSize
-from triage.minimize.result_folder import Earlier, ResultFolder
+from triage.minimize.result_folder import Earlier, ResultFolder, write
 from triage.minimize.source.compiling import Compiler
 from triage.minimize.source.reduce import anonymize, reduce
 from triage.minimize.source.specimen import Specimen
@@ -55,7 +55,7 @@ def minimize(case: Case, options: MinimizeOptions, progress: Progress | None = N
             compiler = Compiler(runner, toolchain, options.limits, Path(scratch))
             reduction = _Reduction(original, options, progress, folder, compiler, engine)
             result = reduction.run(earlier if options.resume else None)
-            folder.write(DOCUMENT, json.dumps(result.stored(), indent=2) + "\n")
+            write(folder.folder / DOCUMENT, json.dumps(result.stored(), indent=2) + "\n")
             return result
     finally:
         folder.close()
@@ -220,7 +220,7 @@ class _Reduction:
             return self.folder.folder / launch_script.FILE, launched or (125, 125), launched, not_launched
         script = self.folder.folder / "reproducer.py"
         text = reproducer.reproducer(settled.best, failure, toolchain.triton, failure.diagnosis.headline)
-        script.write_text(text, encoding="utf-8")
+        write(script, text)
         return script, reproducer.run_twice(script, toolchain, settled.limits.timeout_s), launched, not_launched
 
     def _run_launch_script(self, settled: _Settled) -> tuple[tuple[int, int] | None, str | None]:
@@ -235,7 +235,7 @@ class _Reduction:
             return None, f"{file} was not written: {error}"
         script = self.folder.folder / file
         text = launch_script.reproducer(settled.best, arguments, settled.failure, toolchain.triton)
-        script.write_text(text, encoding="utf-8")
+        write(script, text)
         first, second = (reproducer.run_once(script, toolchain, settled.limits.timeout_s) for _ in range(2))
         for run in (first, second):
             if run.last_line.startswith(launch_script.NOT_LAUNCHED):

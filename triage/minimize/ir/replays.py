@@ -13,7 +13,7 @@ from triage.harness.limits import Limits
 from triage.harness.request import Attempt, Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize.failure import Identity, OriginalFailure
-from triage.minimize.oracle import CountingRunner, Oracle
+from triage.minimize.oracle import CountingRunner, Oracle, undecided
 from triage.minimize.problem import Verdict
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
@@ -80,15 +80,12 @@ class _TextTrial:
         return self.replays.request(self.task(path))
 
     def verdict(self, attempt: Attempt) -> Verdict:
-        result = attempt.result
-        if isinstance(result, Undecided):
-            # A text that cannot be read is merely wrong.
-            return Verdict.OTHER if result.input_error else Verdict.UNKNOWN
-        if result.killed_from_outside:
-            return Verdict.UNKNOWN
-        if self.replays.same_failure(result) is not None:
+        if (verdict := undecided(attempt)) is not None:
+            return verdict
+        assert isinstance(attempt.result, Outcome)
+        if self.replays.same_failure(attempt.result) is not None:
             return Verdict.SAME
-        return Verdict.OTHER if result.failed else Verdict.COMPILES
+        return Verdict.OTHER if attempt.result.failed else Verdict.COMPILES
 
     def discard(self, candidate: str) -> None:
         self._path(candidate).unlink(missing_ok=True)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from triage.files import replace_file
 from triage.harness import ir_tasks
 from triage.ir import passes
 from triage.ir.llvm import count_instructions
@@ -22,6 +21,7 @@ from triage.minimize.ir.failure_point import FailurePoint, NoIR, find
 from triage.minimize.ir.mlir import reduce as mlir
 from triage.minimize.ir.replays import Replays
 from triage.minimize.problem import BudgetUsed, ReductionProblem, RunBudget, Size
+from triage.minimize.result_folder import write
 from triage.model.diagnosis import Kind
 from triage.model.document import Doc, Documented
 from triage.model.errors import EnvironmentFault
@@ -96,10 +96,10 @@ def reduce_ir(replays: Replays, folder: Path, step: Callable[[str], None], secon
     format_ = _FORMATS.get(point.ending, _ASSEMBLY)
     home = folder / FOLDER
     file, script = home / f"{format_.stem}{point.ending}", home / "rerun.py"
-    _write(file, point.text)
+    write(file, point.text)
     spelling = _spelling(bounded, point, file)
     command = scripts.command(point, spelling, file.name, replays.case)
-    _write(script, scripts.script(point, point.seen, replays, file.name, command))
+    write(script, scripts.script(point, point.seen, replays, file.name, command))
     before = IRSize(format_.count(point.text), len(point.text.encode()))
 
     def report(name: str, best: str) -> None:
@@ -111,7 +111,7 @@ def reduce_ir(replays: Replays, folder: Path, step: Callable[[str], None], secon
         format_.measure,
         width=max(4, 3 * replays.runner.jobs),
         budget=RunBudget(until=until),
-        improved=lambda text: _write(file, text),
+        improved=lambda text: write(file, text),
         step=report,
     )
     ended = "complete"
@@ -124,15 +124,15 @@ def reduce_ir(replays: Replays, folder: Path, step: Callable[[str], None], secon
     except EnvironmentFault as error:
         ended = f"stopped: {error}"
     text = problem.best
-    _write(file, text)
+    write(file, text)
     step("IR: running its script twice")
     if (seen := replays.shows(point.task(file))) is None:
         # What was too slow within a candidate's limit may end within the original's.
         text, ended = point.text, "undone: what was left does not fail alike with the whole limit"
-        _write(file, text)
+        write(file, text)
         seen = replays.shows(point.task(file)) or point.seen
     # The script looks for the text that the smaller module prints.
-    _write(script, scripts.script(point, seen, replays, file.name, command))
+    write(script, scripts.script(point, seen, replays, file.name, command))
     return ReducedIR(
         file=file,
         script=script,
@@ -179,11 +179,3 @@ def _spelling(replays: Replays, point: FailurePoint, file: Path) -> str | None:
         return passes.pipeline(to.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return None
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace a file atomically. Raises EnvironmentFault."""
-    try:
-        replace_file(path, text)
-    except OSError as error:
-        raise EnvironmentFault(f"{path}: cannot be written: {error.strerror}") from None

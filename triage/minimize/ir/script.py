@@ -4,20 +4,17 @@ shows it with the compiler's own tools."""
 from __future__ import annotations
 
 import shlex
-from importlib import resources
 from typing import Any
 
 from triage.minimize.ir.failure_point import FailurePoint, RecordedPass
 from triage.minimize.ir.replays import Replays
-from triage.minimize.reproducer import expected, python
+from triage.minimize.reproducer import assignments, expected, filled, gpu, patience_s, python
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Stage
 
 _TOOLS = {"cuda": ("nvptx64-nvidia-cuda", "sm_"), "hip": ("amdgcn-amd-amdhsa", "")}
 """LLVM's triple, and the prefix of an architecture's number."""
-_START_S = 60.0
-"""Time to start Python and to import Triton, on top of the pass."""
 
 
 def command(point: FailurePoint, spelling: str | None, file: str, case: Case) -> str:
@@ -55,15 +52,12 @@ def _ptxas(call: Any, file: str) -> str | None:
 def script(point: FailurePoint, seen: tuple[Diagnosis, Outcome], replays: Replays, file: str, line: str) -> str:
     """The text of ``rerun.py``. ``seen``: the failure that it looks for; ``line``: the command line in its header."""
     diagnosis, outcome = seen
-    shown = expected(diagnosis, outcome)
     case, triton = replays.case, replays.toolchain.triton
     settings = {
         "HEADLINE": diagnosis.headline,
         "TRITON": triton,
-        "PATTERN": shown.pattern,
-        "SIGNAL": shown.signal,
-        "TIMEOUT_S": shown.timeout_s,
-        "PATIENCE_S": (outcome.limit_s or 0.0) + _START_S,
+        **expected(diagnosis, outcome).settings(),
+        "PATIENCE_S": patience_s(outcome),
     }
     adders = ", ".join(pass_["adder"] for pass_ in point.passes)
     part = f"the pass {adders}" if adders else f"stage {point.stage.value}"
@@ -72,11 +66,11 @@ def script(point: FailurePoint, seen: tuple[Diagnosis, Outcome], replays: Replay
         "@WHAT@": f"Runs {part} of Triton {triton} on {file}, as this does:",
         "@COMMAND@": line,
         "@NEEDS@": f"triton=={triton}",
-        "@SETTINGS@": "\n".join(f"_{name} = {python(value)}" for name, value in settings.items()),
+        "@SETTINGS@": assignments(settings),
         "@FILE@": file,
-        "@GPU@": f"{case.target.backend!r}, {case.target.capability or case.target.arch!r}, {case.target.warp_size}",
+        "@GPU@": gpu(case),
     }
-    return _filled("rerun", parts)
+    return filled("ir/rerun.py.txt", parts) + "\n"
 
 
 def _passes(passes: tuple[RecordedPass, ...]) -> str:
@@ -85,7 +79,7 @@ def _passes(passes: tuple[RecordedPass, ...]) -> str:
         arguments = [_argument(value, lines) for value in pass_["arguments"]]
         arguments += [f"{name}={_argument(value, lines)}" for name, value in pass_["named"].items()]
         lines.append(f"libtriton.{pass_['adder']}({', '.join(['_MANAGER', *arguments])})")
-    return _filled("rerun_passes", {"@ADD@": "\n".join(lines)})
+    return filled("ir/rerun_passes.py.txt", {"@ADD@": "\n".join(lines)})
 
 
 def _argument(value: Any, lines: list[str]) -> str:
@@ -105,16 +99,9 @@ def _argument(value: Any, lines: list[str]) -> str:
 def _stage(point: FailurePoint, case: Case) -> str:
     source = '_SOURCE = open(_FILE, encoding="utf-8").read()'
     parts = {
-        "@SOURCE@": _filled("rerun_without_passes", {}) if point.ending == ".mlir" else source,
+        "@SOURCE@": filled("ir/rerun_without_passes.py.txt", {}) if point.ending == ".mlir" else source,
         "@OPTIONS@": python(dict(case.options)),
         "@LANGUAGE@": case.language.name,
         "@STAGE@": point.stage.value,
     }
-    return _filled("rerun_stage", parts)
-
-
-def _filled(name: str, parts: dict[str, str]) -> str:
-    text = resources.files("triage.minimize.ir").joinpath(f"{name}.py.txt").read_text(encoding="utf-8")
-    for mark, value in parts.items():
-        text = text.replace(mark, value)
-    return text.rstrip("\n") + ("\n" if name == "rerun" else "")
+    return filled("ir/rerun_stage.py.txt", parts)

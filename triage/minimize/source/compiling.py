@@ -10,8 +10,9 @@ from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile, PartialCompile, Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize.failure import Identity, OriginalFailure
-from triage.minimize.oracle import CountingRunner, Trial
+from triage.minimize.oracle import CountingRunner, Trial, undecided
 from triage.minimize.problem import Verdict
+from triage.minimize.result_folder import write
 from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
@@ -43,11 +44,8 @@ class Compiler:
         if diagnosis is None and repeat is None:
             raise InputError(f"{asked}: does not fail: it compiles")
         runs = max(_SLOW_RUNS if first.duration_s > _SLOW_S else _RUNS, repeat or 0)
-        plain = []
-        for _ in range(runs - 1):
-            seen, outcome = self._compile(case, observe=False, asked=asked)
-            if seen is not None:
-                plain.append((seen, outcome))
+        seen = [self._compile(case, observe=False, asked=asked) for _ in range(runs - 1)]
+        plain = [(other, outcome) for other, outcome in seen if other is not None]
         if diagnosis is None:
             if not plain:
                 raise InputError(f"{asked}: does not fail in {runs} compiles")
@@ -85,11 +83,7 @@ class Compiler:
         if specimen.in_package:
             return rewritten_case(specimen.case, specimen.text, self.folder)
         home = self.folder / specimen.key()
-        try:
-            home.mkdir(parents=True, exist_ok=True)
-            (home / "kernel.py").write_text(specimen.text, encoding="utf-8")
-        except OSError as error:
-            raise EnvironmentFault(f"{home}: cannot be written: {error.strerror}") from None
+        write(home / "kernel.py", specimen.text)
         return replace(specimen.case, folder=home, file="kernel.py")
 
     def _compile(
@@ -123,11 +117,8 @@ class _CompileTrial:
         )
 
     def verdict(self, attempt: Attempt) -> Verdict:
-        if isinstance(attempt.result, Undecided):
-            # A candidate that no longer fits its kernel is merely wrong.
-            return Verdict.OTHER if attempt.result.input_error else Verdict.UNKNOWN
-        if attempt.result.killed_from_outside:
-            return Verdict.UNKNOWN
+        if (verdict := undecided(attempt)) is not None:
+            return verdict
         if attempt.diagnosis is None:
             return Verdict.COMPILES
         if Identity.of(attempt.diagnosis) == self.wanted:

@@ -83,14 +83,12 @@ def _run(problem: Problem, name: str, propose: Propose, chunks: bool = False, sm
         if problem.best == before:
             return
         # What nothing reads any more is not worth a patch of its own each.
-        if (cascaded := without_dead(problem.best)) is not None:
-            _attempt(problem, cascaded)
+        _attempt(problem, without_dead(problem.best))
 
 
 def _remove_dead(problem: Problem) -> None:
     """Remove everything that nothing reads, at once where that works."""
-    cascaded = without_dead(problem.best)
-    if cascaded is not None and not _attempt(problem, cascaded):
+    if not _attempt(problem, without_dead(problem.best)):
         for _ in range(_MOST_CASCADES):
             before = problem.best
             _run(problem, "dead code", statements.dead, chunks=True)
@@ -127,21 +125,16 @@ def _attempt(problem: Problem, candidate: Specimen) -> bool:
     return candidate == problem.best or (sound(candidate) and problem.attempt(candidate))
 
 
-def without_dead(specimen: Specimen) -> Specimen | None:
-    """The specimen without anything that nothing reads, repeated to the end; None where it cannot be parsed."""
-    current = specimen
+def without_dead(specimen: Specimen) -> Specimen:
+    """The specimen without anything that nothing reads, repeated to the end."""
     for _ in range(_MOST_CASCADES):
-        view = View.of(current)
-        if view is None:
-            return None
-        patches = statements.dead(view)
-        if not patches:
-            return current
-        cut = view.apply(patches)
-        if cut is None:
-            # Adjacent parameters share a comma: one at a time.
-            cut = next((single for single in (view.apply([patch]) for patch in patches) if single is not None), None)
-        if cut is None:
-            return current
-        current = cut
-    return current
+        patches = statements.dead(view) if (view := View.of(specimen)) is not None else []
+        if view is None or not patches:
+            return specimen
+        # Adjacent parameters share a comma: one at a time where they do not go together.
+        cuts = (view.apply(together) for together in (patches, *([patch] for patch in patches)))
+        smaller = next((cut for cut in cuts if cut is not None), None)
+        if smaller is None:
+            return specimen
+        specimen = smaller
+    return specimen
