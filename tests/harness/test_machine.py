@@ -19,7 +19,6 @@ from triage.harness.machine.caches import measure, measure_triton, triton_cache_
 from triage.harness.machine.clock import Clock
 from triage.harness.machine.facts import compile_variables, examine
 from triage.harness.machine.system import features
-from triage.harness.toolchains import Toolchains
 
 
 @pytest.fixture
@@ -65,7 +64,7 @@ def test_a_machine_with_nothing_on_it(nowhere: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_document_is_plain_json(nowhere: Path) -> None:
-    machine = examine(Toolchains(nowhere / "cache"), nowhere / "cache")
+    machine = examine()
     document = json.loads(json.dumps(machine.to_json()))
     assert document["triage"] == __version__
     assert document["cache"]["path"] == str(nowhere / "cache")

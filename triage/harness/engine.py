@@ -22,14 +22,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from triage.harness import artifacts, observe, processes
 from triage.harness.judge import NO_LLD, judge
 from triage.harness.remote import Remote, unregister
 from triage.harness.request import Attempt, FullCompile, Request
-from triage.harness.run import LogPipe, ResultPipe, Run, open_run
+from triage.harness.run import Pipe, Run, open_run
 from triage.harness.servers import ServerTree
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain
@@ -68,9 +67,7 @@ class Engine:
     def __enter__(self) -> Engine:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -133,7 +130,6 @@ class Engine:
         self._watch()
 
     def _runs(self) -> list[tuple[Work, Run]]:
-        """The runs that are under way."""
         return [(work, run) for work in self._works if (run := work.active_run) is not None]
 
     def _patience(self) -> float:
@@ -158,8 +154,8 @@ class Engine:
             if run.clock.kill_failed(now):
                 if run.server is not None:
                     self._tree.kill_toolchain(run.server)
-            elif run.clock.timed_out(now) or (run.results.flooded and not run.clock.killed):
-                run.facts.timed_out = not run.results.flooded
+            elif run.clock.timed_out(now) or (run.events.flooded and not run.clock.killed):
+                run.facts.timed_out = not run.events.flooded
                 run.kill()
         if now - self._last_watch < _WATCH_S:
             return
@@ -174,14 +170,12 @@ class Engine:
     # ---- what the servers report (servers.Listener)
 
     def started(self, identity: str, pid: int) -> None:
-        """A run's process exists."""
         for _, run in self._runs():
             if run.identity == identity:
                 run.pid = pid
                 run.clock.restart()
 
     def exited(self, identity: str, message: dict[str, Any]) -> None:
-        """A run's process ended."""
         for work, run in self._runs():
             if run.identity != identity:
                 continue
@@ -193,7 +187,6 @@ class Engine:
             self._settle(work, run)
 
     def lost(self, remote: Remote) -> None:
-        """A server is gone, and the runs below it with it."""
         for work, run in self._runs():
             if run.server is remote:
                 self._close(run)
@@ -255,7 +248,7 @@ class Engine:
     def _launch(self, work: Work, run: Run, server: Remote, message: dict[str, Any], writing: list[int]) -> None:
         work.run = run
         server.attempts += 1
-        for pipe in (run.log, run.results):
+        for pipe in run.pipes:
             self._selector.register(pipe.fd, selectors.EVENT_READ, partial(self._read, pipe))
         asked = server.ask(message, writing)
         for fd in writing:
@@ -264,13 +257,13 @@ class Engine:
             self._close(run)
             self._after_loss(work, run)
 
-    def _read(self, pipe: LogPipe | ResultPipe) -> None:
+    def _read(self, pipe: Pipe) -> None:
         if not pipe.read():
             unregister(self._selector, pipe.fd)
 
     def _close(self, run: Run) -> None:
         """The run's process has ended: read the rest of its pipes and close them."""
-        for pipe in (run.log, run.results):
+        for pipe in run.pipes:
             unregister(self._selector, pipe.fd)
         if run.server is not None:
             run.server.attempts -= 1
@@ -280,7 +273,7 @@ class Engine:
 
     def _settle(self, work: Work, run: Run) -> None:
         """Judge an ended run; then the request is answered, or run once more."""
-        if run.results.flooded:
+        if run.events.flooded:
             self._finish(work, Undecided("the compile wrote more than 64 MiB of garbage into triage's result pipe"))
             return
         result = judge(work.request.case, run.facts, work.request.limits, run.token)

@@ -4,7 +4,6 @@ they do."""
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 
 # They describe the environment that triage was started from, and would put its packages (or its standard
 # library) into another interpreter.
@@ -55,10 +54,9 @@ _DECIDES = ("TRITON_", "MLIR_", "LLVM_", "DISABLE_", "PTXAS_", "USE_IR_LOC", "US
 _DECIDES_NOT = ("TRITON_TRIAGE_", "TRITON_HOME")
 
 
-def interpreter_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """``base`` (default: this process's environment) without what would change another interpreter's packages."""
-    variables = os.environ if base is None else base
-    return {name: value for name, value in variables.items() if name not in _OF_ANOTHER_PYTHON}
+def interpreter_environment() -> dict[str, str]:
+    """The environment of this process without what would change another interpreter's packages."""
+    return {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER_PYTHON}
 
 
 def installer_environment() -> dict[str, str]:
@@ -68,9 +66,9 @@ def installer_environment() -> dict[str, str]:
     return {**environment, "PIP_USER": "0", "NO_COLOR": "1", "UV_NO_PROGRESS": "1", "LC_ALL": "C.UTF-8"}
 
 
-def worker_environment(lld: str | None = None, base: Mapping[str, str] | None = None) -> dict[str, str]:
+def worker_environment(lld: str | None = None) -> dict[str, str]:
     """The environment of a worker. ``lld``: path of an ld.lld, for AMD on releases that link with it (up to 3.4)."""
-    environment = {k: v for k, v in interpreter_environment(base).items() if k not in _NOT_PASSED}
+    environment = {k: v for k, v in interpreter_environment().items() if k not in _NOT_PASSED}
     # Triton's JIT names the cache entry by hashes of its own; Python's must not vary either between two runs.
     environment.setdefault("PYTHONHASHSEED", "0")
     if lld and "TRITON_HIP_LLD_PATH" not in environment:
@@ -78,11 +76,10 @@ def worker_environment(lld: str | None = None, base: Mapping[str, str] | None = 
     return environment
 
 
-def deciding_variables(base: Mapping[str, str] | None = None) -> dict[str, str]:
+def deciding_variables() -> dict[str, str]:
     """The variables that may change the result of a compile: part of the key of a stored outcome."""
-    passed = worker_environment(base=os.environ if base is None else base)
     return {
         name: value
-        for name, value in sorted(passed.items())
+        for name, value in sorted(worker_environment().items())
         if name.startswith(_DECIDES) and not name.startswith(_DECIDES_NOT)
     }

@@ -6,6 +6,7 @@ import os
 import selectors
 import socket
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -129,8 +130,8 @@ def _last_words(errors: tuple[PythonError, ...], printed: str) -> str:
     return lines[-1] if lines else "it ended without a word"
 
 
-def read_available(fd: int, sink: BoundedLog, most: int = 1 << 20) -> bool:
-    """Move what a non-blocking pipe holds into ``sink``. True while the pipe is open."""
+def read_available(fd: int, write: Callable[[bytes], None], most: int = 1 << 20) -> bool:
+    """Pass what a non-blocking pipe holds to ``write``. True while the pipe is open."""
     while most > 0:
         try:
             data = os.read(fd, 1 << 18)
@@ -140,6 +141,6 @@ def read_available(fd: int, sink: BoundedLog, most: int = 1 << 20) -> bool:
             return False
         if not data:
             return False
-        sink.write(data)
+        write(data)
         most -= len(data)
     return True

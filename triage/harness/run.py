@@ -6,6 +6,7 @@ import fcntl
 import os
 import secrets
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,52 +67,40 @@ class RunClock:
         return failed
 
 
-class LogPipe:
-    """Standard output and error of a run."""
-
-    def __init__(self, fd: int, log: BoundedLog) -> None:
-        self.fd, self.log = fd, log
-
-    def read(self) -> bool:
-        """Read what was printed; False at the end of the pipe."""
-        return read_available(self.fd, self.log)
-
-
-class ResultPipe:
+class Events:
     """Events of the worker's recorder. ``flooded``: more came than any compile reports."""
 
-    def __init__(self, fd: int, token: str) -> None:
-        self.fd = fd
+    def __init__(self, token: str) -> None:
         self.events: list[dict[str, Any]] = []
         self.flooded = False
         self._token = token
         self._buffer = bytearray()
         self._received = 0
 
-    def read(self) -> bool:
-        """Read events; False at the end of the pipe."""
-        while True:
-            try:
-                data = os.read(self.fd, 1 << 16)
-            except BlockingIOError:
-                return True
-            except OSError:
-                return False
-            if not data:
-                return False
-            self._received += len(data)
-            self.flooded = self.flooded or self._received > _MOST_RESULT_BYTES
-            if self.flooded:
-                return True
-            self._parse(data)
-
-    def _parse(self, data: bytes) -> None:
+    def write(self, data: bytes) -> None:
+        """Parse the bytes that came through the pipe."""
+        self._received += len(data)
+        self.flooded = self._received > _MOST_RESULT_BYTES
+        if self.flooded:
+            return
         self._buffer += data
         *lines, rest = self._buffer.split(b"\n")
         # An endless line is garbage; what follows the next line break is read again.
         self._buffer = bytearray(rest if len(rest) <= _MOST_EVENT_BYTES else b"")
         events = (wire.parse_event(bytes(line), self._token) for line in lines)
         self.events += [event for event in events if event is not None]
+
+
+@dataclass(slots=True, eq=False)
+class Pipe:
+    """The reading end of a pipe, and where its bytes go."""
+
+    fd: int
+    write: Callable[[bytes], None]
+
+    def read(self) -> bool:
+        """Read what is there; False at the end of the pipe."""
+        return read_available(self.fd, self.write)
 
 
 @dataclass(slots=True, eq=False)
@@ -124,8 +113,9 @@ class Run:
     token: str
     server: Remote | None
     clock: RunClock
-    log: LogPipe
-    results: ResultPipe
+    log: BoundedLog
+    events: Events
+    pipes: tuple[Pipe, Pipe]
     facts: RunFacts
     pid: int = 0
 
@@ -137,14 +127,13 @@ class Run:
 
     def close(self) -> None:
         """Read the rest of the pipes and close them; the process has ended."""
-        self.log.read()
-        self.results.read()
-        self.facts.events = self.results.events
-        self.facts.log, self.facts.dropped = self.log.log.text(), self.log.log.dropped
-        self.facts.duration_s = time.monotonic() - self.clock.started
-        for pipe in (self.log, self.results):
+        for pipe in self.pipes:
+            pipe.read()
             os.close(pipe.fd)
             pipe.fd = -1
+        self.facts.events = self.events.events
+        self.facts.log, self.facts.dropped = self.log.text(), self.log.dropped
+        self.facts.duration_s = time.monotonic() - self.clock.started
         self.server = None
 
 
@@ -155,10 +144,10 @@ def open_run(
     token = secrets.token_hex(8)
     log_fd, log_write = _pipe()
     result_fd, result_write = _pipe()
+    events = Events(token)
+    pipes = (Pipe(log_fd, log.write), Pipe(result_fd, events.write))
     facts = RunFacts(environment=environment)
-    run = Run(
-        identity, folder, token, server, RunClock(limit_s), LogPipe(log_fd, log), ResultPipe(result_fd, token), facts
-    )
+    run = Run(identity, folder, token, server, RunClock(limit_s), log, events, pipes, facts)
     return run, [log_write, result_write]
 
 

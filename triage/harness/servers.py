@@ -277,7 +277,7 @@ class ServerTree:
     # ---- messages from the servers
 
     def _read_log(self, remote: Remote) -> None:
-        if not read_available(remote.log, remote.output):
+        if not read_available(remote.log, remote.output.write):
             unregister(self._selector, remote.log)
 
     def _receive(self, remote: Remote) -> None:
@@ -326,7 +326,7 @@ class ServerTree:
     def _ended(self, remote: Remote) -> None:
         """A server ended: keep the verdict if it never became ready, and report all that is lost with it."""
         if remote.log >= 0:
-            read_available(remote.log, remote.output)
+            read_available(remote.log, remote.output.write)
         ready = remote.was_ready or remote.state is ServerState.READY
         self._forget(remote)
         if not ready:

@@ -16,6 +16,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -59,7 +60,7 @@ class Store:
                 "SELECT outcome, dependencies, artifacts, observed FROM outcomes WHERE key = ?", (key,)
             ).fetchone()
         )
-        if row is None or not _unchanged(json.loads(row[1])):
+        if row is None or any(_digest(Path(path)) != digest for path, digest in json.loads(row[1]).items()):
             return None
         files = {name: self._artifacts / key / file for name, file in json.loads(row[2]).items()}
         try:
@@ -79,11 +80,9 @@ class Store:
         key = key_of(request)
         files: dict[str, Path] = {}
         if request.action.keep and outcome.failed:
-            try:
+            with suppress(OSError):
                 shutil.rmtree(self._artifacts / key, ignore_errors=True)
                 files = artifacts.collect(folder, outcome.log, self._artifacts / key)
-            except OSError:
-                files = {}
         bounded = outcome
         if len(outcome.log) > _MOST_LOG:
             # Offsets into a truncated log would be wrong.
@@ -172,10 +171,6 @@ def _answers(outcome: Outcome, limits: Limits, action: FullCompile, files: dict[
     if action.observe and not observed:
         return False
     return not action.keep or (bool(files) and all(path.exists() for path in files.values()))
-
-
-def _unchanged(dependencies: dict[str, str]) -> bool:
-    return all(_digest(Path(path)) == digest for path, digest in dependencies.items())
 
 
 def _digest(path: Path) -> str:

@@ -163,7 +163,7 @@ class Bench:
             self._wait(process, nanny)
         finally:
             for (read, _), sink in zip(reading, (process.log, process.results), strict=True):
-                read_available(read, sink)
+                read_available(read, sink.write)
                 with suppress(KeyError, ValueError):
                     self._selector.unregister(read)
                 os.close(read)
@@ -175,7 +175,7 @@ class Bench:
 
     def _reader(self, fd: int, sink: BoundedLog) -> Callable[[], None]:
         def read() -> None:
-            if not read_available(fd, sink):
+            if not read_available(fd, sink.write):
                 self._selector.unregister(fd)
 
         return read

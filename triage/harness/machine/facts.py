@@ -75,14 +75,9 @@ class MachineFacts:
         return encode(self, exact=True)
 
 
-def examine(toolchains: Toolchains | None = None, cache: Path | None = None) -> MachineFacts:
-    """Look at this machine; never raises, and takes a few seconds at most.
-
-    ``toolchains`` and ``cache`` default to the ones that every command uses.
-    """
-    clock = Clock()
-    cache = cache or cache_root()
-    toolchains = toolchains or Toolchains(cache)
+def examine() -> MachineFacts:
+    """Look at this machine; never raises, and takes a few seconds at most."""
+    clock, cache, toolchains = Clock(), cache_root(), Toolchains()
     default_fault = None
     try:
         toolchains.default()

@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from . import ir_shadow
+from . import ir_shadow, stages
 
 JOURNAL = "journal.jsonl"
 _MOST_MODULES = 24
@@ -39,16 +39,7 @@ class Journal:
         """Record the stages and pipelines of a back-end's class."""
         callbacks = {"llvm.to_module": self._to_module, "llvm.translate_to_asm": self._called}
         ir_shadow.install(compiler, self._run, callbacks)
-        original = compiler.add_stages
-
-        @functools.wraps(original)
-        def add_stages(backend: Any, known: Dict[str, Any], *rest: Any, **named: Any) -> Any:
-            result = original(backend, known, *rest, **named)
-            for name, function in list(known.items()):
-                known[name] = self._recorded(name, function)
-            return result
-
-        compiler.add_stages = add_stages
+        stages.wrap_stages(compiler, self._recorded)
 
     def record_commands(self) -> None:
         """Record the calls of the assembler."""

@@ -29,33 +29,36 @@ def _attribute(owner: Any, name: str) -> Any:
     return StandIn
 
 
+def _same(value: Any, *_: Any) -> Any:
+    return value
+
+
+def _false(*_: Any) -> bool:
+    return False
+
+
+def _zero(*_: Any) -> int:
+    return 0
+
+
+def _nothing(*_: Any) -> Any:
+    return iter(())
+
+
 class _Meta(type):
     """Makes the class itself a placeholder: it can be subclassed, called, compared and indexed."""
 
     __getattr__ = _attribute
+    __iter__ = _nothing
+    __bool__ = _false
+    __or__ = __ror__ = _same
+    __lt__ = __le__ = __gt__ = __ge__ = _false
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
         return _called(super().__call__, arguments, named) if cls is StandIn else super().__call__()
 
-    def __iter__(cls) -> Any:
-        return iter(())
-
-    def __bool__(cls) -> bool:
-        return False
-
     def __getitem__(cls, key: Any) -> Any:
         return StandIn
-
-    def __or__(cls, other: Any) -> Any:
-        return cls
-
-    def __ror__(cls, other: Any) -> Any:
-        return cls
-
-    def __lt__(cls, other: Any) -> bool:
-        return False
-
-    __le__ = __gt__ = __ge__ = __lt__
 
 
 def _called(make: Any, arguments: Any, named: Any) -> Any:
@@ -71,44 +74,21 @@ class StandIn(metaclass=_Meta):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         return
 
-    __getattr__ = _attribute
-
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return _called(StandIn, arguments, named)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self
-
-    def __iter__(self) -> Any:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __int__(self) -> int:
-        return 0
 
     def __float__(self) -> float:
         return 0.0
 
-    def __enter__(self) -> Any:
-        return self
-
     def __exit__(self, *ended: Any) -> None:
         return
 
-    def __lt__(self, other: Any) -> bool:
-        return False
-
-    __le__ = __gt__ = __ge__ = __lt__
-
-    def __add__(self, other: Any) -> Any:
-        return self
-
-    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __add__
+    __getattr__ = _attribute
+    __iter__ = _nothing
+    __len__ = __int__ = _zero
+    __bool__ = __lt__ = __le__ = __gt__ = __ge__ = _false
+    __getitem__ = __enter__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _same
+    __truediv__ = __floordiv__ = __mod__ = __pow__ = _same
 
 
 class _Module(ModuleType):

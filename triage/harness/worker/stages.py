@@ -37,22 +37,21 @@ def install() -> None:
     from triton.backends import backends
 
     for backend in backends.values():
-        _wrap_stages(backend.compiler)
+        wrap_stages(backend.compiler, _recorded)
         if backend.compiler.__name__ == "HIPBackend":
             _tolerate_missing_lld(backend.compiler)
     _wrap_pipelines(ir.pass_manager)
     _wrap_subprocess()
 
 
-def _wrap_stages(compiler: Any) -> None:
+def wrap_stages(compiler: Any, wrap: Callable[[str, Any], Any]) -> None:
+    """Replace each stage function of a back-end's class by ``wrap(name, function)``."""
     original = compiler.add_stages
 
     @functools.wraps(original)
     def add_stages(self: Any, stages: Dict[str, Any], *rest: Any, **named: Any) -> Any:
         result = original(self, stages, *rest, **named)
-        for name, function in list(stages.items()):
-            if name in KNOWN_STAGES:
-                stages[name] = _recorded(name, function)
+        stages.update({name: wrap(name, function) for name, function in stages.items()})
         return result
 
     compiler.add_stages = add_stages
@@ -60,7 +59,7 @@ def _wrap_stages(compiler: Any) -> None:
 
 def _recorded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def stage(*arguments: Any) -> Any:
-        if recorder.current is None:
+        if recorder.current is None or name not in KNOWN_STAGES:
             return function(*arguments)
         recorder.current.begin(name)
         result = function(*arguments)
