@@ -12,20 +12,10 @@ _OF_ANOTHER_PYTHON = ("PYTHONHOME", "PYTHONPATH", "PYTHONEXECUTABLE", "VIRTUAL_E
 # They redirect or pin an installation for the user's own project; a managed environment has its own folder and
 # its own pin. Where packages come from (indexes, proxies, certificates, caches) stays the user's choice.
 _OF_ANOTHER_INSTALLATION = (
-    "PIP_CONSTRAINT",
-    "PIP_DRY_RUN",
-    "PIP_NO_DEPS",
-    "PIP_PREFIX",
-    "PIP_PYTHON",
-    "PIP_ROOT",
-    "PIP_TARGET",
-    "UV_CONSTRAINT",
-    "UV_OVERRIDE",
-    "UV_PREFIX",
-    "UV_PYTHON",
-    "UV_SYSTEM_PYTHON",
-    "UV_TARGET",
-)
+    "PIP_CONSTRAINT", "PIP_DRY_RUN", "PIP_NO_DEPS", "PIP_PREFIX", "PIP_PYTHON", "PIP_ROOT", "PIP_TARGET",
+    "UV_CONSTRAINT", "UV_OVERRIDE", "UV_PREFIX", "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_TARGET",
+)  # fmt: skip
+
 _NOT_PASSED = frozenset(
     {
         # The interpreter mode compiles nothing at all.

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from triage.harness.worker.ir_record import JOURNAL
+from triage.harness.worker import ir_record
 from triage.model.outcome import Stage
+
+JOURNAL = ir_record.JOURNAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,5 +55,3 @@ class DescribeModule:
 
 
 IrTask = RecordPasses | RunPasses | RunStage | DescribeModule
-
-__all__ = ["JOURNAL", "DescribeModule", "IrTask", "RecordPasses", "RunPasses", "RunStage"]

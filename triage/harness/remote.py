@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.harness.boundedlog import BoundedLog
-from triage.harness.judge import died, missing_import, python_errors
+from triage.harness.judge import RunFacts, died, missing_import, python_errors
 from triage.harness.limits import Limits
 from triage.harness.worker import wire
 from triage.model.outcome import Outcome, PythonError, Stage, Status, Undecided
@@ -42,7 +42,8 @@ class ServerState(Enum):
 
 @dataclass(slots=True, eq=False)
 class Remote:
-    """A server process. ``answer``: its ready message. ``log``: the pipe of its output. ``attempts``: runs below it."""
+    """A server process. ``answer``: its ready message. ``log``: the pipe of its output. ``attempts``: runs below it.
+    ``facts``: how it ended, if it never became ready."""
 
     level: Level
     key: Key
@@ -52,16 +53,12 @@ class Remote:
     log: int
     output: BoundedLog = field(default_factory=lambda: BoundedLog(1 << 18, 1 << 18))
     state: ServerState = ServerState.STARTING
-    was_ready: bool = False
     pid: int = 0
     answer: dict[str, Any] = field(default_factory=dict)
     deadline: float = float("inf")
     attempts: int = 0
     used: float = field(default_factory=time.monotonic)
-    timed_out: bool = False
-    over_memory: bool = False
-    status: int | None = None
-    max_rss_bytes: int = 0
+    facts: RunFacts = field(default_factory=RunFacts)
     limits: Limits = field(default_factory=Limits)
 
     def ask(self, message: dict[str, Any], fds: list[int] | None = None) -> bool:
@@ -109,18 +106,18 @@ def judge_unready(remote: Remote) -> Outcome | Undecided | None:
         stage=Stage.SOURCE,
         log=text,
         errors=errors,
-        max_rss_bytes=remote.max_rss_bytes,
+        max_rss_bytes=remote.facts.max_rss_bytes,
         limit_s=remote.limits.timeout_s,
         limit_bytes=remote.limits.memory_bytes,
         imported=False,
     )
-    if remote.timed_out:
+    if remote.facts.timed_out:
         return replace(outcome, status=Status.TIMEOUT)
-    if remote.over_memory:
+    if remote.facts.over_memory:
         return replace(outcome, status=Status.OUT_OF_MEMORY)
     if errors:
         return replace(outcome, exit_code=1)
-    return None if remote.status is None else died(outcome, remote.status)
+    return None if remote.facts.status is None else died(outcome, remote.facts.status)
 
 
 def _last_words(errors: tuple[PythonError, ...], printed: str) -> str:

@@ -47,7 +47,6 @@ class RunClock:
 
     @property
     def killed(self) -> bool:
-        """True from the kill on."""
         return self._deadline == _NEVER
 
     @property
@@ -56,15 +55,14 @@ class RunClock:
         return min(self._deadline, self._kill_deadline)
 
     def timed_out(self, now: float) -> bool:
-        """True when the run has used its time."""
         return now > self._deadline
 
     def kill_failed(self, now: float) -> bool:
         """True, once, when nobody reported the end of a killed process in time."""
-        failed = now > self._kill_deadline
-        if failed:
-            self._kill_deadline = _NEVER
-        return failed
+        if now <= self._kill_deadline:
+            return False
+        self._kill_deadline = _NEVER
+        return True
 
 
 class Events:
@@ -120,7 +118,6 @@ class Run:
     pid: int = 0
 
     def kill(self) -> None:
-        """Have the process killed."""
         self.clock.kill()
         if self.server is not None:
             self.server.ask({"op": "kill", "id": self.identity})

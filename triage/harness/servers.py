@@ -197,14 +197,14 @@ class ServerTree:
         """Kill imports over their limits; give up on servers whose end nobody reported."""
         for remote in list(self._remotes.values()):
             if remote.state is ServerState.STARTING and now > remote.deadline:
-                remote.timed_out, remote.deadline = True, float("inf")
+                remote.facts.timed_out, remote.deadline = True, float("inf")
                 self._kill(remote)
             elif remote.state is ServerState.DEAD and now > remote.deadline:
                 self._ended(remote)
             elif remote.state is ServerState.STARTING and remote.level is Level.CASE and remote.pid:
                 over = processes.tree_rss_bytes(remote.pid) > remote.limits.memory_bytes
-                if over and not remote.over_memory:
-                    remote.over_memory = True
+                if over and not remote.facts.over_memory:
+                    remote.facts.over_memory = True
                     self._kill(remote)
 
     def _server(self, level: Level, key: Key, above: Remote, request: Request) -> Remote | Outcome | Undecided | None:
@@ -301,7 +301,8 @@ class ServerTree:
             case "exit":
                 self._listener.exited(message["id"], message)
                 for other in [other for other in self._remotes.values() if other.identity == message["id"]]:
-                    other.status, other.max_rss_bytes = message.get("status"), message.get("max_rss_bytes", 0)
+                    other.facts.status = message.get("status")
+                    other.facts.max_rss_bytes = message.get("max_rss_bytes", 0)
                     self._ended(other)
 
     def _hang_up(self, remote: Remote) -> None:
@@ -310,7 +311,6 @@ class ServerTree:
             self._nanny_lost(remote)
             return
         # The server above is about to report how it ended; if that is gone as well, do not wait forever.
-        remote.was_ready = remote.state is ServerState.READY
         remote.state, remote.deadline = ServerState.DEAD, time.monotonic() + _LAST_WORDS_S
 
     def _nanny_lost(self, nanny: Remote) -> None:
@@ -327,9 +327,8 @@ class ServerTree:
         """A server ended: keep the verdict if it never became ready, and report all that is lost with it."""
         if remote.log >= 0:
             read_available(remote.log, remote.output.write)
-        ready = remote.was_ready or remote.state is ServerState.READY
         self._forget(remote)
-        if not ready:
+        if not remote.answer.get("ok"):
             self._judge(remote)
         for other in [other for other in self._remotes.values() if other.above is remote]:
             self._ended(other)

@@ -77,10 +77,7 @@ _MESSAGES: dict[Problem, tuple[str, str]] = {
         "the package index in use does not have it",
         "check the index settings of uv or pip, or use --python PATH",
     ),
-    Problem.NO_VENV: (
-        "this Python cannot make environments",
-        "install uv, or your system's python3-venv package",
-    ),
+    Problem.NO_VENV: ("this Python cannot make environments", "install uv, or your system's python3-venv package"),
     Problem.NO_WHEEL: (
         "it has {pythons}",
         "install a Python that it has one for, or use --python PATH with an environment that has this Triton",
@@ -123,7 +120,8 @@ def diagnose(output: str, request: ReleaseRequest) -> InstallFailure:
             if problem is Problem.NO_SUCH_VERSION and any(request.accepts(release) for release in RELEASES):
                 # uv looked at every file of the index. pip lists only what fits this Python.
                 problem = Problem.NO_WHEEL if released else Problem.NO_PACKAGE  # noqa: PLW2901 - corrected
-            return InstallFailure(problem, _line_at(output, match.start()), released, pythons)
+            line = output.split("\n")[output.count("\n", 0, match.start())]
+            return InstallFailure(problem, _short(line), released, pythons)
     return InstallFailure(Problem.OTHER, _telling_line(output), released, pythons)
 
 
@@ -141,12 +139,6 @@ def explain(failure: InstallFailure, request: ReleaseRequest, *, folder: Path, l
         pythons=f"wheels for Python {', '.join(series)} only" if series else "no wheel for the Pythons found here",
     )
     return EnvironmentFault(f"Triton {request.text} could not be installed: {problem}; {fix}; log: {log}")
-
-
-def _line_at(output: str, position: int) -> str:
-    start = output.rfind("\n", 0, position) + 1
-    end = output.find("\n", position)
-    return _short(output[start : None if end < 0 else end])
 
 
 def _telling_line(output: str) -> str:

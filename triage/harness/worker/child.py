@@ -10,7 +10,20 @@ import tempfile
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
-from . import recorder
+from . import (
+    adapter,
+    errors,
+    ir_pipeline,
+    ir_record,
+    ir_replay,
+    ir_text,
+    load,
+    places,
+    recorder,
+    resources,
+    stages,
+    values,
+)
 
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EROFS}
 """Faults of the machine, not of the kernel: triage could not tell."""
@@ -25,8 +38,6 @@ def run_forked(request: Dict[str, Any], module: Any, missing: List[str], result:
 
 def run_fresh(request: Dict[str, Any], result: int) -> None:
     """Compile in this fresh process, import included."""
-    from . import adapter, load, stages
-
     recording = _prepare(request, result)
     recording.begin("source")
 
@@ -55,8 +66,6 @@ def _prepare(request: Dict[str, Any], result: int) -> recorder.Recorder:
 
 
 def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
-    from . import adapter, errors, ir_text, load, values
-
     try:
         loaded, missing = module()
         for name in missing:
@@ -87,8 +96,6 @@ def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
 def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
     import triton
 
-    from . import adapter, ir_record, ir_replay, ir_text, load, places, stages
-
     task = request["ir"]
     if task is not None and task["kind"] != "record":
         ir_replay.run(request, recording)
@@ -115,8 +122,6 @@ def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
 
 
 def _compile_text(request: Dict[str, Any], recording: recorder.Recorder) -> None:
-    from . import ir_pipeline, ir_text, stages
-
     recording.begin("source")
     if ir_text.ENDINGS[Path(request["path"]).suffix] == "mlir":
         recording.emit("note", text=ir_pipeline.run(request, recording))
@@ -144,8 +149,6 @@ def _done(
     entry: Optional[str] = None,
 ) -> None:
     """Report the end. ``attribute``: the compile's metadata by name."""
-    from . import resources
-
     metadata = {name: attribute(name) for name in _METADATA}
     metadata["warp_size"] = metadata["warp_size"] or request["target"]["warp_size"]
     recording.emit(

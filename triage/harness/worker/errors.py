@@ -8,6 +8,8 @@ import linecache
 import traceback
 from typing import Any, Dict, Iterator, List, Optional, Set
 
+from .load import is_jitted
+
 MAX_TEXT = 8 * 1024
 """Maximal characters of one message: ptxas errors quote whole kernels, which the log has as well."""
 MAX_CHAIN = 12
@@ -86,8 +88,6 @@ def _kernel_location(error: BaseException) -> Dict[str, Any]:
 
 def _owner(source: str) -> Any:
     """The JITFunction with that source: the error has only the text, so search all live objects."""
-    from .load import is_jitted
-
     for candidate in gc.get_objects():
         if is_jitted(candidate) and getattr(candidate, "src", None) == source:
             return candidate

@@ -14,21 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, List
 
-# Everything that a child needs is imported here, once: resources as well.
-from . import (  # noqa: F401
-    adapter,
-    child,
-    errors,
-    ir_pipeline,
-    ir_record,
-    ir_replay,
-    ir_text,
-    load,
-    process,
-    resources,
-    stages,
-    wire,
-)
+from . import adapter, child, errors, load, process, stages, wire
 from .loop import ForkServer
 
 
