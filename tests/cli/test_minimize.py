@@ -153,7 +153,7 @@ def test_a_budget_ends_it_and_the_same_command_goes_on(minimize: Minimize) -> No
     first = minimize("--budget", "20", "--json")
     assert (first.code, first.document["ended"]) == (0, "budget")
     second = minimize("--json")
-    assert "going on from" in second.err
+    assert "continuing from" in second.err
     assert (second.code, second.document["ended"]) == (0, "complete")
     assert second.document["after"]["tokens"] < first.document["after"]["tokens"] < first.document["before"]["tokens"]
 

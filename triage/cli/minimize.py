@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from triage.cases.locate import locate
-from triage.cli.options import case_options, compile_options, limits
+from triage.cli.options import DIRECTORY, case_options, compile_options, limits
 from triage.minimize.launch_script import FILE
 from triage.minimize.result import MOST_COMPILES, MOST_SECONDS, MinimizeOptions, MinimizeResult
 from triage.minimize.run import minimize
@@ -24,13 +24,19 @@ from triage.publish.visible import visible
 from triage.publish.words import exit_codes
 
 _MOST_FINDINGS = 5
+_CONFIRMED = {
+    True: "the case on disk fails with the same signature",
+    False: "THE CASE ON DISK FAILS DIFFERENTLY",
+}
 
 
 @click.command("minimize")
 @click.argument("case", metavar="CASE")
 @case_options
 @compile_options
-@click.option("--repeat", type=click.IntRange(min=1), metavar="N", help="Compiles a candidate. [found out: 1 if sure]")
+@click.option(
+    "--repeat", type=click.IntRange(min=1), metavar="N", help="Compiles per candidate. [1 if the original always fails]"
+)
 @click.option(
     "--budget",
     metavar="N|SECONDSs",
@@ -40,15 +46,15 @@ _MOST_FINDINGS = 5
 @click.option(
     "--launch",
     is_flag=True,
-    help="Write reproducer_launch.py too, and run it here. A CASE that compiles is launched, if there is a GPU for it.",
+    help="Also write reproducer_launch.py and run it. A CASE that compiles is launched, if there is a GPU for it.",
 )
-@click.option("--no-ir", is_flag=True, help="Leave out the failing pass and the module before it.")
+@click.option("--no-ir", is_flag=True, help="Do not reduce the input of the failing pass.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as a document on standard output.")
-@click.option("-o", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Where it goes. [./KERNEL-min]")
+@click.option("-o", "folder", type=DIRECTORY, metavar="DIR", help="Output folder. [./KERNEL-min]")
 def command(case: str, as_json: bool, folder: Path | None, **chosen: Any) -> int:
     """Shrink CASE while it fails the same way, and write a reproducer.
 
-    Ctrl-C ends it and keeps the best so far; the same command goes on from there.
+    Ctrl-C ends the search and keeps the best result so far; the same command continues from there.
     """
     located = locate(case, chosen)
     compiles, seconds = _budget(chosen["budget"])
@@ -112,34 +118,28 @@ def _print(result: MinimizeResult) -> None:
         result.case.path.read_text(encoding="utf-8").strip("\n"),
         "",
         f"{result.folder}: kernel.py, case.json, {result.script.name}",
-        _checked(result),
+        f"{_CONFIRMED[result.confirmed]}; {_runs(result.script.name, result.reproduced)} (1: the failure occurs)",
         *_launched(result),
         *_ir(result),
     ]
     if result.ended != "complete":
-        lines.append(
-            f"ended before nothing more could be taken out ({result.ended}); the same command goes on from here"
-        )
+        lines.append(f"incomplete ({result.ended}): more may be removable; the same command continues from here")
     if result.anonymous is False:
-        lines.append("not anonymous: renamed, it does not fail the same way")
+        lines.append("not anonymous: with other names it does not fail the same way")
     if result.findings:
-        lines.append(f"other failures met on the way ({len(result.findings)}), none of them taken for this one:")
+        lines.append(f"other failures seen and not accepted ({len(result.findings)}):")
         lines += [f"  {finding.headline}" for finding in result.findings[:_MOST_FINDINGS]]
     click.echo("\n".join(visible(part) for line in lines for part in line.split("\n")))
 
 
-def _checked(result: MinimizeResult) -> str:
-    case = "the case on disk fails with the same signature" if result.confirmed else "THE CASE ON DISK FAILS OTHERWISE"
-    codes = exit_codes(result.reproduced)
-    script = f"{result.script.name} ended with {codes} in two fresh processes (1: the failure is there)"
-    return f"{case}; {script}"
+def _runs(script: str, codes: tuple[int, int]) -> str:
+    return f"{script} ended with {exit_codes(codes)} in two fresh processes"
 
 
 def _launched(result: MinimizeResult) -> list[str]:
     if result.launched is None:
         return [result.not_launched] if result.not_launched else []
-    codes = exit_codes(result.launched)
-    return [f"{FILE} ended with {codes} in two fresh processes on this machine's GPU (1: the failure is there)"]
+    return [f"{_runs(FILE, result.launched)} on this machine's GPU (1: the failure occurs)"]
 
 
 def _ir(result: MinimizeResult) -> list[str]:
@@ -147,10 +147,9 @@ def _ir(result: MinimizeResult) -> list[str]:
         return [f"no IR: {result.no_ir}"]
     reduced, folder = result.ir, result.ir.file.parent.name
     where = f"pass {reduced.pass_name or reduced.adder}" if reduced.adder else f"stage {reduced.stage}"
-    codes = exit_codes(reduced.reproduced)
     size = f"{reduced.before.operations} -> {reduced.after.operations} operations, {reduced.after.bytes} bytes"
-    ended = "" if reduced.ended == "complete" else f"; ended before nothing more could be taken out ({reduced.ended})"
+    ended = "" if reduced.ended == "complete" else f"; incomplete ({reduced.ended})"
     return [
-        f"{folder}/{reduced.file.name}: what {where} was given, {size}{ended}",
-        f"{folder}/{reduced.script.name} ended with {codes} in two fresh processes; {reduced.command}",
+        f"{folder}/{reduced.file.name}: input of {where}, {size}{ended}",
+        f"{_runs(f'{folder}/{reduced.script.name}', reduced.reproduced)}; {reduced.command}",
     ]

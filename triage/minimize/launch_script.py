@@ -20,7 +20,7 @@ from triage.minimize.source.specimen import Specimen, inputs_for
 from triage.model import launch_plan as plan
 from triage.model.argument_types import ELEMENT_BYTES, Form, argument_type
 from triage.model.case import Case
-from triage.model.launch_plan import BadInputs, LaunchPlan, Tensor
+from triage.model.launch_plan import BadInputs, Tensor
 from triage.model.outcome import Outcome, Stage
 
 FILE = "reproducer_launch.py"
@@ -66,19 +66,15 @@ def arguments(case: Case, *inputs: Mapping[str, Any]) -> LaunchArguments:
     for candidate in inputs:
         with suppress(BadInputs):
             if fitting := inputs_for(case.signature, candidate):
-                return _planned(plan.resolve(fitting, case.signature, case.constexprs, case.divisibility()))
+                resolved = plan.resolve(fitting, case.signature, case.constexprs, case.divisibility())
+                tensors = {
+                    tensor.name: (tensor.element, list(_stored(tensor)), tensor.fill, tensor.low, tensor.high)
+                    for tensor in resolved.tensors
+                }
+                return LaunchArguments({**tensors, **resolved.scalars}, resolved.grid)
     divisors = case.divisibility()
-    return LaunchArguments(
-        {name: _default(name, str(text), divisors) for name, text in case.signature.items()}, (1, 1, 1)
-    )
-
-
-def _planned(resolved: LaunchPlan) -> LaunchArguments:
-    tensors = {
-        tensor.name: (tensor.element, list(_stored(tensor)), tensor.fill, tensor.low, tensor.high)
-        for tensor in resolved.tensors
-    }
-    return LaunchArguments({**tensors, **resolved.scalars}, resolved.grid)
+    default = {name: _default(name, str(text), divisors) for name, text in case.signature.items()}
+    return LaunchArguments(default, (1, 1, 1))
 
 
 def _stored(tensor: Tensor) -> tuple[int, ...]:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, Protocol, TypeVar
 
+from triage.model.errors import EnvironmentFault
+
 C = TypeVar("C")
 P = TypeVar("P")
 Size = tuple[int, ...]
@@ -34,6 +36,23 @@ class Verdict(str, Enum):
 
 class BudgetUsed(Exception):
     """No more runs or no more time; the best so far is the result."""
+
+
+STOPPED = "stopped"
+"""How :func:`search` answers where triage could not tell any more."""
+
+
+def search(reduce: Callable[[], None]) -> str:
+    """Run a reduction; how it ended: ``complete``, ``budget``, ``interrupted``, or ``stopped`` with the reason."""
+    try:
+        reduce()
+    except BudgetUsed:
+        return "budget"
+    except KeyboardInterrupt:
+        return "interrupted"
+    except EnvironmentFault as error:
+        return f"{STOPPED}: {error}"
+    return "complete"
 
 
 @dataclass(frozen=True, slots=True)

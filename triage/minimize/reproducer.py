@@ -131,10 +131,15 @@ def _tolerant(text: str) -> str:
     return "".join([*parts, re.escape(text[end:])])
 
 
-def reproducer(specimen: Specimen, failure: OriginalFailure, triton: str, headline: str) -> str:
+def reproducer(specimen: Specimen, failure: OriginalFailure, triton: str) -> str:
     """The text of ``reproducer.py``, which compiles and needs no GPU."""
     shown = expected(failure.diagnosis, failure.outcome)
-    settings = {**shown.settings(), "LIMIT": shown.limit, "PATIENCE_S": patience_s(failure.outcome)}
+    settings = {
+        "HEADLINE": failure.diagnosis.headline,
+        **shown.settings(),
+        "LIMIT": shown.limit,
+        "PATIENCE_S": patience_s(failure.outcome),
+    }
     parts = {
         "@NEEDS@": f"no GPU and nothing but Triton: pip install triton=={triton}",
         "@DOES@": "compiles",
@@ -143,7 +148,7 @@ def reproducer(specimen: Specimen, failure: OriginalFailure, triton: str, headli
         "@ACTIVE@": 'if hasattr(_driver, "set_active"):\n    _driver.set_active(_Driver(_TARGET))',
         "@LAST@": "compile",
     }
-    return script(specimen, {"HEADLINE": headline, **settings}, parts, f"_compile({specimen.case.name})")
+    return script(specimen, settings, parts, f"_compile({specimen.case.name})")
 
 
 def script(specimen: Specimen, settings: dict[str, Any], parts: dict[str, str], *last: str) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from triage.harness.limits import Limits
 from triage.minimize.ir.run import ReducedIR
+from triage.minimize.problem import STOPPED
 from triage.minimize.source.specimen import Specimen, body_lines, tokens
 from triage.model.case import Case
 from triage.model.document import Doc, Documented
@@ -17,8 +18,6 @@ MOST_COMPILES, MOST_SECONDS = 4000, 1200.0
 SCHEMA = "triton-triage/minimized/1"
 DOCUMENT = "minimized.json"
 """The result's file in its own folder."""
-STOPPED = "stopped"
-"""How ``ended`` begins where triage could not tell any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from triage.minimize.ir.run import SECONDS as IR_SECONDS
 from triage.minimize.ir.run import ReducedIR, reduce_ir
 from triage.minimize.launcher import Launcher
 from triage.minimize.oracle import CountingRunner, Oracle
-from triage.minimize.problem import BudgetUsed, ReductionProblem, RunBudget, Verdict
-from triage.minimize.result import DOCUMENT, STOPPED, MinimizeOptions, MinimizeResult, OtherFailure, SourceSize
+from triage.minimize.problem import STOPPED, ReductionProblem, RunBudget, Verdict, search
+from triage.minimize.result import DOCUMENT, MinimizeOptions, MinimizeResult, OtherFailure, SourceSize
 from triage.minimize.result_folder import Earlier, ResultFolder, write
 from triage.minimize.source.compiling import Compiler
 from triage.minimize.source.reduce import anonymize, reduce
@@ -112,7 +112,7 @@ class _Reduction:
             step=lambda name, best: self._report(name, best, before),
         )
         self.folder.save(start)
-        ended = self._search(problem)
+        ended = search(lambda: reduce(problem))
         anonymous = None
         if options.anonymize and not ended.startswith(STOPPED):
             # Whatever ended the search, the result must not contain the original's names.
@@ -154,7 +154,7 @@ class _Reduction:
             if oracle.ask([best])[0] is Verdict.SAME:
                 oracle.remember(earlier.verdicts)
                 tried = len(earlier.verdicts)
-                self.progress.note(f"going on from {self.folder.folder}, where {tried} candidates were tried")
+                self.progress.note(f"continuing from {self.folder.folder}, where {tried} candidates were tried")
                 return best
         alone = replace(original, in_package=False)
         inlined = replace(alone, text=with_imports_inlined(original.text, original.case.path))
@@ -163,8 +163,8 @@ class _Reduction:
             if oracle.ask([start])[0] is Verdict.SAME:
                 return start
         raise EnvironmentFault(
-            f"{original.case.path}: fails otherwise in a file of its own; what it imports from beside it cannot be "
-            "written out in its place"
+            f"{original.case.path}: fails differently as a single file; what it imports from its folder cannot "
+            "be inlined"
         )
 
     def _report(self, name: str, best: Specimen, before: SourceSize) -> None:
@@ -174,18 +174,6 @@ class _Reduction:
             f"{name}: {size.tokens} of {before.tokens} tokens ({share} %), {size.lines} lines, "
             f"{self.compiler.runner.runs} compiles"
         )
-
-    def _search(self, problem: ReductionProblem[Specimen]) -> str:
-        """Reduce; how that ended."""
-        try:
-            reduce(problem)
-        except BudgetUsed:
-            return "budget"
-        except KeyboardInterrupt:
-            return "interrupted"
-        except EnvironmentFault as error:
-            return f"{STOPPED}: {error}"
-        return "complete"
 
     def _settled(self, problem: ReductionProblem[Specimen], failure: OriginalFailure, repeat: int) -> _Settled:
         """Write the best and compile it once more, observed, with the original's whole time; where it is slow rather
@@ -219,7 +207,7 @@ class _Reduction:
         if launch_script.needed(failure.outcome):
             return self.folder.folder / launch_script.FILE, launched or (125, 125), launched, not_launched
         script = self.folder.folder / "reproducer.py"
-        text = reproducer.reproducer(settled.best, failure, toolchain.triton, failure.diagnosis.headline)
+        text = reproducer.reproducer(settled.best, failure, toolchain.triton)
         write(script, text)
         return script, reproducer.run_twice(script, toolchain, settled.limits.timeout_s), launched, not_launched
 
@@ -245,7 +233,7 @@ class _Reduction:
     def _reduce_ir(self, settled: _Settled, repeat: int, ended: str) -> tuple[ReducedIR | None, str | None]:
         """The input of the failing pass, or why there is none."""
         if not settled.confirmed:
-            return None, "the case on disk fails otherwise"
+            return None, "the case on disk fails differently"
         if not self.options.ir:
             return None, "it was not asked for"
         if launch_script.needed(settled.failure.outcome):

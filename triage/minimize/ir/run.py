@@ -20,11 +20,10 @@ from triage.minimize.ir.edits import TextProblem
 from triage.minimize.ir.failure_point import FailurePoint, NoIR, find
 from triage.minimize.ir.mlir import reduce as mlir
 from triage.minimize.ir.replays import Replays
-from triage.minimize.problem import BudgetUsed, ReductionProblem, RunBudget, Size
+from triage.minimize.problem import ReductionProblem, RunBudget, Size, search
 from triage.minimize.result_folder import write
 from triage.model.diagnosis import Kind
 from triage.model.document import Doc, Documented
-from triage.model.errors import EnvironmentFault
 
 SECONDS = 60.0
 """Time limit of the search alone."""
@@ -114,15 +113,7 @@ def reduce_ir(replays: Replays, folder: Path, step: Callable[[str], None], secon
         improved=lambda text: write(file, text),
         step=report,
     )
-    ended = "complete"
-    try:
-        format_.reduce(problem, lambda text: _described(bounded, text))
-    except BudgetUsed:
-        ended = "budget"
-    except KeyboardInterrupt:
-        ended = "interrupted"
-    except EnvironmentFault as error:
-        ended = f"stopped: {error}"
+    ended = search(lambda: format_.reduce(problem, lambda text: _described(bounded, text)))
     text = problem.best
     write(file, text)
     step("IR: running its script twice")
