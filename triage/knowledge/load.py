@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -108,12 +108,14 @@ class _File:
             rule=" ".join(data["rule"].split()),
             symptoms=self._symptoms(data.get("match")),
             evidence=data["evidence"],
-            fixed_in=self._fixed_in(data.get("fixed_in")),
+            fixed_in=self._optional(
+                data, "fixed_in", re.compile(r"\d+\.\d+\.\d+").fullmatch, "a release such as '3.3.0'"
+            ),
             upstream=self._texts(data, "upstream"),
             reproducers=reproducers,
             helps=self._advice(data, "helps"),
             does_not_help=self._advice(data, "does_not_help"),
-            rewrites=self._rewrites(data),
+            rewrites=self._names(data, "rewrites", CATALOGUE, "a recipe"),
         )
 
     def _error(self, field: str, problem: str) -> InputError:
@@ -136,11 +138,11 @@ class _File:
                 field = line.partition("=")[0].strip()
                 raise InputError(f"{self._path}:{number}: {field}: still says {PLACEHOLDER}; write the text")
 
-    def _rewrites(self, data: Mapping[str, Any]) -> tuple[str, ...]:
-        names = self._texts(data, "rewrites")
+    def _names(self, data: Mapping[str, Any], field: str, known: Iterable[str], noun: str) -> tuple[str, ...]:
+        names = self._texts(data, field.rpartition(".")[2])
         for name in names:
-            if name not in CATALOGUE:
-                raise self._error("rewrites", f"{name!r} is not a recipe; known are {', '.join(sorted(CATALOGUE))}")
+            if name not in known:
+                raise self._error(field, f"{name!r} is not {noun}; known are {', '.join(sorted(known))}")
         return names
 
     def _symptoms(self, data: Any) -> Symptoms:
@@ -150,29 +152,23 @@ class _File:
         specific = ("function", "file", "message", "pass", "exception")
         if not any(name in data for name in specific) and "kind" not in data:
             raise self._error("match", f"would match everything; give one of kind, {', '.join(specific)}")
-        kinds = self._texts(data, "kind")
-        for kind in kinds:
-            if kind not in {known.value for known in Kind}:
-                raise self._error("match.kind", f"{kind!r} is not a kind of failure")
         texts = {
             name: self._texts(data, name) for name in ("function", "file", "message", "stage", "exception", "targets")
         }
         return Symptoms(
             **texts,
-            kind=kinds,
+            kind=self._names(data, "match.kind", [kind.value for kind in Kind], "a kind of failure"),
             pass_name=self._texts(data, "pass"),
-            triton=self._range(data.get("triton")),
+            triton=self._optional(data, "match.triton", is_range, "a range such as '>=3.0,<3.3'"),
             options=self._options(data.get("options", {})),
         )
 
-    def _fixed_in(self, value: Any) -> str | None:
-        if value is not None and not (isinstance(value, str) and re.fullmatch(r"\d+\.\d+\.\d+", value)):
-            raise self._error("fixed_in", f"must be a release such as '3.3.0', not {value!r}")
-        return value
-
-    def _range(self, value: Any) -> str | None:
-        if value is not None and not (isinstance(value, str) and is_range(value)):
-            raise self._error("match.triton", f"must be a range such as '>=3.0,<3.3', not {value!r}")
+    def _optional(
+        self, data: Mapping[str, Any], field: str, is_valid: Callable[[str], object], expected: str
+    ) -> str | None:
+        value: str | None = data.get(field.rpartition(".")[2])
+        if value is not None and not (isinstance(value, str) and is_valid(value)):
+            raise self._error(field, f"must be {expected}, not {value!r}")
         return value
 
     def _options(self, value: Any) -> Mapping[str, Any]:

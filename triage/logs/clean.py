@@ -123,16 +123,13 @@ class Cleaner:
         return strip_markdown(line) if line[:1] in ("|", "`") else line
 
     def _without_marker(self, line: str) -> str:
-        """Remove pytest's ``E   ``.
-
-        The first line of a block shows how far pytest has indented it; further indentation is the text's own.
-        """
+        """Remove pytest's ``E   `` with the indentation of the block's first line; more indentation is the text's."""
         match = _PYTEST_FAILURE.match(line) if line.startswith("E") else None
         self.stripped_marker = match is not None or line.rstrip() == "E"
+        if not self.stripped_marker:
+            self._width = 0
+            return line
         if match is None:
-            if not self.stripped_marker:
-                self._width = 0
-                return line
             return ""
         self._width = min(self._width or match.end(), match.end())
         return line[self._width :]

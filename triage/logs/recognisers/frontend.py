@@ -50,19 +50,17 @@ _STATED = re.compile(
     r"(?P<name>CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)"
     r"(?:: at (?P<line>\d{1,7}):(?P<column>\d{1,7}):(?P<rest>.{0,4000})|: (?P<text>\S.{0,4000})|:?\s{0,8}$)"
 )
-_REPR = re.compile(r"^(?P<type>[A-Z]\w{2,80})\((?P<quote>[\"'])(?P<text>.{0,3900})(?P=quote),?\)$")
-_EMPTY_REPR = re.compile(r"^(?P<type>[A-Z]\w{2,80})\(\)$")
+_REPR = re.compile(r"^(?P<type>[A-Z]\w{2,80})\((?:(?P<quote>[\"'])(?P<text>.{0,3900})(?P=quote),?)?\)$")
 #: A cause written over several lines is cut here.
 _MAX_CAUSE_LINES = 12
 
 
 def unrepr(exception: str) -> str:
     """``ValueError('x')`` -> ``ValueError: x``; any other text unchanged."""
-    if match := _REPR.match(exception):
-        return f"{match['type']}: {match['text']}"
-    if match := _EMPTY_REPR.match(exception):
-        return match["type"]
-    return exception
+    match = _REPR.match(exception)
+    if match is None:
+        return exception
+    return match["type"] if match["text"] is None else f"{match['type']}: {match['text']}"
 
 
 def _ends_block(line: str) -> bool:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from triage.logs.diagnostic_lines import SYMPTOMS, TAILS, DiagnosticLine, is_caret, parse
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_frontends
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Kind, SourceLocation
+from triage.model.diagnosis import Kind
 
 # Other tools write `file:1:2: error: text`: mypy (`text  [code]`), and compilers of languages without kernels.
 _OF_LINTER = re.compile(r"  \[[a-z][a-z-]{1,40}\]$")
@@ -25,16 +25,8 @@ _NOT_A_KERNEL = re.compile(
 _CALL = "called from"
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """What follows a diagnostic: the line of source that it shows, and its notes."""
-
-    excerpt: str | None
-    notes: tuple[DiagnosticLine, ...]
-    lines: tuple[str, ...]
-
-
-def _block(after: Sequence[str]) -> _Block:
+def _block(after: Sequence[str]) -> tuple[str | None, list[DiagnosticLine], list[str]]:
+    """What follows a diagnostic: the line of source that it shows, its notes, and all these lines."""
     excerpt: str | None = None
     notes: list[DiagnosticLine] = []
     lines: list[str] = []
@@ -52,7 +44,7 @@ def _block(after: Sequence[str]) -> _Block:
         notes.append(note)
         lines.append(after[index])
         index += 1
-    return _Block(excerpt, tuple(notes), tuple(lines))
+    return excerpt, notes, lines
 
 
 def _specificity(error: str) -> Specificity:
@@ -75,21 +67,20 @@ def _read(window: Window) -> Finding | None:
     if not error.locations and is_frontends(error.text):
         # The text of a front-end's exception, quoted behind `error:`.
         return finding(window, Kind.FRONTEND_ERROR, error.text, error.text, stage="source")
-    block = _block(window.after)
-    calls = tuple(location for note in block.notes if note.text.startswith(_CALL) for location in note.locations)
+    excerpt, notes, lines = _block(window.after)
+    calls = tuple(location for note in notes if note.text.startswith(_CALL) for location in note.locations)
     locations = error.locations + calls
-    if locations and block.excerpt:
-        first = locations[0]
-        locations = (SourceLocation(first.file, first.line, first.column, block.excerpt), *locations[1:])
+    if locations and excerpt:
+        locations = (replace(locations[0], text=excerpt), *locations[1:])
     return finding(
         window,
         Kind.MLIR_DIAGNOSTIC,
         error.text,
-        "\n".join([window.line.strip(), *block.lines]),
+        "\n".join([window.line.strip(), *lines]),
         _specificity(error.text),
         locations=locations,
-        notes=[note.text for note in block.notes if not note.text.startswith(_CALL)],
-        extent=len(block.lines),
+        notes=[note.text for note in notes if not note.text.startswith(_CALL)],
+        extent=len(lines),
     )
 
 
