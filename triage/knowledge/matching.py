@@ -52,17 +52,12 @@ def _confidence(symptoms: Symptoms, diagnosis: Diagnosis, case: Case | None, tri
         if actual is None or not any(text in actual if is_substring else text == actual for text in expected):
             return 0.0
         weight += _WEIGHT[name]
-    confidence = min(weight, 1.0)
     # A kind alone does not identify a bug: without a case that confirms the conditions, such an entry is a guess.
     is_specific = any(expected for name, (expected, _, _) in fields.items() if name not in ("kind", "stage"))
-    for condition in _conditions(symptoms, case, triton):
-        if condition is False:
-            return 0.0
-        if condition is None and not is_specific:
-            return 0.0
-        if condition is None:
-            confidence *= _CONDITION_UNKNOWN
-    return confidence
+    conditions = _conditions(symptoms, case, triton)
+    if False in conditions or (None in conditions and not is_specific):
+        return 0.0
+    return min(weight, 1.0) * _CONDITION_UNKNOWN ** conditions.count(None)
 
 
 def _conditions(symptoms: Symptoms, case: Case | None, triton: str | None) -> list[bool | None]:

@@ -17,6 +17,7 @@ from triage.model.diagnosis import Diagnosis
 from triage.model.document import Doc, Documented, encode_fields
 from triage.model.errors import InputError
 from triage.model.outcome import Outcome, Status
+from triage.model.releases import sort_key
 
 SCHEMA = "triton-triage/observed/1"
 FILE = "observed.json"
@@ -112,7 +113,7 @@ def read(folder: Path) -> dict[str, dict[str, Observation]]:
 def write(folder: Path, tables: Mapping[str, Table]) -> None:
     """Record tables, with the releases in order."""
     observed = {
-        variant: {release: table[release].to_json() for release in sorted(table, key=_release_key)}
+        variant: {release: table[release].to_json() for release in sorted(table, key=sort_key)}
         for variant, table in sorted(tables.items())
     }
     text = json.dumps({"schema": SCHEMA, "observed": observed}, indent=1)
@@ -123,10 +124,6 @@ def compare(reproducer: str, variant: str, recorded: Table, observed: Table) -> 
     """The releases, of those that were run, on which the two tables differ."""
     return [
         Deviation(reproducer, release, variant, recorded.get(release), observation)
-        for release, observation in sorted(observed.items(), key=lambda item: _release_key(item[0]))
+        for release, observation in sorted(observed.items(), key=lambda item: sort_key(item[0]))
         if recorded.get(release) != observation
     ]
-
-
-def _release_key(release: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", release))

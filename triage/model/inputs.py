@@ -56,7 +56,7 @@ def check(
             raise bad(f"inputs.arguments.{name}", problem)
     for name, type_ in signature.items():
         _check_argument(name, type_, arguments.get(name, sizes.get(name)), bad)
-    _check_grid(inputs.get("grid"), bad)
+    _check_sizes(inputs.get("grid"), 3, "inputs.grid", bad)
     _check_outputs(inputs.get("outputs", []), signature, bad)
     tolerance = inputs.get("tolerance")
     if tolerance is not None and not (_is_number(tolerance) and tolerance >= 0):
@@ -116,10 +116,7 @@ def _is_integer(value: Any, type_: ArgumentType) -> bool:
 def _check_tensor(value: Any, type_: ArgumentType, field: str, bad: Any) -> None:
     _known(_object(value, field, bad), _TENSOR_FIELDS, field, bad)
     shape = value.get("shape")
-    if not isinstance(shape, list) or not 1 <= len(shape) <= _MOST_DIMENSIONS:
-        raise bad(f"{field}.shape", f"expected a list of 1 to {_MOST_DIMENSIONS} sizes, found {shape!r}")
-    for extent in shape:
-        _check_integer(extent, f"{field}.shape", bad)
+    _check_sizes(shape, _MOST_DIMENSIONS, f"{field}.shape", bad)
     transposed = value.get("transposed", False)
     if not isinstance(transposed, bool):
         raise bad(f"{field}.transposed", f"expected true or false, found {transposed!r}")
@@ -139,12 +136,12 @@ def _check_tensor(value: Any, type_: ArgumentType, field: str, bad: Any) -> None
             raise bad(f"{field}.{bound}", f"expected a number, found {value[bound]!r}")
 
 
-def _check_grid(value: Any, bad: Any) -> None:
-    if not isinstance(value, list) or not 1 <= len(value) <= 3:
+def _check_sizes(value: Any, most: int, field: str, bad: Any) -> None:
+    if not isinstance(value, list) or not 1 <= len(value) <= most:
         shown = "nothing" if value is None else repr(value)
-        raise bad("inputs.grid", f"expected a list of 1 to 3 sizes such as ['cdiv(M, BLOCK_M)'], found {shown}")
+        raise bad(field, f"expected a list of 1 to {most} sizes such as ['cdiv(M, BLOCK_M)'], found {shown}")
     for extent in value:
-        _check_integer(extent, "inputs.grid", bad)
+        _check_integer(extent, field, bad)
 
 
 def _check_outputs(value: Any, signature: Mapping[str, Any], bad: Any) -> None:
