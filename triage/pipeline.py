@@ -194,8 +194,8 @@ class Session:
         if fixed and not any(in_range(version, f">={fixed}") for version in installed):
             self._progress.note(f"known to be fixed in Triton {fixed}: making an environment to see")
             try:
-                made = self._toolchains.managed(fixed)
-                installed[made.triton] = made
+                environment = self._toolchains.managed(fixed)
+                installed[environment.triton] = environment
             except TriageError as error:
                 self._progress.note(str(error))
         newer = [other for other in installed.values() if sort_key(other.triton) > sort_key(toolchain.triton)]

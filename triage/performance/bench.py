@@ -144,8 +144,8 @@ class Bench:
         path = folder / "request.json"
         path.write_text(json.dumps(_message(request, resolved, process.token, folder, reference, not self._reference)))
         self._process = process
-        reading = [_pipe(), _pipe()]
-        for (read, _), sink in zip(reading, (process.log, process.results), strict=True):
+        pipes = [(*_pipe(), sink) for sink in (process.log, process.results)]
+        for read, _, sink in pipes:
             self._selector.register(read, selectors.EVENT_READ, self._reader(read, sink))
         message = {
             "op": "start",
@@ -155,14 +155,14 @@ class Bench:
             # The driver maps a terabyte of addresses for itself: resident memory is watched instead.
             "memory_bytes": 0,
         }
-        if not nanny.ask(message, [write for _, write in reading]):
+        if not nanny.ask(message, [write for _, write, _ in pipes]):
             process.ended, process.fault = True, "the process above it is gone"
-        for _, write in reading:
+        for _, write, _ in pipes:
             os.close(write)
         try:
             self._wait(process, nanny)
         finally:
-            for (read, _), sink in zip(reading, (process.log, process.results), strict=True):
+            for read, _, sink in pipes:
                 read_available(read, sink.write)
                 with suppress(KeyError, ValueError):
                     self._selector.unregister(read)
