@@ -7,7 +7,7 @@ and ends the reduction with the best so far.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeVar
 
 from triage.harness.request import Attempt, Request
@@ -71,31 +71,26 @@ def undecided(attempt: Attempt) -> Verdict | None:
     return Verdict.UNKNOWN if attempt.result.killed_from_outside else None
 
 
+@dataclass(eq=False)
 class Oracle(Generic[C]):
     """Judges candidates, each once. A candidate is the same when every trial says so, in any of ``repeat`` runs each.
 
     ``key`` identifies candidates, ``record`` is called with each verdict, ``discard`` with each candidate that was run.
     """
 
-    def __init__(
-        self,
-        runner: CountingRunner,
-        trials: Sequence[Trial[C]],
-        key: Callable[[C], str],
-        repeat: int = 1,
-        record: Callable[[str, Verdict], None] = lambda key, verdict: None,
-        discard: Callable[[C], None] = lambda candidate: None,
-    ) -> None:
-        self._runner = runner
-        self._trials = trials
-        self._key = key
-        self._repeat = repeat
-        self._record = record
-        self._discard = discard
-        self._known: dict[str, Verdict] = {}
-        self._unknown = 0
-        self._control: C | None = None
-        self._checked = runner.runs
+    runner: CountingRunner
+    trials: Sequence[Trial[C]]
+    key: Callable[[C], str]
+    repeat: int = 1
+    record: Callable[[str, Verdict], None] = lambda key, verdict: None
+    discard: Callable[[C], None] = lambda candidate: None
+    _known: dict[str, Verdict] = field(init=False, default_factory=dict)
+    _unknown: int = field(init=False, default=0)
+    _control: C | None = field(init=False, default=None)
+    _checked: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._checked = self.runner.runs
 
     def remember(self, verdicts: dict[str, Verdict]) -> None:
         """Add verdicts of an earlier reduction."""
@@ -109,10 +104,10 @@ class Oracle(Generic[C]):
     ) -> list[Verdict]:
         """A verdict for each candidate; None is invalid. ``alike`` is called with each candidate that fails as the
         original does, as soon as that is known. Raises BudgetUsed, and EnvironmentFault when the oracle is broken."""
-        if budget.used(self._runner.runs):
+        if budget.used(self.runner.runs):
             raise BudgetUsed
         self._check()
-        keyed = [(self._key(candidate), candidate) for candidate in candidates if candidate is not None]
+        keyed = [(self.key(candidate), candidate) for candidate in candidates if candidate is not None]
         waiting = {key: candidate for key, candidate in keyed if key not in self._known}
         for _ in range(2):  # What could not be told is tried once more.
             waiting = self._judge_all(waiting, alike, budget)
@@ -126,29 +121,29 @@ class Oracle(Generic[C]):
 
     def _check(self) -> None:
         """Raises EnvironmentFault when a candidate that failed alike no longer does."""
-        if self._control is None or self._runner.runs - self._checked < _CHECK_EVERY:
+        if self._control is None or self.runner.runs - self._checked < _CHECK_EVERY:
             return
-        self._checked, trial = self._runner.runs, self._trials[-1]
-        attempts = (self._runner.one(trial.request(self._control)) for _ in range(2 * self._repeat))
+        self._checked, trial = self.runner.runs, self.trials[-1]
+        attempts = (self.runner.one(trial.request(self._control)) for _ in range(2 * self.repeat))
         alike = any(trial.verdict(attempt) is Verdict.SAME for attempt in attempts)
-        self._discard(self._control)
+        self.discard(self._control)
         if not alike:
             raise EnvironmentFault("the best so far no longer fails as it did; something outside has changed")
 
     def _judge_all(self, waiting: dict[str, C], alike: Callable[[C], None], budget: RunBudget) -> dict[str, C]:
         """Run them; returns those that are still undecided."""
         verdicts, left = dict[str, Verdict](), waiting
-        for number, trial in enumerate(self._trials):
-            last = number == len(self._trials) - 1
+        for number, trial in enumerate(self.trials):
+            last = number == len(self.trials) - 1
             seen = self._run(trial, left, alike if last else lambda candidate: None, budget)
             left = {key: waiting[key] for key, verdict in seen.items() if verdict is Verdict.SAME}
             verdicts |= {key: verdict for key, verdict in seen.items() if last or key not in left}
         for key, candidate in waiting.items():
-            self._discard(candidate)
+            self.discard(candidate)
             if key in verdicts:
                 self._known[key] = verdicts[key]
-                self._record(key, verdicts[key])
-        if waiting and budget.used(self._runner.runs):
+                self.record(key, verdicts[key])
+        if waiting and budget.used(self.runner.runs):
             raise BudgetUsed
         return {key: candidate for key, candidate in waiting.items() if key not in verdicts}
 
@@ -160,13 +155,13 @@ class Oracle(Generic[C]):
 
         def requests() -> Iterator[Request]:
             for key, candidate in waiting.items():
-                for _ in range(self._repeat):
-                    if budget.used(self._runner.runs):
+                for _ in range(self.repeat):
+                    if budget.used(self.runner.runs):
                         return
                     if Verdict.SAME not in votes[key]:
                         yield replace(trial.request(candidate), tag=key)
 
-        for attempt in self._runner.run(requests()):
+        for attempt in self.runner.run(requests()):
             key: str = attempt.request.tag
             verdict = trial.verdict(attempt)
             if verdict is Verdict.SAME and Verdict.SAME not in votes[key]:
@@ -177,6 +172,6 @@ class Oracle(Generic[C]):
         for key, cast in votes.items():
             if Verdict.SAME in cast:
                 decided[key] = Verdict.SAME
-            elif len(cast) >= self._repeat and Verdict.UNKNOWN not in cast:
+            elif len(cast) >= self.repeat and Verdict.UNKNOWN not in cast:
                 decided[key] = cast[-1]
         return decided

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
 from typing import Generic, Protocol, TypeVar
 
@@ -85,40 +85,34 @@ class PatchSet(Generic[C, P]):
     fingerprint: Callable[[P], str | None] = lambda patch: None
 
 
+@dataclass(eq=False)
 class ReductionProblem(Generic[C]):
     """One reduction. ``best`` is the smallest candidate so far, ``history`` the way to it. ``improved`` is called with
-    each new best, ``step`` with what is tried next and the best so far. ``width``: candidates to ask for at a time."""
+    each new best, ``report`` with what is tried next and the best so far. ``width``: candidates asked for at a time."""
 
-    def __init__(
-        self,
-        judge: Judge[C],
-        start: C,
-        size: Callable[[C], Size],
-        *,
-        width: int,
-        budget: RunBudget,
-        improved: Callable[[C], object] = lambda best: None,
-        step: Callable[[str, C], None] = lambda name, best: None,
-    ) -> None:
-        self.best = start
-        self.history = [start]
-        self.size = size
-        self._judge = judge
-        self._width = width
-        self._budget = budget
-        self._improved = improved
-        self._step = step
-        self._rejected: set[str] = set()
+    judge: Judge[C]
+    best: C
+    size: Callable[[C], Size]
+    _: KW_ONLY
+    width: int
+    budget: RunBudget
+    improved: Callable[[C], object] = lambda best: None
+    report: Callable[[str, C], None] = lambda name, best: None
+    history: list[C] = field(init=False)
+    _rejected: set[str] = field(init=False, default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.history = [self.best]
 
     def without_budget(self) -> ReductionProblem[C]:
         """The same problem, from here on without bounds."""
         unbounded = copy.copy(self)
-        unbounded._budget = RunBudget()
+        unbounded.budget = RunBudget()
         return unbounded
 
     def step(self, name: str) -> None:
         """Report what is tried next."""
-        self._step(name, self.best)
+        self.report(name, self.best)
 
     # ---- single candidates
 
@@ -135,8 +129,8 @@ class ReductionProblem(Generic[C]):
 
     def first(self, candidates: Sequence[C | None]) -> bool:
         """Take the first candidate that fails alike; whether there is one. It is not taken when it is larger."""
-        for at in range(0, len(candidates), self._width):
-            wave = candidates[at : at + self._width]
+        for at in range(0, len(candidates), self.width):
+            wave = candidates[at : at + self.width]
             for candidate, verdict in zip(wave, self._ask(wave), strict=True):
                 if candidate is not None and verdict is Verdict.SAME:
                     if self.size(candidate) <= self.size(self.best):
@@ -171,8 +165,8 @@ class ReductionProblem(Generic[C]):
         while size >= 1 and left:
             groups = [left[at : at + size] for at in range(0, len(left), size)]
             # What is taken at the front of the list leaves less to try behind it: a few at a time, as they run.
-            for at in range(0, len(groups), self._width):
-                taken += self._wave(patch_set, base, taken, groups[at : at + self._width], smaller)
+            for at in range(0, len(groups), self.width):
+                taken += self._wave(patch_set, base, taken, groups[at : at + self.width], smaller)
             done = {id(patch) for patch in taken}
             left = [patch for patch in left if id(patch) not in done]
             size //= 2
@@ -214,7 +208,7 @@ class ReductionProblem(Generic[C]):
     # ---- the oracle and the best
 
     def _ask(self, candidates: Sequence[C | None]) -> list[Verdict]:
-        return self._judge.ask(candidates, self._offer, self._budget)
+        return self.judge.ask(candidates, self._offer, self.budget)
 
     def _offer(self, candidate: C) -> None:
         if self.smaller(candidate) is not None:
@@ -224,4 +218,4 @@ class ReductionProblem(Generic[C]):
         if candidate != self.best:
             self.best = candidate
             self.history.append(candidate)
-            self._improved(candidate)
+            self.improved(candidate)

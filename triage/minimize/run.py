@@ -109,7 +109,7 @@ class _Reduction:
             width=max(4, 3 * compiler.runner.jobs),
             budget=budget,
             improved=self.folder.save,
-            step=lambda name, best: self._report(name, best, before),
+            report=lambda name, best: self._report(name, best, before),
         )
         self.folder.save(start)
         ended = search(lambda: reduce(problem))

@@ -35,8 +35,7 @@ def reduce(problem: TextProblem) -> None:
         problem.step("sections and blocks")
         sweep(problem, blocks)
         problem.step("lines")
-        sweep(problem, lines)
-        sweep(problem, parts)
+        sweep(problem, lines, parts)
 
     problem.rounds(once)
 

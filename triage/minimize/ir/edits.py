@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from triage.ir.mlir import Span
 from triage.minimize.problem import PatchSet, ReductionProblem
@@ -39,17 +40,18 @@ def mention(name: str) -> re.Pattern[str]:
     return re.compile(rf"{re.escape(name)}(?![\w$.-])")
 
 
-def sweep(problem: TextProblem, propose: Callable[[str], list[LinePatch]], chunks: bool = True) -> None:
-    """Apply as many of the proposed patches as keep the failure. Back to front: later lines use earlier ones."""
-    text = problem.best
-    lines = text.split("\n")
-    problem.sweep(PatchSet(propose(text)[::-1], lambda patches: apply(lines, patches)), chunks)
+def sweep(problem: TextProblem, *passes: Callable[[str], list[LinePatch]], chunks: bool = True) -> None:
+    """For each pass, apply as many of its patches as keep the failure. Back to front: later lines use earlier ones."""
+    for propose in passes:
+        lines = problem.best.split("\n")
+        problem.sweep(PatchSet(propose(problem.best)[::-1], partial(apply, lines)), chunks)
 
 
-def take_first(problem: TextProblem, propose: Callable[[str], list[str]]) -> None:
-    """Take the first proposed text that is smaller and fails alike; again from there until there is none."""
-    while problem.first([text for text in propose(problem.best) if problem.smaller(text) is not None]):
-        pass
+def take_first(problem: TextProblem, *passes: Callable[[str], list[str]]) -> None:
+    """For each pass, take the first text that is smaller and fails alike, again from there until there is none."""
+    for propose in passes:
+        while problem.first([text for text in propose(problem.best) if problem.smaller(text) is not None]):
+            pass
 
 
 def apply(lines: Sequence[str], patches: Iterable[LinePatch]) -> str:

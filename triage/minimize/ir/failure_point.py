@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,12 @@ from triage.model.outcome import Outcome, Stage
 
 _ENDINGS = {Stage.PTX: ".ll", Stage.AMDGCN: ".ll", Stage.CUBIN: ".ptx", Stage.HSACO: ".s"}
 """The inputs of the stages after MLIR."""
+_WITHOUT_IR = {
+    Stage.SOURCE: "it fails in the front end, before there is IR",
+    Stage.LOAD: "it compiles: what it asks for is over a limit of the target, which no pass looks at",
+    Stage.LAUNCH: "it compiles, and fails when it is launched",
+}
+"""Why a failure in these stages has no IR."""
 RecordedPass = Mapping[str, Any]
 
 
@@ -48,13 +55,8 @@ def find(replays: Replays) -> FailurePoint:
     stage = replays.failure.outcome.stage
     if not replays.failure.outcome.imported:
         raise NoIR("it fails while the kernel's file is imported, before the kernel is looked at")
-    if stage in (None, Stage.SOURCE):
-        raise NoIR("it fails in the front end, before there is IR")
-    if stage is Stage.LOAD:
-        raise NoIR("it compiles: what it asks for is over a limit of the target, which no pass looks at")
-    if stage is Stage.LAUNCH:
-        raise NoIR("it compiles, and fails when it is launched")
-    assert stage is not None
+    if stage is None or stage in _WITHOUT_IR:
+        raise NoIR(_WITHOUT_IR[stage or Stage.SOURCE])
     point = _stepped(replays, stage) or _whole(replays, stage)
     if point is None:
         raise NoIR(f"no pass or stage shows it alone, on what it is given at {stage.value}")
@@ -76,10 +78,8 @@ def _journal(replays: Replays, step: bool) -> tuple[Path, list[dict[str, Any]]]:
         return folder, []
     records = []
     for line in journal.read_text(encoding="utf-8").splitlines():
-        try:
+        with suppress(ValueError):  # A kill may have cut a line short.
             records.append(json.loads(line))
-        except ValueError:
-            continue  # A kill may have cut a line short.
     return folder, records
 
 

@@ -65,15 +65,10 @@ def reduce(problem: TextProblem) -> None:
 
     def once(first: bool) -> None:
         problem.step("instructions")
-        sweep(problem, ended)
-        sweep(problem, straightened)
-        sweep(problem, unreachable)
-        sweep(problem, joined)
-        for word in _SUBSTITUTES:
-            sweep(problem, partial(instructions, word=word))
+        sweep(problem, ended, straightened, unreachable, joined)
+        sweep(problem, *(partial(instructions, word=word) for word in _SUBSTITUTES))
         problem.step("declarations and attributes")
-        sweep(problem, top_level)
-        sweep(problem, groups)
+        sweep(problem, top_level, groups)
 
     problem.rounds(once)
 

@@ -111,7 +111,7 @@ def reduce_ir(replays: Replays, folder: Path, step: Callable[[str], None], secon
         width=max(4, 3 * replays.runner.jobs),
         budget=RunBudget(until=until),
         improved=lambda text: write(file, text),
-        step=report,
+        report=report,
     )
     ended = search(lambda: format_.reduce(problem, lambda text: _described(bounded, text)))
     text = problem.best

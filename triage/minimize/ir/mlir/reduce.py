@@ -16,6 +16,7 @@ Description = tuple[str, Sequence[tuple[str, Sequence[str]]]]
 Describe = Callable[[str], Description | None]
 """A module as its release prints it, with the name and result types of each operation, in the order in which they end;
 None where the release cannot read it."""
+_Pass = Callable[[ParsedModule], list[LinePatch]]
 
 _OPERATION = re.compile(r'^\s*(?:%[^=]*= )?"?[a-z_][\w]*\.?[\w.]*"?', re.MULTILINE)
 _ALIAS = re.compile(r"^([#!][\w$.-]+) = (.*)$", re.MULTILINE)
@@ -52,34 +53,19 @@ class _ModuleReduction:
         """Run every pass once."""
         problem, sweep = self._problem, self._sweep
         problem.step("operations")
-        sweep(operations.unused)
-        sweep(self._typed(operations.from_arguments))
+        sweep(operations.unused, self._typed(operations.from_arguments))
         problem.step("control flow")
         sweep(partitions.without_one, chunks=False)
-        sweep(flow.flattened)
-        sweep(flow.ended)
-        sweep(flow.straightened)
-        sweep(flow.unreachable)
-        sweep(flow.merged)
+        sweep(flow.flattened, flow.ended, flow.straightened, flow.unreachable, flow.merged)
         sweep(partitions.inlined, chunks=False)
         problem.step("values")
-        sweep(self._typed(operations.to_operands))
-        for choice in range(2):
-            sweep(self._typed(partial(operations.to_constants, choice=choice)))
-        sweep(operations.unused)
+        constants = [self._typed(partial(operations.to_constants, choice=choice)) for choice in range(2)]
+        sweep(self._typed(operations.to_operands), *constants, operations.unused)
         problem.step("arguments and attributes")
-        sweep(partitions.captures)
-        sweep(operations.unused)
-        sweep(attributes.function_arguments)
-        sweep(operations.merged_arguments)
-        sweep(attributes.dictionaries)
-        sweep(attributes.entries)
-        sweep(attributes.unused_aliases)
+        sweep(partitions.captures, operations.unused, attributes.function_arguments, operations.merged_arguments)
+        sweep(attributes.dictionaries, attributes.entries, attributes.unused_aliases)
         problem.step("shapes and layouts")
-        take_first(problem, forms.smaller_shapes)
-        take_first(problem, forms.other_layouts)
-        take_first(problem, forms.smaller_layouts)
-        take_first(problem, forms.fewer_warps)
+        take_first(problem, forms.smaller_shapes, forms.other_layouts, forms.smaller_layouts, forms.fewer_warps)
 
     def as_printed(self) -> None:
         """Take the names and the order that the release itself prints, where that text is not longer."""
@@ -87,18 +73,19 @@ class _ModuleReduction:
         if description is not None:
             self._problem.attempt(attributes.without_locations(description[0]))
 
-    def _sweep(self, propose: Callable[[ParsedModule], list[LinePatch]], chunks: bool = True) -> None:
-        def parsed(text: str) -> list[LinePatch]:
-            try:
-                return propose(read(text))
-            except Unreadable:
-                return []
+    def _sweep(self, *passes: _Pass, chunks: bool = True) -> None:
+        def on_text(propose: _Pass) -> Callable[[str], list[LinePatch]]:
+            def proposed(text: str) -> list[LinePatch]:
+                try:
+                    return propose(read(text))
+                except Unreadable:
+                    return []
 
-        sweep(self._problem, parsed, chunks)
+            return proposed
 
-    def _typed(
-        self, propose: Callable[[ParsedModule, Types], list[LinePatch]]
-    ) -> Callable[[ParsedModule], list[LinePatch]]:
+        sweep(self._problem, *map(on_text, passes), chunks=chunks)
+
+    def _typed(self, propose: Callable[[ParsedModule, Types], list[LinePatch]]) -> _Pass:
         return lambda document: propose(document, self._types(document))
 
     def _types(self, document: ParsedModule) -> Types:
