@@ -70,7 +70,7 @@ MISSING = object()
         ("case.kernel.name", 3, "case.kernel.name: expected the name of a function, found int"),
         ("case.kernel", [], "case.kernel: expected an object, found list"),
         ("case.kernel.file", MISSING, "case.kernel.file: expected the name of the kernel"),
-        ("case.target", "sm_90", "case.target: target 'sm_90': write cuda:NN"),
+        ("case.target", "sm_90", "case: target 'sm_90': write cuda:NN"),
         ("diagnosis", 3, "diagnosis: expected an object, found int"),
         ("diagnosis.line", "528", "diagnosis.line: expected an integer, found str"),
         ("diagnosis.line", True, "diagnosis.line: expected an integer, found bool"),

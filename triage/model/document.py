@@ -229,7 +229,7 @@ class _Decoder:
         try:
             return Target.parse(value)
         except InputError as error:
-            raise self._wrong(path, str(error)) from None
+            raise self._wrong(path.rpartition(".")[0], str(error)) from None  # it begins with the field's name
 
     def _items(self, types_: tuple[Any, ...], values: list[Any], path: str) -> Iterator[Any]:
         types_ = types_[:1] * len(values) if types_[-1] is ... else types_
