@@ -73,7 +73,12 @@ def command(
     client = None if dry_run or open_ else Client(server, token.find(server, os.environ), _note)
     document, message = _composed(name, title, anonymize, values)
     if open_:
-        _open(server, repository, document, message, labels, launch=not dry_run)
+        link = prefilled(server, repository, document, message.title, message.signature, labels)
+        if link.shortened:
+            _note("the URL has a part of the report, which names what was left out; triage report prints all of it")
+        click.echo(link.url)
+        if sys.stdout.isatty() and not dry_run:
+            click.launch(link.url)
         return 0
     if client is None:
         click.echo(json.dumps(plan(endpoints, message, request), indent=2))
@@ -87,8 +92,6 @@ def command(
 
 def _composed(name: str, title: str | None, anonymize: bool, values: dict[str, Any]) -> tuple[Document, Message]:
     finished = finished_for(name, anonymize, values)
-    for path in finished.left_out:
-        _note(f"{path}: left out; it belongs to another failure, or is one of several")
     scrubber = scrubber_for(finished)
     document = compose(finished, scrubber)
     if not finished.signature and not (finished.report and finished.report.diagnosis):
@@ -104,22 +107,6 @@ def _composed(name: str, title: str | None, anonymize: bool, values: dict[str, A
         files=files(finished, scrubber),
     )
     return document, message
-
-
-def _open(
-    server: GitHubServer,
-    repository: Repository,
-    document: Document,
-    message: Message,
-    labels: tuple[str, ...],
-    launch: bool,
-) -> None:
-    link = prefilled(server, repository, document, message.title, message.signature, labels)
-    if link.shortened:
-        _note("the URL contains a part of the report, which names what was left out; triage report prints all of it")
-    click.echo(link.url)
-    if launch and sys.stdout.isatty():
-        click.launch(link.url)
 
 
 def _note(line: str) -> None:

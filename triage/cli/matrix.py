@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from triage.harness.toolchains import Toolchains
 from triage.matrix import releases
 from triage.matrix.runner import Runner
 from triage.matrix.table import MatrixTable
-from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import matrix as render_matrix
@@ -70,7 +68,9 @@ def command(
     """
     if as_json and markdown:
         raise InputError("--json and --markdown exclude each other; -o DIR writes both")
-    cases = _cases(name, targets, values)
+    wanted = [word.strip() for target in targets for word in target.split(",")]
+    located = [locate(name, {**values, "target": target}) for target in wanted] or [locate(name, values)]
+    cases = {str(case.target): case for case in located}
     with console.progress() as progress:
         toolchains = Toolchains(progress=progress.note)
         selection, builds = _rows(tritons, pythons, toolchains)
@@ -90,13 +90,6 @@ def command(
     else:
         render_matrix.table(console.output(), table, command_line)
     return int(table.failed)
-
-
-def _cases(name: str, targets: Iterable[str], values: dict[str, Any]) -> dict[str, Case]:
-    """Target → the case for it, in the order of the command line."""
-    wanted = [word.strip() for target in targets for word in target.split(",")]
-    cases = [locate(name, {**values, "target": target}) for target in wanted] or [locate(name, values)]
-    return {str(case.target): case for case in cases}
 
 
 def _rows(

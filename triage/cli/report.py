@@ -60,8 +60,6 @@ def command(name: str | None, schema: bool, format_: str, file: Path | None, sho
     if keep_private and anonymized:
         raise InputError("--keep-private and --anonymize exclude each other")
     finished = finished_for(name, anonymized, values)
-    for path in finished.left_out:
-        click.echo(one_line(f"triage: {path}: left out; it belongs to another failure, or is one of several"), err=True)
     scrubber = None if keep_private else scrubber_for(finished)
     text = render.render(finished, render.Format(format_), scrubber)
     if file is not None:
@@ -81,5 +79,9 @@ def finished_for(name: str, anonymized: bool, values: dict[str, Any]) -> Finishe
     source: Path | Case = Path(name) if is_finished(Path(name)) else locate(name, values)
     with console.progress() as progress:
         if anonymized:
-            return anonymous(source, options, progress)
-        return obtain(source, options, progress, repeating("check", name, values))
+            finished = anonymous(source, options, progress)
+        else:
+            finished = obtain(source, options, progress, repeating("check", name, values))
+    for path in finished.left_out:
+        click.echo(one_line(f"triage: {path}: left out; it belongs to another failure, or is one of several"), err=True)
+    return finished

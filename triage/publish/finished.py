@@ -120,14 +120,14 @@ def read(folder: Path) -> Finished:
         reduction = _reduction(path)
         theirs = reduction.result.signature
         if finished.reduction is not None or (signature and theirs != signature):
-            finished = _without(finished, path)
+            finished = replace(finished, left_out=(*finished.left_out, str(path)))
             continue
         signature = theirs
         finished = replace(finished, reduction=reduction, folders=(*finished.folders, path.parent))
     for path in by_name[MATRIX]:
         table = _value(MatrixTable.from_json, matrices.SCHEMA, path)
         if finished.matrix or (signature and signature not in table.failures()):
-            finished = _without(finished, path)
+            finished = replace(finished, left_out=(*finished.left_out, str(path)))
             continue
         finished = replace(finished, matrix=table, folders=(*finished.folders, path.parent))
     if not (finished.report or finished.reduction or finished.matrix):
@@ -251,10 +251,6 @@ def _reduction(path: Path) -> Reduction:
         ir_name=ir.name if ir is not None else "",
         rerun=_excerpt(rerun) if rerun.is_file() else None,
     )
-
-
-def _without(finished: Finished, path: Path) -> Finished:
-    return replace(finished, left_out=(*finished.left_out, str(path)))
 
 
 def _excerpt(path: Path) -> Excerpt:

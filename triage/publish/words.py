@@ -64,6 +64,20 @@ def change(suggestion: Suggestion) -> str:
             return settings(changes)
 
 
+def evidence(report: Report) -> str:
+    """What was compiled to find the suggestions."""
+    verified = [suggestion for suggestion in report.suggestions if suggestion.verified]
+    if not verified:
+        return f"None of the {report.searched} neighbours that were tried compiles."
+    each = "Each" if len(verified) == len(report.suggestions) else "Each but those marked as not compiled"
+    elsewhere = any({"target", "triton"} & set(suggestion.changes) for suggestion in verified)
+    return (
+        f"{each} was compiled, whole, in a process of its own, for {report.case.target} with Triton "
+        f"{report.environment.get('triton')}{' unless it names another' * elsewhere}; "
+        f"{report.searched} neighbours were tried."
+    )
+
+
 def settings(values: Mapping[str, Any]) -> str:
     """``NAME=VALUE …``."""
     return " ".join(f"{name}={value}" for name, value in values.items())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import TriageError
-from triage.model.report import Match, Report, Suggestion
+from triage.model.report import Match, Report
 from triage.publish.ci.places import FilePosition, Places
 from triage.publish.github.message import digest
 from triage.publish.visible import clipped, one_line, visible
@@ -82,7 +82,11 @@ def of_report(name: str, report: Report, scrub: Scrub, places: Places) -> Checke
         return _clean(Checked(name, CheckVerdict.PASSED, about, seconds=outcome.duration_s), scrub)
     source = report.diagnosis.source
     positions = [places.of_case(case, source)] if source else [places.of_kernel(case)]
-    instead = tuple(_instead(suggestion) for suggestion in report.suggestions if suggestion.verified)
+    instead = tuple(
+        ": ".join(part for part in (change(suggestion), suggestion.why or suggestion.note) if part)
+        for suggestion in report.suggestions
+        if suggestion.verified
+    )
     failure = _failure(report.diagnosis, report.matches, positions, instead)
     if failure.stage is None and outcome.stage is not None:
         failure = replace(failure, stage=outcome.stage.value)
@@ -129,10 +133,6 @@ def _failure(
         known=next(iter(matches), None),
         instead=instead,
     )
-
-
-def _instead(suggestion: Suggestion) -> str:
-    return ": ".join(part for part in (change(suggestion), suggestion.why or suggestion.note) if part)
 
 
 def _clean(checked: Checked, scrub: Scrub) -> Checked:

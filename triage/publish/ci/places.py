@@ -46,7 +46,12 @@ class Places:
 
     def of_kernel(self, case: Case) -> FilePosition:
         """The line that defines a case's kernel."""
-        return self.position(case.path, _defined(case.path, case.name))
+        try:
+            nodes = list(ast.walk(ast.parse(case.path.read_bytes())))
+        except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+            nodes = []
+        lines = [node.lineno for node in nodes if isinstance(node, ast.FunctionDef) and node.name == case.name]
+        return self.position(case.path, lines[0] if lines else 1)
 
     def position(self, path: Path, line: int, column: int | None = None) -> FilePosition:
         """A line of a file, which may be one of another machine with the same folders."""
@@ -59,11 +64,3 @@ class Places:
         except (OSError, ValueError, RuntimeError):
             return FilePosition(path.as_posix(), at, column)
         return FilePosition(relative.as_posix() if inside else path.as_posix(), at, column, inside)
-
-
-def _defined(path: Path, name: str) -> int:
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
-        return 1
-    return next((node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name), 1)

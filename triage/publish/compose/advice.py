@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from triage.model.report import Match, Report, Suggestion
+from triage.model.report import Match, Suggestion
 from triage.publish.document import (
     Block,
     Bullets,
@@ -22,7 +22,7 @@ from triage.publish.document import (
     Weight,
 )
 from triage.publish.finished import Finished
-from triage.publish.words import change
+from triage.publish.words import change, evidence
 
 _MOST_CAUSES, _FIRST = 2, 3
 """Entries of the knowledge base that are shown, and suggestions that are never among the first to be dropped."""
@@ -75,7 +75,7 @@ def instead(finished: Finished) -> Section | None:
     if report is None or not (report.suggestions or report.searched):
         return None
     suggestions = report.suggestions
-    blocks: list[Block] = [Paragraph((_evidence(report),))]
+    blocks: list[Block] = [Paragraph((evidence(report),))]
     if sum(suggestion.verified for suggestion in suggestions) > 1:
         usages = (
             Usage(str(number), change(suggestion), suggestion.resources)
@@ -88,20 +88,6 @@ def instead(finished: Finished) -> Section | None:
     if lines := [(text,) for text in (*report.learnt, *report.unmeasured)]:
         blocks.append(Bullets(tuple(lines), Weight.EVIDENCE))
     return Section("instead", "What compiles instead", tuple(blocks))
-
-
-def _evidence(report: Report) -> str:
-    """What was compiled to find the suggestions."""
-    verified = [suggestion for suggestion in report.suggestions if suggestion.verified]
-    if not verified:
-        return f"None of the {report.searched} neighbours that were tried compiles."
-    each = "Each" if len(verified) == len(report.suggestions) else "Each but those that say so"
-    elsewhere = any({"target", "triton"} & set(suggestion.changes) for suggestion in verified)
-    return (
-        f"{each} was compiled, whole, in a process of its own, for {report.case.target} with Triton "
-        f"{report.environment.get('triton')}{' unless it names another' * elsewhere}; "
-        f"{report.searched} neighbours were tried."
-    )
 
 
 def _suggestion(number: int, suggestion: Suggestion) -> Iterator[Block]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 from urllib.parse import urljoin, urlsplit
@@ -83,7 +84,10 @@ class Client:
         while True:
             answer = self._exchange(sent)
             if answer.status in _REDIRECTS and "location" in answer.headers and redirects < _MOST_REDIRECTS:
-                sent = replace(sent, url=_joined(sent.url, answer.headers["location"]))
+                url = answer.headers["location"]
+                with suppress(ValueError):  # not a URL, and so not this server's
+                    url = urljoin(sent.url, url)
+                sent = replace(sent, url=url)
                 redirects += 1
             elif (seconds := faults.waiting_s(answer)) is not None:
                 if seconds > self._patience.longest_wait_s or waits + 1 >= self._patience.tries:
@@ -113,11 +117,3 @@ class Client:
 
     def _back_off(self, attempt: int) -> None:
         time.sleep(self._patience.backoff_s * 2**attempt)
-
-
-def _joined(url: str, location: str) -> str:
-    try:
-        return urljoin(url, location)
-    except ValueError:
-        # No address at all, and so not this server's.
-        return location

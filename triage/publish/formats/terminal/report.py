@@ -13,7 +13,7 @@ from triage.model.outcome import Outcome, Resources
 from triage.model.report import POISONED, Match, Report, Suggestion
 from triage.publish.formats.terminal.console import line, paragraph, section
 from triage.publish.visible import shortened, visible
-from triage.publish.words import change, configuration, ending, location
+from triage.publish.words import change, configuration, ending, evidence, location
 
 _INDENT = 2
 _MOST_SUGGESTIONS = 5
@@ -109,9 +109,7 @@ def _cause(console: Console, matches: Sequence[Match]) -> None:
 
 
 def _suggestions(console: Console, report: Report) -> None:
-    verified = sum(suggestion.verified for suggestion in report.suggestions)
-    if not verified:
-        paragraph(console, f"none of {report.searched} neighbours compiled")
+    paragraph(console, evidence(report), style="dim")
     for number, suggestion in enumerate(report.suggestions[:_MOST_SUGGESTIONS], start=1):
         _suggestion(console, number, suggestion)
     rest = len(report.suggestions) - _MOST_SUGGESTIONS
@@ -119,15 +117,10 @@ def _suggestions(console: Console, report: Report) -> None:
         paragraph(console, f"… and {rest} more (--json)", style="dim")
     for note in (*report.learnt, *report.unmeasured):
         paragraph(console, note, style="dim", hanging=_INDENT)
-    if verified:
-        each = "each" if verified == len(report.suggestions) else "each verified one"
-        elsewhere = any("target" in suggestion.changes for suggestion in report.suggestions)
-        evidence = f"{each} was compiled for {report.case.target}{' unless it names another target' * elsewhere}"
-        paragraph(console, f"{evidence}; {report.searched} neighbours were tried", style="dim")
 
 
 def _suggestion(console: Console, number: int, suggestion: Suggestion) -> None:
-    style, unsure = ("bold green", "") if suggestion.verified else ("bold yellow", " (not verified)")
+    style, unsure = ("bold green", "") if suggestion.verified else ("bold yellow", " (not compiled: advice)")
     paragraph(console, f"{number}. {change(suggestion)}{unsure}", style=style, hanging=3)
     measured = suggestion.measured
     notes = (
