@@ -75,7 +75,8 @@ def command(
     if open_:
         link = prefilled(server, repository, document, message.title, message.signature, labels)
         if link.shortened:
-            _note("the URL has a part of the report, which names what was left out; triage report prints all of it")
+            rest = "which names what was left out; triage report prints all of it"
+            _note(f"the URL contains a part of the report, {rest}")
         click.echo(link.url)
         if sys.stdout.isatty() and not dry_run:
             click.launch(link.url)

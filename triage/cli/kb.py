@@ -20,6 +20,7 @@ from triage.knowledge.draft import draft, slug
 from triage.knowledge.entry import PLACEHOLDER, Entry
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
+from triage.model.document import encode
 from triage.model.errors import InputError
 from triage.model.report import Match
 from triage.pipeline import Options, Session
@@ -45,7 +46,7 @@ def list_(folders: tuple[Path, ...], as_json: bool) -> int:
     """List all entries, one line each."""
     entries = knowledge.load_all(folders)
     if as_json:
-        click.echo(json.dumps([render_kb.entry_json(entry) for entry in entries], indent=2))
+        click.echo(json.dumps(encode(entries), indent=2))
     else:
         render_kb.listing(console.output(), entries)
     errors = knowledge.problems(folders)
@@ -67,7 +68,7 @@ def show(name: str, folders: tuple[Path, ...], as_json: bool) -> int:
     entry = entries[name]
     tables = {folder.name: observed.read(folder) for folder in _reproducers_of(entry)}
     if as_json:
-        click.echo(json.dumps({**render_kb.entry_json(entry), "observed": render_kb.tables_json(tables)}, indent=2))
+        click.echo(json.dumps({**encode(entry), "observed": encode(tables)}, indent=2))
     else:
         render_kb.entry(console.output(), entry, tables)
     return 0

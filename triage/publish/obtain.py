@@ -1,4 +1,4 @@
-"""A finished triage of a folder or a case: read, or made now."""
+"""A finished triage of a folder or a case: read, or produced now."""
 
 from __future__ import annotations
 

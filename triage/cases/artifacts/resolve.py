@@ -37,7 +37,7 @@ def find(path: Path, default: Target) -> Located:
     if path.is_dir():
         return _in_folder(path, default)
     if path.suffix == ".py":
-        return Located(tuple(_generated(path, reading.text(path), default)))
+        return Located(tuple(_generated(path, default)))
     text = reading.tail(path)
     if mlir.is_dump(text):
         case, note = mlir.last_pass(path, text, default)
@@ -71,7 +71,8 @@ def incomplete(case: Case) -> str | None:
     return generated.missing(case) if case.origin.get("tool") in (helion.TOOL, inductor.TOOL) else None
 
 
-def _generated(path: Path, text: str, default: Target) -> list[Case]:
+def _generated(path: Path, default: Target) -> list[Case]:
+    text = reading.text(path)
     cases = helion.kernel_cases(path, text, default) if helion.is_helions(text) else inductor.kernel_cases(path, text)
     try:
         # A hostile file may list any number of configurations.
@@ -126,7 +127,7 @@ def _of_modules(path: Path, modules: list[Path], default: Target) -> Located:
     errors = []
     for module in modules:
         try:
-            all_cases |= {case.identity(): case for case in _generated(module, reading.text(module), default)}
+            all_cases |= {case.identity(): case for case in _generated(module, default)}
         except InputError as error:
             errors.append(str(error))
     # The code of a graph repeats kernels that also have files of their own, but without the chosen block sizes.

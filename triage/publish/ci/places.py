@@ -55,11 +55,11 @@ class Places:
 
     def position(self, path: Path, line: int, column: int | None = None) -> FilePosition:
         """A line of a file, which may be one of another machine with the same folders."""
-        # Scanners want both from 1 on; a compiler says 0 where it does not know.
+        # Scanners want both from 1 on; a compiler writes 0 for an unknown position.
         at, column = max(line, 1), column if column and column > 0 else None
         try:
             relative = path.resolve().relative_to(self.root)
-            # A log's paths are another machine's: what is not here is no file of this checkout.
+            # A log may come from another machine: a path that does not exist here is not a file of this checkout.
             inside = path.is_file()
         except (OSError, ValueError, RuntimeError):
             return FilePosition(path.as_posix(), at, column)

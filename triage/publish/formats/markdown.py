@@ -85,11 +85,8 @@ class _Room:
 
     def _forced(self, excess: int) -> bool:
         """Shorten the longest essential block, as of a kernel of a thousand lines."""
-        listed = [
-            item for item in self._document.blocks() if isinstance(item, Listing | Bullets | Paragraph | ReportTable)
-        ]
-        block = max(listed, key=lambda item: len(self._block(item)))
-        if len(self._block(block)) < _LEAST_LISTING // 4:
+        block = max(self._document.blocks(), key=lambda item: len(self._block(item)), default=None)
+        if block is None or len(self._block(block)) < _LEAST_LISTING // 4:
             return False
         shorter = _cut(block, excess) if isinstance(block, Listing) and len(block.text) > _LEAST_LISTING else None
         self._replace(block, shorter, "too long")

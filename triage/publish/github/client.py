@@ -49,13 +49,13 @@ class Client:
                 self._back_off(attempt)
         raise AssertionError("the last attempt returns or raises")
 
-    def create(self, request: ApiRequest, made: Callable[[ApiResponse], T], landed: Callable[[], T | None]) -> T:
-        """Send a request that creates something. ``made`` parses the response; ``landed`` looks up whether it exists.
+    def create(self, request: ApiRequest, parse: Callable[[ApiResponse], T], landed: Callable[[], T | None]) -> T:
+        """Send a request that creates something. ``parse`` reads the response; ``landed`` looks up whether it exists.
 
         Raises TriageError; Undone when it is unknown whether the request was carried out."""
         for attempt in range(self._patience.tries):
             try:
-                return made(self._answered(request))
+                return parse(self._answered(request))
             except Unanswered as error:
                 self._back_off(attempt)
                 try:
@@ -73,7 +73,7 @@ class Client:
         try:
             return self._carried_out(request)
         except TriageError as error:
-            # It quotes the server, which may say back what it was sent.
+            # It quotes the server, which may echo what it received.
             error.args = (self._token.hidden(str(error)),)
             raise
 

@@ -150,5 +150,5 @@ def _server_message(document: Any) -> str:
 
 def _number(text: str | None) -> int | None:
     stripped = (text or "").strip()
-    # Seconds since 1970 have ten digits; what is longer is no time.
+    # Seconds since 1970 have ten digits; a longer number is not a time.
     return int(stripped) if stripped.isascii() and stripped.isdigit() and len(stripped) <= 10 else None

@@ -88,6 +88,6 @@ def gist_of(body: str) -> str | None:
 
 
 def _last(pattern: re.Pattern[str], body: str) -> str | None:
-    # The marks stand at the end; what stands before them is a log's, which may quote one.
+    # The markers are at the end; the text before them comes from a log, which may quote one.
     matches = pattern.findall(body)
     return str(matches[-1]) if matches else None

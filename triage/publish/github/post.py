@@ -88,7 +88,7 @@ class Attachment:
         if not self._may_comment(number):
             return None
 
-        def made(answer: ApiResponse) -> Posted:
+        def posted(answer: ApiResponse) -> Posted:
             return Posted("commented", content.post(answer.document, self._endpoints.issue(number), "id").url)
 
         def landed() -> Posted | None:
@@ -96,7 +96,7 @@ class Attachment:
             return Posted("commented", comment.url) if comment else None
 
         with self._with_gist(login, "") as body:
-            return self._client.create(self._endpoints.comment(number, body), made, landed)
+            return self._client.create(self._endpoints.comment(number, body), posted, landed)
 
     def _open(self, login: str) -> Posted | None:
         before = {
@@ -105,7 +105,7 @@ class Attachment:
         if not self._may_open(list(before.values())):
             return None
 
-        def made(answer: ApiResponse) -> Posted:
+        def posted(answer: ApiResponse) -> Posted:
             missing = [label for label in self._wish.labels if label.lower() not in content.names(answer, "labels")]
             if missing:
                 self._people.note(f"GitHub left out the labels {', '.join(missing)}: the token may not set them")
@@ -119,7 +119,7 @@ class Attachment:
 
         with self._with_gist(login, "") as body:
             request = self._endpoints.open_issue(self._message.title, body, self._wish.labels)
-            return self._client.create(request, made, landed)
+            return self._client.create(request, posted, landed)
 
     def _update(self, login: str, own: Post, edit: Callable[[str], ApiRequest]) -> Posted:
         with self._with_gist(login, own.body) as body:

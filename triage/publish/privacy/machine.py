@@ -23,7 +23,7 @@ _PUBLIC_VARIABLES = re.compile(
 )
 """Settings of compilers, Python and terminals: reports may show their values."""
 _LEAST_SECRET, _LEAST_VALUE = 6, 8
-"""Characters below which a value is too common a text to be taken out wherever it stands."""
+"""Characters below which a value is too common to be removed everywhere."""
 _COMMON_WORDS = frozenset(
     {
         "will", "mark", "max", "art", "bill", "rob", "grant", "chase", "drew", "frank", "gene", "guy", "jack",

@@ -81,8 +81,7 @@ def _ipv6(match: re.Match[str]) -> str:
 
 
 def _email(match: re.Match[str]) -> str:
-    # An attribute of a product's right side, as in a@b.T or q@k.trans: what is no top-level domain of three letters or
-    # more, and is behind names of one letter or two, is code.
+    # Behind names of one or two letters it is a matrix product with an attribute of its right side, such as a@b.T.
     code = len(match["local"]) <= 2 and len(match["host"].split(".")[0]) <= 2
     return match[0] if code else "<e-mail address>"
 

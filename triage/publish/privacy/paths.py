@@ -1,8 +1,8 @@
-"""Paths, shortened to what is the project's or a package's; of any other, the name of the file alone.
+"""Paths, shortened to the part inside a project or a package; of other paths only the name of the file remains.
 
 ``/home/jane/acme/kernels/mm.py`` in the project ``/home/jane/acme`` is ``kernels/mm.py``; Triton's own
 ``…/site-packages/triton/compiler/code_generator.py`` is ``triton/compiler/code_generator.py``, and so is what the
-release's builders left in assertions. Where system software lies (``/usr/lib``, CUDA, ROCm) is said whole.
+release's builders left in assertions. Paths of system software (``/usr/lib``, CUDA, ROCm) stay whole.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CHARACTER = r"(?:[^\s/\\\"'`<>|:;,()\[\]{}*?&#$=\u2026]|\\ )"
 _POSIX = re.compile(
     rf"(?:(?<![\w.~/>\\$%\u2026])|(?<=[\s\"'=]-[ILB])|(?<=file:/)|(?<=file://))/(?:{_CHARACTER}{{1,255}}/){{1,64}}(?:{_CHARACTER}{{1,255}})?"
 )
-# In quotes a space is part of the path; it is told there by where people's files lie.
+# In quotes a space is part of the path, which is recognised by the folders that hold people's files.
 _QUOTED = re.compile(r"(?<=[\"'])(?:file://)?/(?:home|Users|Volumes|mnt/[a-z]/Users)/[^\"'\n<>]{1,1024}(?=[\"'])")
 _TILDE = re.compile(
     rf"(?<![\w.~/\u2026])~[a-z_]?[\w.-]{{0,31}}/(?:{_CHARACTER}{{1,255}}/){{0,64}}(?:{_CHARACTER}{{1,255}})?"
@@ -83,7 +83,7 @@ def path_rules(projects: Sequence[Path] = (), home: str = "") -> tuple[ScrubRule
     own = sorted((root for root in roots if root.count("/") > 1 and root != home), key=len, reverse=True)
     rules = []
     if own:
-        # A folder's name may hold what no path in a text would be taken to go on with, a space for one.
+        # The name of a folder may have characters that end a path in other texts, such as a space.
         inside = "|".join(map(re.escape, own))
         rules.append(_rule(rf"(?<![\w.~])(?:{inside}){end}(?:/(?=[^\s/]))?", _in_project))
     rules += [_rule(_QUOTED, _shorter), _rule(_POSIX, _shorter)]
@@ -132,5 +132,5 @@ def shortened(path: str) -> str:
 
 
 def _tail(name: str) -> str:
-    """What is left of a path that is nobody's business."""
+    """What remains of a private path."""
     return f"\u2026/{name}" if _FILE.fullmatch(name) or _TOOLS.fullmatch(name) else "\u2026"

@@ -115,7 +115,7 @@ class Scrubber:
 
 
 def _name_rule(what: str, name: str, placeholder: str, flags: int = 0) -> ScrubRule:
-    """Replaces a name that stands as a word or part of an identifier by a fixed identifier."""
+    """Replaces a name, as a word or part of an identifier, by a fixed identifier."""
     text = re.escape(name)
     if is_word(name):
         # Only where a name is expected.

@@ -13,7 +13,7 @@ from triage.model.progress import Progress
 from triage.publish.visible import visible
 
 _PLAIN_WIDTH = 100
-"""Columns for a pipe or a file, where nobody says how wide it will be read."""
+"""Columns for a pipe or a file, whose reader's width is unknown."""
 
 
 def output(stderr: bool = False) -> Console:
@@ -60,12 +60,14 @@ def line(console: Console, text: str, style: str = "") -> None:
     console.print(Text(visible(text), style=style), soft_wrap=True)
 
 
-def paragraph(console: Console, text: str, style: str = "", indent: int = 2, hanging: int = 0) -> None:
-    """Print a paragraph, wrapped and indented, all but its first line by ``hanging`` more.
+def paragraph(console: Console, text: str, style: str = "", indent: int = 2, hanging: int = 0, label: str = "") -> None:
+    """Print a paragraph, wrapped and indented, all but its first line by ``hanging`` more. ``label`` is left of it.
 
     It is wrapped here, because rich would pad every line to the full width.
     """
-    width = max(console.width - indent - hanging, 20)
-    for number, part in enumerate(Text(visible(text), style=style).wrap(console, width)):
+    width = max(console.width - indent - len(label) - hanging, 20)
+    before = Text(" " * indent + label, style=style)
+    for part in Text(visible(text), style=style).wrap(console, width):
         part.rstrip()
-        console.print(Text(" " * (indent + (hanging if number else 0))) + part, soft_wrap=True)
+        console.print(before + part, soft_wrap=True)
+        before = Text(" " * (indent + len(label) + hanging))

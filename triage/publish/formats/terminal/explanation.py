@@ -45,7 +45,7 @@ def _body(console: Console, explained: Explanation) -> None:
     width = max((len(fact.label) for fact in explained.facts), default=0)
     for fact in explained.facts:
         text = fact.text or str(fact.value)
-        paragraph(console, f"{fact.label:<{width}}  {text}", hanging=width + 2)
+        paragraph(console, text, label=f"{fact.label:<{width}}  ")
     for note in explained.notes:
         paragraph(console, note)
     for drawing in explained.drawings:
@@ -58,7 +58,7 @@ def _body(console: Console, explained: Explanation) -> None:
 
 
 def _violation(console: Console, violation: Violation) -> None:
-    paragraph(console, f"x {violation.message}", style="red", hanging=2)
+    paragraph(console, violation.message, style="red", label="x ")
     if violation.allowed:
         text = f"allowed: {spoken(violation.allowed)}"
         if violation.nearest and len(violation.allowed) > 2:

@@ -1,10 +1,8 @@
-"""Prints entries of the knowledge base and the results of ``kb check``; entries as plain values for JSON."""
+"""Entries of the knowledge base and the results of ``kb check`` on the terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -72,25 +70,6 @@ def checked(
         line(console, f"{ran}, {len(deviations)} observations recorded")
     else:
         line(console, f"{ran}, {wrong} claims no longer hold, {len(deviations) - wrong} not recorded yet")
-
-
-def entry_json(entry: Entry) -> dict[str, Any]:
-    """An entry as plain values."""
-    # asdict makes deep copies, which a read-only mapping does not support.
-    plain = asdict(replace(entry, symptoms=replace(entry.symptoms, options={})))
-    plain["symptoms"]["options"] = dict(entry.symptoms.options)
-    return plain
-
-
-def tables_json(tables: Tables) -> dict[str, Any]:
-    """Observation tables as plain values."""
-    return {
-        name: {
-            variant: {release: observation.to_json() for release, observation in table.items()}
-            for variant, table in rows.items()
-        }
-        for name, rows in tables.items()
-    }
 
 
 def _words(observation: Observation) -> str:

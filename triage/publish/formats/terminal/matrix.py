@@ -47,8 +47,8 @@ def table(console: Console, table: MatrixTable, again: str) -> None:
         console.print(text, soft_wrap=True)
     console.print()
     for failure in letters.values():
-        headline = f"{failure.label}  {shortened(failure.headline, MOST_TEXT)}"
-        paragraph(console, headline, style="red", indent=0, hanging=3)
+        headline = shortened(failure.headline, MOST_TEXT)
+        paragraph(console, headline, style="red", indent=0, label=f"{failure.label}  ")
         if len(letters) > 1:
             # Two bugs may read alike.
             paragraph(console, failure.signature, style="dim", indent=3, hanging=2)
@@ -65,7 +65,7 @@ def table(console: Console, table: MatrixTable, again: str) -> None:
 
 
 def markdown(table: MatrixTable, again: str) -> str:
-    """The table as GitHub's Markdown, ready to paste: what comes from a kernel, a log or an installer stands in code
+    """The table as GitHub's Markdown, ready to paste: what comes from a kernel, a log or an installer is in code
     spans, so nothing of it becomes a link, a mention or HTML."""
     letters = table.failures()
     lines = [code(_title(table)), ""]

@@ -82,7 +82,7 @@ def _failure(console: Console, diagnosis: Diagnosis, matches: Sequence[Match], o
         section(console, "Cause")
         _cause(console, matches)
     elif steps := next_steps(diagnosis, have_case=outcome is not None):
-        section(console, "Not in the knowledge base; what says more")
+        section(console, "Not in the knowledge base; next steps")
         for step in steps:
             paragraph(console, step)
 
@@ -121,7 +121,7 @@ def _suggestions(console: Console, report: Report) -> None:
 
 def _suggestion(console: Console, number: int, suggestion: Suggestion) -> None:
     style, unsure = ("bold green", "") if suggestion.verified else ("bold yellow", " (not compiled: advice)")
-    paragraph(console, f"{number}. {change(suggestion)}{unsure}", style=style, hanging=3)
+    paragraph(console, f"{change(suggestion)}{unsure}", style=style, label=f"{number}. ")
     measured = suggestion.measured
     notes = (
         ("", suggestion.why, ""),
