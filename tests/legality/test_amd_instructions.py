@@ -12,7 +12,8 @@ import amd_assembler
 import pytest
 
 from triage.legality.amd import mfma, wmma
-from triage.legality.amd.instruction import AmdInstruction, dtype
+from triage.legality.amd.instruction import AmdInstruction
+from triage.legality.dtypes import parse
 from triage.model.target import Target
 
 GFX = (
@@ -62,7 +63,7 @@ def rows(arch: str) -> tuple[AmdInstruction, ...]:
 
 
 def registers(row: AmdInstruction, arch: str) -> tuple[int, int, int]:
-    return mfma.registers(row) if arch in MFMA else wmma.registers(row, Target("hip", arch))
+    return (mfma if arch in MFMA else wmma).registers(row, Target("hip", arch))
 
 
 def shape(row: AmdInstruction) -> Shape:
@@ -116,7 +117,7 @@ def read(one: Written, arch: str) -> set[Shape]:
     d = TYPES.get(found["d"], (found["d"],))[0]
     lanes, sparse = (64 if found["stem"] in ("mfma", "smfmac") else 32), found["stem"] in ("smfmac", "swmmac")
     # As many blocks as the accumulator has room for.
-    blocks = one.registers[2] * 32 * lanes // (m * n * dtype(d).bits) if found["stem"] == "mfma" else 1
+    blocks = one.registers[2] * 32 * lanes // (m * n * parse(d).bits) if found["stem"] == "mfma" else 1
     types = found["types"]
     if one.formats:
         pairs = [one.formats]
@@ -212,7 +213,7 @@ def test_violations_agree_with_the_tables_over_their_neighbourhood(arch: str, st
         for d, blocks in product(("f32", "f16", "s32"), (1, 4) if module is mfma else (1,)):
             extra = {"blocks": blocks} if module is mfma else {}
             found = module.violations(
-                a=dtype(a), b=dtype(b), d=dtype(d), m=m, n=n, k=k, target=Target("hip", arch),
+                a=parse(a), b=parse(b), d=parse(d), m=m, n=n, k=k, target=Target("hip", arch),
                 sparse=sparse, scaled=scaled, **extra,
             )  # fmt: skip
             assert (found == []) == (Shape(a, b, "", d, m, n, k, blocks, sparse, scaled) in legal), (a, b, d, m, n, k)
@@ -240,12 +241,12 @@ def test_violations_agree_with_the_tables_over_their_neighbourhood(arch: str, st
     ],
 )
 def test_what_is_wrong_is_named(arch: str, asked: dict[str, object], rule: str, nearest: tuple[object, ...]) -> None:
-    typed = {name: dtype(str(value)) if name in "abd" else value for name, value in asked.items()}
+    typed = {name: parse(str(value)) if name in "abd" else value for name, value in asked.items()}
     [violation] = mfma.violations(target=Target("hip", arch), **typed)  # type: ignore[arg-type]
     assert (violation.rule, violation.nearest) == (rule, nearest)
 
 
 def test_a_target_that_is_not_known_is_not_judged() -> None:
     for module in (mfma, wmma):
-        assert module.violations(a=dtype("f16"), m=1, n=1, k=1, target=Target("hip", "gfx1999")) == []
-        assert module.violations(a=dtype("f16"), m=16, n=16, k=16, target=Target("cuda", "90")) != []
+        assert module.violations(a=parse("f16"), m=1, n=1, k=1, target=Target("hip", "gfx1999")) == []
+        assert module.violations(a=parse("f16"), m=16, n=16, k=16, target=Target("cuda", "90")) != []

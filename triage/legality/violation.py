@@ -46,6 +46,45 @@ class Violation:
         }
 
 
+def refuse(
+    rule: str,
+    given: Value,
+    allowed: Sequence[Value],
+    source: str,
+    message: str,
+    near: Sequence[Value] | None = None,
+    parameter: str = "",
+) -> Violation:
+    """The violation of a rule. Its parameter is the last part of the rule's name where it is not named.
+
+    Without ``near`` the nearest values are the closest numbers on either side, all of the allowed shapes, or the first
+    of the allowed names.
+    """
+    if near is None:
+        numbers = [value for value in allowed if isinstance(value, int)]
+        if isinstance(given, tuple):
+            near = allowed
+        elif isinstance(given, int) and len(numbers) == len(allowed):
+            near = nearest(given, numbers)
+        else:
+            near = allowed[:1]
+    parameter = parameter or rule.partition(".")[2].replace("-", "_")
+    return Violation(rule, parameter, given, tuple(allowed), tuple(near), source, message)
+
+
+def require(
+    rule: str,
+    given: Value,
+    allowed: Sequence[Value],
+    source: str,
+    message: str,
+    near: Sequence[Value] | None = None,
+    parameter: str = "",
+) -> list[Violation]:
+    """The violation of a value that is not allowed, as ``refuse`` states it; empty for an allowed one."""
+    return [] if given in allowed else [refuse(rule, given, allowed, source, message, near, parameter)]
+
+
 def nearest(value: int, allowed: Iterable[int]) -> tuple[int, ...]:
     """The closest allowed numbers on either side of a value, the closer one first, the larger first where they are
     as close: a tile that grows loses nothing."""

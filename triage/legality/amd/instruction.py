@@ -10,10 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from triage.legality import dtypes
-from triage.legality.dtypes import DType
-from triage.legality.violation import Value, Violation, nearest, spoken
-from triage.model.errors import InputError
+from triage.legality.dtypes import DType, parse
+from triage.legality.violation import Value, Violation, refuse, spoken
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +83,25 @@ def why_not(rule: str, rows: Sequence[AmdInstruction], spec: Specification, wher
     close = tuple(sorted(allowed, key=lambda shape: _distance(shape, (spec.m, spec.n, spec.k)))[:2])
     shape = f"{spec.m}x{spec.n}x{spec.k}" + (f" in {spec.blocks} blocks" if spec.blocks > 1 else "")
     message = f"{where} has no {_operands(spec)} {shape}: its shapes are {spoken(allowed)}"
-    return [Violation(f"{rule}.shape", "m", (spec.m, spec.n, spec.k), allowed, close, source, message)]
+    return [refuse(f"{rule}.shape", (spec.m, spec.n, spec.k), allowed, source, message, close, parameter="m")]
 
 
-def dtype(name: str) -> DType:
-    """An element type of the tables by its name there."""
-    known = dtypes.find(name)
-    if known is None:
-        raise InputError(f"type {name!r} is not in a table")
-    return known
+FLOATS_8_TO_4 = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1")
+"""The types of ``f8f6f4``."""
+
+
+def fp8(name: str) -> str:
+    """An 8-bit float as mnemonics spell it."""
+    return "fp8" if name.startswith("e4m3") else "bf8"
+
+
+def lane_registers(row: AmdInstruction, lanes: int, copies: int, result_bits: int) -> tuple[int, int, int]:
+    """32-bit registers a lane of A and B, each held in ``copies``, and of D with elements of ``result_bits``."""
+    stored = row.k // 2 if row.sparse else row.k
+    a = copies * row.m * stored * row.blocks * parse(row.a).bits
+    b = copies * row.n * row.k * row.blocks * parse(row.b).bits
+    d = row.m * row.n * row.blocks * result_bits
+    return a // (32 * lanes), b // (32 * lanes), d // (32 * lanes)
 
 
 _SHAPE = ("m", "n", "k", "blocks")
@@ -113,15 +121,15 @@ def _of_parameter(
     allowed: tuple[Value, ...] = tuple(dict.fromkeys(getattr(row, name) for row in rows))
     specified = getattr(spec, name)
     given: Value = specified.name if isinstance(specified, DType) else specified
-    close: tuple[Value, ...] = allowed[:2]
+    close: tuple[Value, ...] | None = None
     if isinstance(specified, DType):
-        alike = [str(value) for value in allowed if _whole(str(value)) == _whole(specified.name)] or list(
-            map(str, allowed)
-        )
+        types = [str(value) for value in allowed]
+        alike = [other for other in types if _whole(other) == _whole(specified.name)] or types
         close = tuple(sorted(alike, key=lambda other: _unlikeness(specified, other))[:2])
-    if isinstance(given, int) and not isinstance(given, bool):
-        numbers = sorted(value for value in allowed if isinstance(value, int))
-        allowed, close = tuple(numbers), nearest(given, numbers)
+    elif isinstance(given, bool):
+        close = allowed[:2]
+    else:
+        allowed = tuple(sorted(allowed))  # type: ignore[type-var]
     subject = {
         "a": f"{where} multiplies no {given}",
         "b": f"{where} does not multiply {spec.a} with {given}",
@@ -131,7 +139,7 @@ def _of_parameter(
     }.get(name, f"{where} has no {_operands(spec)} {spec.m}x{spec.n}x{spec.k} with {name}={given}")
     if name in ("a", "b", "d", *_SHAPE):
         subject += f": {name} is {spoken(allowed)}"
-    return Violation(f"{rule}.{name}", name, given, allowed, close, source, subject)
+    return refuse(f"{rule}.{name}", given, allowed, source, subject, close)
 
 
 def _operands(spec: Specification) -> str:
@@ -139,14 +147,14 @@ def _operands(spec: Specification) -> str:
     return (spec.a.name if spec.a == spec.b else f"{spec.a} x {spec.b}") + kind
 
 
-def _shape(one: AmdInstruction | Specification) -> tuple[int, int, int, int]:
-    return one.m, one.n, one.k, one.blocks
+def _shape(row: AmdInstruction | Specification) -> tuple[int, int, int, int]:
+    return row.m, row.n, row.k, row.blocks
 
 
 def _unlikeness(specified: DType, other: str) -> tuple[int, int]:
     """Distance of a type from another of its kind: the same width first, then the name's start."""
-    common = next((place for place, (x, y) in enumerate(zip(specified.name, other, strict=False)) if x != y), 3)
-    return abs(specified.bits - dtype(other).bits), -common
+    common = next((index for index, (x, y) in enumerate(zip(specified.name, other, strict=False)) if x != y), 3)
+    return abs(specified.bits - parse(other).bits), -common
 
 
 def _whole(name: str) -> bool:

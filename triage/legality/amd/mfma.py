@@ -20,13 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
-from typing import Any
 
 from triage.legality.amd import chips, explain
-from triage.legality.amd.instruction import AmdInstruction, Specification, dtype, matching, why_not
-from triage.legality.explanation import RuleTable
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Violation
+from triage.legality.amd.instruction import FLOATS_8_TO_4, AmdInstruction, fp8, lane_registers
+from triage.legality.dtypes import parse
+from triage.legality.rule import LegalityRule, Parameter, Syntax
 from triage.model.gpus import TensorCore
 from triage.model.target import Target
 
@@ -81,53 +79,27 @@ def instructions(target: Target) -> tuple[AmdInstruction, ...]:
     return () if number is None else tuple(_rows(number))
 
 
-def find(*, target: Target, **wanted: Any) -> AmdInstruction | None:
-    """The instruction that a target has for a ``Specification``, or None."""
-    return next(iter(matching(instructions(target), Specification.of(**wanted))), None)
-
-
-def violations(*, target: Target, **wanted: Any) -> list[Violation]:
-    """Why a target has no MFMA that meets a ``Specification`` (shape in elements); empty where it has one, or where
-    nothing is known about the target. ``sparse``: ``v_smfmac``, A 4:2 sparse along K; ``scaled``: ``v_mfma_scale``.
-    """
-    rows = instructions(target)
-    if not rows:
-        if not chips.known(target):
-            return []
-        message = f"{target} has no MFMA instructions{chips.has_instead(target)}"
-        allowed = tuple(f"hip:{arch}" for arch in ("gfx908", "gfx90a", "gfx942", "gfx950"))
-        return [Violation("mfma.target", "target", str(target), allowed, allowed[-2:], SOURCE, message)]
-    return why_not("mfma", rows, Specification.of(**wanted), target.arch, SOURCE)
-
-
-def registers(row: AmdInstruction) -> tuple[int, int, int]:
+def registers(row: AmdInstruction, target: Target) -> tuple[int, int, int]:
     """32-bit vector registers a lane that A, B and D (as C) take: their bits, spread over 64 lanes."""
-    stored = row.k // 2 if row.sparse else row.k
-    a = row.m * stored * row.blocks * dtype(row.a).bits
-    b = row.n * row.k * row.blocks * dtype(row.b).bits
-    d = row.m * row.n * row.blocks * dtype(row.d).bits
-    return a // (32 * LANES), b // (32 * LANES), d // (32 * LANES)
+    return lane_registers(row, LANES, 1, parse(row.d).bits)
 
 
 def _rows(of: int) -> Iterator[AmdInstruction]:
     for a, d, shapes, generations in _DENSE:
-        if of in generations:
-            for shape in shapes.split():
-                yield from _dense(a, d, shape, of)
+        for shape in shapes.split() if of in generations else ():
+            yield from _dense(a, d, shape, of)
     for a, d, shapes, generations in _SPARSE:
-        if of in generations:
-            for shape in shapes.split():
-                for one, other in _pairs(a, of):
-                    m, n, k, _ = _numbers(shape)
-                    types = f"{_fp8(one)}_{_fp8(other)}" if a == "fp8" else _SPELLED.get(a, a)
-                    name = f"v_smfmac_{_SPELLED.get(d, d)}_{shape}_{types}"
-                    yield AmdInstruction(name, one, other, d, d, m, n, k, sparse=True)
+        for shape, (left, right) in product(shapes.split() if of in generations else (), _pairs(a, of)):
+            m, n, k, _ = _numbers(shape)
+            types = f"{fp8(left)}_{fp8(right)}" if a == "fp8" else _SPELLED.get(a, a)
+            name = f"v_smfmac_{_SPELLED.get(d, d)}_{shape}_{types}"
+            yield AmdInstruction(name, left, right, d, d, m, n, k, sparse=True)
 
 
 def _dense(a: str, d: str, shape: str, of: int) -> Iterator[AmdInstruction]:
     m, n, k, blocks = _numbers(shape)
-    for one, other in _pairs(a, of):
-        types = f"{_fp8(one)}_{_fp8(other)}" if a == "fp8" else _SPELLED.get(a, a)
+    for left, right in _pairs(a, of):
+        types = f"{fp8(left)}_{fp8(right)}" if a == "fp8" else _SPELLED.get(a, a)
         # gfx908 and gfx90a write shape and type in one word, and mark bf16 with fp16's K as _1k.
         size = f"{m}x{n}x{k}"
         if of >= _CDNA3:
@@ -136,7 +108,7 @@ def _dense(a: str, d: str, shape: str, of: int) -> Iterator[AmdInstruction]:
             types += "_1k"
         for scaled in (False, True) if a == "f8f6f4" else (False,):
             name = f"v_mfma_{'scale_' if scaled else ''}{_SPELLED.get(d, d)}_{size}{types}"
-            yield AmdInstruction(name, one, other, d, d, m, n, k, blocks, scaled=scaled)
+            yield AmdInstruction(name, left, right, d, d, m, n, k, blocks, scaled=scaled)
 
 
 def _pairs(a: str, of: int) -> Iterator[tuple[str, str]]:
@@ -144,13 +116,9 @@ def _pairs(a: str, of: int) -> Iterator[tuple[str, str]]:
     if a == "fp8":
         yield from product(("e4m3fnuz", "e5m2fnuz") if of == _CDNA3 else ("e4m3", "e5m2"), repeat=2)
     elif a == "f8f6f4":
-        yield from product(("e4m3", "e5m2", "e2m3", "e3m2", "e2m1"), repeat=2)
+        yield from product(FLOATS_8_TO_4, repeat=2)
     else:
         yield a, a
-
-
-def _fp8(name: str) -> str:
-    return "fp8" if name.startswith("e4m3") else "bf8"
 
 
 def _numbers(shape: str) -> tuple[int, int, int, int]:
@@ -159,15 +127,16 @@ def _numbers(shape: str) -> tuple[int, int, int, int]:
     return m, n, k, int(blocks or 1)
 
 
-def _judge(given: Given) -> Judgement:
-    specified, target = explain.asked(given), given["target"]
-    broken = violations(target=target, **specified)
-    return explain.judgement(given, broken, find(target=target, **specified), registers)
-
-
-def _tables(given: Given) -> list[RuleTable]:
-    return [explain.table(given["target"], instructions(given["target"]), lambda row, _: registers(row))]
-
+_FAMILY = explain.InstructionFamily(
+    "mfma",
+    instructions,
+    registers,
+    ("hip:gfx908", "hip:gfx90a", "hip:gfx942", "hip:gfx950"),
+    ("hip:gfx942", "hip:gfx950"),
+    SOURCE,
+)
+violations = _FAMILY.violations
+"""Why a target has no MFMA of a ``Specification``. ``sparse``: ``v_smfmac``; ``scaled``: ``v_mfma_scale``."""
 
 RULE = LegalityRule(
     "mfma",
@@ -177,8 +146,8 @@ RULE = LegalityRule(
         Parameter("blocks", Syntax.INTEGER, "matrices side by side in one instruction", default="1"),
         Parameter("target", Syntax.TARGET, "hip:gfxNNN", default="hip:gfx942"),
     ),
-    _judge,
-    _tables,
+    _FAMILY.judge,
+    _FAMILY.tables,
     (
         "--a f16 --m 32 --n 32 --k 8",
         "--a tf32 --m 16 --n 16 --k 8 --target hip:gfx950",

@@ -16,8 +16,8 @@ As Triton 3.9 chooses (third_party/amd AccelerateAMDMatmul), checked against the
 from __future__ import annotations
 
 from triage.legality.amd import mfma, wmma
-from triage.legality.amd.instruction import AmdInstruction, dtype
-from triage.legality.dtypes import DType
+from triage.legality.amd.instruction import AmdInstruction
+from triage.legality.dtypes import DType, parse
 from triage.legality.fp8 import NAMES as FP8
 from triage.model.target import Target
 
@@ -29,7 +29,7 @@ def computed(a: DType, target: Target) -> DType:
     """The type that the operands are multiplied in: their own, or fp16 for an fp8 that the chip does not have."""
     rows = mfma.instructions(target) or wmma.instructions(target)
     native = {row.a for row in rows}
-    return dtype("f16") if a.name in FP8 and a.name not in native else a
+    return parse("f16") if a.name in FP8 and a.name not in native else a
 
 
 def chosen(*, m: int, n: int, k: int, a: DType, target: Target, nonkdim: int = 0) -> AmdInstruction | None:

@@ -21,13 +21,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
-from typing import Any
 
 from triage.legality.amd import chips, explain
-from triage.legality.amd.instruction import AmdInstruction, Specification, dtype, matching, why_not
-from triage.legality.explanation import RuleTable
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Violation
+from triage.legality.amd.instruction import FLOATS_8_TO_4, AmdInstruction, fp8, lane_registers
+from triage.legality.dtypes import parse
+from triage.legality.rule import LegalityRule, Parameter, Syntax
 from triage.model.gpus import TensorCore
 from triage.model.target import Target
 
@@ -90,52 +88,28 @@ def instructions(target: Target) -> tuple[AmdInstruction, ...]:
     return (*_rows(dense, sparse=False), *_rows(sparse, sparse=True))
 
 
-def find(*, target: Target, **wanted: Any) -> AmdInstruction | None:
-    """The instruction that a target has for a ``Specification``, or None."""
-    return next(iter(matching(instructions(target), Specification.of(**wanted))), None)
-
-
-def violations(*, target: Target, **wanted: Any) -> list[Violation]:
-    """Why a target has no WMMA that meets a ``Specification`` (shape in elements); empty where it has one, or where
-    nothing is known about the target. ``sparse``: ``v_swmmac``, A 4:2 sparse along K; ``scaled``: ``v_wmma_scale`` and
-    ``v_wmma_scale16``.
-    """
-    rows = instructions(target)
-    if not rows:
-        if not chips.known(target):
-            return []
-        message = f"{target} has no WMMA instructions{chips.has_instead(target)}"
-        allowed = tuple(f"hip:{arch}" for arch in ("gfx1100", "gfx1200", "gfx1250"))
-        return [Violation("wmma.target", "target", str(target), allowed, allowed[:2], SOURCE, message)]
-    return why_not("wmma", rows, Specification.of(**wanted), target.arch, SOURCE)
-
-
 def registers(row: AmdInstruction, target: Target) -> tuple[int, int, int]:
     """32-bit vector registers a lane that A, B and D take; on gfx11 A and B are held twice, and each element of D has
     a register of its own."""
     copies = 2 if _generation(target)[0] is _RDNA3 else 1
-    stored = row.k // 2 if row.sparse else row.k
-    a = copies * row.m * stored * dtype(row.a).bits
-    b = copies * row.n * row.k * dtype(row.b).bits
     # What a sparse one reads and writes is one register range.
-    result = row.c if row.sparse else row.d
-    d = row.m * row.n * (32 if copies == 2 else dtype(result).bits)
-    return a // (32 * LANES), b // (32 * LANES), d // (32 * LANES)
+    result = 32 if copies == 2 else parse(row.c if row.sparse else row.d).bits
+    return lane_registers(row, LANES, copies, result)
 
 
 def _rows(table: _Rows, sparse: bool) -> Iterator[AmdInstruction]:
     stem = "v_swmmac" if sparse else "v_wmma"
     for a, results, shapes in table:
-        for result, shape, (one, other) in product(results.split(), shapes.split(), _pairs(a)):
+        for result, shape, (left, right) in product(results.split(), shapes.split(), _pairs(a)):
             d, _, c = result.partition("<")
-            types = f"{_fp8(one)}_{_fp8(other)}" if a == "fp8" else a
+            types = f"{fp8(left)}_{fp8(right)}" if a == "fp8" else a
             m, n, k = (int(part) for part in shape.split("x"))
             kind = f"{result.replace('<', '')}_{shape}_{types}".replace("s32_", "i32_")
-            made = (one, other, c or d, d, m, n, k)
-            yield AmdInstruction(f"{stem}_{kind}", *made, sparse=sparse)
+            operands = (left, right, c or d, d, m, n, k)
+            yield AmdInstruction(f"{stem}_{kind}", *operands, sparse=sparse)
             if a in ("f8f6f4", "f4"):
                 for scale in ("scale", "scale16"):
-                    yield AmdInstruction(f"{stem}_{scale}_{kind}", *made, scaled=True)
+                    yield AmdInstruction(f"{stem}_{scale}_{kind}", *operands, scaled=True)
 
 
 def _pairs(a: str) -> Iterator[tuple[str, str]]:
@@ -144,32 +118,30 @@ def _pairs(a: str) -> Iterator[tuple[str, str]]:
         "fp8": ("e4m3", "e5m2"),
         "iu8": ("s8", "u8"),
         "iu4": ("s4", "u4"),
-        "f8f6f4": ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1"),
+        "f8f6f4": FLOATS_8_TO_4,
         "f4": ("e2m1",),
     }
-    yield from product(kinds.get(a, (a,)), repeat=2) if a in kinds else ((a, a),)
+    return product(kinds.get(a, (a,)), repeat=2)
 
 
-def _fp8(name: str) -> str:
-    return "fp8" if name == "e4m3" else "bf8"
-
-
-def _judge(given: Given) -> Judgement:
-    specified, target = explain.asked(given), given["target"]
-    broken = violations(target=target, **specified)
-    return explain.judgement(given, broken, find(target=target, **specified), lambda row: registers(row, target))
-
-
-def _tables(given: Given) -> list[RuleTable]:
-    return [explain.table(given["target"], instructions(given["target"]), registers)]
-
+_FAMILY = explain.InstructionFamily(
+    "wmma",
+    instructions,
+    registers,
+    ("hip:gfx1100", "hip:gfx1200", "hip:gfx1250"),
+    ("hip:gfx1100", "hip:gfx1200"),
+    SOURCE,
+)
+violations = _FAMILY.violations
+"""Why a target has no WMMA of a ``Specification``. ``sparse``: ``v_swmmac``; ``scaled``: ``v_wmma_scale`` and
+``v_wmma_scale16``."""
 
 RULE = LegalityRule(
     "wmma",
     TITLE,
     (*explain.PARAMETERS, Parameter("target", Syntax.TARGET, "hip:gfxNNN", default="hip:gfx1200")),
-    _judge,
-    _tables,
+    _FAMILY.judge,
+    _FAMILY.tables,
     (
         "--a f16 --m 16 --n 16 --k 16 --target hip:gfx1100",
         "--a e4m3 --m 16 --n 16 --k 16 --target hip:gfx1100",
