@@ -24,7 +24,7 @@ from triage.legality.explanation import Fact, RuleTable
 from triage.legality.language import MAX_NUMEL
 from triage.legality.release import NEWEST, Series, series
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Value, Violation, nearest, spoken
+from triage.legality.violation import Value, Violation, powers, refuse, spoken
 from triage.model.gpus import MAX_THREADS
 from triage.model.target import Target
 
@@ -116,15 +116,11 @@ def violations(
     if input_precision is not None and input_precision.lower() not in allowed:
         message = f"input_precision {input_precision!r} on {target}: {spoken(allowed)}"
         close = tuple(value for value in allowed if value[:2] == input_precision[:2].lower())[:2] or allowed[:1]
-        broken.append(
-            Violation("dot.input-precision", "input_precision", input_precision, allowed, close, _OPTIONS, message)
-        )
+        broken.append(refuse("dot.input-precision", input_precision, allowed, _OPTIONS, message, close))
     if num_warps < 1 or num_warps & (num_warps - 1):
-        powers = _powers(1, MAX_THREADS // target.warp_size)
+        counts = powers(MAX_THREADS // target.warp_size)
         message = f"num_warps={num_warps} is not a power of two"
-        broken.append(
-            Violation("dot.num-warps", "num_warps", num_warps, powers, nearest(num_warps, powers), _WARPS, message)
-        )
+        broken.append(refuse("dot.num-warps", num_warps, counts, _WARPS, message))
     return broken
 
 
@@ -141,9 +137,9 @@ def _eight_bit_floats(target: Target, number: Series) -> tuple[str, ...]:
 
 
 def _power(name: str, size: int) -> Violation:
-    allowed = _powers(1, MAX_NUMEL)
+    allowed = powers(MAX_NUMEL)
     message = f"{name} is {size}: every dimension of a tile is a power of two"
-    return Violation(f"dot.{name}", name, size, allowed, nearest(size, allowed), SOURCE, message)
+    return refuse(f"dot.{name}", size, allowed, SOURCE, message)
 
 
 def _types(a: DType, b: DType, acc: DType | None, target: Target, triton: str | None) -> list[Violation]:
@@ -153,14 +149,14 @@ def _types(a: DType, b: DType, acc: DType | None, target: Target, triton: str | 
         allowed: tuple[Value, ...] = operands(target, triton)
         close = _closest(a, operands(target, triton))
         message = f"tl.dot on {where} takes no {a} operand: {spoken(allowed)}"
-        return [Violation("dot.a", "a", a.name, allowed, close, SOURCE, message)]
+        return [refuse("dot.a", a.name, allowed, SOURCE, message, close)]
     if b.name not in beside:
         message = f"tl.dot on {where} does not multiply {a} with {b}: b is {spoken(beside)}"
-        return [Violation("dot.b", "b", b.name, beside, beside[:1], SOURCE, message)]
+        return [refuse("dot.b", b.name, beside, SOURCE, message)]
     wide = accumulators(a)
     if acc is not None and acc.name not in wide:
         message = f"tl.dot of {a} accumulates in {spoken(wide)}, not in {acc}: cast the result"
-        return [Violation("dot.acc", "acc", acc.name, wide, wide[:1], SOURCE, message)]
+        return [refuse("dot.acc", acc.name, wide, SOURCE, message)]
     return []
 
 
@@ -182,10 +178,10 @@ def _too_small(
     broken = []
     for name, size in (("m", m), ("n", n), ("k", k)):
         if 0 < size < least[name] and not size & (size - 1):
-            allowed = _powers(least[name], MAX_NUMEL)
+            allowed = powers(MAX_NUMEL, least[name])
             release = ".".join(map(str, series(triton)))
             message = f"{name} is {size}: tl.dot of {a} on {target} takes {least[name]} or more in Triton {release}"
-            broken.append(Violation(f"dot.{name}", name, size, allowed, allowed[:1], SOURCE, message))
+            broken.append(refuse(f"dot.{name}", size, allowed, SOURCE, message, allowed[:1]))
     return broken
 
 
@@ -193,14 +189,10 @@ def _too_large(m: int, n: int, k: int, batch: int) -> list[Violation]:
     for (one, size), (other, second) in ((("m", m), ("k", k)), (("k", k), ("n", n)), (("m", m), ("n", n))):
         if batch * size * second > MAX_NUMEL:
             most = MAX_NUMEL // max(1, batch * second)
-            allowed = _powers(1, most)
+            allowed = powers(most)
             message = f"a tile of {one} x {other} has {batch * size * second} elements: at most {MAX_NUMEL}"
-            return [Violation("dot.numel", one, size, allowed, allowed[-1:], SOURCE, message)]
+            return [refuse("dot.numel", size, allowed, SOURCE, message, allowed[-1:], parameter=one)]
     return []
-
-
-def _powers(least: int, most: int) -> tuple[int, ...]:
-    return tuple(1 << exponent for exponent in range(most.bit_length()) if 1 << exponent >= least)
 
 
 def _judge(given: Given) -> Judgement:

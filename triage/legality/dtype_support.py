@@ -27,7 +27,7 @@ from triage.legality.dtypes import DType, parse
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.release import Series, series
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Violation, spoken
+from triage.legality.violation import Violation, refuse, spoken
 from triage.model.target import Target
 
 TITLE = "element types by target: loads, arithmetic, conversions, dots, atomics"
@@ -74,13 +74,21 @@ def violations(*, dtype: DType, target: Target, use: str = "load", triton: str |
     if dtype.name in fp8.NAMES and dtype.name not in fp8.supported(target, number):
         names = tuple(name for name in fp8.NAMES if name in fp8.supported(target, number))
         message = f"{dtype.triton} does not exist on {target} in Triton {release}: its fp8 types are {_spoken(names)}"
-        return [Violation("dtype.fp8", "dtype", dtype.name, right, _nearest(dtype, right), fp8.SOURCE, message)]
+        return [refuse("dtype.fp8", dtype.name, right, fp8.SOURCE, message, _nearest(dtype, right), parameter="dtype")]
     elsewhere = tuple(other for other in USES if _takes(dtype.name, target, other, number))
     message = f"{use} of {dtype} does not compile on {target} in Triton {release}"
     if dtype.name in TYPES and elsewhere:
         message += f"; {', '.join(elsewhere)} do" if len(elsewhere) > 1 else f"; {elsewhere[0]} does"
     return [
-        Violation(f"dtype.{use.replace('_', '-')}", "dtype", dtype.name, right, _nearest(dtype, right), SOURCE, message)
+        refuse(
+            f"dtype.{use.replace('_', '-')}",
+            dtype.name,
+            right,
+            SOURCE,
+            message,
+            _nearest(dtype, right),
+            parameter="dtype",
+        )
     ]
 
 

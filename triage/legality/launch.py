@@ -9,7 +9,7 @@ from __future__ import annotations
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, tabulated
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Violation, nearest, spoken
+from triage.legality.violation import Violation, powers, refuse, spoken
 from triage.model.gpus import MAX_THREADS
 from triage.model.target import Target
 
@@ -24,7 +24,7 @@ def violations(target: Target, num_warps: int = 4, num_ctas: int = 1) -> list[Vi
     row = limits(target)
     width = target.warp_size
     most = (row.threads if row else MAX_THREADS) // width
-    warps = tuple(1 << exponent for exponent in range(most.bit_length()))
+    warps = powers(most)
     if num_warps not in warps:
         power = num_warps > 0 and num_warps & (num_warps - 1) == 0
         reason = (
@@ -33,20 +33,16 @@ def violations(target: Target, num_warps: int = 4, num_ctas: int = 1) -> list[Vi
             else f"num_warps={num_warps} is not a power of two"
         )
         source = row.source if power and row else _TRITON
-        broken.append(
-            Violation("launch.num-warps", "num_warps", num_warps, warps, nearest(num_warps, warps), source, reason)
-        )
+        broken.append(refuse("launch.num-warps", num_warps, warps, source, reason))
     if row is not None:
-        ctas = tuple(1 << exponent for exponent in range(row.cluster_blocks.bit_length()))
+        ctas = powers(row.cluster_blocks)
         if num_ctas not in ctas:
             reason = (
                 f"{target} has no clusters: num_ctas is 1"
                 if row.cluster_blocks == 1
                 else f"a cluster of {num_ctas} blocks; portable are {spoken(ctas)}"
             )
-            broken.append(
-                Violation("launch.num-ctas", "num_ctas", num_ctas, ctas, nearest(num_ctas, ctas), row.source, reason)
-            )
+            broken.append(refuse("launch.num-ctas", num_ctas, ctas, row.source, reason))
     return broken
 
 

@@ -12,7 +12,7 @@ from itertools import product
 
 from triage.legality.explanation import Drawing, Fact, RuleTable, grid
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Violation, nearest, spoken
+from triage.legality.violation import Violation, refuse, spoken
 from triage.model.target import Target
 
 _SOURCES = {
@@ -82,7 +82,7 @@ def violations(
         first = min(form.since for form in forms)
         allowed = tuple(f"cuda:{since}" for since in (75, 80, 86, 89, 90, 100, 120) if since >= first)
         message = f"{target} has no {instruction}: it came with cuda:{first}"
-        return [Violation(f"{instruction}.target", "target", str(target), allowed, allowed[:1], source, message)]
+        return [refuse(f"{instruction}.target", str(target), allowed, source, message, parameter="target")]
     broken = []
 
     def legal(shape: str, dtype: str, count: int, trans: bool) -> bool:
@@ -97,30 +97,28 @@ def violations(
         since = next((form.since for form in forms if form.shape == shape), None)
         came = f": it came with cuda:{since}" if since else ""
         message = f"{instruction} has no {shape} on {target}{came}; there is {spoken([form.shape for form in here])}"
-        return [Violation(f"{instruction}.shape", "shape", shape, shapes, shapes[:2], source, message)]
+        return [refuse(f"{instruction}.shape", shape, shapes, source, message, shapes[:2], parameter="shape")]
     [form] = fit
     if dtype not in form.dtypes:
         types = tuple(one for one in form.dtypes if legal(shape, one, count, trans))
         message = f"{instruction} of {shape} moves {spoken(form.dtypes)}, not {dtype}"
-        broken.append(Violation(f"{instruction}.dtype", "dtype", dtype, types, types[:2], source, message))
+        broken.append(refuse(f"{instruction}.dtype", dtype, types, source, message, types[:2], parameter="dtype"))
     if trans not in form.trans:
         flags = tuple(flag for flag in form.trans if legal(shape, dtype, count, flag))
         message = (
             f"{instruction} of {shape} is always .trans" if form.trans[0] else f"{instruction} of {shape} has no .trans"
         )
-        broken.append(Violation(f"{instruction}.trans", "trans", trans, flags, flags, source, message))
+        broken.append(refuse(f"{instruction}.trans", trans, flags, source, message, flags, parameter="trans"))
     if count not in form.counts:
         numbers = tuple(one for one in form.counts if legal(shape, dtype, one, trans))
         message = f"{instruction} of {shape} moves {spoken(form.counts)} matrices, not {count}"
-        broken.append(
-            Violation(f"{instruction}.count", "count", count, numbers, nearest(count, numbers), source, message)
-        )
+        broken.append(refuse(f"{instruction}.count", count, numbers, source, message, parameter="count"))
     if alignment is not None and (alignment <= 0 or alignment % ROW_BYTES):
         message = f"rows lie at multiples of {alignment} bytes; {instruction} reads addresses of {ROW_BYTES}"
         if instruction == "stmatrix":
             message = message.replace("reads", "writes")
         broken.append(
-            Violation(f"{instruction}.alignment", "alignment", alignment, (ROW_BYTES,), (ROW_BYTES,), source, message)
+            refuse(f"{instruction}.alignment", alignment, (ROW_BYTES,), source, message, parameter="alignment")
         )
     return broken
 

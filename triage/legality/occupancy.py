@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, multiprocessors
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Violation, nearest
+from triage.legality.violation import Violation, refuse
 from triage.model.errors import InputError
 from triage.model.gpus import Multiprocessor
 from triage.model.target import Target
@@ -133,7 +133,7 @@ def violations(*, shared_bytes: int = 0, registers: int = 0, threads: int, targe
 
 
 def _over(rule: str, parameter: str, value: int, right: tuple[int, ...], source: str, message: str) -> Violation:
-    return Violation(f"occupancy.{rule}", parameter, value, right, nearest(value, right), source, message)
+    return refuse(f"occupancy.{rule}", value, right, source, message, parameter=parameter)
 
 
 def _judge(given: Given) -> Judgement:

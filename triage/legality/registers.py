@@ -19,7 +19,7 @@ from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, tabulated
 from triage.legality.occupancy import register_steps
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Violation, nearest
+from triage.legality.violation import Violation, refuse
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -65,10 +65,10 @@ def effective_maxnreg(maxnreg: int) -> int:
 def _maxnreg(target: Target, count: int, num_warps: int) -> list[Violation]:
     if target.backend != "cuda":
         message = f"{target} has no maxnreg: waves_per_eu bounds the registers there"
-        return [Violation("registers.maxnreg", "maxnreg", count, (), (), "triton/backends/amd/compiler.py", message)]
+        return [refuse("registers.maxnreg", count, (), "triton/backends/amd/compiler.py", message)]
     if not 0 < count <= _MOST_MAXNREG:
         message = f".maxnreg {count}: ptxas takes a positive number of 32 bits; 24 … 255 have an effect"
-        return [Violation("registers.maxnreg", "maxnreg", count, (), (), _MAXNREG, message)]
+        return [refuse("registers.maxnreg", count, (), _MAXNREG, message)]
     sm = multiprocessor(target)
     steps = register_steps(threads=num_warps * target.warp_size, target=target)
     if sm is None or not steps:
@@ -79,7 +79,7 @@ def _maxnreg(target: Target, count: int, num_warps: int) -> list[Violation]:
         file = sm.registers * sm.partitions * target.warp_size
         message = f"maxnreg={count} for {num_warps} warps: {file} registers an SM are {most} a thread"
         right = tuple(range(_LOWEST, most + 1, 8))
-        return [Violation("registers.maxnreg", "maxnreg", count, right, nearest(count, right), sm.source, message)]
+        return [refuse("registers.maxnreg", count, right, sm.source, message)]
     return []
 
 
@@ -87,35 +87,23 @@ def _setmaxnreg(target: Target, count: int) -> list[Violation]:
     capability = target.capability
     if capability is None or capability < 90:
         message = f"{target} has no setmaxnreg: it needs sm_90a or later"
-        return [Violation("registers.setmaxnreg", "setmaxnreg", count, (), (), _SETMAXNREG, message)]
+        return [refuse("registers.setmaxnreg", count, (), _SETMAXNREG, message)]
     if count in SETMAXNREG:
         return []
     message = f"setmaxnreg {count}: a multiple of 8 in 24 … 256"
-    return [
-        Violation(
-            "registers.setmaxnreg",
-            "setmaxnreg",
-            count,
-            SETMAXNREG,
-            nearest(count, SETMAXNREG),
-            _SETMAXNREG,
-            message,
-        )
-    ]
+    return [refuse("registers.setmaxnreg", count, SETMAXNREG, _SETMAXNREG, message)]
 
 
 def _waves(target: Target, count: int) -> list[Violation]:
     cu = multiprocessor(target)
     if target.backend != "hip":
         message = f"{target} has no waves_per_eu: maxnreg bounds the registers there"
-        return [Violation("registers.waves-per-eu", "waves_per_eu", count, (), (), _WAVES, message)]
+        return [refuse("registers.waves-per-eu", count, (), _WAVES, message)]
     if cu is None or count <= cu.warps // cu.partitions:
         return []
     right = tuple(range(1, cu.warps // cu.partitions + 1))
     message = f"waves_per_eu={count}: a SIMD of {target} holds {right[-1]} waves"
-    return [
-        Violation("registers.waves-per-eu", "waves_per_eu", count, right, nearest(count, right), cu.source, message)
-    ]
+    return [refuse("registers.waves-per-eu", count, right, cu.source, message)]
 
 
 def for_waves(target: Target, waves: int) -> int | None:

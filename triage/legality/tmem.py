@@ -22,7 +22,7 @@ from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Fact, RuleTable
 from triage.legality.limits import limits
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Violation, nearest, spoken
+from triage.legality.violation import Violation, nearest, refuse, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -110,25 +110,25 @@ def violations(
     broken = _target(target)
     if cta_group not in (1, 2):
         reason = f"cta_group={cta_group}: one CTA or a pair"
-        return [*broken, Violation("tmem.cta-group", "cta_group", cta_group, (1, 2), (2,), ALLOCATION, reason)]
+        return [*broken, refuse("tmem.cta-group", cta_group, (1, 2), ALLOCATION, reason, (2,))]
     if columns is not None and columns not in ALLOCATIONS:
         reason = f"tcgen05.alloc of {columns} columns: it takes {spoken(ALLOCATIONS)}"
         near = nearest(columns, ALLOCATIONS)
-        broken.append(Violation("tmem.alloc", "columns", columns, ALLOCATIONS, near, ALLOCATION, reason))
+        broken.append(refuse("tmem.alloc", columns, ALLOCATIONS, ALLOCATION, reason, near, parameter="columns"))
     sound = []
     rows = (64, 128, 256, 512) if cta_group == 1 else (128, 256)
     for m, n, dtype in tiles:
         if dtypes.find(str(dtype)) is None:
             reason = f"{dtype} is not an element type"
-            broken.append(Violation("tmem.dtype", "dtype", str(dtype), (), (), LAYOUT, reason))
+            broken.append(refuse("tmem.dtype", str(dtype), (), LAYOUT, reason))
         elif n < 1:
             reason = f"a tile of {n} columns"
-            broken.append(Violation("tmem.tile", "tiles", (m, n), (), (), LAYOUT, reason))
+            broken.append(refuse("tmem.tile", (m, n), (), LAYOUT, reason, parameter="tiles"))
         elif m not in rows and not (m > 0 and m % rows[-1] == 0 and cta_group == 1):
             reason = f"{m} rows: a tile in tensor memory has {spoken(rows)} rows" + (" of two CTAs" * (cta_group == 2))
             shapes = tuple((row, n) for row in rows)
             near_rows = tuple((one, n) for one in nearest(m, rows))
-            broken.append(Violation("tmem.rows", "tiles", (m, n), shapes, near_rows, LAYOUT, reason))
+            broken.append(refuse("tmem.rows", (m, n), shapes, LAYOUT, reason, near_rows, parameter="tiles"))
         else:
             sound.append((m, n, dtype))
     parts = [*(tile(*one, cta_group) for one in sound), *(scales(*block_scale) for block_scale in block_scales)]
@@ -138,7 +138,7 @@ def violations(
         reason = f"{listed}: {total} columns, of the {COLUMNS} that a CTA has"
         fitting = _narrower(sound, block_scales, cta_group)
         given = sound[0][:2] if sound else total
-        broken.append(Violation("tmem.columns", "tiles", given, fitting, fitting[-1:], ALLOCATION, reason))
+        broken.append(refuse("tmem.columns", given, fitting, ALLOCATION, reason, fitting[-1:], parameter="tiles"))
     return broken
 
 
@@ -168,7 +168,7 @@ def _target(target: str | Target | None) -> list[Violation]:
         return []
     allowed = ("cuda:100", "cuda:103", "cuda:110")
     reason = f"{target} has no tensor memory: it is datacenter Blackwell's (10.x, 11.0)"
-    return [Violation("tmem.target", "target", str(target), allowed, allowed[:1], ALLOCATION, reason)]
+    return [refuse("tmem.target", str(target), allowed, ALLOCATION, reason)]
 
 
 def _known(target: str | Target | None) -> Target | None:
@@ -193,20 +193,20 @@ def move_violations(
     shapes = _REDUCING if reduce else SHAPES
     if shape not in shapes:
         reason = f".{shape} is not one of {spoken(shapes)}"
-        return [*broken, Violation("tmem.shape", "shape", shape, shapes, (), MOVES, reason)]
+        return [*broken, refuse("tmem.shape", shape, shapes, MOVES, reason, ())]
     allowed = tuple(one for one in REPEATS if registers(shape, one) is not None and one >= (2 if reduce else 1))
     if repeat not in allowed:
         reason = f".{shape}.x{repeat}: it repeats {spoken(allowed)} times"
-        broken.append(Violation("tmem.repeat", "repeat", repeat, allowed, nearest(repeat, allowed), MOVES, reason))
+        broken.append(refuse("tmem.repeat", repeat, allowed, MOVES, reason))
     right = registers(shape, repeat)
     if right is not None and count is not None and count != right:
         reason = f".{shape}.x{repeat} has {right} registers, not {count}"
-        broken.append(Violation("tmem.registers", "count", count, (right,), (right,), MOVES, reason))
+        broken.append(refuse("tmem.registers", count, (right,), MOVES, reason, parameter="count"))
     known = _known(target)
     if reduce and known is not None and not broken and known.capability not in _WITH_REDUCTION:
         have = tuple(f"cuda:{number}" for number in _WITH_REDUCTION)
         reason = f"{known} has no tcgen05.ld.red: it comes with 10.3 and 11.0"
-        broken.append(Violation("tmem.target", "target", str(known), have, have[1:2], MOVES, reason))
+        broken.append(refuse("tmem.target", str(known), have, MOVES, reason, have[1:2]))
     return broken
 
 

@@ -21,7 +21,7 @@ from triage.legality import cp_async
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Violation, nearest, spoken
+from triage.legality.violation import Violation, nearest, refuse, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -106,7 +106,7 @@ def violations(
     violated = []
 
     def broken(rule: str, message: str, written: str) -> None:
-        violated.append(Violation(f"vector-copy.{rule}", "bits", bits, legal, close, written, message))
+        violated.append(refuse(f"vector-copy.{rule}", bits, legal, written, message, close, parameter="bits"))
 
     instructions = widths(target, asynchronous, shared)
     written = _PTX_ASYNC if asynchronous else _PTX

@@ -94,6 +94,11 @@ def nearest(value: int, allowed: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted([*below, *above], key=lambda number: (abs(number - value), -number)))
 
 
+def powers(most: int, least: int = 1) -> tuple[int, ...]:
+    """The powers of two from ``least`` to ``most``."""
+    return tuple(1 << exponent for exponent in range(most.bit_length()) if 1 << exponent >= least)
+
+
 def spoken(values: Sequence[Value]) -> str:
     """Values as a person writes them: ``8 … 256 in steps of 8``, ``16, 32 or 64``, ``tf32``."""
     numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]

@@ -129,7 +129,7 @@ def _of_parameter(
     elif isinstance(given, bool):
         close = allowed[:2]
     else:
-        allowed = tuple(sorted(allowed))  # type: ignore[type-var]
+        allowed = tuple(sorted(allowed))
     subject = {
         "a": f"{where} multiplies no {given}",
         "b": f"{where} does not multiply {spec.a} with {given}",

@@ -121,7 +121,7 @@ def _pairs(a: str) -> Iterator[tuple[str, str]]:
         "f8f6f4": FLOATS_8_TO_4,
         "f4": ("e2m1",),
     }
-    return product(kinds.get(a, (a,)), repeat=2)
+    yield from product(kinds.get(a, (a,)), repeat=2)
 
 
 _FAMILY = explain.InstructionFamily(

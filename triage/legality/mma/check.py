@@ -6,14 +6,15 @@ is left, that parameter is to blame, and the search goes on without it, so that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cache
 from itertools import product
+from typing import Any
 
 from triage.legality.dtypes import DType
 from triage.legality.mma.forms import FORMS, MMA, InstructionForm
-from triage.legality.violation import Value, Violation, nearest, spoken
+from triage.legality.violation import Value, Violation, refuse, spoken
 from triage.model.target import Target
 
 CAPABILITIES = (70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121)
@@ -42,7 +43,6 @@ class MmaInstruction:
 
 
 _ORDER = tuple(field.name for field in fields(MmaInstruction))
-_RULES = {name: f"mma.{name.replace('_', '-')}" for name in _ORDER}
 _LABEL = {
     "a": "A of {}",
     "b": "B of {}",
@@ -94,22 +94,28 @@ def violations(
     so on (kinds exist on the architecture-specific and family targets only). Source: PTX ISA, mma and mma.sp, as the
     assemblers of Triton 3.9.0 read them (``forms`` says where they differ).
     """
-    asked = _Request(a, b, c, d, m, n, k, a_layout, b_layout, sparse, kind, scale, scale_vec, op)
+    types = {"a": a, "b": b, "c": c, "d": d}
+    asked = _Request(
+        {
+            **{name: str(dtype) for name, dtype in types.items() if dtype is not None},
+            "m": m,
+            "n": n,
+            "k": k,
+            "a_layout": a_layout,
+            "b_layout": b_layout,
+            "sparse": sparse,
+            "kind": kind or "none",
+            "scale": str(scale or "none"),
+            "scale_vec": scale_vec or 0,
+            "op": op or "none",
+        }
+    )
     capability = target.capability or 0
     if legal(asked.instruction(), capability):
         return []
     if capability < CAPABILITIES[0]:
-        return [
-            Violation(
-                "mma.target",
-                "target",
-                str(target),
-                _targets(asked.instruction()),
-                _targets(asked.instruction())[:1],
-                MMA,
-                f"{target} has no mma.sync: it came with cuda:70",
-            )
-        ]
+        targets = tuple(f"cuda:{number}" for number in CAPABILITIES if legal(asked.instruction(), number))
+        return [refuse("mma.target", str(target), targets, MMA, f"{target} has no mma.sync: it came with cuda:70")]
     return _blamed(asked, capability, target)
 
 
@@ -121,14 +127,14 @@ def instructions() -> dict[MmaInstruction, tuple[InstructionForm, ...]]:
         for (a, b), (m, n, k), (d, c), (al, bl), (vec, scale), kind, op in product(
             form.pairs, form.shapes, form.accumulators, form.layouts, form.scales, form.kinds, form.ops
         ):
-            one = MmaInstruction(form.sparse, a, b, kind, scale, vec, m, n, k, d, c, al, bl, op)
-            by_instruction[one] = (*by_instruction.get(one, ()), form)
+            row = MmaInstruction(form.sparse, a, b, kind, scale, vec, m, n, k, d, c, al, bl, op)
+            by_instruction[row] = (*by_instruction.get(row, ()), form)
     return by_instruction
 
 
 @cache
 def _on(capability: int) -> tuple[MmaInstruction, ...]:
-    return tuple(one for one, forms in instructions().items() if any(form.on(capability) for form in forms))
+    return tuple(row for row, forms in instructions().items() if any(form.on(capability) for form in forms))
 
 
 @cache
@@ -149,60 +155,22 @@ def legal(instruction: MmaInstruction, capability: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """The arguments of ``violations``: types that were left out stay so, for they follow another change."""
+    """The arguments of ``violations`` by field: types that were left out are absent, for they follow another change."""
 
-    a: DType
-    b: DType | None
-    c: DType | None
-    d: DType | None
-    m: int
-    n: int
-    k: int
-    a_layout: str
-    b_layout: str
-    sparse: bool
-    kind: str | None
-    scale: DType | None
-    scale_vec: int | None
-    op: str | None
+    stated: Mapping[str, Any]
 
-    def instruction(self, changed: str = "", value: Value = "") -> MmaInstruction:
-        """With defaults, and with one field changed."""
-        names: dict[str, str] = {
-            name: str(value) if name == changed else str(given)
-            for name, given in (("a", self.a), ("b", self.b), ("c", self.c), ("d", self.d))
-            if given is not None or name == changed
-        }
-        d = names.get("d", default_accumulator(names["a"]))
-        whole = MmaInstruction(
-            self.sparse,
-            names["a"],
-            names.get("b", names["a"]),
-            self.kind or "none",
-            str(self.scale or "none"),
-            self.scale_vec or 0,
-            self.m,
-            self.n,
-            self.k,
-            d,
-            names.get("c", d),
-            self.a_layout,
-            self.b_layout,
-            self.op or "none",
-        )
-        return replace(whole, **{changed: value}) if changed and changed not in "abcd" else whole  # type: ignore[arg-type]
-
-    def implied(self, name: str) -> bool:
-        """Whether a field was left out and follows from another."""
-        return name in ("b", "c", "d") and getattr(self, name) is None
+    def instruction(self, **changed: Value) -> MmaInstruction:
+        """With defaults, and with fields changed."""
+        stated = {**self.stated, **changed}
+        d = stated.get("d", default_accumulator(stated["a"]))
+        return MmaInstruction(**{"b": stated["a"], "d": d, "c": d, **stated})
 
 
 def _blamed(asked: _Request, capability: int, target: Target) -> list[Violation]:
     given = asked.instruction()
     left: Sequence[MmaInstruction] = _on(capability)
     anywhere: Sequence[MmaInstruction] = tuple(instructions())
-    blamed: list[str] = []
-    broken = []
+    broken: list[Violation] = []
     for name in _ORDER:
         value = getattr(given, name)
         narrowed = [row for row in left if getattr(row, name) == value]
@@ -211,9 +179,8 @@ def _blamed(asked: _Request, capability: int, target: Target) -> list[Violation]
             left, anywhere = narrowed, elsewhere
             continue
         # A type that was left out follows A (C follows D): if that is wrong, saying so once is enough.
-        if not (asked.implied(name) and blamed):
+        if name in asked.stated or not broken:
             broken.append(_violation(asked, name, left, elsewhere, capability, target))
-            blamed.append(name)
         # The rest is held against the targets that have it, or, where none has, goes on without it.
         if elsewhere:
             left = anywhere = elsewhere
@@ -231,11 +198,8 @@ def _violation(
     """One parameter is wrong. ``left`` are the target's instructions that have what precedes it, ``anywhere``
     those of any target that have it as well."""
     value: Value = getattr(asked.instruction(), name)
-    allowed = tuple(option for option in _values(name) if legal(asked.instruction(name, option), capability))
-    numbers = [option for option in allowed if isinstance(option, int)]
-    close: tuple[Value, ...] = allowed[:2]
-    if name in ("m", "n", "k") and isinstance(value, int):
-        close = nearest(value, numbers)
+    allowed = [option for option in _values(name) if legal(asked.instruction(**{name: option}), capability)]
+    close = None if name in ("m", "n", "k") else allowed[:2]
     has = sorted({getattr(row, name) for row in left})
     forms = {form for row in anywhere for form in instructions()[row]}
     message = f"{_spoken(name, value)} is not there on {target}{_context(asked, name)}"
@@ -243,8 +207,8 @@ def _violation(
         message += ": there is no f32 multiplication, tf32 reads fp32 operands with 10 bits of mantissa"
     elif forms and not any(form.on(capability) for form in forms):
         message += f": it came with cuda:{min(form.since for form in forms)}"
-    message += f"; there is {spoken([_ABSENT.get(name, one) if one in ('none', 0) else one for one in has])}"
-    return Violation(_RULES[name], name, value, allowed, close, MMA, message)
+    options = [_ABSENT.get(name, option) if option in ("none", 0) else option for option in has]
+    return refuse(f"mma.{name.replace('_', '-')}", value, allowed, MMA, f"{message}; there is {spoken(options)}", close)
 
 
 def _context(asked: _Request, name: str) -> str:
@@ -268,7 +232,3 @@ def _spoken(name: str, value: Value) -> str:
     if value in ("none", 0) and name in _ABSENT:
         return _ABSENT[name]
     return _LABEL[name].format(value)
-
-
-def _targets(instruction: MmaInstruction) -> tuple[str, ...]:
-    return tuple(f"cuda:{capability}" for capability in CAPABILITIES if legal(instruction, capability))

@@ -19,7 +19,7 @@ from triage.legality.limits import limits
 from triage.legality.release import series
 from triage.legality.smem import model
 from triage.legality.smem.model import Loop, MemoryPart
-from triage.legality.violation import Violation
+from triage.legality.violation import Violation, refuse
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -203,7 +203,7 @@ def violations_of(need: Estimate) -> list[Violation]:
     )
     stages = stages_that_fit(need)
     if stages:
-        return [Violation("smem.total", "stages", need.loop.stages, stages, stages[-1:], source, message)]
+        return [refuse("smem.total", need.loop.stages, stages, source, message, stages[-1:], parameter="stages")]
     tiles = tuple((smaller.loop.m, smaller.loop.n, smaller.loop.k) for smaller in largest_tiles(need))
     given = (need.loop.m, need.loop.n, need.loop.k)
-    return [Violation("smem.total", "tile", given, tiles, tiles, source, message)]
+    return [refuse("smem.total", given, tiles, source, message, tiles, parameter="tile")]

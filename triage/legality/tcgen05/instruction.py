@@ -26,7 +26,7 @@ from triage.legality.tcgen05.kinds import (
     accumulators,
     of,
 )
-from triage.legality.violation import Value, Violation, nearest, spoken
+from triage.legality.violation import Violation, refuse, require, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -81,7 +81,7 @@ def violations(
     row = KINDS.get(kind) if kind is not None else of(*names, scale_vector) or of(*names)
     if kind is not None and row is None:
         reason = f"kind::{kind} is not one of {', '.join(KINDS)}"
-        return [Violation("tcgen05.kind", "kind", kind, tuple(KINDS), (), MMA, reason)]
+        return [refuse("tcgen05.kind", kind, tuple(KINDS), MMA, reason, ())]
     capability, family = _architecture(target)
     broken = [
         *_operands(str(a), None if b is None else str(b), left, right, row),
@@ -154,7 +154,7 @@ def _target(
     if not reason:
         return []
     near = (own,) if own in allowed else allowed[:1]
-    return [Violation("tcgen05.target", "target", text, allowed, near, TARGET, reason)]
+    return [refuse("tcgen05.target", text, allowed, TARGET, reason, near)]
 
 
 def _operands(a: str, b: str | None, left: str | None, right: str | None, row: MmaKind | None) -> list[Violation]:
@@ -176,12 +176,12 @@ def _operands(a: str, b: str | None, left: str | None, right: str | None, row: M
             reason = "no tcgen05.mma multiplies f32: fp32 operands are read as tf32 (19 bits), or not at all"
         else:
             reason = f"{whose} {'does not multiply' if row else 'multiplies'} {name}"
-        broken.append(Violation(f"tcgen05.{parameter}", parameter, given, allowed, near, TYPES, reason))
+        broken.append(refuse(f"tcgen05.{parameter}", given, allowed, TYPES, reason, near))
     if b is not None and not broken and left != right and (row is None or not row.mixed):
         assert left is not None
         partners = row.operands if row and row.mixed else _partners(left)
         reason = f"no tcgen05.mma multiplies {left} with {right}: {left} takes a {spoken(partners)} B"
-        broken.append(Violation("tcgen05.b", "b", b, partners, (left,), TYPES, reason))
+        broken.append(refuse("tcgen05.b", b, partners, TYPES, reason, (left,)))
     return broken
 
 
@@ -199,62 +199,38 @@ def _accumulator(d: str | DType | None, left: str | None, row: MmaKind | None) -
         return []
     whose = f"kind::{row.name}" + (" of bf16" if left == "bf16" else "") if row else "tcgen05.mma"
     reason = f"{whose} accumulates in {spoken(allowed)}, not {name or d}"
-    return [Violation("tcgen05.d", "d", str(d), allowed, allowed[:1], TYPES, reason)]
+    return [refuse("tcgen05.d", str(d), allowed, TYPES, reason)]
 
 
 def _form(
     row: MmaKind | None, cta_group: int, ws: bool, a_from: str, ashift: bool, collector: str | None, lanes: int
 ) -> list[Violation]:
     """Qualifiers that do not go together."""
-    broken = []
     source = WEIGHT_STATIONARY if ws else MMA
     scaled = row is not None and row.block_scaled
-
-    def wrong(parameter: str, given: Value, allowed: tuple[Value, ...], near: tuple[Value, ...], reason: str) -> None:
-        rule = f"tcgen05.{parameter.replace('_', '-')}"
-        broken.append(Violation(rule, parameter, given, allowed, near, source, reason))
-
     groups = (1,) if ws else (1, 2)
-    if cta_group not in groups:
-        wrong(
-            "cta_group",
-            cta_group,
-            groups,
-            groups[-1:],
-            f".cta_group::{cta_group}: {'.ws has one CTA' if ws else 'one CTA or a pair'}",
-        )
-    if ws and scaled:
-        assert row is not None
-        wrong("ws", True, (False,), (False,), f"kind::{row.name} has no .ws form: block scaling excludes it")
+    reason = f".cta_group::{cta_group}: {'.ws has one CTA' if ws else 'one CTA or a pair'}"
+    broken = require("tcgen05.cta-group", cta_group, groups, source, reason, groups[-1:])
+    if ws and row is not None and scaled:
+        reason = f"kind::{row.name} has no .ws form: block scaling excludes it"
+        broken.append(refuse("tcgen05.ws", True, (False,), source, reason))
     origin = _ORIGINS.get(a_from.strip().lower())
     if origin is None:
-        wrong("a_from", a_from, ("shared", "tmem"), (), f"a_from={a_from!r}: A is in shared memory or in tensor memory")
+        reason = f"a_from={a_from!r}: A is in shared memory or in tensor memory"
+        broken.append(refuse("tcgen05.a-from", a_from, ("shared", "tmem"), source, reason, ()))
     if ashift and (ws or scaled or origin != "tmem"):
         why = "the .ws form has none" if ws else "block scaling excludes it" if scaled else "A is not in tensor memory"
-        wrong("ashift", True, (False,), (False,), f".ashift: {why}")
+        broken.append(refuse("tcgen05.ashift", True, (False,), source, f".ashift: {why}"))
     collectors: tuple[str, ...] = WS_COLLECTORS if ws else COLLECTORS
     if collector is not None:
-        allowed = tuple(one for one in collectors if not (ashift and one in ("a::fill", "a::use")))
-        if collector not in allowed:
-            what = "with .ashift" if ashift and collector in collectors else "with .ws" if ws else "without .ws"
-            wrong(
-                "collector",
-                collector,
-                allowed,
-                (),
-                f".collector::{collector} is none {what}: {'B' if ws else 'A'} is kept",
-            )
+        allowed = tuple(name for name in collectors if not (ashift and name in ("a::fill", "a::use")))
+        what = "with .ashift" if ashift and collector in collectors else "with .ws" if ws else "without .ws"
+        reason = f".collector::{collector} is none {what}: {'B' if ws else 'A'} is kept"
+        broken += require("tcgen05.collector", collector, allowed, source, reason, ())
     widths = (0,) if ws or scaled else (0, 8) if cta_group == 2 else (0, 4)
-    if lanes not in widths:
-        bits = f"{widths[-1] * 32} lanes" if widths[-1] else "no lane mask in this form"
-        wrong(
-            "output_lanes",
-            lanes,
-            widths,
-            widths[-1:],
-            f"disable-output-lane of {lanes} words: {bits}, so {spoken(widths)} words",
-        )
-    return broken
+    bits = f"{widths[-1] * 32} lanes" if widths[-1] else "no lane mask in this form"
+    reason = f"disable-output-lane of {lanes} words: {bits}, so {spoken(widths)} words"
+    return broken + require("tcgen05.output-lanes", lanes, widths, source, reason, widths[-1:])
 
 
 def _major(row: MmaKind, parameter: str, given: str, a_from: str) -> Violation | None:
@@ -271,7 +247,7 @@ def _major(row: MmaKind, parameter: str, given: str, a_from: str) -> Violation |
         reason = "A in tensor memory cannot be M-major: it lies there row by row, a lane a row"
     else:
         reason = f"kind::{row.name} transposes neither operand: {who} is K-major, not {own.upper()}-major"
-    return Violation(f"tcgen05.{parameter}-major", f"{parameter}_major", given, allowed, allowed[:1], TRANSPOSE, reason)
+    return refuse(f"tcgen05.{parameter}-major", given, allowed, TRANSPOSE, reason)
 
 
 def _scales(row: MmaKind, vector: str | None, scale: str | DType | None) -> list[Violation]:
@@ -283,14 +259,14 @@ def _scales(row: MmaKind, vector: str | None, scale: str | DType | None) -> list
         parameter, given = ("scale_vector", vector) if vector is not None else ("scale", str(scale))
         assert given is not None
         reason = f"kind::{row.name} is not block-scaled: scales need mxf8f6f4, mxf4 or mxf4nvf4"
-        return [Violation(f"tcgen05.{parameter.replace('_', '-')}", parameter, given, (), (), SCALES, reason)]
+        return [refuse(f"tcgen05.{parameter.replace('_', '-')}", given, (), SCALES, reason)]
     if vector not in vectors and (vector is not None or not row.unscaled):
         given = "none" if vector is None else vector
         form = (
             f".scale_vec::{vector}" if vector in VECTORS[:3] else f".{vector}" if vector else "without a scale vector"
         )
         reason = f"kind::{row.name} {form}: it takes {spoken(allowed)}"
-        return [Violation("tcgen05.scale-vector", "scale_vector", given, allowed, (), SCALES, reason)]
+        return [refuse("tcgen05.scale-vector", given, allowed, SCALES, reason, ())]
     types = (
         vectors[vector]
         if vector is not None
@@ -299,7 +275,7 @@ def _scales(row: MmaKind, vector: str | None, scale: str | DType | None) -> list
     if scale is None or _name(scale) in types:
         return []
     reason = f"kind::{row.name} with {vector or 'its default vector'} has {spoken(types)} scales, not {scale}"
-    return [Violation("tcgen05.scale", "scale", str(scale), types, types[:1], SCALES, reason)]
+    return [refuse("tcgen05.scale", str(scale), types, SCALES, reason)]
 
 
 def _transposed(row: MmaKind, b_major: str, ws: bool) -> str:
@@ -310,9 +286,6 @@ def _transposed(row: MmaKind, b_major: str, ws: bool) -> str:
 def _size(
     parameter: str, given: int, allowed: tuple[int, ...], row: MmaKind, group: int, sparse: bool, ws: bool, why: str
 ) -> list[Violation]:
-    if given in allowed:
-        return []
     form = f"tcgen05.mma{'.ws' if ws else ''}{'.sp' if sparse else ''}.cta_group::{group}.kind::{row.name}"
     reason = f"{parameter.upper()}={given}: {form} takes {spoken(allowed)}{why}"
-    source = TRANSPOSE if why else SHAPES
-    return [Violation(f"tcgen05.{parameter}", parameter, given, allowed, nearest(given, allowed), source, reason)]
+    return require(f"tcgen05.{parameter}", given, allowed, TRANSPOSE if why else SHAPES, reason)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from triage.legality.violation import Violation
+from triage.legality.violation import Violation, refuse
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -61,22 +61,22 @@ def violations(
     modes = _LOADS if direction == "load" else _STORES
     if direction not in DIRECTIONS:
         reason = f"{direction!r} is not one of {', '.join(DIRECTIONS)}"
-        return [Violation("tma.direction", "direction", direction, DIRECTIONS, (), COPY, reason)]
+        return [refuse("tma.direction", direction, DIRECTIONS, COPY, reason, ())]
     if mode not in modes:
         reason = f"a {direction} has no mode {mode}"
-        broken.append(Violation("tma.mode", "mode", mode, modes, (), COPY, reason))
+        broken.append(refuse("tma.mode", mode, modes, COPY, reason, ()))
     ranks = (2,) if mode in ("gather4", "scatter4") else (3, 4, 5) if mode.startswith("im2col") else (1, 2, 3, 4, 5)
     if rank not in ranks:
         reason = f"a copy in mode {mode} has {ranks[0]} to {ranks[-1]} axes, not {rank}"
         near = tuple(one for one in ranks if abs(one - rank) == min(abs(other - rank) for other in ranks))
-        broken.append(Violation("tma.rank", "rank", rank, ranks, near, COPY, reason))
+        broken.append(refuse("tma.rank", rank, ranks, COPY, reason, near))
     places = ("shared::cta", "shared::cluster")
     if direction == "load" and destination not in places:
         reason = f"{destination!r} is not one of {', '.join(places)}"
-        broken.append(Violation("tma.destination", "destination", destination, places, (), COPY, reason))
+        broken.append(refuse("tma.destination", destination, places, COPY, reason, ()))
     if multicast and (direction != "load" or destination != "shared::cluster"):
         reason = "only a load to .shared::cluster is multicast"
-        broken.append(Violation("tma.multicast", "multicast", True, (False,), (False,), COPY, reason))
+        broken.append(refuse("tma.multicast", True, (False,), COPY, reason))
     if cta_group is not None:
         broken += _cta_group(cta_group, direction, target)
     return broken
@@ -86,11 +86,11 @@ def _cta_group(given: int, direction: str, target: str | Target | None) -> list[
     if direction != "load" or given not in (1, 2):
         reason = f".cta_group::{given}: a load has 1 or 2, and nothing else has it"
         allowed = (1, 2) if direction == "load" else ()
-        return [Violation("tma.cta-group", "cta_group", given, allowed, (), COPY, reason)]
+        return [refuse("tma.cta-group", given, allowed, COPY, reason, ())]
     if target is None or _own_family(target):
         return []
     reason = f"{target} has no .cta_group: pairs of CTAs are datacenter Blackwell's (10.x, 11.0)"
-    return [Violation("tma.target", "target", str(target), _FAMILY_TARGETS, _FAMILY_TARGETS[:1], COPY, reason)]
+    return [refuse("tma.target", str(target), _FAMILY_TARGETS, COPY, reason)]
 
 
 def _own_family(target: str | Target) -> bool:
@@ -106,7 +106,7 @@ def mode_violations(mode: str, target: str | Target | None, destination: str | N
     if number < 90:
         allowed = ("cuda:90", "cuda:100", "cuda:120")
         reason = f"{target} has no TMA: it begins with 9.0"
-        return [Violation("tma.target", "target", str(target), allowed, allowed[:1], COPY, reason)]
+        return [refuse("tma.target", str(target), allowed, COPY, reason)]
     if mode in ("tile", "im2col") or _own_family(target):
         return []
     near = mode in ("gather4", "im2col_w") and number >= 100
@@ -114,4 +114,4 @@ def mode_violations(mode: str, target: str | Target | None, destination: str | N
         return []
     where = " to .shared::cluster" if near else ""
     reason = f"{target} has no {mode}{where}: it is datacenter Blackwell's (10.x, 11.0), with its own features on"
-    return [Violation("tma.target", "target", str(target), _FAMILY_TARGETS, _FAMILY_TARGETS[:1], COPY, reason)]
+    return [refuse("tma.target", str(target), _FAMILY_TARGETS, COPY, reason)]

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.tma.tensor_map import MAX_BOX, MAX_RANK, UNIT
-from triage.legality.violation import Violation, nearest
+from triage.legality.violation import Violation, nearest, refuse
 
 DEVICE = "triton/language/semantic.py: make_tensor_descriptor"
 HOST = "triton/tools/tensor_descriptor.py: TensorDescriptor"
@@ -51,21 +51,21 @@ def violations(
     ranks = tuple(range(1, MAX_RANK + 1))
     if len(block) not in ranks:
         reason = f"a descriptor has 1 to {MAX_RANK} axes, not {len(block)}"
-        return [Violation("tma.rank", "block", len(block), ranks, nearest(len(block), ranks), source, reason)]
+        return [refuse("tma.rank", len(block), ranks, source, reason, parameter="block")]
     for place, size in enumerate(block):
         if size <= 0 or size & (size - 1):
             powers = [1 << exponent for exponent in range(11)]
             near = tuple((*block[:place], power, *block[place + 1 :]) for power in nearest(size, powers))
             reason = f"axis {place} of the block is {size}: no power of two"
-            broken.append(Violation("tma.block", "block", tuple(block), near, near, source, reason))
+            broken.append(refuse("tma.block", tuple(block), near, source, reason, near))
     if math.prod(block) > _MOST_ELEMENTS:
         reason = f"the block has {math.prod(block)} elements: at most {_MOST_ELEMENTS}"
-        broken.append(Violation("tma.block", "block", tuple(block), (), (), source, reason))
+        broken.append(refuse("tma.block", tuple(block), (), source, reason))
     row = block[-1] * known.bits // 8
     if row < UNIT and not host:
         near = ((*block[:-1], UNIT * 8 // known.bits),)
         reason = f"a row of the block is {block[-1]} x {known.bits} bits = {row} bytes: at least {UNIT}"
-        broken.append(Violation("tma.block-row", "block", tuple(block), near, near, source, reason))
+        broken.append(refuse("tma.block-row", tuple(block), near, source, reason, near, parameter="block"))
     if strides is not None:
         broken += _strides(tuple(strides), len(block), known, source)
     return broken
@@ -74,17 +74,17 @@ def violations(
 def _strides(strides: tuple[int, ...], rank: int, dtype: DType, source: str) -> list[Violation]:
     if len(strides) != rank:
         reason = f"{len(strides)} strides for {rank} axes"
-        return [Violation("tma.strides", "strides", strides, (), (), source, reason)]
+        return [refuse("tma.strides", strides, (), source, reason)]
     broken = []
     if strides[-1] != 1:
         near = (*strides[:-1], 1)
         reason = f"the last stride is {strides[-1]}, not 1"
-        broken.append(Violation("tma.contiguous", "strides", strides, (near,), (near,), source, reason))
+        broken.append(refuse("tma.contiguous", strides, (near,), source, reason, parameter="strides"))
     for stride in strides[:-1]:
         size = stride * dtype.bits // 8
         if size % UNIT:
             reason = f"a stride of {stride} x {dtype.bits} bits = {size} bytes: it must be a multiple of {UNIT}"
-            broken.append(Violation("tma.strides", "strides", strides, (), (), source, reason))
+            broken.append(refuse("tma.strides", strides, (), source, reason))
     return broken
 
 

@@ -20,7 +20,7 @@ from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.tma import copy
 from triage.legality.tma.types import IM2COL, INTERLEAVES, MAP, MOVABLE, PACKED, SWIZZLES, Element, element
-from triage.legality.violation import Value, Violation, nearest, spoken
+from triage.legality.violation import Value, Violation, nearest, refuse, spoken
 from triage.model.target import Target
 
 MAX_RANK = 5
@@ -65,10 +65,10 @@ def violations(
     broken = [*_names(swizzle, interleave, mode), *copy.mode_violations(mode, target)]
     if row is None:
         reason = f"no tensor map has elements of {dtype}" if known else f"{dtype} is not an element type"
-        broken.append(Violation("tma.dtype", "dtype", str(dtype), MOVABLE, (), MAP, reason))
+        broken.append(refuse("tma.dtype", str(dtype), MOVABLE, MAP, reason, ()))
     elif row in PACKED and copy.capability(target) not in (None, 0) and (copy.capability(target) or 0) < 100:
         reason = f"{target} has no packed {row.bits}-bit elements: they come with 10.0"
-        broken.append(Violation("tma.dtype", "dtype", str(dtype), (), (), MAP, reason))
+        broken.append(refuse("tma.dtype", str(dtype), (), MAP, reason))
     slices = interleave in ("16", "32")
     im2col = mode.startswith("im2col")
     rank = len(box) if not im2col else len(shape) if shape is not None else None
@@ -85,9 +85,7 @@ def violations(
         if not 1 <= step <= MAX_STEP:
             allowed = tuple(range(1, MAX_STEP + 1))
             reason = f"axis {place} is traversed in steps of {step}: 1 to {MAX_STEP}"
-            broken.append(
-                Violation("tma.steps", "steps", tuple(steps or ()), allowed, nearest(step, allowed), MAP, reason)
-            )
+            broken.append(refuse("tma.steps", tuple(steps or ()), allowed, MAP, reason, nearest(step, allowed)))
     return broken
 
 
@@ -100,10 +98,10 @@ def _names(swizzle: str, interleave: str, mode: str) -> list[Violation]:
     ):
         if given not in allowed:
             reason = f"{parameter} {given!r} is not one of {spoken(allowed)}"
-            broken.append(Violation(f"tma.{parameter}", parameter, given, allowed, (), MAP, reason))
+            broken.append(refuse(f"tma.{parameter}", given, allowed, MAP, reason, ()))
     if interleave in ("16", "32") and mode in ("gather4", "scatter4", "im2col_w", "im2col_w_128"):
         reason = f"{mode} has no interleaved layout"
-        broken.append(Violation("tma.interleave", "interleave", interleave, ("none",), ("none",), copy.TENSORS, reason))
+        broken.append(refuse("tma.interleave", interleave, ("none",), copy.TENSORS, reason))
     return broken
 
 
@@ -119,7 +117,7 @@ def _rank(rank: int | None, mode: str, slices: bool) -> list[Violation]:
         why = "an image batch has 3 to 5 axes" if mode.startswith("im2col") else "an interleaved layout has 3 to 5 axes"
     if rank in allowed:
         return []
-    return [Violation("tma.rank", "rank", rank, allowed, nearest(rank, allowed), MAP, f"{why}, not {rank}")]
+    return [refuse("tma.rank", rank, allowed, MAP, f"{why}, not {rank}")]
 
 
 def _rows(row: Element | None, swizzle: str, interleave: str) -> Sequence[int]:
@@ -137,7 +135,7 @@ def _box(box: tuple[int, ...], mode: str, rows: Sequence[int]) -> list[Violation
     if mode.startswith("im2col"):
         if len(box) != 2:
             reason = f"an im2col box is pixels a column x channels a pixel: 2 numbers, not {len(box)}"
-            return [Violation("tma.box", "box", box, (), (), IM2COL, reason)]
+            return [refuse("tma.box", box, (), IM2COL, reason)]
         limits: tuple[int, ...] = (MAX_PIXELS, MAX_BOX)
     else:
         limits = (MAX_BOX,) * len(box)
@@ -150,11 +148,11 @@ def _box(box: tuple[int, ...], mode: str, rows: Sequence[int]) -> list[Violation
         shapes = tuple((*box[:place], one, *box[place + 1 :]) for one in sizes)
         reason = f"axis {place} of the box is {size}: 1 to {most}"
         source = IM2COL if mode.startswith("im2col") else MAP
-        broken.append(Violation("tma.box", "box", box, shapes, shapes, source, reason))
+        broken.append(refuse("tma.box", box, shapes, source, reason, shapes))
     if mode in ("gather4", "scatter4") and len(box) == 2 and box[0] != 1:
         near = (1, box[1])
         reason = f"{mode} has a box of one row, which it moves four times: {box[0]} rows"
-        broken.append(Violation("tma.box", "box", box, (near,), (near,), copy.TENSORS, reason))
+        broken.append(refuse("tma.box", box, (near,), copy.TENSORS, reason))
     return broken
 
 
@@ -169,10 +167,10 @@ def _inner(row: Element, box: tuple[int, ...], swizzle: str, interleave: str, im
     if row.padded and swizzle not in ("none", "128"):
         allowed: tuple[Value, ...] = ("none", "128")
         reason = f"{row.driver} is swizzled by 128 bytes or not at all, not by {swizzle}"
-        return [Violation("tma.swizzle", "swizzle", swizzle, allowed, ("128",), source, reason)]
+        return [refuse("tma.swizzle", swizzle, allowed, source, reason, ("128",))]
     if row.bits == 6 and interleave != "none":
         reason = f"{row.driver} has no interleaved layout"
-        return [Violation("tma.interleave", "interleave", interleave, ("none",), ("none",), source, reason)]
+        return [refuse("tma.interleave", interleave, ("none",), source, reason)]
     rows = _rows(row, swizzle, interleave)
     shapes = tuple((*outer, count) for count in rows)
     closest = tuple((*outer, count) for count in nearest(inner, rows))
@@ -180,14 +178,14 @@ def _inner(row: Element, box: tuple[int, ...], swizzle: str, interleave: str, im
         if inner == row.only_box:
             return []
         reason = f"the contiguous axis of the box is {inner} elements of {row.driver}: it must be {row.only_box}"
-        return [Violation("tma.box-inner", "box", box, shapes, closest, source, reason)]
+        return [refuse("tma.box-inner", box, shapes, source, reason, closest, parameter="box")]
     broken = []
     if inner * row.bits % (UNIT * 8):
         reason = f"a row of the box is {inner} x {row.bits} bits = {size} bytes: it must be a multiple of {UNIT}"
-        broken.append(Violation("tma.box-inner", "box", box, shapes, closest, source, reason))
+        broken.append(refuse("tma.box-inner", box, shapes, source, reason, closest, parameter="box"))
     if span and size > span:
         reason = f"a row of the box is {inner} x {row.bits} bits = {size} bytes, over the {span} of the swizzle"
-        broken.append(Violation("tma.swizzle-span", "box", box, shapes, closest, source, reason))
+        broken.append(refuse("tma.swizzle-span", box, shapes, source, reason, closest, parameter="box"))
     return broken
 
 
@@ -207,7 +205,7 @@ def _bytes(row: Element, box: tuple[int, ...], steps: Sequence[int] | None) -> l
         largest = max(range(len(near) - 1), key=near.__getitem__)
         near[largest] = max(near[largest] * MAX_BOX_BYTES // size(near), 1)
     reason = f"the box of {'x'.join(map(str, box))} is {size(box)} bytes, over the {MAX_BOX_BYTES} of an SM"
-    return [Violation("tma.box-bytes", "box", box, (tuple(near),), (tuple(near),), MAP, reason)]
+    return [refuse("tma.box-bytes", box, (tuple(near),), MAP, reason, (tuple(near),), parameter="box")]
 
 
 def _tensor(
@@ -219,21 +217,19 @@ def _tensor(
     why = f" for {row.driver}" if row.padded else " with interleave 32" if interleave == "32" else ""
     if alignment <= 0 or alignment % unit:
         reason = f"the base address is aligned to {alignment} bytes: it must be to {unit}{why}"
-        broken.append(Violation("tma.base-alignment", "base_alignment", alignment, (unit,), (unit,), MAP, reason))
+        broken.append(refuse("tma.base-alignment", alignment, (unit,), MAP, reason))
     for place, size in enumerate(shape or ()):
         if not 1 <= size <= MAX_DIM:
             reason = f"axis {place} of the tensor has {size} elements: 1 to 2^32"
-            broken.append(Violation("tma.shape", "shape", tuple(shape or ()), (), (), MAP, reason))
+            broken.append(refuse("tma.shape", tuple(shape or ()), (), MAP, reason))
     multiple = 128 if row.padded else 2 if row.bits == 4 else 1
     if shape and shape[-1] % multiple:
         reason = f"the contiguous axis has {shape[-1]} elements of {row.driver}: it must be a multiple of {multiple}"
-        broken.append(Violation("tma.shape", "shape", tuple(shape), (), (), MAP, reason))
+        broken.append(refuse("tma.shape", tuple(shape), (), MAP, reason))
     if strides and strides[-1] != 1:
         near_strides = (*strides[:-1], 1)
         reason = f"the last stride is {strides[-1]}: the last axis is contiguous, its stride is 1"
-        broken.append(
-            Violation("tma.contiguous", "strides", tuple(strides), (near_strides,), (near_strides,), MAP, reason)
-        )
+        broken.append(refuse("tma.contiguous", tuple(strides), (near_strides,), MAP, reason, parameter="strides"))
     for place, stride in enumerate((strides or ())[:-1]):
         size, rest = divmod(stride * row.bits, 8)
         if rest or size % unit or not 0 <= size < MAX_STRIDE_BYTES:
@@ -250,12 +246,12 @@ def _stride(row: Element, strides: tuple[int, ...], place: int, unit: int, why: 
     near = tuple((*strides[:place], count, *strides[place + 1 :]) for count in dict.fromkeys(counts))
     size_text = f"stride {place} is {stride} x {row.bits} bits = {size} bytes"
     reason = f"{size_text}: it must be a multiple of {unit}{why} and under 2^40"
-    return Violation("tma.strides", "strides", strides, near, near, MAP, reason)
+    return refuse("tma.strides", strides, near, MAP, reason, near)
 
 
 def _lengths(rank: int, **given: Sequence[int] | None) -> list[Violation]:
     return [
-        Violation(f"tma.{name}", name, tuple(values), (), (), MAP, f"{name} has {len(values)} numbers for {rank} axes")
+        refuse(f"tma.{name}", tuple(values), (), MAP, f"{name} has {len(values)} numbers for {rank} axes")
         for name, values in given.items()
         if values is not None and len(values) != rank
     ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
-from triage.legality.violation import Value, Violation, nearest, spoken
+from triage.legality.violation import Value, Violation, refuse, spoken
 from triage.legality.wgmma.types import ACCUMULATORS, K_BYTES, OPERANDS, SHAPES, TYPES, M, Operand, stand_ins
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -57,17 +57,17 @@ def violations(
     ]
     if m != M:
         reason = f"M is {M} in every wgmma, not {m}: a warpgroup of four warps holds 16 rows each"
-        broken.append(Violation("wgmma.m", "m", m, (M,), (M,), SHAPES, reason))
+        broken.append(refuse("wgmma.m", m, (M,), SHAPES, reason))
     broken += _n(n, shapes)
     broken += _k(k, shapes, sparse)
     if sparse and shapes is not None and not shapes.sparsity:
         reason = f"wgmma.mma_async.sp has no {shapes.dtype} form"
-        broken.append(Violation("wgmma.sparse", "sparse", True, (False,), (False,), SPARSE, reason))
+        broken.append(refuse("wgmma.sparse", True, (False,), SPARSE, reason))
     origin = _ORIGINS.get(a_from.strip().lower())
     if origin is None:
         known = ("shared", "registers")
         reason = f"a_from={a_from!r}: A is in shared memory or in registers"
-        broken.append(Violation("wgmma.a-from", "a_from", a_from, known, (), TYPES, reason))
+        broken.append(refuse("wgmma.a-from", a_from, known, TYPES, reason, ()))
     broken += _major("a", a_major, row or _row(right), origin == "registers")
     broken += _major("b", b_major, partner or _row(left), False)
     return broken
@@ -100,7 +100,7 @@ def _target(target: str | Target | None) -> list[Violation]:
     if legal:
         return []
     reason = f"{text} has no wgmma: it exists on sm_90a (cuda:90) alone, not before and not after"
-    return [Violation("wgmma.target", "target", text, ("cuda:90",), ("cuda:90",), TARGET, reason)]
+    return [refuse("wgmma.target", text, ("cuda:90",), TARGET, reason)]
 
 
 def _operands(a: str | DType, b: str | DType | None, left: str | None, right: str | None) -> list[Violation]:
@@ -118,12 +118,12 @@ def _operands(a: str | DType, b: str | DType | None, left: str | None, right: st
             reason = "no wgmma multiplies f32: fp32 operands are read as tf32 (19 bits), or not at all"
         else:
             reason = f"no wgmma multiplies {name}"
-        broken.append(Violation(f"wgmma.{parameter}", parameter, str(given), allowed, near, TYPES, reason))
+        broken.append(refuse(f"wgmma.{parameter}", str(given), allowed, TYPES, reason, near))
     if left in OPERANDS and right in OPERANDS and right not in OPERANDS[left].partners:
         allowed = OPERANDS[left].partners
         near = (left,)
         reason = f"a {left} A takes a {spoken(allowed)} B, not {right}: only e4m3/e5m2 and s8/u8 mix"
-        broken.append(Violation("wgmma.b", "b", str(b), allowed, near, TYPES, reason))
+        broken.append(refuse("wgmma.b", str(b), allowed, TYPES, reason, near))
     return broken
 
 
@@ -136,7 +136,7 @@ def _accumulator(d: str | DType | None, row: Operand | None) -> list[Violation]:
         return []
     whose = f"a wgmma of {row.dtype}" if row else "a wgmma"
     reason = f"{whose} accumulates in {spoken(allowed)}, not {name or d}"
-    return [Violation("wgmma.d", "d", str(d), allowed, allowed[:1], TYPES, reason)]
+    return [refuse("wgmma.d", str(d), allowed, TYPES, reason)]
 
 
 def _n(n: int, row: Operand | None) -> list[Violation]:
@@ -149,7 +149,7 @@ def _n(n: int, row: Operand | None) -> list[Violation]:
         reason = f"N={n} is not a multiple of 8 from 8 to 256"
     else:
         reason = f"N={n}: {row.dtype if row else ''} takes 8, 24 and multiples of 16 up to 256"
-    return [Violation("wgmma.n", "n", n, allowed, nearest(n, allowed), SHAPES, reason)]
+    return [refuse("wgmma.n", n, allowed, SHAPES, reason)]
 
 
 def _k(k: int | None, row: Operand | None, sparse: bool) -> list[Violation]:
@@ -162,7 +162,7 @@ def _k(k: int | None, row: Operand | None, sparse: bool) -> list[Violation]:
     reason = f"K is {right} for {row.dtype}: {bits}" + (
         ", doubled because A is sparse" if sparse else f" = {right} x {row.dtype.bits} bits"
     )
-    return [Violation("wgmma.k", "k", k, (right,), (right,), SHAPES, f"{reason}; not {k}")]
+    return [refuse("wgmma.k", k, (right,), SHAPES, f"{reason}; not {k}")]
 
 
 def _major(parameter: str, given: str, row: Operand | None, in_registers: bool) -> list[Violation]:
@@ -185,7 +185,7 @@ def _major(parameter: str, given: str, row: Operand | None, in_registers: bool) 
         why = f"its wgmma has no imm-trans operands, so {who} cannot be {own.upper()}-major"
         reason = f"{label} is K-major only: {why}"
     near = allowed[:1]
-    return [Violation(f"wgmma.{parameter}-major", f"{parameter}_major", given, allowed, near, TRANSPOSE, reason)]
+    return [refuse(f"wgmma.{parameter}-major", given, allowed, TRANSPOSE, reason, near)]
 
 
 @dataclass(frozen=True, slots=True)

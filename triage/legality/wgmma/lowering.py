@@ -18,7 +18,7 @@ from enum import Enum
 
 from triage.legality import dtypes
 from triage.legality.release import series
-from triage.legality.violation import Value, Violation
+from triage.legality.violation import Value, Violation, refuse
 from triage.legality.wgmma.instruction import WgmmaInstruction, widest
 from triage.legality.wgmma.types import OPERANDS, M, Operand
 from triage.model.target import Target
@@ -84,9 +84,7 @@ def lower(
     if target == HOPPER and {left, right} <= single and "f32" in (left, right) and input_precision == "ieee":
         reason = "ieee precision multiplies fp32 exactly, on no tensor core: FMA; tf32 takes wgmma"
         allowed: tuple[Value, ...] = ("tf32", "tf32x3")
-        fma = Violation(
-            "wgmma.input-precision", "input_precision", input_precision, allowed, allowed[:1], SOURCE, reason
-        )
+        fma = refuse("wgmma.input-precision", input_precision, allowed, SOURCE, reason)
         return DotLowering(Path.REFUSED if _refused(32, "f32", n, k, release) else Path.FMA, obstacles=(fma,))
     names = tuple("tf32" if name in single else name for name in (left, right))
     row = OPERANDS.get(names[0]) if names[0] in _TRITON_TYPES else None
@@ -136,20 +134,20 @@ def _conditions(
     broken = []
     if target != HOPPER:
         reason = f"{target} has no wgmma: Triton uses it on cuda:90 alone"
-        broken.append(Violation("wgmma.target", "target", str(target), ("cuda:90",), ("cuda:90",), SOURCE, reason))
+        broken.append(refuse("wgmma.target", str(target), ("cuda:90",), SOURCE, reason))
     if row is None:
         reason = f"Triton gives no {names[0]} operand to wgmma"
-        broken.append(Violation("wgmma.a", "a", names[0], _TRITON_TYPES, (), SOURCE, reason))
+        broken.append(refuse("wgmma.a", names[0], _TRITON_TYPES, SOURCE, reason, ()))
     elif names[1] not in row.partners:
         reason = f"Triton has no wgmma of {names[0]} by {names[1]}"
-        broken.append(Violation("wgmma.b", "b", names[1], row.partners, row.partners[:1], SOURCE, reason))
+        broken.append(refuse("wgmma.b", names[1], row.partners, SOURCE, reason, row.partners[:1]))
     if num_warps % 4 or num_warps <= 0:
         reason = f"num_warps={num_warps}: a wgmma is issued by a warpgroup of 4 warps"
-        broken.append(Violation("wgmma.num-warps", "num_warps", num_warps, (4, 8, 16, 32), (4,), SOURCE, reason))
+        broken.append(refuse("wgmma.num-warps", num_warps, (4, 8, 16, 32), SOURCE, reason, (4,)))
     if m % M or m <= 0:
         above = max(-(-m // M) * M, M)
         reason = f"M={m} is not a multiple of {M}, the rows of one wgmma"
-        broken.append(Violation("wgmma.m", "m", m, (), (), SOURCE, f"{reason}; the next is {above}"))
+        broken.append(refuse("wgmma.m", m, (), SOURCE, f"{reason}; the next is {above}"))
     least = 16 if series(release) < (3, 8) else 8
     if n % 8 or n < least:
         fits = n % 8 == 0 and n > 0
@@ -158,10 +156,10 @@ def _conditions(
             if fits
             else f"N={n} is not a multiple of 8, as the N of every wgmma is"
         )
-        broken.append(Violation("wgmma.n", "n", n, (), (), SOURCE, reason))
+        broken.append(refuse("wgmma.n", n, (), SOURCE, reason))
     if row is not None and (k % row.k or k <= 0):
         reason = f"K={k} is not a multiple of {row.k}, the K of one {names[0]} wgmma (32 bytes)"
-        broken.append(Violation("wgmma.k", "k", k, (), (), SOURCE, reason))
+        broken.append(refuse("wgmma.k", k, (), SOURCE, reason))
     return broken
 
 

@@ -10,7 +10,7 @@ from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Fact
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation
-from triage.legality.wgmma import descriptor, layouts, lowering, sync, tables, tile
+from triage.legality.wgmma import descriptor, layouts, lowering, tables, tile
 from triage.legality.wgmma.instruction import WgmmaInstruction
 from triage.legality.wgmma.layouts import OperandTile, SharedLayout
 from triage.legality.wgmma.request import TileRequest, read
@@ -183,8 +183,8 @@ def _triton_notes(asked: TileRequest) -> tuple[str, ...]:
     if asked.sparse:
         notes.append("Triton has no sparse dot: wgmma.mma_async.sp is reached with inline assembly only.")
     notes.append(
-        f"Before the first wgmma: {sync.GUARANTEES[0].instruction}; after st.shared or cp.async into an operand: "
-        f"{sync.GUARANTEES[1].instruction} and a barrier; before D is read: commit_group and wait_group 0."
+        f"Before the first wgmma: {tables.GUARANTEES[0][0]}; after st.shared or cp.async into an operand: "
+        f"{tables.GUARANTEES[1][0]} and a barrier; before D is read: commit_group and wait_group 0."
     )
     return tuple(notes)
 

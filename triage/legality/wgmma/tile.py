@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from triage.legality.violation import Violation, nearest
+from triage.legality.violation import Violation, nearest, refuse
 from triage.legality.wgmma.layouts import SOURCE, SWIZZLES
 from triage.legality.wgmma.types import SHAPES, M
 
@@ -28,16 +28,16 @@ def violations(m: int, k: int, instruction_k: int, num_warps: int) -> list[Viola
     if m % M or m <= 0:
         near = nearest(m, _multiples(M, m))
         reason = f"M={m} is not a multiple of {M}, the rows of every wgmma; Triton then takes mma.sync"
-        broken.append(Violation("wgmma.m", "m", m, near, near, SHAPES, reason))
+        broken.append(refuse("wgmma.m", m, near, SHAPES, reason, near))
     if k % instruction_k or k <= 0:
         near = nearest(k, _multiples(instruction_k, k))
         reason = f"K={k} is not a multiple of {instruction_k}, the K of this type's wgmma"
-        broken.append(Violation("wgmma.k", "k", k, near, near, SHAPES, reason))
+        broken.append(refuse("wgmma.k", k, near, SHAPES, reason, near))
     if num_warps % WARPGROUP or num_warps <= 0:
         allowed = (4, 8, 16, 32)
         reason = f"num_warps={num_warps} makes no warpgroup of {WARPGROUP}; Triton then takes mma.sync"
         near = nearest(num_warps, allowed)[:1]
-        broken.append(Violation("wgmma.num-warps", "num_warps", num_warps, allowed, near, _ISSUE, reason))
+        broken.append(refuse("wgmma.num-warps", num_warps, allowed, _ISSUE, reason, near))
     return broken
 
 
@@ -53,4 +53,4 @@ def swizzle_violation(swizzle: int, contiguous_bytes: int, who: str) -> list[Vio
         return []
     allowed = tuple(width for width in SWIZZLES if contiguous_bytes % max(width, 16) == 0)
     reason = f"a {swizzle}-byte swizzle needs a multiple of {swizzle} contiguous bytes: {who} has {contiguous_bytes}"
-    return [Violation("wgmma.swizzle", "swizzle", swizzle, allowed, allowed[:1], SOURCE, reason)]
+    return [refuse("wgmma.swizzle", swizzle, allowed, SOURCE, reason, allowed[:1])]
