@@ -51,11 +51,6 @@ class OriginalFailure:
     rate: float
 
     @property
-    def observed(self) -> bool:
-        """Whether candidates must be observed as well."""
-        return self.plain != self.identity
-
-    @property
     def repeats(self) -> int:
         """Runs that a candidate needs."""
         if self.rate >= 1.0:

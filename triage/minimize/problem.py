@@ -8,7 +8,6 @@ combined; where the combination fails, it is combined by halves.
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
@@ -99,16 +98,10 @@ class ReductionProblem(Generic[C]):
     improved: Callable[[C], object] = lambda best: None
     report: Callable[[str, C], None] = lambda name, best: None
     history: list[C] = field(init=False)
-    _rejected: set[str] = field(init=False, default_factory=set)
+    _rejected: set[str | None] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         self.history = [self.best]
-
-    def without_budget(self) -> ReductionProblem[C]:
-        """The same problem, from here on without bounds."""
-        unbounded = copy.copy(self)
-        unbounded.budget = RunBudget()
-        return unbounded
 
     def step(self, name: str) -> None:
         """Report what is tried next."""
@@ -120,9 +113,8 @@ class ReductionProblem(Generic[C]):
         """Take a candidate where it fails alike and is not larger than the best, or with ``larger`` in any case."""
         if candidate == self.best:
             return True
-        if not larger and self.size(candidate) > self.size(self.best):
-            return False
-        if self._ask([candidate])[0] is not Verdict.SAME:
+        fits = larger or self.size(candidate) <= self.size(self.best)
+        if not fits or self._ask([candidate])[0] is not Verdict.SAME:
             return False
         self._take(candidate)
         return True
@@ -182,12 +174,13 @@ class ReductionProblem(Generic[C]):
         if smaller:
             than = patch_set.apply(taken) if taken else base
             candidates = [self.smaller(candidate, than) for candidate in candidates]
-        verdicts = self._ask(candidates)
-        for group, verdict in zip(groups, verdicts, strict=True):
-            fingerprint = patch_set.fingerprint(group[0]) if len(group) == 1 else None
-            if fingerprint is not None and verdict in (Verdict.OTHER, Verdict.COMPILES):
-                self._rejected.add(fingerprint)
-        good = [group for group, verdict in zip(groups, verdicts, strict=True) if verdict is Verdict.SAME]
+        good = list[list[P]]()
+        for group, verdict in zip(groups, self._ask(candidates), strict=True):
+            if verdict is Verdict.SAME:
+                good.append(group)
+            elif verdict in (Verdict.OTHER, Verdict.COMPILES) and len(group) == 1:
+                self._rejected.add(patch_set.fingerprint(group[0]))
+        self._rejected.discard(None)
         return [patch for group in self._together(patch_set, taken, good) for patch in group]
 
     def _together(self, patch_set: PatchSet[C, P], taken: list[P], good: list[list[P]]) -> list[list[P]]:
@@ -199,11 +192,11 @@ class ReductionProblem(Generic[C]):
             return good
         half = len(good) // 2
         first = self._together(patch_set, taken, good[:half])
-        held = [*taken, *(patch for group in first for patch in group)]
+        taken = [*taken, *(patch for group in first for patch in group)]
         rest = good[half:]
-        verdicts = self._ask([patch_set.apply([*held, *group]) for group in rest])
+        verdicts = self._ask([patch_set.apply([*taken, *group]) for group in rest])
         still = [group for group, verdict in zip(rest, verdicts, strict=True) if verdict is Verdict.SAME]
-        return [*first, *self._together(patch_set, held, still)]
+        return [*first, *self._together(patch_set, taken, still)]
 
     # ---- the oracle and the best
 

@@ -116,7 +116,7 @@ class _Reduction:
         anonymous = None
         if options.anonymize and not ended.startswith(STOPPED):
             # Whatever ended the search, the result must not contain the original's names.
-            problem = problem.without_budget()
+            problem.budget = RunBudget()
             anonymous = anonymize(problem)
         settled = self._settled(problem, failure, repeat)
         self.progress.step("running the reproducer twice")
@@ -207,8 +207,7 @@ class _Reduction:
         if launch_script.needed(failure.outcome):
             return self.folder.folder / launch_script.FILE, launched or (125, 125), launched, not_launched
         script = self.folder.folder / "reproducer.py"
-        text = reproducer.reproducer(settled.best, failure, toolchain.triton)
-        write(script, text)
+        write(script, reproducer.reproducer(settled.best, failure, toolchain.triton))
         return script, reproducer.run_twice(script, toolchain, settled.limits.timeout_s), launched, not_launched
 
     def _run_launch_script(self, settled: _Settled) -> tuple[tuple[int, int] | None, str | None]:
@@ -222,8 +221,7 @@ class _Reduction:
         except launch_script.UnsupportedArgument as error:
             return None, f"{file} was not written: {error}"
         script = self.folder.folder / file
-        text = launch_script.reproducer(settled.best, arguments, settled.failure, toolchain.triton)
-        write(script, text)
+        write(script, launch_script.reproducer(settled.best, arguments, settled.failure, toolchain.triton))
         first, second = (reproducer.run_once(script, toolchain, settled.limits.timeout_s) for _ in range(2))
         for run in (first, second):
             if run.last_line.startswith(launch_script.NOT_LAUNCHED):

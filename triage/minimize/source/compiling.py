@@ -72,7 +72,7 @@ class Compiler:
     def trials(self, failure: OriginalFailure) -> list[Trial[Specimen]]:
         """How candidates are run: without observing, and where the identity needs it, observed as well."""
         plain = _CompileTrial(self, failure, failure.plain, observe=False)
-        if not failure.observed:
+        if failure.plain == failure.identity:
             return [plain]
         observed = _CompileTrial(self, failure, failure.identity, observe=True)
         # To see one run out of time takes the whole limit: not twice.

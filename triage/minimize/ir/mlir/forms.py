@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 _SHAPED = re.compile(r"\b(tensor|memdesc|tensordesc|vector)<((?:\d+x)+)")
 _RANGE = re.compile(r"\b(end|start) = (\d+) : i32")
@@ -18,29 +18,25 @@ _PER_WARPS = re.compile(r"(warpsPerCTA = \[)(\d+(?:, \d+)*)(\])")
 
 def smaller_shapes(text: str) -> list[str]:
     """Halve a dimension in every type, or at one position of one shape; largest first."""
-    numbers = {int(size) for shaped in _SHAPED.finditer(text) for size in shaped[2].split("x") if size}
+    shapes = dict.fromkeys(match[2] for match in _SHAPED.finditer(text))
     texts = []
-    for number in sorted(numbers, reverse=True):
+    for number in sorted({size for shape in shapes for size in _sizes(shape)}, reverse=True):
+        if number >= 8:
+            texts.append(_dimension(text, number, number // 4))
         if number > 1:
-            texts += [_dimension(text, number, small) for small in _below(number)]
-    for shape in sorted(dict.fromkeys(match[2] for match in _SHAPED.finditer(text)), key=_elements, reverse=True):
-        parts = [int(size) for size in shape.split("x") if size]
-        for axis, number in enumerate(parts):
+            texts.append(_dimension(text, number, number // 2))
+    for shape in sorted(shapes, key=lambda shape: math.prod(_sizes(shape)), reverse=True):
+        sizes = _sizes(shape)
+        for axis, number in enumerate(sizes):
             if number > 1:
-                small = "".join(f"{size}x" for size in [*parts[:axis], number // 2, *parts[axis + 1 :]])
+                small = "".join(f"{size}x" for size in [*sizes[:axis], number // 2, *sizes[axis + 1 :]])
                 texts.append(_SHAPED.sub(_swap(shape, small), text))
     return texts
 
 
-def _below(number: int) -> Iterator[int]:
-    """A quarter first, then a half."""
-    if number >= 8:
-        yield number // 4
-    yield number // 2
-
-
-def _elements(shape: str) -> int:
-    return math.prod(int(size) for size in shape.split("x") if size)
+def _sizes(shape: str) -> list[int]:
+    """The dimensions of ``64x32x``."""
+    return [int(size) for size in shape.split("x") if size]
 
 
 def _swap(shape: str, small: str) -> Callable[[re.Match[str]], str]:
@@ -113,7 +109,7 @@ def fewer_warps(text: str) -> list[str]:
 
 def magnitude(text: str) -> int:
     """The sum of the logarithms of all dimensions and layout numbers, which these passes reduce."""
-    shapes = sum(_elements(match[2]).bit_length() for match in _SHAPED.finditer(text))
+    shapes = sum(math.prod(_sizes(match[2])).bit_length() for match in _SHAPED.finditer(text))
     numbers = [int(number) for _, value in _ALIAS.findall(text) for number in re.findall(r"(?<![\w.])\d+", value)]
     warps = _WARPS.search(text)
     return shapes + sum(number.bit_length() for number in numbers) + (int(warps[2]).bit_length() if warps else 0)
