@@ -30,12 +30,12 @@ def collect(folder: Path | None, log: str, destination: Path) -> dict[str, Path]
         return files
     for stage in _STAGES:
         for path in sorted((folder / "cache").glob(f"*/*.{stage}")):
-            _keep(path, stage, destination / f"kernel.{stage}", files)
+            _copy(path, stage, destination / f"kernel.{stage}", files)
     for path in sorted(folder.glob("tmp*.ptx")):
-        _keep(path, "ptx", destination / "kernel.ptx", files)
-    _keep(folder / REPRODUCER, "reproducer", destination / REPRODUCER, files)
-    _keep(folder / "python-stack.txt", "python_stack", destination / "python-stack.txt", files)
-    _keep(folder / PASS_INPUT, "ir", destination / PASS_INPUT, files)
+        _copy(path, "ptx", destination / "kernel.ptx", files)
+    _copy(folder / REPRODUCER, "reproducer", destination / REPRODUCER, files)
+    _copy(folder / "python-stack.txt", "python_stack", destination / "python-stack.txt", files)
+    _copy(folder / PASS_INPUT, "ir", destination / PASS_INPUT, files)
     if "ir" not in files:
         last = [stage for stage in _STAGES if stage in files]
         if last:
@@ -43,7 +43,7 @@ def collect(folder: Path | None, log: str, destination: Path) -> dict[str, Path]
     return files
 
 
-def _keep(source: Path, name: str, destination: Path, files: dict[str, Path]) -> None:
+def _copy(source: Path, name: str, destination: Path, files: dict[str, Path]) -> None:
     if source.is_file() and 0 < source.stat().st_size <= _MOST_BYTES:
         shutil.copyfile(source, destination)
         files[name] = destination

@@ -21,25 +21,15 @@ _NOT_PASSED = frozenset(
         # The interpreter mode compiles nothing at all.
         "TRITON_INTERPRET",
         # triage sets these itself, for each run.
-        "TRITON_CACHE_DIR",
-        "TRITON_REPRODUCER_PATH",
-        "MLIR_ENABLE_DUMP",
-        "MLIR_DUMP_PATH",
+        "TRITON_CACHE_DIR", "TRITON_REPRODUCER_PATH", "MLIR_ENABLE_DUMP", "MLIR_DUMP_PATH",
         # They write files into the user's folders or millions of lines into the log.
-        "TRITON_KERNEL_DUMP",
-        "TRITON_KERNEL_OVERRIDE",
-        "TRITON_DUMP_DIR",
-        "TRITON_OVERRIDE_DIR",
-        "TRITON_ENABLE_LLVM_DEBUG",
-        "TRITON_LLVM_DEBUG_ONLY",
-        "LLVM_IR_ENABLE_DUMP",
-        "NVPTX_ENABLE_DUMP",
+        "TRITON_KERNEL_DUMP", "TRITON_KERNEL_OVERRIDE", "TRITON_DUMP_DIR", "TRITON_OVERRIDE_DIR",
+        "TRITON_ENABLE_LLVM_DEBUG", "TRITON_LLVM_DEBUG_ONLY", "LLVM_IR_ENABLE_DUMP", "NVPTX_ENABLE_DUMP",
         "AMDGCN_ENABLE_DUMP",
         # A remote cache would be used for what is a temporary one.
-        "TRITON_CACHE_MANAGER",
-        "TRITON_REMOTE_CACHE_BACKEND",
+        "TRITON_CACHE_MANAGER", "TRITON_REMOTE_CACHE_BACKEND",
     }
-)
+)  # fmt: skip
 _DECIDES = ("TRITON_", "MLIR_", "LLVM_", "DISABLE_", "PTXAS_", "USE_IR_LOC", "USE_TTGIR_LOC", "NVPTX_", "AMDGCN_")
 _DECIDES_NOT = ("TRITON_TRIAGE_", "TRITON_HOME")
 

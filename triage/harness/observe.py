@@ -37,7 +37,6 @@ def first_way(version: str) -> How:
 
 
 def environment(how: How, folder: Path) -> dict[str, str]:
-    """Variables for the observed run."""
     if how is How.REPRODUCER:
         return {"TRITON_REPRODUCER_PATH": str(folder / "reproducer.mlir")}
     return {"MLIR_ENABLE_DUMP": "1"}

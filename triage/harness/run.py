@@ -58,7 +58,7 @@ class RunClock:
         return now > self._deadline
 
     def kill_failed(self, now: float) -> bool:
-        """True, once, when nobody reported the end of a killed process in time."""
+        """True, once, when the end of a killed process was not reported in time."""
         if now <= self._kill_deadline:
             return False
         self._kill_deadline = _NEVER

@@ -1,8 +1,8 @@
 """The tree of fork servers, in triage's own process: starts them, watches them, reports to a listener.
 
 Nanny → toolchain server (Triton imported) → target server (one kernel compiled for the target) → case server (the
-user's module imported); each is started by the one above it (see ``worker/server.py``). The listener is told what
-concerns the processes that were asked for; the tree judges none of them.
+user's module imported); each is started by the one above it (see ``worker/server.py``). The listener is called
+for the processes that were asked for; the tree judges none of them.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class ServerTree:
         return min((remote.deadline for remote in self._remotes.values()), default=float("inf"))
 
     def watch(self, now: float) -> None:
-        """Kill imports over their limits; give up on servers whose end nobody reported."""
+        """Kill imports over their limits; give up on servers whose end was not reported."""
         for remote in list(self._remotes.values()):
             if remote.state is ServerState.STARTING and now > remote.deadline:
                 remote.facts.timed_out, remote.deadline = True, float("inf")

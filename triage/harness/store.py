@@ -100,7 +100,6 @@ class Store:
         return replace(outcome, artifacts=files)
 
     def close(self) -> None:
-        """Close the file."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

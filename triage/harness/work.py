@@ -52,12 +52,10 @@ class Work:
 
     @property
     def active_run(self) -> Run | None:
-        """The run that is under way."""
         return self.run if self.run is not None and self.run.server is not None else None
 
     @property
     def observing(self) -> bool:
-        """True when the run is an observed one."""
         return isinstance(self.mode, observe.How)
 
     @property
@@ -71,7 +69,6 @@ class Work:
         return limit * observe.SLOWDOWN
 
     def new_log(self) -> BoundedLog:
-        """An empty log that is large enough for the run."""
         return BoundedLog(tail=observe.LOG_TAIL) if self.observing else BoundedLog()
 
     def message(self, run: Run, extra_environment: dict[str, str]) -> dict[str, Any]:

@@ -37,7 +37,8 @@ class Gpu:
 
 def gpus(clock: Clock) -> list[Gpu]:
     """NVIDIA's and AMD's GPUs, as the driver reports them, else from their device files."""
-    return [*(_from_nvidia_smi(clock) or _nvidia_devices()), *_amd(Path("/sys/class/kfd/kfd/topology/nodes"))]
+    devices = [Gpu(f"NVIDIA GPU at {path}", None) for path in sorted(Path("/dev").glob("nvidia[0-9]*"))]
+    return [*(_from_nvidia_smi(clock) or devices), *_amd(Path("/sys/class/kfd/kfd/topology/nodes"))]
 
 
 def _from_nvidia_smi(clock: Clock) -> list[Gpu]:
@@ -50,10 +51,6 @@ def _from_nvidia_smi(clock: Clock) -> list[Gpu]:
             target = f"cuda:{major}{minor}" if major.isdigit() and minor.isdigit() else None
             detected.append(Gpu(name, target, int(memory) << 20 if memory.isdigit() else None, driver))
     return detected
-
-
-def _nvidia_devices() -> list[Gpu]:
-    return [Gpu(f"NVIDIA GPU at {path}", None) for path in sorted(Path("/dev").glob("nvidia[0-9]*"))]
 
 
 def _amd(nodes: Path) -> list[Gpu]:

@@ -18,6 +18,7 @@ from triage.harness.toolchains.probe import NotPython, probe, version_line
 from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.releases import OLDEST, ReleaseRequest, is_supported, numbers, parse, sort_key
 
+_OWN_SERIES = f"3.{sys.version_info.minor}"
 # Triton's wheels start at Python 3.8 (Triton 3.0); the upper end is open and only bounds the search.
 _MINORS = range(8, 20)
 
@@ -86,7 +87,7 @@ class Toolchains:
             return None
 
     def _find(self, request: ReleaseRequest) -> Toolchain | None:
-        own = _own_series()
+        own = _OWN_SERIES
         fitting = [each for each in managed.read_all(self._root) if request.accepts(each.triton) and each.serves(own)]
         # The newest release; of two environments with it, the one that was built for triage's own Python.
         fitting.sort(key=lambda each: (sort_key(each.triton), own not in each.stands_in_for), reverse=True)
@@ -120,26 +121,17 @@ def _pythons(installer: Installer, failed: list[tuple[str, InstallFailure]]) -> 
     ``failed`` grows meanwhile, and tells which series have a wheel at all when the installer said so. The
     last may be a bare series, which uv looks for in places of its own, or fetches if the user's settings let it.
     """
-    yield _own_series(), sys.executable
+    yield _OWN_SERIES, sys.executable
     with_wheel = failed[-1][1].pythons
-    others = [series for series in _other_series() if not with_wheel or series in with_wheel]
+    own = sys.version_info.minor
+    # Nearest to triage's own first: kernels are written for a Python near it.
+    series_by_distance = [f"3.{minor}" for minor in sorted(_MINORS, key=lambda minor: (abs(minor - own), minor))]
+    others = [s for s in series_by_distance if s != _OWN_SERIES and (not with_wheel or s in with_wheel)]
     for series in others:
         if (path := find_python(series)) is not None:
             yield series, str(path)
     if installer.uv and with_wheel and others:
         yield others[0], others[0]
-
-
-def _own_series() -> str:
-    """``3.11`` for the Python that runs triage."""
-    return f"3.{sys.version_info.minor}"
-
-
-def _other_series() -> list[str]:
-    """The other series, nearest to triage's own first: kernels are written for a Python near it."""
-    own = sys.version_info.minor
-    minors = sorted((minor for minor in _MINORS if minor != own), key=lambda minor: (abs(minor - own), minor))
-    return [f"3.{minor}" for minor in minors]
 
 
 def find_python(series: str) -> Path | None:

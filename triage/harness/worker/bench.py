@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, List
 
-from . import adapter, errors, launch, load, outputs, tensors, timing
+from . import adapter, errors, load, outputs, tensors, timing
 from .recorder import Recorder
 
 
@@ -56,8 +56,8 @@ def _measure(request: Dict[str, Any], recording: Recorder) -> Dict[str, Any]:
     recording.emit("phase", doing="making the inputs")
     plan = request["plan"]
     inputs = tensors.make(torch, plan["tensors"], "cuda")
-    launch.set_allocator(torch)
-    arguments = launch.arguments(source, inputs, plan["scalars"])
+    _set_allocator(torch)
+    arguments = _arguments(source, inputs, plan["scalars"])
     runner = compiled[tuple(plan["grid"])]
     recording.emit("phase", doing="launching")
     runner(*arguments)
@@ -97,6 +97,55 @@ def _check_device(torch: Any, target: Dict[str, Any]) -> None:
         raise CannotMeasure(
             "the GPU here is a %s, %s; the case is for %s" % (torch.cuda.get_device_name(0), here, wanted)
         )
+
+
+class LauncherLimit(Exception):
+    """The launcher of this release cannot pass one of the arguments; the text names it."""
+
+
+def _arguments(source: Any, inputs: List[tensors.Input], scalars: Dict[str, Any]) -> List[Any]:
+    """The values of ``compiled[grid](*arguments)``. Raises LauncherLimit, and ImportError on releases without host-side
+    descriptors.
+
+    The launcher takes one value for each name of the source's signature (``CudaLauncher`` in triton/backends/nvidia/
+    driver.py): up to 3.2 that is every argument but the constexprs, from 3.3 on every argument, with any value for the
+    constexprs. Tensor descriptors are objects on the host side from 3.4 on. Observed with each of the releases from 3.0
+    to 3.9, through their own launchers.
+    """
+    _check_halves(source)
+    values: Dict[str, Any] = dict(scalars)
+    for tensor in inputs:
+        values[tensor.name] = tensor.stored
+        if tensor.block:
+            from triton.tools.tensor_descriptor import TensorDescriptor
+
+            values[tensor.name] = TensorDescriptor.from_tensor(tensor.stored, tensor.block)
+    return [values.get(name) for name in source.signature]
+
+
+def _check_halves(source: Any) -> None:
+    """Up to 3.3 a half is handed over as a C float, of which the kernel reads the low two bytes: 0 for most values.
+    The JIT never does this: it passes every Python float as an fp32."""
+    import triton
+
+    for name, type_ in source.signature.items():
+        if type_ in ("fp16", "bf16") and not hasattr(triton, "knobs"):
+            raise LauncherLimit("%s: the launcher of Triton %s loses %s scalars" % (name, triton.__version__, type_))
+
+
+def _set_allocator(torch: Any) -> None:
+    """Kernels that make descriptors themselves need memory for them, from 3.3 on; earlier releases have no such
+    kernels."""
+    import triton
+
+    if not hasattr(triton, "set_allocator"):
+        return
+
+    def allocate(size: int, alignment: int, stream: Any) -> Any:
+        # torch aligns to 512 bytes, which is more than a descriptor's 128.
+        return torch.empty(size, dtype=torch.int8, device="cuda")
+
+    triton.set_allocator(allocate)
 
 
 def _compare(torch: Any, request: Dict[str, Any], recording: Recorder, inputs: List[tensors.Input]) -> Any:

@@ -71,7 +71,7 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> str:
 
 
 def named(text: str) -> Optional[str]:
-    """The pipeline of a reproducer, as :func:`_plain` has it; None where the text is none."""
+    """The pipeline of a reproducer, as :func:`_plain` has it; None for other texts."""
     pipelines = _PIPELINE.findall(text.rpartition("{-#")[2])
     return _plain(pipelines[-1]) if pipelines else None
 

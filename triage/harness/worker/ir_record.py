@@ -103,8 +103,7 @@ class Journal:
         return path.name
 
     def _write(self, kind: str, file: Optional[str], **more: Any) -> None:
-        record = {"kind": kind, "stage": self._stage, "pipeline": self._pipelines, "file": file}
-        record.update(more)
+        record = {"kind": kind, "stage": self._stage, "pipeline": self._pipelines, "file": file, **more}
         self._file.write(json.dumps(record) + "\n")
         self._file.flush()
 

@@ -8,35 +8,37 @@ expendable, they record which pass is added with which arguments, and hand the r
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 _NAMES = ("ir", "passes", "nvidia", "amd", "llvm")
 _PLAIN = (bool, int, float, str, type(None))
 
 
-class PassStep:
-    """One pass of a pipeline: the dotted name of its adder, its arguments, and how to add it to a real manager."""
+class PassStep(NamedTuple):
+    """One pass of a pipeline: its adder, the adder's dotted name, and its arguments."""
 
-    def __init__(
-        self, adder: str, function: Callable[..., Any], arguments: Tuple[Any, ...], named: Dict[str, Any]
-    ) -> None:
-        self.adder, self._function, self._arguments, self._named = adder, function, arguments, named
+    adder: str
+    function: Callable[..., Any]
+    arguments: Tuple[Any, ...]
+    named: Dict[str, Any]
 
     def add(self, manager: Any) -> None:
-        """Add it to a real pass manager."""
-        self._function(manager, *self._arguments, **self._named)
+        """Add the pass to a real pass manager."""
+        self.function(manager, *self.arguments, **self.named)
 
     def encoded(self) -> Dict[str, Any]:
-        """As JSON."""
+        """The pass as JSON."""
         return {
             "adder": self.adder,
-            "arguments": [encode(value) for value in self._arguments],
-            "named": {name: encode(value) for name, value in self._named.items()},
+            "arguments": [encode(value) for value in self.arguments],
+            "named": {name: encode(value) for name, value in self.named.items()},
         }
 
 
 Run = Callable[[Any, List[PassStep], Tuple[Any, ...]], Any]
 """Runs a pipeline: the module, the passes, and the tag of the reproducer's file on releases that have it."""
+
+Callbacks = Dict[str, Callable[..., None]]
 
 
 class Manager:
@@ -59,9 +61,7 @@ class _Shadow:
     """A proxy of a module of libtriton: adders are recorded when their argument is a :class:`Manager`, and functions
     named in ``callbacks`` are announced before they are called."""
 
-    def __init__(
-        self, path: str, real: Any, replaced: Dict[str, Any], callbacks: Dict[str, Callable[..., None]]
-    ) -> None:
+    def __init__(self, path: str, real: Any, replaced: Dict[str, Any], callbacks: Callbacks) -> None:
         self._path, self._real, self._replaced, self._callbacks = path, real, replaced, callbacks
 
     def __getattr__(self, name: str) -> Any:
@@ -85,11 +85,7 @@ class _Shadow:
         return call
 
 
-def install(
-    compiler: Any,
-    run: Run,
-    callbacks: Dict[str, Callable[..., None]],
-) -> None:
+def install(compiler: Any, run: Run, callbacks: Callbacks) -> None:
     """Put the stand-ins into the module of a backend's class; ``run`` gets every pipeline."""
     names = compiler.make_llir.__globals__
     replaced = {"ir.pass_manager": lambda context: Manager(context, run)}

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from . import adapter
 
@@ -58,15 +58,21 @@ def stages(backend: Any, options: Any, language: str) -> Dict[str, Callable[...,
 
 def read(path: Path, context: Any) -> Any:
     """The module of a file, verified. Raises CannotRead with MLIR's message."""
+    import triton
     from triton._C.libtriton import ir
 
+    failure = None
     with _captured_stderr() as printed:
         try:
             module = ir.parse_mlir_module(str(path), context)
         except RuntimeError as error:
-            module, printed.reason = None, str(error)
-    if module is None:
-        raise CannotRead(_reason(printed, path))
+            failure = str(error)
+    if failure is not None:
+        line = re.search(r":(\d+):\d+\)?: error: ([^\n]+)", "".join(printed))
+        why = ("line %s: %s" % line.groups() if line else failure)[:_MOST_MESSAGE]
+        raise CannotRead(
+            "Triton %s cannot read this text (%s); IR belongs to the release that wrote it" % (triton.__version__, why)
+        )
     module.context = context
     return module
 
@@ -101,30 +107,25 @@ def compile_text(request: Dict[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any
         llvm.init_targets()
     folder = Path(os.environ["TRITON_CACHE_DIR"]) / "text"
     folder.mkdir(parents=True)
-    _keep(folder, request["kernel"], own, payload)
+    _write(folder, request["kernel"], own, payload)
     metadata = dict(options.__dict__, hash="", target=target)
     outputs: Dict[str, Any] = {own: str(payload)}
     for name in names[0 if own == "source" else names.index(own) + 1 :]:
         payload = known[name](payload, metadata)
         outputs[name] = payload if isinstance(payload, bytes) else str(payload)
-        _keep(folder, request["kernel"], name, outputs[name])
+        _write(folder, request["kernel"], name, outputs[name])
     return outputs, metadata
 
 
-def _keep(folder: Path, kernel: str, stage: str, payload: Any) -> None:
+def _write(folder: Path, kernel: str, stage: str, payload: Any) -> None:
     data = payload if isinstance(payload, bytes) else str(payload).encode("utf-8", "replace")
     (folder / ("%s.%s" % (kernel[:150], stage))).write_bytes(data)
 
 
-class _Printed:
-    text = ""
-    reason = ""
-
-
 @contextmanager
-def _captured_stderr() -> Iterator[_Printed]:
-    """Capture standard error, and print it to the log afterwards."""
-    printed = _Printed()
+def _captured_stderr() -> Iterator[List[str]]:
+    """Capture standard error in a list, and print it to the log afterwards."""
+    printed: List[str] = []
     sys.stderr.flush()
     before = os.dup(2)
     with tempfile.TemporaryFile() as file:
@@ -135,16 +136,5 @@ def _captured_stderr() -> Iterator[_Printed]:
             os.dup2(before, 2)
             os.close(before)
             file.seek(0)
-            printed.text = file.read().decode("utf-8", "replace")
-            sys.stderr.write(printed.text)
-
-
-def _reason(printed: _Printed, path: Path) -> str:
-    import triton
-
-    error = re.search(r":(\d+):\d+\)?: error: ([^\n]+)", printed.text)
-    why = "line %s: %s" % error.groups() if error else printed.reason
-    return "Triton %s cannot read this text (%s); IR belongs to the release that wrote it" % (
-        triton.__version__,
-        why[:_MOST_MESSAGE],
-    )
+            printed.append(file.read().decode("utf-8", "replace"))
+            sys.stderr.write(printed[0])

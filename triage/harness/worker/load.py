@@ -27,11 +27,8 @@ def load_module(path: Path) -> Tuple[ModuleType, List[str]]:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in placeholders.HOST_SIDE:
             raise
-    finder = placeholders.install()
-    try:
+    with placeholders.installed() as finder:
         return _import(path), finder.used
-    finally:
-        placeholders.remove(finder)
 
 
 def _import(path: Path) -> ModuleType:

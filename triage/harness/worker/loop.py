@@ -38,7 +38,7 @@ class ForkServer:
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         process.adopt_orphans()
 
-    def say(self, message: Dict[str, Any]) -> None:
+    def send(self, message: Dict[str, Any]) -> None:
         """Send to triage; exit when it is gone."""
         try:
             wire.send(self._sock, message)
@@ -90,7 +90,7 @@ class ForkServer:
         try:
             pid = os.fork()
         except OSError as error:
-            self.say({"op": "exit", "id": message["id"], "fork_failed": str(error)})
+            self.send({"op": "exit", "id": message["id"], "fork_failed": str(error)})
             return
         if pid == 0:
             code = 70  # EX_SOFTWARE: only seen when the lines below themselves break
@@ -108,7 +108,7 @@ class ForkServer:
             finally:
                 os._exit(code)
         self._children[pid] = message["id"]
-        self.say({"op": "started", "id": message["id"], "pid": pid})
+        self.send({"op": "started", "id": message["id"], "pid": pid})
 
     def _reap(self) -> None:
         while True:
@@ -125,7 +125,7 @@ class ForkServer:
             _, status, usage = os.wait4(pid, 0)
             if pid in self._children:
                 identity = self._children.pop(pid)
-                self.say({"op": "exit", "id": identity, "status": status, "max_rss_bytes": usage.ru_maxrss * 1024})
+                self.send({"op": "exit", "id": identity, "status": status, "max_rss_bytes": usage.ru_maxrss * 1024})
         for pid in process.children():
             if pid not in self._children:
                 process.kill_group(pid)

@@ -28,7 +28,7 @@ def serve(sock: socket.socket, folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
     server = ForkServer(sock, {"start": _start}, clean_up)
-    server.say({"op": "ready"})
+    server.send({"op": "ready"})
     server.run()
 
 

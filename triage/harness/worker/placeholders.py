@@ -10,8 +10,9 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import sys
+from contextlib import contextmanager
 from types import ModuleType
-from typing import Any, List, Optional
+from typing import Any, Iterator, List, Optional
 
 HOST_SIDE = frozenset(
     {
@@ -122,16 +123,15 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Run nothing."""
 
 
-def install() -> Finder:
-    """Serve missing packages of the list from now on."""
+@contextmanager
+def installed() -> Iterator[Finder]:
+    """Serve missing packages of the list, and remove them afterwards: Triton itself must not take torch for installed."""
     finder = Finder()
     sys.meta_path.append(finder)
-    return finder
-
-
-def remove(finder: Finder) -> None:
-    """Remove the placeholders, so that Triton itself does not take torch for installed."""
-    sys.meta_path.remove(finder)
-    for name in [name for name in sys.modules if name.partition(".")[0] in finder.used]:
-        if isinstance(sys.modules[name], _Module):
-            del sys.modules[name]
+    try:
+        yield finder
+    finally:
+        sys.meta_path.remove(finder)
+        for name in [name for name in sys.modules if name.partition(".")[0] in finder.used]:
+            if isinstance(sys.modules[name], _Module):
+                del sys.modules[name]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 MARK = "\x1e"
 """ASCII record separator: begins a stage mark in the log, ``\\x1eTOKEN stage``."""
@@ -28,10 +28,8 @@ class Recorder:
 
     def emit(self, event: str, **fields: Any) -> None:
         """Write one event. A closed pipe is not an error: triage is gone or has given up on this attempt."""
-        record: Dict[str, Any] = {"ev": event}
-        record.update(fields)
         try:
-            os.write(self._fd, ("\n%s %s\n" % (self._token, json.dumps(record))).encode())
+            os.write(self._fd, ("\n%s %s\n" % (self._token, json.dumps({"ev": event, **fields}))).encode())
         except OSError:
             return
 

@@ -30,7 +30,7 @@ def serve_toolchain(sock: socket.socket) -> None:
         return
     server = ForkServer(sock, {"serve": _serve_target})
     python = ".".join(str(part) for part in sys.version_info[:3])
-    server.say({"op": "ready", "ok": True, "environment": {"triton": version, "python": python}})
+    server.send({"op": "ready", "ok": True, "environment": {"triton": version, "python": python}})
     server.run()
 
 
@@ -51,7 +51,7 @@ def _serve_target(message: Dict[str, Any], fds: List[int]) -> None:
         if version:
             environment["ptxas"] = version
     server = ForkServer(sock, {"serve": _serve_case})
-    server.say({"op": "ready", "ok": True, "environment": environment, "triton_key": adapter.triton_key()})
+    server.send({"op": "ready", "ok": True, "environment": environment, "triton_key": adapter.triton_key()})
     server.run()
 
 
@@ -98,5 +98,5 @@ def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
     load.hash_kernels(module)
     gc.freeze()  # Objects made so far stay out of collections, so that children do not copy their pages.
     server = ForkServer(sock, {"compile": compile_})
-    server.say({"op": "ready", "ok": True, "threads": process.thread_count(), "files": load.local_files(path)})
+    server.send({"op": "ready", "ok": True, "threads": process.thread_count(), "files": load.local_files(path)})
     server.run()

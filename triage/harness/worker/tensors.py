@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from typing import Any, Dict, List
+from typing import Any, Dict, List, NamedTuple
 
 _DTYPES = {
     "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "fp8e4b8": "float8_e4m3fnuz", "fp8e5b16": "float8_e5m2fnuz",
@@ -17,13 +17,15 @@ _DTYPES = {
 _SEED = 0x7472
 
 
-class Input:
+class Input(NamedTuple):
     """One tensor. ``stored``: the kernel's argument. ``fingerprint``: of the values before they were rounded to the
     element type."""
 
-    def __init__(self, name: str, stored: Any, transposed: bool, block: List[int], fingerprint: int) -> None:
-        self.name, self.stored, self.transposed = name, stored, transposed
-        self.block, self.fingerprint = block, fingerprint
+    name: str
+    stored: Any
+    transposed: bool
+    block: List[int]
+    fingerprint: int
 
     def as_filled(self) -> Any:
         """The tensor in the order in which it was filled."""

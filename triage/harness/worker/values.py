@@ -91,7 +91,7 @@ def _resolve(node: ast.AST, text: str) -> Tuple[Any, Any]:
                 raise BadValue("%r: this Triton has no %s" % (text, path)) from None
         value = getattr(value, name)
         if isinstance(value, ModuleType) and value.__name__.split(".")[0] != "triton":
-            raise BadValue("%r: %s is no part of Triton" % (text, value.__name__))
+            raise BadValue("%r: %s is not a part of Triton" % (text, value.__name__))
     return value, holder
 
 

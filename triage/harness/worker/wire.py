@@ -1,6 +1,6 @@
 """Messages between triage and its servers: one JSON object a SOCK_SEQPACKET packet, file descriptors beside it.
 
-Packets keep their borders, so a server that dies in the middle of a sentence cannot be misread.
+Packets keep their borders, so a message that a dying server has not finished cannot be misread.
 """
 
 from __future__ import annotations
