@@ -13,10 +13,9 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from triage.harness.machine.clock import Clock
+from triage.harness.machine.clock import Clock, Program
 from triage.harness.toolchains import Toolchain
 from triage.harness.toolchains.model import libtriton
 from triage.model.releases import in_range
@@ -24,14 +23,6 @@ from triage.model.releases import in_range
 _SCRIPT = Path(__file__).parent / "worker" / "link.py"
 _BUILT_IN = ">=3.5"
 _VERSION = re.compile(r"LLD (\d[\w.]*)")
-
-
-@dataclass(frozen=True, slots=True)
-class Linker:
-    """One ``ld.lld``; ``version`` is None when it does not tell."""
-
-    path: Path
-    version: str | None
 
 
 def find(spare: Iterable[Toolchain], folder: Path) -> str | None:
@@ -54,13 +45,9 @@ def find_lld() -> Path | None:
     return next(_candidates(), None)
 
 
-def linkers(clock: Clock) -> list[Linker]:
-    """Every ``ld.lld`` found, the one to use first."""
-    answers = []
-    for path in _candidates():
-        version = _VERSION.search(clock.ask([str(path), "--version"]) or "")
-        answers.append(Linker(path, version.group(1) if version else None))
-    return answers
+def linkers(clock: Clock) -> list[Program]:
+    """Every ``ld.lld`` of this machine, the preferred one first."""
+    return [clock.program(path, _VERSION) for path in _candidates()]
 
 
 def _candidates() -> Iterator[Path]:

@@ -139,19 +139,19 @@ def open_run(
 ) -> tuple[Run, list[int]]:
     """A run with new pipes, and their writing ends: log, results."""
     token = secrets.token_hex(8)
-    log_fd, log_write = _pipe()
-    result_fd, result_write = _pipe()
     events = Events(token)
-    pipes = (Pipe(log_fd, log.write), Pipe(result_fd, events.write))
+    log_pipe, log_write = open_pipe(log.write)
+    result_pipe, result_write = open_pipe(events.write)
     facts = RunFacts(environment=environment)
-    run = Run(identity, folder, token, server, RunClock(limit_s), log, events, pipes, facts)
+    run = Run(identity, folder, token, server, RunClock(limit_s), log, events, (log_pipe, result_pipe), facts)
     return run, [log_write, result_write]
 
 
-def _pipe() -> tuple[int, int]:
-    """A pipe whose reading end does not block; large, so that a busy compiler seldom waits for triage."""
-    read, write = os.pipe2(os.O_CLOEXEC)
+def open_pipe(write: Callable[[bytes], None]) -> tuple[Pipe, int]:
+    """A pipe that does not block its reader, and its writing end. Large, so that a busy compiler seldom waits for
+    triage."""
+    read, writing = os.pipe2(os.O_CLOEXEC)
     os.set_blocking(read, False)
     with suppress(OSError):  # Over the user's pipe quota: the default size works as well.
-        fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-    return read, write
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    return Pipe(read, write), writing

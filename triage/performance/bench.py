@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,8 +24,9 @@ from triage.harness import processes
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import signal_name
 from triage.harness.limits import Limits
-from triage.harness.remote import Remote, read_available
+from triage.harness.remote import Remote, unregister
 from triage.harness.request import Request
+from triage.harness.run import Pipe, open_pipe
 from triage.harness.servers import ServerTree
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
@@ -144,9 +146,9 @@ class Bench:
         path = folder / "request.json"
         path.write_text(json.dumps(_message(request, resolved, process.token, folder, reference, not self._reference)))
         self._process = process
-        pipes = [(*_pipe(), sink) for sink in (process.log, process.results)]
-        for read, _, sink in pipes:
-            self._selector.register(read, selectors.EVENT_READ, self._reader(read, sink))
+        pipes = [open_pipe(sink.write) for sink in (process.log, process.results)]
+        for pipe, _ in pipes:
+            self._selector.register(pipe.fd, selectors.EVENT_READ, partial(self._read, pipe))
         message = {
             "op": "start",
             "id": process.identity,
@@ -155,30 +157,26 @@ class Bench:
             # The driver maps a terabyte of addresses for itself: resident memory is watched instead.
             "memory_bytes": 0,
         }
-        if not nanny.ask(message, [write for _, write, _ in pipes]):
+        if not nanny.ask(message, [writing for _, writing in pipes]):
             process.ended, process.fault = True, "the process above it is gone"
-        for _, write, _ in pipes:
-            os.close(write)
+        for _, writing in pipes:
+            os.close(writing)
         try:
             self._wait(process, nanny)
         finally:
-            for read, _, sink in pipes:
-                read_available(read, sink.write)
-                with suppress(KeyError, ValueError):
-                    self._selector.unregister(read)
-                os.close(read)
+            for pipe, _ in pipes:
+                pipe.read()
+                unregister(self._selector, pipe.fd)
+                os.close(pipe.fd)
         self._hear(process)
         ran = process.answer is not None and process.answer["ev"] == "measured"
         if ran and resolved.outputs and self._reference is None:
             self._reference, self._tolerance = reference, resolved.tolerance
         return process
 
-    def _reader(self, fd: int, sink: BoundedLog) -> Callable[[], None]:
-        def read() -> None:
-            if not read_available(fd, sink.write):
-                self._selector.unregister(fd)
-
-        return read
+    def _read(self, pipe: Pipe) -> None:
+        if not pipe.read():
+            unregister(self._selector, pipe.fd)
 
     def _wait(self, process: _Process, nanny: Remote) -> None:
         killed_at = float("inf")
@@ -304,12 +302,6 @@ def _message(
         "first": first,
         "case": case.to_message(),
     }
-
-
-def _pipe() -> tuple[int, int]:
-    read, write = os.pipe2(os.O_CLOEXEC)
-    os.set_blocking(read, False)
-    return read, write
 
 
 def _last_line(log: BoundedLog) -> str:

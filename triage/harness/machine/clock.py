@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from triage.harness.environment import interpreter_environment
 
@@ -13,6 +16,14 @@ LIMIT_S = 4.0
 
 # A probe that starts late still gets a moment: asking ptxas for its version takes about 10 ms.
 _LEAST_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One ``ptxas`` or ``ld.lld``. ``version``: None when it does not start or does not print one."""
+
+    path: Path
+    version: str | None
 
 
 class Clock:
@@ -30,6 +41,11 @@ class Clock:
     def is_over(self) -> bool:
         """Whether the time is up."""
         return time.monotonic() >= self._end
+
+    def program(self, path: Path, version: re.Pattern[str]) -> Program:
+        """Ask a program for its version, which ``version`` finds in the answer."""
+        match = version.search(self.ask([str(path), "--version"]) or "")
+        return Program(path, match.group(1) if match else None)
 
     def ask(self, command: Sequence[str]) -> str | None:
         """What ``command`` prints; None when it cannot be started, fails, or takes too long."""

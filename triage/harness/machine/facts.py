@@ -9,13 +9,13 @@ import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from triage._version import __version__
-from triage.harness.linker import Linker, linkers
+from triage.harness.linker import linkers
 from triage.harness.machine.caches import Cache, TritonCache, measure, measure_triton, triton_cache_folder
-from triage.harness.machine.clock import Clock
+from triage.harness.machine.clock import Clock, Program
 from triage.harness.machine.gpus import Gpu, gpus
 from triage.harness.machine.system import Feature, MachineLimits, features, limits
 from triage.harness.toolchains import Toolchain, Toolchains, cache_root
@@ -24,7 +24,8 @@ from triage.harness.toolchains.model import assemblers
 from triage.model.document import encode
 from triage.model.errors import TriageError
 
-_RELEASE = re.compile(r"release (\d+\.\d+)")
+# ptxas prints CUDA's version.
+_CUDA = re.compile(r"release (\d+\.\d+)")
 
 # Besides the families, the single names that Triton's compiler reads (3.0 to 3.9).
 _FAMILIES = ("TRITON_", "MLIR_", "LLVM_", "DISABLE_", "AMDGCN_", "NVPTX_")
@@ -33,19 +34,11 @@ _OURS = "TRITON_TRIAGE_"
 
 
 @dataclass(frozen=True, slots=True)
-class Assembler:
-    """One ``ptxas`` of a wheel; ``version`` is CUDA's (``12.4``), None when it does not start."""
-
-    path: Path
-    version: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class InstalledToolchain:
     """A toolchain with the assemblers that it brings."""
 
     toolchain: Toolchain
-    ptxas: tuple[Assembler, ...]
+    ptxas: tuple[Program, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +55,7 @@ class MachineFacts:
     installer: str
     toolchains: tuple[InstalledToolchain, ...]
     default_fault: str | None
-    lld: tuple[Linker, ...]
+    lld: tuple[Program, ...]
     gpus: tuple[Gpu, ...]
     limits: MachineLimits
     cache: Cache
@@ -111,13 +104,11 @@ def compile_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _with_assemblers(toolchains: list[Toolchain], clock: Clock) -> tuple[InstalledToolchain, ...]:
-    def ask(path: Path) -> Assembler:
-        release = _RELEASE.search(clock.ask([str(path), "--version"]) or "")
-        return Assembler(path, release.group(1) if release else None)
-
     # Twenty of them when every release is installed; one after another takes a second from a cold disk.
     with ThreadPoolExecutor(max_workers=8) as pool:
-        ptxas = [pool.map(ask, assemblers(toolchain.package)) for toolchain in toolchains]
+        ptxas = [
+            pool.map(partial(clock.program, version=_CUDA), assemblers(toolchain.package)) for toolchain in toolchains
+        ]
         return tuple(
             InstalledToolchain(toolchain, tuple(answers)) for toolchain, answers in zip(toolchains, ptxas, strict=True)
         )

@@ -125,7 +125,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 @contextmanager
 def installed() -> Iterator[Finder]:
-    """Serve missing packages of the list, and remove them afterwards: Triton itself must not take torch for installed."""
+    """Serve missing packages of the list, and remove them afterwards: Triton must not take torch for installed."""
     finder = Finder()
     sys.meta_path.append(finder)
     try:
