@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from triage.harness import linker, processes
 from triage.harness.driver import driver_properties
@@ -53,6 +53,12 @@ class Listener(Protocol):
         """This server is gone, and whatever ran directly below it."""
 
 
+class _Root(NamedTuple):
+    nanny: Remote
+    process: subprocess.Popen[bytes]
+    folder: Path
+
+
 class ServerTree:
     """Owns the processes between triage and the runs. ``spare`` gives toolchains whose linker may be borrowed."""
 
@@ -62,9 +68,7 @@ class ServerTree:
         self._selector = selector
         self._listener = listener
         self._spare = spare
-        self._nanny: Remote | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._folder: Path | None = None
+        self._root: _Root | None = None
         self._remotes: dict[Key, Remote] = {}
         self._failed: dict[Key, Outcome | Undecided] = {}
         self._cold: set[Key] = set()
@@ -80,21 +84,22 @@ class ServerTree:
 
     def new_folder(self) -> Path:
         """An empty folder that is removed with the run, however that ends. Raises EnvironmentFault."""
-        self.nanny()
-        assert self._folder is not None
-        folder = self._folder / self.new_identity()
+        folder = self._started().folder / self.new_identity()
         try:
             folder.mkdir()
         except OSError as error:
-            raise EnvironmentFault(f"cannot write to {self._folder.parent}: {error.strerror}") from None
+            raise EnvironmentFault(f"cannot write to {folder.parent.parent}: {error.strerror}") from None
         return folder
 
     # ---- the nanny
 
     def nanny(self) -> Remote:
         """The root of the tree, started on first use. Raises EnvironmentFault."""
-        if self._nanny is not None:
-            return self._nanny
+        return self._started().nanny
+
+    def _started(self) -> _Root:
+        if self._root is not None:
+            return self._root
         ours, theirs = wire.pair()
         folder = Path(tempfile.gettempdir()) / f"triage-{os.getpid()}-{os.urandom(6).hex()}"
         command = [sys.executable, "-I", "-S", str(WORKER), "nanny", str(theirs.fileno()), str(folder)]
@@ -124,31 +129,29 @@ class ServerTree:
             ) from None
         ours.settimeout(None)
         nanny = Remote(Level.NANNY, ("nanny",), ours, None, "nanny", -1, state=ServerState.READY, pid=process.pid)
-        self._folder, self._process, self._nanny = folder, process, nanny
+        self._root = _Root(nanny, process, folder)
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._receive(nanny))
-        return nanny
+        return self._root
 
     def close(self) -> None:
         """End everything below; safe to call twice."""
         for remote in list(self._remotes.values()):
             self._forget(remote)
-        if self._nanny is not None:
-            unregister(self._selector, self._nanny.sock)
-            self._nanny.close()
-            self._nanny = None
-        if self._process is not None:
-            try:
-                self._process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            if self._process.returncode != 0 and self._folder is not None:
-                # The nanny was killed and has not cleaned up.
-                processes.kill_marked(self._folder)
-            self._process = None
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
+        if self._root is None:
+            return
+        unregister(self._selector, self._root.nanny.sock)
+        self._root.nanny.close()
+        process = self._root.process
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.returncode != 0:
+            # The nanny was killed and has not cleaned up.
+            processes.kill_marked(self._root.folder)
+        shutil.rmtree(self._root.folder, ignore_errors=True)
+        self._root = None
 
     # ---- servers
 
@@ -176,12 +179,11 @@ class ServerTree:
 
     def environment(self, request: Request) -> dict[str, str]:
         """Environment of a worker for the request."""
-        self.nanny()
-        assert self._folder is not None
+        folder = self._started().folder
         if request.case.target.backend == "hip" and self._lld is None:
-            self._lld = linker.find(self._spare(), self._folder) or ""
+            self._lld = linker.find(self._spare(), folder) or ""
         lld = self._lld if request.case.target.backend == "hip" else None
-        return {**worker_environment(lld or None), processes.MARK: str(self._folder)}
+        return {**worker_environment(lld or None), processes.MARK: str(folder)}
 
     def kill_toolchain(self, remote: Remote) -> None:
         """Kill a server that does not answer, from its toolchain server down; the nanny does answer."""
@@ -307,7 +309,7 @@ class ServerTree:
 
     def _hang_up(self, remote: Remote) -> None:
         unregister(self._selector, remote.sock)
-        if remote is self._nanny:
+        if remote.level is Level.NANNY:
             self._nanny_lost(remote)
             return
         # The server above is about to report how it ended; if that is gone as well, do not wait forever.
