@@ -8,15 +8,9 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List
 
 from . import adapter, ir_shadow, ir_text, recorder
-
-_NOTHING_USED = {
-    "shared_bytes": 0, "registers": None, "spill_bytes": None, "tensor_core": "none", "tensor_memory_columns": None,
-    "threads": None, "warp_specialized": False, "register_copies": 0,
-}  # fmt: skip
-"""Resources of a pass that succeeds, which makes no kernel."""
 
 
 def run(request: Dict[str, Any], recording: recorder.Recorder) -> None:
@@ -33,7 +27,8 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> None:
     else:
         _run_stage(payload, backend, request)
     recording.end()
-    recording.emit("done", resources=_NOTHING_USED, num_ctas=None, cache_entry=None)
+    # No kernel is compiled, so no resources are known.
+    recording.emit("done", resources=None, num_ctas=None, cache_entry=None)
 
 
 def _run_passes(module: Any, context: Any, task: Dict[str, Any], recording: recorder.Recorder) -> None:
@@ -61,13 +56,9 @@ def _run_stage(payload: Any, backend: Any, request: Dict[str, Any]) -> None:
     known = ir_text.stages(backend, options, request["case"]["language"])
     llvm.init_targets()
     # The passes ran before the module was printed; what is left of the stage is LLVM's part.
-    ir_shadow.install(type(backend), _run_none, {})
+    ir_shadow.install(type(backend), lambda *_: None, {})
     metadata = dict(options.__dict__, hash="", target=adapter.gpu_target(**request["target"]))
     known[task["stage"]](payload, metadata)
-
-
-def _run_none(module: Any, steps: List[ir_shadow.PassStep], tag: Tuple[Any, ...]) -> None:
-    """Replaces the running of a pipeline."""
 
 
 def _describe(module: Any, to: Path) -> None:
