@@ -123,7 +123,9 @@ class Engine:
         if self._finished:
             return
         self._remove_discarded()
-        for key, _ in self._selector.select(self._patience()):
+        deadlines = [run.clock.next_deadline for _, run in self._runs()]
+        next_end = min([*deadlines, self._tree.next_deadline()]) - time.monotonic()
+        for key, _ in self._selector.select(max(0.0, min(next_end, _WATCH_S))):
             # An earlier event of this round may have closed the descriptor.
             if self._selector.get_map().get(key.fd) is key:
                 key.data()
@@ -131,11 +133,6 @@ class Engine:
 
     def _runs(self) -> list[tuple[Work, Run]]:
         return [(work, run) for work in self._works if (run := work.active_run) is not None]
-
-    def _patience(self) -> float:
-        deadlines = [run.clock.next_deadline for _, run in self._runs()]
-        next_end = min([*deadlines, self._tree.next_deadline()]) - time.monotonic()
-        return max(0.0, min(next_end, _WATCH_S))
 
     def _advance(self) -> None:
         """Bring every waiting request as far as its servers allow. One that has lost its servers runs alone."""

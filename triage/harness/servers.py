@@ -310,20 +310,17 @@ class ServerTree:
     def _hang_up(self, remote: Remote) -> None:
         unregister(self._selector, remote.sock)
         if remote.level is Level.NANNY:
-            self._nanny_lost(remote)
+            # It was killed; the next request starts a new one.
+            self._restarts += 1
+            if self._restarts > _MOST_RESTARTS:
+                raise EnvironmentFault(_DISAPPEARING)
+            lost = [remote, *self._remotes.values()]
+            self.close()
+            for server in lost:
+                self._listener.lost(server)
             return
         # The server above is about to report how it ended; if that is gone as well, do not wait forever.
         remote.state, remote.deadline = ServerState.DEAD, time.monotonic() + _LAST_WORDS_S
-
-    def _nanny_lost(self, nanny: Remote) -> None:
-        """The nanny was killed; the next request starts a new one."""
-        self._restarts += 1
-        if self._restarts > _MOST_RESTARTS:
-            raise EnvironmentFault(_DISAPPEARING)
-        gone = [nanny, *self._remotes.values()]
-        self.close()
-        for remote in gone:
-            self._listener.lost(remote)
 
     def _ended(self, remote: Remote) -> None:
         """A server ended: keep the verdict if it never became ready, and report all that is lost with it."""

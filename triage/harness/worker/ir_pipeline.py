@@ -43,8 +43,6 @@ class Pipeline(NamedTuple):
 def run(request: Dict[str, Any], recording: recorder.Recorder) -> str:
     """Run it; returns what was run, for people. Raises BadCase where the back-end has no such pipeline, CannotRead, and
     what the pipeline raises."""
-    from triton._C.libtriton import ir
-
     path = Path(request["path"])
     wanted = named(path.read_text(errors="replace"))
     if wanted is None:
@@ -60,10 +58,8 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> str:
             "--triton" % (request["target"]["backend"], request["target"]["arch"], _short(wanted))
         )
     module = ir_text.read(path, context)
-    manager = ir.pass_manager(context)
+    manager = ir_shadow.pass_manager(context, pipeline.steps)
     manager.enable_debug()
-    for step in pipeline.steps:
-        step.add(manager)
     recording.begin(pipeline.stage)
     ir_text.run(manager, module)
     recording.end()
@@ -136,11 +132,7 @@ def _find(wanted: str, pipelines: List[Pipeline], context: Any) -> Optional[Pipe
 
 
 def _spelled(steps: List[ir_shadow.PassStep], context: Any) -> Optional[str]:
-    from triton._C.libtriton import ir
-
-    manager = ir.pass_manager(context)
-    for step in steps:
-        step.add(manager)
+    manager = ir_shadow.pass_manager(context, steps)
     if hasattr(manager, "get_pipeline_str"):
         return _plain(manager.get_pipeline_str())
     return _spelled_by_reproducer(manager, context)

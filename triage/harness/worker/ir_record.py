@@ -80,11 +80,9 @@ class Journal:
             self._run_real(module, [step], tag)
 
     def _run_real(self, module: Any, steps: List[ir_shadow.PassStep], tag: Tuple[Any, ...]) -> None:
-        manager = ir_shadow.resolve("ir.pass_manager")(module.context)
+        self._debug_scopes |= any(step.adder.endswith(_UNPRINTABLE_AFTER) for step in steps)
+        manager = ir_shadow.pass_manager(module.context, steps)
         manager.enable_debug()
-        for step in steps:
-            step.add(manager)
-            self._debug_scopes = self._debug_scopes or step.adder.endswith(_UNPRINTABLE_AFTER)
         manager.run(module, *tag)
 
     def _print(self, module: Any, first: bool = True) -> Optional[str]:

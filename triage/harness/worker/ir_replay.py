@@ -32,12 +32,8 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> None:
 
 
 def _run_passes(module: Any, context: Any, task: Dict[str, Any], recording: recorder.Recorder) -> None:
-    from triton._C.libtriton import ir
-
-    manager = ir.pass_manager(context)
+    manager = ir_shadow.pass_manager(context, map(ir_shadow.decoded_step, task["steps"]))
     manager.enable_debug()
-    for step in task["steps"]:
-        ir_shadow.add(manager, step)
     spelling = task.get("spelling")
     if spelling:
         if hasattr(manager, "get_pipeline_str"):

@@ -8,7 +8,7 @@ expendable, they record which pass is added with which arguments, and hand the r
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Tuple
 
 _NAMES = ("ir", "passes", "nvidia", "amd", "llvm")
 _PLAIN = (bool, int, float, str, type(None))
@@ -21,10 +21,6 @@ class PassStep(NamedTuple):
     function: Callable[..., Any]
     arguments: Tuple[Any, ...]
     named: Dict[str, Any]
-
-    def add(self, manager: Any) -> None:
-        """Add the pass to a real pass manager."""
-        self.function(manager, *self.arguments, **self.named)
 
     def encoded(self) -> Dict[str, Any]:
         """The pass as JSON."""
@@ -144,7 +140,15 @@ def decode(value: Any) -> Any:
     return value
 
 
-def add(manager: Any, step: Dict[str, Any]) -> None:
-    """Add an encoded step to a real pass manager."""
+def decoded_step(step: Dict[str, Any]) -> PassStep:
+    """The pass of :meth:`PassStep.encoded`. Raises AttributeError where this release does not have it."""
     named = {name: decode(value) for name, value in step["named"].items()}
-    resolve(step["adder"])(manager, *[decode(value) for value in step["arguments"]], **named)
+    return PassStep(step["adder"], resolve(step["adder"]), tuple(decode(step["arguments"])), named)
+
+
+def pass_manager(context: Any, steps: Iterable[PassStep]) -> Any:
+    """A real pass manager with these passes."""
+    manager = resolve("ir.pass_manager")(context)
+    for step in steps:
+        step.function(manager, *step.arguments, **step.named)
+    return manager
