@@ -40,7 +40,7 @@ _LOOSE = {
 }
 """Texts that differ between two processes or releases, and the pattern for each: spaces, addresses, lines, names of
 values and aliases, temporary files, modules of mangled functions, nodes of a selection graph, numbers. A single digit
-and a number inside a word are kept: ``axis 2`` and ``.s33`` distinguish failures."""
+and a number inside a word stay as they are: ``axis 2`` and ``.s33`` distinguish failures."""
 _VARIES = re.compile("|".join(f"({pattern})" for pattern in _LOOSE))
 _LINE_START = r"(?m)^(?:[\w.]+(?:: |\(['\"]))?"
 """The compiler's own message begins a line, after an exception's name at most. The kernel's source, which it quotes,

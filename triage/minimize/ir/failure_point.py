@@ -128,9 +128,9 @@ def _whole(replays: Replays, stage: Stage) -> FailurePoint | None:
     point = _try(replays, folder, pipelines[-1], pipelines[-1]["steps"], stage) if pipelines else None
     if point is None:
         return None
-    index = len(point.passes) - 1
-    while index >= 0 and len(point.passes) > 1:
-        fewer = [pass_ for other, pass_ in enumerate(point.passes) if other != index]
-        point = _try(replays, folder, pipelines[-1], fewer, stage) or point
-        index = min(index, len(point.passes)) - 1
+    for index in reversed(range(len(point.passes))):
+        # Those behind the index are needed.
+        fewer = [*point.passes[:index], *point.passes[index + 1 :]]
+        if fewer:
+            point = _try(replays, folder, pipelines[-1], fewer, stage) or point
     return point

@@ -89,11 +89,7 @@ def _run(problem: Problem, name: str, propose: Propose, chunks: bool = False, sm
 def _remove_dead(problem: Problem) -> None:
     """Remove everything that nothing reads, at once where that works."""
     if not _attempt(problem, without_dead(problem.best)):
-        for _ in range(_MOST_CASCADES):
-            before = problem.best
-            _run(problem, "dead code", statements.dead, chunks=True)
-            if problem.best == before:
-                return
+        _run(problem, "dead code", statements.dead, chunks=True)
 
 
 def _swap(problem: Problem, propose: Propose) -> None:
@@ -101,10 +97,8 @@ def _swap(problem: Problem, propose: Propose) -> None:
     view = View.of(problem.best)
     if view is None:
         return
-    candidates = []
-    for patch in propose(view):
-        swapped = view.apply([patch])
-        candidates.append(problem.smaller(without_dead(swapped) if swapped is not None else None))
+    swapped = [view.apply([patch]) for patch in propose(view)]
+    candidates = [problem.smaller(without_dead(other)) if other is not None else None for other in swapped]
     if any(candidates):
         problem.step("one name for another")
         problem.first(candidates)

@@ -77,16 +77,11 @@ def dead(view: View) -> list[SourcePatch]:
             used = [alias for alias, gone in zip(statement.names, unread, strict=True) if not gone]
             fewer = ast.ImportFrom(statement.module, used, statement.level)
             by_line.append((statement.lineno, view.replacing(statement, ast.unparse(fewer))))
-    by_line.sort(key=lambda pair: pair[0], reverse=True)
-    return [*(patch for _, patch in by_line), *_dead_parameters(view)]
-
-
-def _dead_parameters(view: View) -> list[SourcePatch]:
-    kernel = view.kernel
-    if kernel is None:
-        return []
-    unread = [argument for argument in parameters(kernel) if not uses(kernel.body, argument.arg)]
-    return [SourcePatch((without_parameter(view, kernel, argument),), (argument.arg,)) for argument in unread]
+    patches = [patch for _, patch in sorted(by_line, key=lambda pair: pair[0], reverse=True)]
+    if (kernel := view.kernel) is not None:
+        unused = [argument for argument in parameters(kernel) if not uses(kernel.body, argument.arg)]
+        patches += [SourcePatch((without_parameter(view, kernel, argument),), (argument.arg,)) for argument in unused]
+    return patches
 
 
 def without_parameter(view: View, function: ast.FunctionDef, argument: ast.arg) -> Edit:
