@@ -33,6 +33,7 @@ def test_a_row_is_consistent(row: Architecture) -> None:
     amd = row.matrix in (TensorCore.MFMA, TensorCore.WMMA)
     assert (row.matrix_version > 0) == amd
     assert row.backend == "hip" or not amd
+    assert (row.year is None) == (row.generation == "not announced")
     if row.block is not None and row.sm is not None:
         assert row.block.shared_bytes + row.sm.reserved_bytes <= row.sm.shared_bytes
         assert row.block.threads <= row.sm.warps * row.warp_size

@@ -106,10 +106,21 @@ class Architecture:
     product: Product | None
     typical: bool
 
+    @property
+    def year(self) -> int | None:
+        """When the first product of the generation was announced; None if none was."""
+        return _YEARS.get(self.generation)
+
     def __str__(self) -> str:
         return f"{self.backend}:{self.name}"
 
 
+# The vendors' announcements of each generation's first product.
+_YEARS = {
+    "Volta": 2017, "Turing": 2018, "Ampere": 2020, "Ada Lovelace": 2022, "Hopper": 2022, "Blackwell": 2024,
+    "GCN 5": 2017, "CDNA": 2020, "CDNA 2": 2021, "CDNA 3": 2023, "CDNA 4": 2025, "gfx1250": 2026,
+    "RDNA": 2019, "RDNA 2": 2020, "RDNA 3": 2022, "RDNA 3.5": 2024, "RDNA 4": 2025,
+}  # fmt: skip
 _GUIDE = "CUDA C++ Programming Guide, technical specifications per compute capability"
 _TCGEN05 = "PTX ISA, tcgen05: tensor memory is 128 lanes by 512 columns a CTA"
 _CLUSTERS = (
