@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Violation, refuse, spoken
+from triage.legality.violation import Violation, refuse, require, spoken
 from triage.model.target import Target
 
 _PTX = "PTX ISA, data movement and conversion instructions: cp.async"
@@ -39,30 +39,27 @@ def violations(
     more than ``bytes`` is undefined). ``alignment`` is what both addresses are known to be multiples of. ``cache`` is
     ``ca`` or ``cg``. Source: PTX ISA, cp.async.
     """
-    capability = target.capability or 0
-    if capability < _SINCE:
+    if (target.capability or 0) < _SINCE:
         allowed = ("cuda:80", "cuda:86", "cuda:89", "cuda:90", "cuda:100", "cuda:120")
         message = f"{target} has no cp.async: it came with cuda:{_SINCE}"
         return [refuse("cp-async.target", str(target), allowed, _PTX, message)]
     broken = []
     sizes = SIZES.get(cache, ())
     if not sizes:
-        caches = tuple(name for name, legal in SIZES.items() if bytes in legal)
-        message = f"cp.async is .ca or .cg, not .{cache}"
-        broken.append(refuse("cp-async.cache", cache, caches, _PTX, message))
+        caches = [name for name, legal in SIZES.items() if bytes in legal]
+        broken.append(refuse("cp-async.cache", cache, caches, _PTX, f"cp.async is .ca or .cg, not .{cache}"))
     elif bytes not in sizes:
         message = f"cp.async.{cache} copies {spoken(sizes)} bytes, not {bytes}"
-        if bytes in SIZES["ca"]:
-            message += "; .ca copies them"
-        fit = tuple(size for size in sizes if src_bytes is None or src_bytes <= size)
+        message += "; .ca copies them" if bytes in SIZES["ca"] else ""
+        fit = [size for size in sizes if src_bytes is None or src_bytes <= size]
         broken.append(refuse("cp-async.bytes", bytes, fit, _PTX, message))
     if src_bytes is not None and not 0 <= src_bytes <= bytes:
         message = f"{src_bytes} bytes to read are more than the {bytes} to write"
-        reads = tuple(range(bytes + 1)) if bytes in sizes else ()
+        reads = range(bytes + 1) if bytes in sizes else ()
         broken.append(refuse("cp-async.src-bytes", src_bytes, reads, _PTX, message))
-    if prefetch is not None and prefetch not in PREFETCHES:
+    if prefetch is not None:
         message = f"L2 prefetches {spoken(PREFETCHES)} bytes, not {prefetch}"
-        broken.append(refuse("cp-async.prefetch", prefetch, PREFETCHES, _PTX, message))
+        broken += require("cp-async.prefetch", prefetch, PREFETCHES, _PTX, message)
     if alignment is not None and bytes > 0 and (alignment <= 0 or alignment % bytes):
         message = f"addresses at multiples of {alignment} bytes; cp.async of {bytes} bytes takes multiples of {bytes}"
         broken.append(refuse("cp-async.alignment", alignment, (bytes,), _PTX, message))

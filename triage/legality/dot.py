@@ -33,6 +33,7 @@ _OPTIONS = "triton/backends/{nvidia,amd}/compiler.py: allowed_dot_input_precisio
 _WARPS = "triton/backends/{nvidia,amd}/compiler.py: num_warps must be a power of 2"
 TITLE = "tl.dot: smallest tiles, operand types, accumulators, input_precision"
 
+_POWER_OF_TWO = "every dimension of a tile is a power of two"
 _ACCUMULATORS = {"f16": ("f32", "f16"), "bf16": ("f32",), "f32": ("f32",), "f64": ("f64",), "s8": ("s32",)}
 _ERAS: tuple[Series, ...] = ((3, 0), (3, 2), (3, 3), (3, 5), (3, 8))
 """First releases with minimum shapes of their own."""
@@ -107,7 +108,11 @@ def violations(
     """
     b = b or a
     sizes = {"m": m, "n": n, "k": k} | ({} if batch is None else {"batch": batch})
-    broken = [_power(name, size) for name, size in sizes.items() if size < 1 or size & (size - 1)]
+    broken = [
+        refuse(f"dot.{name}", size, powers(MAX_NUMEL), SOURCE, f"{name} is {size}: {_POWER_OF_TWO}")
+        for name, size in sizes.items()
+        if size < 1 or size & (size - 1)
+    ]
     broken += _types(a, b, acc, target, triton)
     if not any(violation.parameter in ("a", "b") for violation in broken):
         broken += _too_small(m, n, k, a, b, target, triton, batch)
@@ -134,12 +139,6 @@ def _eight_bit_floats(target: Target, number: Series) -> tuple[str, ...]:
     if capability < 89:
         return ("e5m2", "e4m3fnuz", "e5m2fnuz", "e4m3b15")
     return ("e4m3", "e5m2", "e4m3b15") if capability < 90 else ("e4m3", "e5m2")
-
-
-def _power(name: str, size: int) -> Violation:
-    allowed = powers(MAX_NUMEL)
-    message = f"{name} is {size}: every dimension of a tile is a power of two"
-    return refuse(f"dot.{name}", size, allowed, SOURCE, message)
 
 
 def _types(a: DType, b: DType, acc: DType | None, target: Target, triton: str | None) -> list[Violation]:

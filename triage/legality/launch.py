@@ -9,7 +9,7 @@ from __future__ import annotations
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, tabulated
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Violation, powers, refuse, spoken
+from triage.legality.violation import Violation, powers, require, spoken
 from triage.model.gpus import MAX_THREADS
 from triage.model.target import Target
 
@@ -20,29 +20,19 @@ TITLE = "warps and threads a block, blocks a cluster"
 def violations(target: Target, num_warps: int = 4, num_ctas: int = 1) -> list[Violation]:
     """Limits that a launch of ``num_warps`` warps a block and ``num_ctas`` blocks a cluster breaks; none for a target
     that is not in the table, but for the power of two."""
-    broken = []
-    row = limits(target)
-    width = target.warp_size
+    row, width = limits(target), target.warp_size
     most = (row.threads if row else MAX_THREADS) // width
-    warps = powers(most)
-    if num_warps not in warps:
-        power = num_warps > 0 and num_warps & (num_warps - 1) == 0
-        reason = (
-            f"{num_warps} warps of {width} are {num_warps * width} threads; {target} takes {most * width} a block"
-            if power
-            else f"num_warps={num_warps} is not a power of two"
-        )
-        source = row.source if power and row else _TRITON
-        broken.append(refuse("launch.num-warps", num_warps, warps, source, reason))
+    reason, source = f"num_warps={num_warps} is not a power of two", _TRITON
+    if num_warps > 0 and num_warps & (num_warps - 1) == 0:
+        reason = f"{num_warps} warps of {width} are {num_warps * width} threads; {target} takes {most * width} a block"
+        source = row.source if row else _TRITON
+    broken = require("launch.num-warps", num_warps, powers(most), source, reason)
     if row is not None:
         ctas = powers(row.cluster_blocks)
-        if num_ctas not in ctas:
-            reason = (
-                f"{target} has no clusters: num_ctas is 1"
-                if row.cluster_blocks == 1
-                else f"a cluster of {num_ctas} blocks; portable are {spoken(ctas)}"
-            )
-            broken.append(refuse("launch.num-ctas", num_ctas, ctas, row.source, reason))
+        reason = f"a cluster of {num_ctas} blocks; portable are {spoken(ctas)}"
+        if row.cluster_blocks == 1:
+            reason = f"{target} has no clusters: num_ctas is 1"
+        broken += require("launch.num-ctas", num_ctas, ctas, row.source, reason)
     return broken
 
 

@@ -8,7 +8,6 @@ take ``.x8``, ``.x16`` and so on, modifiers of other instructions, and then with
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 
 from triage.legality.explanation import Drawing, Fact, RuleTable, grid
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
@@ -74,52 +73,43 @@ def violations(
     ``count`` is the number of matrices, ``alignment`` what the addresses of rows are known to be a multiple of, in
     bytes (the assembler cannot see it). Source: PTX ISA, ldmatrix and stmatrix.
     """
-    source = _SOURCES[instruction]
-    capability = target.capability or 0
-    forms = FORMS[instruction]
-    here = [form for form in forms if capability >= form.since]
-    if not here:
+    source, forms = _SOURCES[instruction], FORMS[instruction]
+    available = [form for form in forms if (target.capability or 0) >= form.since]
+    if not available:
         first = min(form.since for form in forms)
-        allowed = tuple(f"cuda:{since}" for since in (75, 80, 86, 89, 90, 100, 120) if since >= first)
+        allowed = [f"cuda:{since}" for since in (75, 80, 86, 89, 90, 100, 120) if since >= first]
         message = f"{target} has no {instruction}: it came with cuda:{first}"
-        return [refuse(f"{instruction}.target", str(target), allowed, source, message, parameter="target")]
-    broken = []
+        return [refuse(f"{instruction}.target", str(target), allowed, source, message)]
 
-    def legal(shape: str, dtype: str, count: int, trans: bool) -> bool:
-        return any(
-            (shape, dtype) in product((form.shape,), form.dtypes) and count in form.counts and trans in form.trans
-            for form in here
-        )
+    def legal(form: MatrixForm, dtype: str, count: int, trans: bool) -> bool:
+        return dtype in form.dtypes and count in form.counts and trans in form.trans
 
-    fit = [form for form in here if form.shape == shape]
-    if not fit:
-        shapes = tuple(form.shape for form in here if legal(form.shape, dtype, count, trans))
+    form = next((form for form in available if form.shape == shape), None)
+    if form is None:
+        shapes = [form.shape for form in available if legal(form, dtype, count, trans)]
         since = next((form.since for form in forms if form.shape == shape), None)
         came = f": it came with cuda:{since}" if since else ""
-        message = f"{instruction} has no {shape} on {target}{came}; there is {spoken([form.shape for form in here])}"
-        return [refuse(f"{instruction}.shape", shape, shapes, source, message, shapes[:2], parameter="shape")]
-    [form] = fit
+        listed = spoken([form.shape for form in available])
+        message = f"{instruction} has no {shape} on {target}{came}; there is {listed}"
+        return [refuse(f"{instruction}.shape", shape, shapes, source, message, shapes[:2])]
+    name = f"{instruction} of {shape}"
+    broken = []
     if dtype not in form.dtypes:
-        types = tuple(one for one in form.dtypes if legal(shape, one, count, trans))
-        message = f"{instruction} of {shape} moves {spoken(form.dtypes)}, not {dtype}"
-        broken.append(refuse(f"{instruction}.dtype", dtype, types, source, message, types[:2], parameter="dtype"))
+        types = [option for option in form.dtypes if legal(form, option, count, trans)]
+        message = f"{name} moves {spoken(form.dtypes)}, not {dtype}"
+        broken.append(refuse(f"{instruction}.dtype", dtype, types, source, message, types[:2]))
     if trans not in form.trans:
-        flags = tuple(flag for flag in form.trans if legal(shape, dtype, count, flag))
-        message = (
-            f"{instruction} of {shape} is always .trans" if form.trans[0] else f"{instruction} of {shape} has no .trans"
-        )
-        broken.append(refuse(f"{instruction}.trans", trans, flags, source, message, flags, parameter="trans"))
+        flags = [flag for flag in form.trans if legal(form, dtype, count, flag)]
+        message = f"{name} is always .trans" if form.trans[0] else f"{name} has no .trans"
+        broken.append(refuse(f"{instruction}.trans", trans, flags, source, message, flags))
     if count not in form.counts:
-        numbers = tuple(one for one in form.counts if legal(shape, dtype, one, trans))
-        message = f"{instruction} of {shape} moves {spoken(form.counts)} matrices, not {count}"
-        broken.append(refuse(f"{instruction}.count", count, numbers, source, message, parameter="count"))
+        numbers = [option for option in form.counts if legal(form, dtype, option, trans)]
+        message = f"{name} moves {spoken(form.counts)} matrices, not {count}"
+        broken.append(refuse(f"{instruction}.count", count, numbers, source, message))
     if alignment is not None and (alignment <= 0 or alignment % ROW_BYTES):
-        message = f"rows lie at multiples of {alignment} bytes; {instruction} reads addresses of {ROW_BYTES}"
-        if instruction == "stmatrix":
-            message = message.replace("reads", "writes")
-        broken.append(
-            refuse(f"{instruction}.alignment", alignment, (ROW_BYTES,), source, message, parameter="alignment")
-        )
+        verb = "writes" if instruction == "stmatrix" else "reads"
+        message = f"rows lie at multiples of {alignment} bytes; {instruction} {verb} addresses of {ROW_BYTES}"
+        broken.append(refuse(f"{instruction}.alignment", alignment, (ROW_BYTES,), source, message))
     return broken
 
 

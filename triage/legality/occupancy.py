@@ -104,36 +104,27 @@ def register_steps(*, threads: int, target: Target) -> tuple[tuple[int, int], ..
 
 def violations(*, shared_bytes: int = 0, registers: int = 0, threads: int, target: Target) -> list[Violation]:
     """What keeps even one block from fitting; empty when one fits, or the target is not in the table."""
-    broken: list[Violation] = []
-    block = limits(target)
+    block, sm = limits(target), multiprocessor(target)
     if block is None:
+        return []
+    broken = [
+        refuse(f"occupancy.{resource}", value, (most,), block.source, f"{value} {what}; {target} {verb} {most}{unit}")
+        for resource, value, most, what, verb, unit in (
+            ("shared", shared_bytes, block.shared_bytes, "B of shared memory a block", "has", " B"),
+            ("registers", registers, block.registers, "registers a thread", "has", ""),
+            ("threads", threads, block.threads, "threads a block", "takes", ""),
+        )
+        if value > most
+    ]
+    if sm is None or broken:
         return broken
-    if shared_bytes > block.shared_bytes:
-        message = f"{shared_bytes} B of shared memory a block; {target} has {block.shared_bytes} B"
-        broken.append(_over("shared", "shared", shared_bytes, (block.shared_bytes,), block.source, message))
-    if registers > block.registers:
-        message = f"{registers} registers a thread; {target} has {block.registers}"
-        broken.append(_over("registers", "registers", registers, (block.registers,), block.source, message))
-    if threads > block.threads:
-        message = f"{threads} threads a block; {target} takes {block.threads}"
-        broken.append(_over("threads", "threads", threads, (block.threads,), block.source, message))
-    sm = multiprocessor(target)
-    if sm is not None and not broken:
-        occupancy = of(shared_bytes=shared_bytes, registers=registers, threads=threads, target=target)
-        if occupancy is not None and occupancy.limited_by == "registers" and not occupancy.blocks_per_sm:
-            steps = register_steps(threads=threads, target=target)
-            right = tuple(most for _, most in steps[:1])
-            each = _up(registers, sm.register_granule)
-            file = sm.registers * target.warp_size * sm.partitions
-            message = (
-                f"{threads} threads with {registers} registers ({each} allocated) do not fit in {file} registers an SM"
-            )
-            broken.append(_over("registers", "registers", registers, right, sm.source, message))
-    return broken
-
-
-def _over(rule: str, parameter: str, value: int, right: tuple[int, ...], source: str, message: str) -> Violation:
-    return refuse(f"occupancy.{rule}", value, right, source, message, parameter=parameter)
+    occupancy = of(shared_bytes=shared_bytes, registers=registers, threads=threads, target=target)
+    if occupancy is None or occupancy.limited_by != "registers" or occupancy.blocks_per_sm:
+        return []
+    right = [most for _, most in register_steps(threads=threads, target=target)[:1]]
+    each, file = _up(registers, sm.register_granule), sm.registers * target.warp_size * sm.partitions
+    message = f"{threads} threads with {registers} registers ({each} allocated) do not fit in {file} registers an SM"
+    return [refuse("occupancy.registers", registers, right, sm.source, message)]
 
 
 def _judge(given: Given) -> Judgement:

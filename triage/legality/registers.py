@@ -19,7 +19,7 @@ from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, tabulated
 from triage.legality.occupancy import register_steps
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Violation, refuse
+from triage.legality.violation import Violation, refuse, require
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -63,47 +63,39 @@ def effective_maxnreg(maxnreg: int) -> int:
 
 
 def _maxnreg(target: Target, count: int, num_warps: int) -> list[Violation]:
+    rule = "registers.maxnreg"
     if target.backend != "cuda":
         message = f"{target} has no maxnreg: waves_per_eu bounds the registers there"
-        return [refuse("registers.maxnreg", count, (), "triton/backends/amd/compiler.py", message)]
+        return [refuse(rule, count, (), "triton/backends/amd/compiler.py", message)]
     if not 0 < count <= _MOST_MAXNREG:
         message = f".maxnreg {count}: ptxas takes a positive number of 32 bits; 24 … 255 have an effect"
-        return [refuse("registers.maxnreg", count, (), _MAXNREG, message)]
+        return [refuse(rule, count, (), _MAXNREG, message)]
     sm = multiprocessor(target)
     steps = register_steps(threads=num_warps * target.warp_size, target=target)
-    if sm is None or not steps:
+    if sm is None or not steps or count > _HIGHEST or effective_maxnreg(count) <= steps[0][1]:
         return []
-    most = steps[0][1]
-    used = effective_maxnreg(count)
-    if used > most and count <= _HIGHEST:
-        file = sm.registers * sm.partitions * target.warp_size
-        message = f"maxnreg={count} for {num_warps} warps: {file} registers an SM are {most} a thread"
-        right = tuple(range(_LOWEST, most + 1, 8))
-        return [refuse("registers.maxnreg", count, right, sm.source, message)]
-    return []
+    file, most = sm.registers * sm.partitions * target.warp_size, steps[0][1]
+    message = f"maxnreg={count} for {num_warps} warps: {file} registers an SM are {most} a thread"
+    return [refuse(rule, count, range(_LOWEST, most + 1, 8), sm.source, message)]
 
 
 def _setmaxnreg(target: Target, count: int) -> list[Violation]:
-    capability = target.capability
-    if capability is None or capability < 90:
-        message = f"{target} has no setmaxnreg: it needs sm_90a or later"
-        return [refuse("registers.setmaxnreg", count, (), _SETMAXNREG, message)]
-    if count in SETMAXNREG:
-        return []
-    message = f"setmaxnreg {count}: a multiple of 8 in 24 … 256"
-    return [refuse("registers.setmaxnreg", count, SETMAXNREG, _SETMAXNREG, message)]
+    rule = "registers.setmaxnreg"
+    if (target.capability or 0) < 90:
+        return [refuse(rule, count, (), _SETMAXNREG, f"{target} has no setmaxnreg: it needs sm_90a or later")]
+    return require(rule, count, SETMAXNREG, _SETMAXNREG, f"setmaxnreg {count}: a multiple of 8 in 24 … 256")
 
 
 def _waves(target: Target, count: int) -> list[Violation]:
-    cu = multiprocessor(target)
+    rule, cu = "registers.waves-per-eu", multiprocessor(target)
     if target.backend != "hip":
         message = f"{target} has no waves_per_eu: maxnreg bounds the registers there"
-        return [refuse("registers.waves-per-eu", count, (), _WAVES, message)]
-    if cu is None or count <= cu.warps // cu.partitions:
+        return [refuse(rule, count, (), _WAVES, message)]
+    if cu is None:
         return []
-    right = tuple(range(1, cu.warps // cu.partitions + 1))
-    message = f"waves_per_eu={count}: a SIMD of {target} holds {right[-1]} waves"
-    return [refuse("registers.waves-per-eu", count, right, cu.source, message)]
+    most = cu.warps // cu.partitions
+    message = f"waves_per_eu={count}: a SIMD of {target} holds {most} waves"
+    return require(rule, count, range(1, most + 1), cu.source, message)
 
 
 def for_waves(target: Target, waves: int) -> int | None:
@@ -181,7 +173,8 @@ def _subject(facts: list[Fact], target: Target, warps: int) -> str:
     known = {fact.name: fact.value for fact in facts}
     text = f"{known['registers_at_most']} registers a thread" if "registers_at_most" in known else "no table"
     if "accumulator_registers" in known:
-        text += f", {known['accumulator_registers']} of them accumulator: spills {known['spills']}"
+        text += f", {known['accumulator_registers']} of them accumulator"
+        text += f": spills {known['spills']}" if "spills" in known else ""
     return f"{warps} warps on {target}, {text}"
 
 

@@ -252,26 +252,21 @@ def _major(row: MmaKind, parameter: str, given: str, a_from: str) -> Violation |
 
 def _scales(row: MmaKind, vector: str | None, scale: str | DType | None) -> list[Violation]:
     vectors = dict(row.vectors)
-    allowed = tuple(vectors)
     if vector is None and row.unscaled and scale is None:
         return []
     if not row.block_scaled:
-        parameter, given = ("scale_vector", vector) if vector is not None else ("scale", str(scale))
-        assert given is not None
         reason = f"kind::{row.name} is not block-scaled: scales need mxf8f6f4, mxf4 or mxf4nvf4"
-        return [refuse(f"tcgen05.{parameter.replace('_', '-')}", given, (), SCALES, reason)]
+        if vector is not None:
+            return [refuse("tcgen05.scale-vector", vector, (), SCALES, reason)]
+        return [refuse("tcgen05.scale", str(scale), (), SCALES, reason)]
     if vector not in vectors and (vector is not None or not row.unscaled):
-        given = "none" if vector is None else vector
-        form = (
-            f".scale_vec::{vector}" if vector in VECTORS[:3] else f".{vector}" if vector else "without a scale vector"
-        )
-        reason = f"kind::{row.name} {form}: it takes {spoken(allowed)}"
-        return [refuse("tcgen05.scale-vector", given, allowed, SCALES, reason, ())]
-    types = (
-        vectors[vector]
-        if vector is not None
-        else tuple(scale_type for scale_type in SCALE_TYPES if any(scale_type in listed for listed in vectors.values()))
-    )
+        form = f".scale_vec::{vector}" if vector in VECTORS[:3] else f".{vector}"
+        reason = f"kind::{row.name} {form if vector else 'without a scale vector'}: it takes {spoken(tuple(vectors))}"
+        return [refuse("tcgen05.scale-vector", vector or "none", tuple(vectors), SCALES, reason, ())]
+    listed = vectors.values() if vector is None else (vectors[vector],)
+    types = tuple(name for name in SCALE_TYPES if any(name in of_vector for of_vector in listed))
+    if vector is not None:
+        types = vectors[vector]
     if scale is None or _name(scale) in types:
         return []
     reason = f"kind::{row.name} with {vector or 'its default vector'} has {spoken(types)} scales, not {scale}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from triage.legality.violation import Violation, refuse
+from triage.legality.violation import Violation, refuse, require
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -57,29 +57,23 @@ def violations(
     the tensor map's (``im2col`` stores as ``.im2col_no_offs``); ``rank`` is the number of ``.Nd``; ``destination`` of a
     load is ``shared::cta`` or ``shared::cluster``, which alone can be multicast; ``cta_group`` is 1, 2 or None.
     """
-    broken = mode_violations(mode, target, destination if direction == "load" else None)
-    modes = _LOADS if direction == "load" else _STORES
     if direction not in DIRECTIONS:
         reason = f"{direction!r} is not one of {', '.join(DIRECTIONS)}"
         return [refuse("tma.direction", direction, DIRECTIONS, COPY, reason, ())]
-    if mode not in modes:
-        reason = f"a {direction} has no mode {mode}"
-        broken.append(refuse("tma.mode", mode, modes, COPY, reason, ()))
+    loads = direction == "load"
+    broken = mode_violations(mode, target, destination if loads else None)
+    broken += require("tma.mode", mode, _LOADS if loads else _STORES, COPY, f"a {direction} has no mode {mode}", ())
     ranks = (2,) if mode in ("gather4", "scatter4") else (3, 4, 5) if mode.startswith("im2col") else (1, 2, 3, 4, 5)
-    if rank not in ranks:
-        reason = f"a copy in mode {mode} has {ranks[0]} to {ranks[-1]} axes, not {rank}"
-        near = tuple(one for one in ranks if abs(one - rank) == min(abs(other - rank) for other in ranks))
-        broken.append(refuse("tma.rank", rank, ranks, COPY, reason, near))
-    places = ("shared::cta", "shared::cluster")
-    if direction == "load" and destination not in places:
-        reason = f"{destination!r} is not one of {', '.join(places)}"
-        broken.append(refuse("tma.destination", destination, places, COPY, reason, ()))
-    if multicast and (direction != "load" or destination != "shared::cluster"):
+    reason = f"a copy in mode {mode} has {ranks[0]} to {ranks[-1]} axes, not {rank}"
+    broken += require("tma.rank", rank, ranks, COPY, reason)
+    spaces = ("shared::cta", "shared::cluster")
+    if loads:
+        reason = f"{destination!r} is not one of {', '.join(spaces)}"
+        broken += require("tma.destination", destination, spaces, COPY, reason, ())
+    if multicast and (not loads or destination != "shared::cluster"):
         reason = "only a load to .shared::cluster is multicast"
         broken.append(refuse("tma.multicast", True, (False,), COPY, reason))
-    if cta_group is not None:
-        broken += _cta_group(cta_group, direction, target)
-    return broken
+    return broken if cta_group is None else broken + _cta_group(cta_group, direction, target)
 
 
 def _cta_group(given: int, direction: str, target: str | Target | None) -> list[Violation]:

@@ -20,7 +20,7 @@ from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.tma import copy
 from triage.legality.tma.types import IM2COL, INTERLEAVES, MAP, MOVABLE, PACKED, SWIZZLES, Element, element
-from triage.legality.violation import Value, Violation, nearest, refuse, spoken
+from triage.legality.violation import Value, Violation, nearest, refuse, require, spoken
 from triage.model.target import Target
 
 MAX_RANK = 5
@@ -96,28 +96,27 @@ def _names(swizzle: str, interleave: str, mode: str) -> list[Violation]:
         ("interleave", interleave, tuple(INTERLEAVES)),
         ("mode", mode, MODES),
     ):
-        if given not in allowed:
-            reason = f"{parameter} {given!r} is not one of {spoken(allowed)}"
-            broken.append(refuse(f"tma.{parameter}", given, allowed, MAP, reason, ()))
+        reason = f"{parameter} {given!r} is not one of {spoken(allowed)}"
+        broken += require(f"tma.{parameter}", given, allowed, MAP, reason, ())
     if interleave in ("16", "32") and mode in ("gather4", "scatter4", "im2col_w", "im2col_w_128"):
-        reason = f"{mode} has no interleaved layout"
-        broken.append(refuse("tma.interleave", interleave, ("none",), copy.TENSORS, reason))
+        broken.append(
+            refuse("tma.interleave", interleave, ("none",), copy.TENSORS, f"{mode} has no interleaved layout")
+        )
     return broken
 
 
 def _rank(rank: int | None, mode: str, slices: bool) -> list[Violation]:
     if rank is None:
         return []
-    allowed: tuple[int, ...] = tuple(range(1, MAX_RANK + 1))
+    allowed: Sequence[int] = range(1, MAX_RANK + 1)
     why = "a tensor map has 1 to 5 axes"
     if mode in ("gather4", "scatter4"):
         allowed, why = (2,), f"{mode} moves rows of a matrix"
-    elif mode.startswith("im2col") or slices:
-        allowed = (3, 4, 5)
-        why = "an image batch has 3 to 5 axes" if mode.startswith("im2col") else "an interleaved layout has 3 to 5 axes"
-    if rank in allowed:
-        return []
-    return [refuse("tma.rank", rank, allowed, MAP, f"{why}, not {rank}")]
+    elif mode.startswith("im2col"):
+        allowed, why = (3, 4, 5), "an image batch has 3 to 5 axes"
+    elif slices:
+        allowed, why = (3, 4, 5), "an interleaved layout has 3 to 5 axes"
+    return require("tma.rank", rank, allowed, MAP, f"{why}, not {rank}")
 
 
 def _rows(row: Element | None, swizzle: str, interleave: str) -> Sequence[int]:
