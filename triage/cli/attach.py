@@ -73,13 +73,13 @@ def command(
     client = None if dry_run or open_ else Client(server, token.find(server, os.environ), _note)
     document, message = _composed(name, title, anonymize, values)
     if open_:
-        link = prefilled(server, repository, document, message.title, message.signature, labels)
-        if link.shortened:
+        url, shortened = prefilled(server, repository, document, message.title, message.signature, labels)
+        if shortened:
             rest = "which names what was left out; triage report prints all of it"
             _note(f"the URL contains a part of the report, {rest}")
-        click.echo(link.url)
+        click.echo(url)
         if sys.stdout.isatty() and not dry_run:
-            click.launch(link.url)
+            click.launch(url)
         return 0
     if client is None:
         click.echo(json.dumps(plan(endpoints, message, request), indent=2))

@@ -140,22 +140,19 @@ def _of_modules(path: Path, modules: list[Path], default: Target) -> Located:
     if died := _died_below(path):
         distinct, cases = cases, []
         for remains in died:
+            # The cases of its module if that is complete, else the last text of a stage.
+            if known := [case for case in complete.values() if case.name == remains.kernel]:
+                cases += known
+                continue
+            target = next((case.target for case in distinct if case.name == remains.kernel), default)
             try:
-                cases += _died(remains, list(complete.values()), distinct, default)
+                cases.append(stages.case(remains, target))
             except InputError as error:
                 errors.append(str(error))
         note += f"; {len(died)} of their compiles did not end, and those are taken"
     if len(cases) > _MOST_CASES:
         note += f"; the first {_MOST_CASES} are taken"
     return Located(tuple(cases[:_MOST_CASES]), (note, *errors))
-
-
-def _died(remains: stages.Remains, complete: list[Case], distinct: list[Case], default: Target) -> list[Case]:
-    """The cases of a compile that died: those of its module if that is complete, else the last text of a stage."""
-    if known := [case for case in complete if case.name == remains.kernel]:
-        return known
-    target = next((case.target for case in distinct if case.name == remains.kernel), default)
-    return [stages.case(remains, target)]
 
 
 def _description(remains: stages.Remains) -> str:

@@ -5,7 +5,6 @@ Triton's bug form cannot be prefilled: its fields have no ``id``, which GitHub r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from triage.publish.document import Document
@@ -21,14 +20,6 @@ _LEAST = 200
 """Characters below which nothing of a report remains."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prefilled:
-    """The URL, and whether parts of the report were left out."""
-
-    url: str
-    shortened: bool
-
-
 def prefilled(
     server: GitHubServer,
     repository: Repository,
@@ -36,8 +27,8 @@ def prefilled(
     title: str,
     signature: str,
     labels: tuple[str, ...],
-) -> Prefilled:
-    """A URL with as much of the report as fits; the text names what was left out."""
+) -> tuple[str, bool]:
+    """A URL with as much of the report as fits, and whether parts were left out; the text names them."""
     whole = markdown.render(document)
     body, room = whole, len(whole)
     end = last_line(signature)
@@ -45,8 +36,8 @@ def prefilled(
         room = int(min(room, _MOST_URL) * _STEP)
         body = markdown.render(document, room) if room >= _LEAST else "The report was too long for an address."
         if room < _LEAST:
-            return Prefilled(_url(server, repository, title, f"{body}\n{end}\n", ()), shortened=True)
-    return Prefilled(url, shortened=body != whole)
+            return _url(server, repository, title, f"{body}\n{end}\n", ()), True
+    return url, body != whole
 
 
 def _url(server: GitHubServer, repository: Repository, title: str, body: str, labels: tuple[str, ...]) -> str:
