@@ -24,10 +24,7 @@ from triage.publish.visible import visible
 from triage.publish.words import exit_codes
 
 _MOST_FINDINGS = 5
-_CONFIRMED = {
-    True: "the case on disk fails with the same signature",
-    False: "THE CASE ON DISK FAILS DIFFERENTLY",
-}
+_CONFIRMED = {True: "the case on disk fails with the same signature", False: "THE CASE ON DISK FAILS DIFFERENTLY"}
 
 
 @click.command("minimize")

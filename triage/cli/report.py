@@ -8,14 +8,7 @@ from typing import Any
 import click
 
 from triage.cases.locate import locate
-from triage.cli.options import (
-    budget_option,
-    case_options,
-    compile_options,
-    kb_option,
-    pipeline_options,
-    repeating,
-)
+from triage.cli.options import budget_option, case_options, compile_options, kb_option, pipeline_options, repeating
 from triage.files import writing
 from triage.model.case import Case
 from triage.model.errors import InputError

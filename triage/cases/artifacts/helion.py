@@ -56,12 +56,7 @@ def kernel_cases(path: Path, text: str, default: Target) -> Iterator[Case]:
             "target": str(default),
             "options": _options(call),
             "toolchain": {"triton": release[1]} if release else {},
-            "origin": {
-                "tool": TOOL,
-                "file": str(path),
-                "error": error[1] if error else None,
-                "hint": _HINT,
-            },
+            "origin": {"tool": TOOL, "file": str(path), "error": error[1] if error else None, "hint": _HINT},
         }
         yield generated.case(files, document, f"{path}: {kernel.name}")
 

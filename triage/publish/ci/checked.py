@@ -94,11 +94,7 @@ def of_report(name: str, report: Report, scrub: Scrub, places: Places) -> Checke
 
 
 def of_log(
-    name: str,
-    causes: Iterable[tuple[Diagnosis, int]],
-    matches: Iterable[Match],
-    scrub: Scrub,
-    places: Places,
+    name: str, causes: Iterable[tuple[Diagnosis, int]], matches: Iterable[Match], scrub: Scrub, places: Places
 ) -> Checked:
     """The result of a log. ``causes``: diagnoses with their line (from 1), the root first; ``matches`` belong to the
     root."""
