@@ -49,12 +49,13 @@ def kernel_cases(path: Path, text: str, default: Target) -> Iterator[Case]:
     for call, host in launches:
         assert isinstance(call, ast.Call) and isinstance(call.args[0], ast.Name)
         kernel = jitted[call.args[0].id]
+        options = {keyword.arg: literal.value(keyword.value) for keyword in call.keywords if keyword.arg in _OPTIONS}
         document = {
             "kernel": {"file": "kernel.py", "name": kernel.name},
             "signature": {},
             "constexprs": _constants(kernel, call, host),
             "target": str(default),
-            "options": _options(call),
+            "options": {name: value for name, value in options.items() if isinstance(value, int)},
             "toolchain": {"triton": release[1]} if release else {},
             "origin": {"tool": TOOL, "file": str(path), "error": error[1] if error else None, "hint": _HINT},
         }
@@ -105,8 +106,3 @@ def _constants(kernel: ast.FunctionDef, call: ast.Call, host: ast.AST) -> dict[s
         if isinstance(value, bool | int | float | str):
             constants[parameter.arg] = value
     return constants
-
-
-def _options(call: ast.Call) -> dict[str, Any]:
-    values = {keyword.arg: literal.value(keyword.value) for keyword in call.keywords if keyword.arg in _OPTIONS}
-    return {str(name): value for name, value in values.items() if isinstance(value, int)}

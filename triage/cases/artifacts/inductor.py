@@ -78,6 +78,9 @@ def _cases(path: Path, kernel: Generated) -> Iterator[Case]:
     signature = {
         name: type_ for name, type_ in meta["signature"].items() if type_ != "constexpr" and name not in constants
     }
+    hints = settings.get("size_hints")
+    sizes = ", ".join(f"{key}={value}" for key, value in hints.items()) if isinstance(hints, dict) else ""
+    hint = f"Inductor chooses block sizes when the program runs, for sizes {sizes}" if sizes else ""
     files = generated.files(kernel.text, kernel.tree, _is_torchs)
     for configuration in _configurations(path, settings, [name for name in names if name not in signature]):
         constexprs = {**constants, **{key: value for key, value in configuration.items() if key in names}}
@@ -88,7 +91,7 @@ def _cases(path: Path, kernel: Generated) -> Iterator[Case]:
             "divisible": _divisible(meta.get("configs"), list(meta["signature"]), signature),
             "target": str(target),
             "options": _options(meta, own, configuration, target),
-            "origin": {"tool": TOOL, "file": str(path), "hint": _sizes(settings.get("size_hints"))},
+            "origin": {"tool": TOOL, "file": str(path), "hint": hint},
         }
         yield generated.case(files, document, where)
 
@@ -163,12 +166,6 @@ def _options(
     if meta.get("disable_ftz") is True:
         options["enable_reflect_ftz"] = False
     return options
-
-
-def _sizes(hints: Any) -> str:
-    """One line on the sizes for which Inductor chooses block sizes."""
-    sizes = [f"{key}={value}" for key, value in hints.items()] if isinstance(hints, dict) else []
-    return f"Inductor chooses block sizes when the program runs, for sizes {', '.join(sizes)}" if sizes else ""
 
 
 def _is_torchs(node: ast.AST) -> bool:

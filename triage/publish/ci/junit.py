@@ -22,7 +22,7 @@ def junit(checked: Sequence[Checked], suite: str) -> str:
         "tests": str(len(checked)),
         "failures": str(counts[CheckVerdict.FAILED]),
         "errors": str(counts[CheckVerdict.UNKNOWN]),
-        "time": _seconds(sum(checked_.seconds for checked_ in checked)),
+        "time": f"{sum(checked_.seconds for checked_ in checked):.3f}",
     }
     root = Xml.Element("testsuites", {"name": "triton-triage", **numbers})
     inner = Xml.SubElement(root, "testsuite", {"name": suite, **numbers, "skipped": "0"})
@@ -33,7 +33,7 @@ def junit(checked: Sequence[Checked], suite: str) -> str:
 
 
 def _case(suite: Xml.Element, checked: Checked, command: str) -> None:
-    names = {"name": _text(checked.name), "classname": command, "time": _seconds(checked.seconds)}
+    names = {"name": _text(checked.name), "classname": command, "time": f"{checked.seconds:.3f}"}
     case = Xml.SubElement(suite, "testcase", names)
     if checked.verdict is CheckVerdict.UNKNOWN:
         element = Xml.SubElement(case, "error", {"message": _text(checked.about), "type": "could-not-tell"})
@@ -54,7 +54,3 @@ def _described(checked: Checked, failure: CheckedFailure) -> str:
 
 def _text(text: str) -> str:
     return _NO_XML.sub("\ufffd", text)
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.3f}"

@@ -27,10 +27,13 @@ def sarif(checked: Sequence[Checked]) -> str:
     for _, failure in failures:
         rules.setdefault(_rule_id(failure), _rule(failure))
     indices = {name: index for index, name in enumerate(rules)}
+    unknown = [checked_ for checked_ in checked if checked_.verdict is CheckVerdict.UNKNOWN]
+    notes = [{"level": "error", "message": {"text": f"{checked_.name}: {checked_.about}"}} for checked_ in unknown]
+    notifications = {"toolExecutionNotifications": notes} if notes else {}
     run = {
         "tool": {"driver": {"name": "triton-triage", "version": __version__, "rules": list(rules.values())}},
         "columnKind": "unicodeCodePoints",
-        "invocations": [_invocation(checked)],
+        "invocations": [{"executionSuccessful": not unknown, **notifications}],
         "results": [_result(checked_, failure, indices[_rule_id(failure)]) for checked_, failure in failures],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
@@ -93,10 +96,3 @@ def _physical(place: FilePosition) -> dict[str, Any]:
     artifact = {"uri": uri, **({"uriBaseId": "SRCROOT"} if place.inside else {})}
     region = {"startLine": place.line, **({"startColumn": place.column} if place.column else {})}
     return {"artifactLocation": artifact, "region": region}
-
-
-def _invocation(checked: Sequence[Checked]) -> dict[str, Any]:
-    """Whether triage could do its work, and the cases about which it could not tell."""
-    unknown = [checked_ for checked_ in checked if checked_.verdict is CheckVerdict.UNKNOWN]
-    notes = [{"level": "error", "message": {"text": f"{checked_.name}: {checked_.about}"}} for checked_ in unknown]
-    return {"executionSuccessful": not unknown, **({"toolExecutionNotifications": notes} if notes else {})}

@@ -14,7 +14,7 @@ from triage.publish.visible import shortened
 
 MOST_TEXT = 300
 """Characters of a headline or a reason."""
-_TONES: Mapping[CellVerdict, tuple[Tone, str]] = {
+TONES: Mapping[CellVerdict, tuple[Tone, str]] = {
     CellVerdict.COMPILES: (Tone.GOOD, "\u2713"),
     CellVerdict.FAILS: (Tone.BAD, "\u2717"),
     CellVerdict.SUSPECT: (Tone.BAD, "\u2717"),
@@ -52,7 +52,7 @@ def releases(finished: Finished) -> Section | None:
 def _cell(cell: MatrixCell | None, failures: Failures) -> ReportCell:
     if cell is None:
         return ReportCell(("\u00b7 not tried",), Tone.ABSENT)
-    tone, sign = _TONES[cell.verdict]
+    tone, sign = TONES[cell.verdict]
     return ReportCell((f"{sign} {verdict(cell, failures)}",), tone)
 
 

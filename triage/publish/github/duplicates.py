@@ -30,7 +30,12 @@ class Similar:
 def queries(endpoints: Endpoints, signature: str, headline: str) -> list[ApiRequest]:
     """The searches: for the signature's digest, then for the headline's words."""
     marked = endpoints.search("search for the signature", f'"{message.digest(signature)}"')
-    words = _words(headline)
+    words = ""
+    # Lower-cased because AND, OR and NOT would be operators.
+    for word in dict.fromkeys(word.lower() for word in _WORD.findall(headline)):
+        if len(words) + len(word) + 1 > _MOST_QUERY:
+            break
+        words = f"{words} {word}".strip()
     return [marked, endpoints.search("search for the headline", words)] if words else [marked]
 
 
@@ -63,13 +68,3 @@ def _similar(item: Any, word: str) -> Similar | None:
     # The search is fuzzy: only the text that it returns states whether it is the same.
     exact = any(word in str(text or "") for text in (item.get("body"), *fragments))
     return Similar(item["number"], title, state, url, exact)
-
-
-def _words(headline: str) -> str:
-    """Search words of a headline, lower-cased because AND, OR and NOT would be operators."""
-    chosen = ""
-    for word in dict.fromkeys(word.lower() for word in _WORD.findall(headline)):
-        if len(chosen) + len(word) + 1 > _MOST_QUERY:
-            break
-        chosen = f"{chosen} {word}".strip()
-    return chosen

@@ -137,7 +137,9 @@ class Attachment:
             yield self._message.body(own)
         except BaseException as error:
             # Deleted only where nothing that names it was posted, or will be.
-            refused = _surely_not_done(error)
+            refused = isinstance(error, TriageError) and not isinstance(error, Undone)
+            if isinstance(error, Unanswered):
+                refused = not error.maybe_done
             if own.new and not (refused and gist.drop(self._client, self._endpoints, own)):
                 self._people.note(f"the gist still exists: {own.url}")
             raise
@@ -195,9 +197,3 @@ class Attachment:
             relation = "same signature" if issue.exact else "reads alike"
             state = f" ({issue.state})" if issue.state else ""
             self._people.note(f"{relation}: #{issue.number} {issue.title}{state} {issue.url}".replace("  ", " "))
-
-
-def _surely_not_done(error: BaseException) -> bool:
-    if isinstance(error, Unanswered):
-        return not error.maybe_done
-    return isinstance(error, TriageError) and not isinstance(error, Undone)

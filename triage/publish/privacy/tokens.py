@@ -87,15 +87,11 @@ _LEAST_ENTROPY = 4.4
 """Bits a character. Forty random base64 characters have 4.7 ± 0.1; paths and names of that length less than 4.3."""
 
 
-def _entropy(text: str) -> float:
-    counts = Counter(text).values()
-    return -sum(count / len(text) * math.log2(count / len(text)) for count in counts)
-
-
 def _aws_secret(match: re.Match[str]) -> str:
     text = match[0]
     mixed = re.search("[a-z]", text) and re.search("[A-Z]", text) and re.search("[0-9]", text)
-    looks = mixed and re.search("[+/]", text) and _entropy(text) >= _LEAST_ENTROPY
+    entropy = -sum(count / len(text) * math.log2(count / len(text)) for count in Counter(text).values())
+    looks = mixed and re.search("[+/]", text) and entropy >= _LEAST_ENTROPY
     return "<AWS secret key>" if looks else text
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from triage.legality.explanation import Explanation, RuleTable
 from triage.legality.rule import LegalityRule
-from triage.legality.violation import Violation, spoken
+from triage.legality.violation import spoken
 from triage.publish.formats.terminal.console import line, paragraph, section
 from triage.publish.visible import visible
 
@@ -41,7 +41,12 @@ def explanation(console: Console, explained: Explanation) -> None:
 
 def _body(console: Console, explained: Explanation) -> None:
     for violation in explained.violations:
-        _violation(console, violation)
+        paragraph(console, violation.message, style="red", label="x ")
+        if violation.allowed:
+            text = f"allowed: {spoken(violation.allowed)}"
+            if violation.nearest and len(violation.allowed) > 2:
+                text += f"; nearest: {spoken(violation.nearest)}"
+            paragraph(console, text, indent=4)
     width = max((len(fact.label) for fact in explained.facts), default=0)
     for fact in explained.facts:
         text = fact.text or str(fact.value)
@@ -55,15 +60,6 @@ def _body(console: Console, explained: Explanation) -> None:
     for table in explained.tables:
         console.print()
         _table(console, table)
-
-
-def _violation(console: Console, violation: Violation) -> None:
-    paragraph(console, violation.message, style="red", label="x ")
-    if violation.allowed:
-        text = f"allowed: {spoken(violation.allowed)}"
-        if violation.nearest and len(violation.allowed) > 2:
-            text += f"; nearest: {spoken(violation.nearest)}"
-        paragraph(console, text, indent=4)
 
 
 def _table(console: Console, table: RuleTable) -> None:

@@ -7,21 +7,15 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from triage.matrix.cell import CellVerdict, MatrixCell
+from triage.matrix.cell import MatrixCell
 from triage.matrix.table import MatrixTable
-from triage.publish.compose.releases import MOST_TEXT, Failures, history, reasons, row_name, verdict
+from triage.publish.compose.releases import MOST_TEXT, TONES, Failures, history, reasons, row_name, verdict
+from triage.publish.document import Tone
 from triage.publish.formats.markdown import code, escaped
 from triage.publish.formats.terminal.console import line, paragraph, section
 from triage.publish.visible import one_line, shortened, visible
 
-_STYLE = {
-    CellVerdict.COMPILES: "green",
-    CellVerdict.FAILS: "red",
-    CellVerdict.SUSPECT: "red",
-    CellVerdict.TIMEOUT: "red",
-    CellVerdict.NOT_APPLICABLE: "dim",
-    CellVerdict.UNDECIDED: "yellow",
-}
+_STYLE = {Tone.GOOD: "green", Tone.BAD: "red", Tone.ABSENT: "dim", Tone.UNSURE: "yellow"}
 _NOT_TRIED = "·"
 
 
@@ -42,7 +36,7 @@ def table(console: Console, table: MatrixTable, again: str) -> None:
         text = Text(f"{name:<{first}}")
         for target, width in zip(table.targets, widths, strict=True):
             cell = table.cells.get((row.name, target))
-            text.append(f"{_words(cell, letters):<{width}}", style=_STYLE[cell.verdict] if cell else "dim")
+            text.append(f"{_words(cell, letters):<{width}}", style=_STYLE[TONES[cell.verdict][0]] if cell else "dim")
         text.rstrip()
         console.print(text, soft_wrap=True)
     console.print()
