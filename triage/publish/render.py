@@ -31,8 +31,6 @@ _ABOUT = {
     "description": "What triton-triage found out about one kernel in one configuration. Further fields may be added to "
     "any object; none is renamed or dropped within this version.",
 }
-_ADDED = {"minimized": MinimizeResult, "matrix": TableDocument}
-"""What ``report --format json`` adds to the report document."""
 
 
 def render(finished: Finished, format_: Format, scrubber: Scrubber | None) -> str:
@@ -62,4 +60,5 @@ def document(finished: Finished, scrubber: Scrubber | None) -> dict[str, Any]:
 
 def schema() -> str:
     """The JSON Schema (draft 2020-12) of the report document, as text."""
-    return json.dumps(schemas.schema(Report, _ADDED, **_ABOUT), indent=2) + "\n"
+    added = {"minimized": MinimizeResult, "matrix": TableDocument}
+    return json.dumps(schemas.schema(Report, added, **_ABOUT), indent=2) + "\n"

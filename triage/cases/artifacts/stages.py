@@ -40,21 +40,14 @@ _UNSET = ("", "none", 0, None)
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """The files of one compile: texts by ending, and the kernel's ``.json`` in ``metadata``.
-
-    ``binary``: the last stage finished. ``metadata`` is None if it was not written.
-    """
+    """The files of one compile: texts by ending, and the kernel's ``.json`` in ``metadata``, None if not written.
+    ``finished``: the compile completed all stages."""
 
     folder: Path
     kernel: str
     texts: Mapping[str, Path]
-    binary: bool
+    finished: bool
     metadata: Path | None
-
-    @property
-    def finished(self) -> bool:
-        """Whether the compile completed all stages."""
-        return self.binary or self.metadata is not None
 
 
 def read(folder: Path) -> Remains | None:
@@ -65,8 +58,9 @@ def read(folder: Path) -> Remains | None:
         return None
     kernel = stems[0]
     texts = {ending: files[kernel + ending] for ending in _STAGES if kernel + ending in files}
-    binary = any(kernel + ending in files for ending in _BINARIES)
-    return Remains(folder, kernel, texts, binary, files.get(f"{kernel}.json"))
+    metadata = files.get(f"{kernel}.json")
+    finished = metadata is not None or any(kernel + ending in files for ending in _BINARIES)
+    return Remains(folder, kernel, texts, finished, metadata)
 
 
 def read_all(folder: Path) -> list[Remains]:

@@ -36,8 +36,10 @@ class CiRecord:
         files = {_SUMMARY: summary, "--junit": junit, "--sarif": sarif}
         self._files = {option: path for option, path in files.items() if path is not None}
         for option, path in self._files.items():
-            if option != _SUMMARY:
-                _check(option, path)
+            if option != _SUMMARY and not path.parent.is_dir():
+                raise InputError(f"{option} {path}: the folder {path.parent} does not exist; make it first")
+            if option != _SUMMARY and path.is_dir():
+                raise InputError(f"{option} {path}: is a folder; name a file in it")
         self._places = Places.here(environ)
         self._checked: list[Checked] = []
         self._reports: dict[int, str] = {}
@@ -84,10 +86,3 @@ class CiRecord:
                 used = path.stat().st_size if path.exists() else 0
                 with path.open("a", encoding="utf-8") as stream:
                     stream.write(summary(self._checked, self._command, used, self._reports))
-
-
-def _check(option: str, path: Path) -> None:
-    if not path.parent.is_dir():
-        raise InputError(f"{option} {path}: the folder {path.parent} does not exist; make it first")
-    if path.is_dir():
-        raise InputError(f"{option} {path}: is a folder; name a file in it")

@@ -76,21 +76,19 @@ class Scrubber:
             case str():
                 return self.text(value)
             case dict():
-                return {self.text(str(name)): self._field(str(name), item) for name, item in value.items()}
+                return {
+                    self.text(str(name)): self._item(item, isinstance(item, str) and is_secret(str(name), item))
+                    for name, item in value.items()
+                }
             case list() | tuple():
-                return [self._element(previous, item) for previous, item in zip((None, *value), value, strict=False)]
+                # Its elements may be the words of a command.
+                pairs = zip((None, *value), value, strict=False)
+                return [self._item(item, isinstance(word, str) and asks_for_secret(word)) for word, item in pairs]
         return value
 
-    def _element(self, previous: Any, value: Any) -> Any:
-        """A list element, which may be a word of a command."""
-        if isinstance(previous, str) and isinstance(value, str) and asks_for_secret(previous):
-            return self._secret()
-        return self.document(value)
-
-    def _field(self, name: str, value: Any) -> Any:
-        return self._secret() if isinstance(value, str) and is_secret(name, value) else self.document(value)
-
-    def _secret(self) -> str:
+    def _item(self, value: Any, secret: bool) -> Any:
+        if not secret or not isinstance(value, str):
+            return self.document(value)
         self.removed["secret value"] += 1
         return "<secret>"
 
