@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from triage.publish.compose import compose
+from triage.publish.compose.whole import compose
 from triage.publish.document import Document
 from triage.publish.finished import Finished, read
 from triage.publish.privacy import LocalIdentity, Scrubber

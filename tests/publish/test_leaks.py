@@ -12,7 +12,7 @@ from samples import copied, in_every_format
 from test_scrubber import JANE, KEYS, PRIVATE
 
 from triage.cli.main import main
-from triage.publish.compose import files
+from triage.publish.compose.whole import files
 from triage.publish.finished import read
 from triage.publish.privacy import Scrubber
 
