@@ -36,10 +36,8 @@ def collect(folder: Path | None, log: str, destination: Path) -> dict[str, Path]
     _copy(folder / REPRODUCER, "reproducer", destination / REPRODUCER, files)
     _copy(folder / "python-stack.txt", "python_stack", destination / "python-stack.txt", files)
     _copy(folder / PASS_INPUT, "ir", destination / PASS_INPUT, files)
-    if "ir" not in files:
-        last = [stage for stage in _STAGES if stage in files]
-        if last:
-            files["ir"] = files[last[-1]]
+    if "ir" not in files and (stages := [stage for stage in _STAGES if stage in files]):
+        files["ir"] = files[stages[-1]]
     return files
 
 

@@ -178,7 +178,7 @@ class Engine:
                 continue
             self._close(run)
             if "fork_failed" in message:
-                self._finish(work, Undecided(f"no new process could be made: {message['fork_failed']}"))
+                self._finish(work, Undecided(f"no new process could be started: {message['fork_failed']}"))
                 continue
             run.facts.status, run.facts.max_rss_bytes = message["status"], message["max_rss_bytes"]
             self._settle(work, run)

@@ -37,11 +37,8 @@ def _restore(kernel: Any, origin: Mapping[str, Any], text: Dict[int, str]) -> No
     text.update(enumerate(own, first))
     plain.__code__ = plain.__code__.replace(co_filename=origin["file"], co_firstlineno=first, co_name=origin["name"])
     for function in (plain, kernel):
-        function.__module__, function.__qualname__, function.__name__ = (
-            origin["module"],
-            origin["qualname"],
-            origin["name"],
-        )
+        function.__module__, function.__qualname__ = origin["module"], origin["qualname"]
+        function.__name__ = origin["name"]
     for attribute, value in {
         "module": origin["module"],
         "starting_line_number": first,
