@@ -8,7 +8,6 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
@@ -81,11 +80,7 @@ def command(case: str, as_json: bool, folder: Path | None, **chosen: Any) -> int
 @contextmanager
 def _terminable() -> Iterator[None]:
     """SIGTERM ends the search as Ctrl-C does."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:

@@ -43,8 +43,7 @@ def _inline(
     returns = [node for node in ast.walk(helper) if isinstance(node, ast.Return)]
     if len(returns) > 1 or (returns and (not body or body[-1] is not returns[0])):
         return None
-    values = _bound_arguments(call, helper)
-    if values is None:
+    if (values := _bound_arguments(call, helper)) is None:
         return None
     taken = bound(function)
     names = {name for node in body for name in bound(node)} | set(values)
