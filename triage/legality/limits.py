@@ -9,8 +9,10 @@ follows from; gfx1250 has no row of it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from triage.model.errors import InputError
 from triage.model.gpus import BlockLimits, Multiprocessor, with_distinct_limits
 from triage.model.target import Target
 
@@ -31,6 +33,18 @@ class OverLimit:
 def limits(target: Target) -> BlockLimits | None:
     """What a block may use on a target, None where the table does not have it."""
     return target.gpu.block if target.gpu is not None else None
+
+
+def architecture(target: str | Target) -> tuple[int, str]:
+    """Compute capability times ten, and the suffix of its PTX target: ``a`` or ``f`` where the features of the
+    architecture or its family are on. Triton's ``cuda:90`` is sm_90a; 0 for what is not an NVIDIA target."""
+    text = str(target).strip()
+    if match := re.fullmatch(r"sm_?(\d+)([af]?)", text):
+        return int(match[1]), match[2]
+    try:
+        return Target.parse(text).capability or 0, "a"
+    except InputError:
+        return 0, ""
 
 
 def multiprocessor(target: Target) -> Multiprocessor | None:

@@ -173,7 +173,8 @@ def _subject(facts: list[Fact], target: Target, warps: int) -> str:
     known = {fact.name: fact.value for fact in facts}
     text = f"{known['registers_at_most']} registers a thread" if "registers_at_most" in known else "no table"
     if "accumulator_registers" in known:
-        text += f", {known['accumulator_registers']} of them accumulator"
+        whole = "of them" if "registers_at_most" in known else "registers a thread of"
+        text += f", {known['accumulator_registers']} {whole} accumulator"
         text += f": spills {known['spills']}" if "spills" in known else ""
     return f"{warps} warps on {target}, {text}"
 

@@ -10,10 +10,9 @@ The assembler differs from PTX ISA 9.1 in this: .sp has no mxf4 or mxf4nvf4 on f
 
 from __future__ import annotations
 
-import re
-
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
+from triage.legality.limits import architecture
 from triage.legality.tcgen05.kinds import (
     KINDS,
     SCALE_TYPES,
@@ -27,7 +26,6 @@ from triage.legality.tcgen05.kinds import (
     of,
 )
 from triage.legality.violation import Violation, refuse, require, spoken
-from triage.model.errors import InputError
 from triage.model.target import Target
 
 MMA = "PTX ISA, tcgen05.mma"
@@ -114,16 +112,8 @@ def _architecture(target: str | Target | None) -> tuple[int | None, bool]:
     family are on."""
     if target is None:
         return None, False
-    text = str(target).strip()
-    # PTX's own spelling says whether the features are on; Triton's cuda:100 is sm_100a.
-    if match := re.fullmatch(r"sm_?(\d+)([af]?)", text):
-        number = int(match[1])
-        return (number if number in CAPABILITIES and match[2] else 0), match[2] == "f"
-    try:
-        number = Target.parse(text).capability or 0
-    except InputError:
-        number = 0
-    return (number if number in CAPABILITIES else 0), False
+    number, features = architecture(target)
+    return (number if number in CAPABILITIES and features else 0), features == "f"
 
 
 def _target(

@@ -8,10 +8,8 @@ features of its own architecture.
 
 from __future__ import annotations
 
-import re
-
+from triage.legality.limits import architecture
 from triage.legality.violation import Violation, refuse, require
-from triage.model.errors import InputError
 from triage.model.target import Target
 
 COPY = "PTX ISA, cp.async.bulk.tensor"
@@ -23,22 +21,6 @@ _STORES = ("tile", "scatter4", "im2col")
 _FAMILY = range(100, 120)
 """Compute capabilities whose own features hold the modes of datacenter Blackwell."""
 _FAMILY_TARGETS = ("cuda:100", "cuda:103", "cuda:110")
-
-
-def capability(target: str | Target | None) -> int | None:
-    """Compute capability times ten; 0 for what is not an NVIDIA target; None without one."""
-    return None if target is None else _architecture(str(target))[0]
-
-
-def _architecture(text: str) -> tuple[int, bool]:
-    """Capability, and whether the architecture's own features are on: Triton's cuda:100 is sm_100a."""
-    if match := re.fullmatch(r"sm_?(\d+)([af]?)", text.strip()):
-        return int(match[1]), match[2] != ""
-    try:
-        capability = Target.parse(text).capability
-    except InputError:
-        return 0, False
-    return capability or 0, True
 
 
 def violations(
@@ -88,15 +70,15 @@ def _cta_group(given: int, direction: str, target: str | Target | None) -> list[
 
 
 def _own_family(target: str | Target) -> bool:
-    number, own = _architecture(str(target))
-    return own and number in _FAMILY
+    number, features = architecture(target)
+    return features != "" and number in _FAMILY
 
 
 def mode_violations(mode: str, target: str | Target | None, destination: str | None = None) -> list[Violation]:
     """Whether a target has the mode at all; for loads, whether it has it to a destination (None: to any)."""
     if target is None:
         return []
-    number, _ = _architecture(str(target))
+    number, _ = architecture(target)
     if number < 90:
         allowed = ("cuda:90", "cuda:100", "cuda:120")
         reason = f"{target} has no TMA: it begins with 9.0"

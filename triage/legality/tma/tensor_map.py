@@ -18,6 +18,7 @@ from math import prod
 
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
+from triage.legality.limits import architecture
 from triage.legality.tma import copy
 from triage.legality.tma.types import IM2COL, INTERLEAVES, MAP, MOVABLE, PACKED, SWIZZLES, Element, element
 from triage.legality.violation import Value, Violation, nearest, refuse, require, spoken
@@ -66,7 +67,7 @@ def violations(
     if row is None:
         reason = f"no tensor map has elements of {dtype}" if known else f"{dtype} is not an element type"
         broken.append(refuse("tma.dtype", str(dtype), MOVABLE, MAP, reason, ()))
-    elif row in PACKED and copy.capability(target) not in (None, 0) and (copy.capability(target) or 0) < 100:
+    elif row in PACKED and target is not None and 0 < architecture(target)[0] < 100:
         reason = f"{target} has no packed {row.bits}-bit elements: they come with 10.0"
         broken.append(refuse("tma.dtype", str(dtype), (), MAP, reason))
     slices = interleave in ("16", "32")

@@ -7,15 +7,14 @@ imm-trans-a even for the 16-bit types, because a register fragment has one layou
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
+from triage.legality.limits import architecture
 from triage.legality.violation import Value, Violation, refuse, spoken
 from triage.legality.wgmma.types import ACCUMULATORS, K_BYTES, OPERANDS, SHAPES, TYPES, M, Operand, stand_ins
-from triage.model.errors import InputError
 from triage.model.target import Target
 
 TRANSPOSE = "PTX ISA, wgmma.mma_async: imm-trans-a and imm-trans-b are for .f16 and .bf16 in shared memory"
@@ -86,19 +85,9 @@ def _row(name: str | None) -> Operand | None:
 
 
 def _target(target: str | Target | None) -> list[Violation]:
-    if target is None:
+    if target is None or architecture(target) == (90, "a"):
         return []
     text = str(target).strip()
-    # PTX's own spelling says whether the features of one architecture alone are on; Triton's cuda:90 is sm_90a.
-    if match := re.fullmatch(r"sm_?(\d+)([af]?)", text):
-        legal = match.groups() == ("90", "a")
-    else:
-        try:
-            legal = Target.parse(text) == Target("cuda", "90")
-        except InputError:
-            legal = False
-    if legal:
-        return []
     reason = f"{text} has no wgmma: it exists on sm_90a (cuda:90) alone, not before and not after"
     return [refuse("wgmma.target", text, ("cuda:90",), TARGET, reason)]
 

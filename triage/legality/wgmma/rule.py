@@ -10,10 +10,10 @@ from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Fact
 from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation
-from triage.legality.wgmma import descriptor, layouts, lowering, tables, tile
+from triage.legality.wgmma import descriptor, layouts, lowering, tables
 from triage.legality.wgmma.instruction import WgmmaInstruction
 from triage.legality.wgmma.layouts import OperandTile, SharedLayout
-from triage.legality.wgmma.request import TileRequest, read
+from triage.legality.wgmma.request import TileRequest, instruction_n, read
 from triage.legality.wgmma.types import OPERANDS, SHAPES, TYPES, M, Operand
 
 TITLE = "matrix instructions of a warpgroup on Hopper: shapes, majors, shared-memory layouts, descriptors"
@@ -38,7 +38,7 @@ def _legal(asked: TileRequest) -> Judgement:
     lowered = asked.lowered()
     by_triton = lowered.instruction if asked.is_triton_tile and not asked.sparse else None
     chosen = by_triton or WgmmaInstruction(
-        asked.row, OPERANDS[asked.b], asked.d or asked.row.accumulators[0], tile.instruction_n(asked.n), asked.sparse
+        asked.row, OPERANDS[asked.b], asked.d or asked.row.accumulators[0], instruction_n(asked.n), asked.sparse
     )
     tiles = (asked.m // M, asked.n // chosen.n, asked.k // chosen.k)
     facts = [
