@@ -8,7 +8,7 @@ is what the document asks.
 from __future__ import annotations
 
 from triage.legality.explanation import Fact, RuleTable
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, refuse, require, spoken
 from triage.model.target import Target
 
@@ -66,11 +66,11 @@ def violations(
     return broken
 
 
-def _judge(given: Given) -> Judgement:
-    target, bytes, cache = given["target"], given["bytes"], given["cache"]
-    prefetch = int(given["prefetch"]) if "prefetch" in given else None
-    broken = violations(**{**given, "prefetch": prefetch})
-    alignment = given.get("alignment")
+def _judge(args: Arguments) -> Judgement:
+    target, bytes, cache = args["target"], args["bytes"], args["cache"]
+    prefetch = int(args["prefetch"]) if "prefetch" in args else None
+    broken = violations(**{**args, "prefetch": prefetch})
+    alignment = args.get("alignment")
     facts = [Fact("warp_bytes", 32 * bytes, "bytes a warp", f"{32 * bytes} = 32 threads x {bytes}")]
     if alignment:
         legal = [(size, name) for name, sizes in SIZES.items() for size in sizes if alignment % size == 0]
@@ -88,7 +88,7 @@ _NOTES = (
 )
 
 
-def _tables(given: Given) -> list[RuleTable]:
+def _tables(args: Arguments) -> list[RuleTable]:
     rows = tuple(
         (f".{name}", ", ".join(map(str, sizes)), "0 … size", "size", f"cuda:{_SINCE} on")
         for name, sizes in SIZES.items()

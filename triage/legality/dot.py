@@ -23,7 +23,7 @@ from triage.legality.dtypes import DType
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.language import MAX_NUMEL
 from triage.legality.release import NEWEST, Series, series
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Value, Violation, powers, refuse, spoken
 from triage.model.gpus import MAX_THREADS
 from triage.model.target import Target
@@ -194,10 +194,10 @@ def _too_large(m: int, n: int, k: int, batch: int) -> list[Violation]:
     return []
 
 
-def _judge(given: Given) -> Judgement:
-    target, triton, a = given["target"], given.get("triton"), given["a"]
-    asked = {name: given[name] for name in _ASKED if name in given}
-    m, n, k = smallest(a=a, b=given.get("b"), target=target, triton=triton)
+def _judge(args: Arguments) -> Judgement:
+    target, triton, a = args["target"], args.get("triton"), args["a"]
+    asked = {name: args[name] for name in _ASKED if name in args}
+    m, n, k = smallest(a=a, b=args.get("b"), target=target, triton=triton)
     release = ".".join(map(str, series(triton)))
     facts = [
         Fact("min_m", m, "M, at least"),
@@ -210,13 +210,13 @@ def _judge(given: Given) -> Judgement:
         Fact("input_precisions", list(precisions(target, triton)), "precision", spoken(precisions(target, triton))),
     ]
     if target.backend == "hip":
-        facts += _instruction(given)
+        facts += _instruction(args)
     notes = []
-    acc = given.get("acc")
+    acc = args.get("acc")
     if acc is not None and acc.name in (*accumulators(a)[1:], "f64", "s32") and series(triton) < (3, 8):
         notes.append("Up to 3.7 out_dtype is float32 unless given: pass out_dtype as the accumulator's type too.")
     return Judgement(
-        f"tl.dot of {given['m']}x{given['n']}x{given['k']} {a} on {target}, Triton {release}",
+        f"tl.dot of {args['m']}x{args['n']}x{args['k']} {a} on {target}, Triton {release}",
         violations(target=target, triton=triton, **asked),
         facts,
         notes=notes,
@@ -224,13 +224,13 @@ def _judge(given: Given) -> Judgement:
     )
 
 
-def _instruction(given: Given) -> list[Fact]:
+def _instruction(args: Arguments) -> list[Fact]:
     """The instruction that the newest Triton makes of the tile on AMD."""
-    target, a = given["target"], given["a"]
-    multiplied = dtypes.parse("tf32") if a.name == "f32" and given.get("input_precision") == "tf32" else a
-    if given.get("b", a) != a or not chips.known(target):
+    target, a = args["target"], args["a"]
+    multiplied = dtypes.parse("tf32") if a.name == "f32" and args.get("input_precision") == "tf32" else a
+    if args.get("b", a) != a or not chips.known(target):
         return []
-    row = tile.chosen(m=given["m"], n=given["n"], k=given["k"], a=multiplied, target=target)
+    row = tile.chosen(m=args["m"], n=args["n"], k=args["k"], a=multiplied, target=target)
     name = row.mnemonic if row else None
     return [Fact("matrix_instruction", name, "instruction", name or "none: scalar multiply-adds")]
 
@@ -238,7 +238,7 @@ def _instruction(given: Given) -> list[Fact]:
 _ASKED = ("m", "n", "k", "a", "b", "acc", "num_warps", "input_precision", "batch")
 
 
-def _tables(given: Given) -> list[RuleTable]:
+def _tables(args: Arguments) -> list[RuleTable]:
     rows = []
     for at, first in enumerate(_ERAS):
         last = (_ERAS[at + 1][0], _ERAS[at + 1][1] - 1) if at + 1 < len(_ERAS) else NEWEST
@@ -251,7 +251,7 @@ def _tables(given: Given) -> list[RuleTable]:
                 shape = smallest(a=one, target=target, triton=triton)
                 cells.append("x".join(map(str, shape)) if partners(one, target, triton) else "no")
             rows.append((span, str(target), *cells))
-    target = given["target"]
+    target = args["target"]
     named = tuple((name, spoken(accumulators(dtypes.parse(name)))) for name in operands(target))
     return [
         RuleTable("smallest M x N x K", ("Triton", "target", "f16, bf16", "f32", "f64", "s8"), tuple(rows)),

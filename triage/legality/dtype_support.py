@@ -26,7 +26,7 @@ from triage.legality import dot, fp8
 from triage.legality.dtypes import DType, parse
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.release import Series, series
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, refuse, spoken
 from triage.model.target import Target
 
@@ -198,8 +198,8 @@ def _spoken(names: tuple[str, ...]) -> str:
     return spoken(tuple(parse(name).triton for name in names)) or "none"
 
 
-def _judge(given: Given) -> Judgement:
-    dtype, target, use, triton = given["dtype"], given["target"], given["use"], given.get("triton")
+def _judge(args: Arguments) -> Judgement:
+    dtype, target, use, triton = args["dtype"], args["target"], args["use"], args.get("triton")
     number = series(triton)
     release = ".".join(map(str, number))
     uses = [one for one in USES if _takes(dtype.name, target, one, number)]
@@ -215,9 +215,9 @@ def _judge(given: Given) -> Judgement:
     )
 
 
-def _tables(given: Given) -> list[RuleTable]:
-    target = given["target"]
-    number = series(given.get("triton"))
+def _tables(args: Arguments) -> list[RuleTable]:
+    target = args["target"]
+    number = series(args.get("triton"))
     rows = tuple((name, *("yes" if _takes(name, target, use, number) else "" for use in _SHOWN)) for name in TYPES)
     columns = ("type", *(use.removeprefix("atomic_") for use in _SHOWN))
     return [RuleTable(f"{target}, Triton {'.'.join(map(str, number))} (and, or, xor alike)", columns, rows)]

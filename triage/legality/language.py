@@ -19,7 +19,7 @@ from math import prod
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.release import Series, series
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Value, Violation, nearest, powers, refuse
 from triage.model.errors import InputError
 
@@ -304,19 +304,19 @@ def _text(shape: tuple[int, ...]) -> str:
     return "x".join(map(str, shape)) or "a scalar"
 
 
-def _judge(given: Given) -> Judgement:
-    asked = {name: given[name] for name in ("shape", "op", "to", "axis", "dtype") if name in given}
-    shape, op = given["shape"], given["op"]
+def _judge(args: Arguments) -> Judgement:
+    asked = {name: args[name] for name in ("shape", "op", "to", "axis", "dtype") if name in args}
+    shape, op = args["shape"], args["op"]
     count = shape[1] - shape[0] if op == "arange" and len(shape) == 2 else prod(shape)
     return Judgement(
         f"{op} {_text(shape)}",
-        violations(release=given.get("triton"), **asked),
+        violations(release=args.get("triton"), **asked),
         (Fact("numel", count, "elements"), Fact("max_numel", MAX_NUMEL, "at most")),
         notes=(f"{op} reads {OPERATIONS[op].reads}; it asks for {OPERATIONS[op].asks}.",),
     )
 
 
-def _tables(given: Given) -> list[RuleTable]:
+def _tables(args: Arguments) -> list[RuleTable]:
     rows = tuple((name, operation.reads, operation.asks) for name, operation in OPERATIONS.items())
     return [RuleTable("operations", ("op", "reads", "asks for"), rows)]
 

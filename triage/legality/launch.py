@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, tabulated
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, powers, require, spoken
 from triage.model.gpus import MAX_THREADS
 from triage.model.target import Target
@@ -36,8 +36,8 @@ def violations(target: Target, num_warps: int = 4, num_ctas: int = 1) -> list[Vi
     return broken
 
 
-def _judge(given: Given) -> Judgement:
-    target, warps, ctas = given["target"], given["num_warps"], given["num_ctas"]
+def _judge(args: Arguments) -> Judgement:
+    target, warps, ctas = args["target"], args["num_warps"], args["num_ctas"]
     row = limits(target)
     threads = warps * target.warp_size
     facts = [Fact("threads", threads, "threads a block", f"{threads} = {warps} warps x {target.warp_size}")]
@@ -52,7 +52,7 @@ def _judge(given: Given) -> Judgement:
     )
 
 
-def _tables(given: Given) -> list[RuleTable]:
+def _tables(args: Arguments) -> list[RuleTable]:
     rows = tuple(
         (str(target), str(target.warp_size), str(row.threads // target.warp_size), str(row.cluster_blocks), row.source)
         for target, row in tabulated()

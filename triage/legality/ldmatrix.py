@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from triage.legality.explanation import Drawing, Fact, RuleTable, grid
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, refuse, spoken
 from triage.model.target import Target
 
@@ -142,10 +142,10 @@ def loads_operand(bits: int, transposed: bool, target: Target) -> bool:
     return bits == 16 or not transposed
 
 
-def _judge(instruction: str, given: Given) -> Judgement:
-    target, count, trans = given["target"], given["count"], given.get("trans", False)
-    shape, dtype = given["shape"], given["dtype"]
-    broken = violations(instruction=instruction, **given)
+def _judge(instruction: str, args: Arguments) -> Judgement:
+    target, count, trans = args["target"], args["count"], args.get("trans", False)
+    shape, dtype = args["shape"], args["dtype"]
+    broken = violations(instruction=instruction, **args)
     spelled = f"{instruction}.sync.aligned.{shape}.x{count}{'.trans' if trans else ''}.shared.{dtype}"
     form = next((form for form in FORMS[instruction] if form.shape == shape), None)
     facts: tuple[Fact, ...] = ()
@@ -221,8 +221,8 @@ def _rule(instruction: str, examples: tuple[str, ...]) -> LegalityRule:
             Parameter("alignment", Syntax.INTEGER, "bytes that addresses of rows are a multiple of"),
             Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:90"),
         ),
-        lambda given: _judge(instruction, given),
-        lambda given: [_table(instruction)],
+        lambda args: _judge(instruction, args),
+        lambda args: [_table(instruction)],
         examples,
         (_SOURCES[instruction], _TRITON),
         _NOTES[instruction],

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, multiprocessors
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, refuse
 from triage.model.errors import InputError
 from triage.model.gpus import Multiprocessor
@@ -127,8 +127,13 @@ def violations(*, shared_bytes: int = 0, registers: int = 0, threads: int, targe
     return [refuse("occupancy.registers", registers, right, sm.source, message)]
 
 
-def _judge(given: Given) -> Judgement:
-    target, shared, registers, threads = given["target"], given["shared"], given["registers"], given["threads"]
+def _judge(args: Arguments) -> Judgement:
+    target, shared, registers, threads = (
+        args["target"],
+        args["shared"],
+        args["registers"],
+        args["threads"],
+    )
     if not threads:
         raise InputError("--threads: a block has 1 or more")
     broken = violations(shared_bytes=shared, registers=registers, threads=threads, target=target)
@@ -181,7 +186,7 @@ def _judge(given: Given) -> Judgement:
     )
 
 
-def _tables(given: Given) -> list[RuleTable]:
+def _tables(args: Arguments) -> list[RuleTable]:
     rows = tuple(
         (
             str(target),

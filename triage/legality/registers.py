@@ -18,7 +18,7 @@ from __future__ import annotations
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, tabulated
 from triage.legality.occupancy import register_steps
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, refuse, require
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -119,16 +119,16 @@ def accumulator(tile: tuple[int, int], *, num_warps: int, target: Target, tensor
     return -(-tile[0] * tile[1] // (num_warps * target.warp_size))
 
 
-def _judge(given: Given) -> Judgement:
-    target, warps = given["target"], given["num_warps"]
+def _judge(args: Arguments) -> Judgement:
+    target, warps = args["target"], args["num_warps"]
     if warps < 1:
         raise InputError("--num-warps: a block has 1 or more")
     broken = violations(
         target,
         num_warps=warps,
-        maxnreg=given.get("maxnreg"),
-        setmaxnreg=given.get("setmaxnreg"),
-        waves_per_eu=given.get("waves_per_eu"),
+        maxnreg=args.get("maxnreg"),
+        setmaxnreg=args.get("setmaxnreg"),
+        waves_per_eu=args.get("waves_per_eu"),
     )
     threads = warps * target.warp_size
     steps = register_steps(threads=threads, target=target)
@@ -138,20 +138,20 @@ def _judge(given: Given) -> Judgement:
     most = steps[0][1] if steps else None
     if most is not None:
         facts.append(Fact("registers_at_most", most, "registers a thread", f"at most {most}, for {threads} threads"))
-    if "maxnreg" in given and not broken:
-        used = effective_maxnreg(given["maxnreg"])
+    if "maxnreg" in args and not broken:
+        used = effective_maxnreg(args["maxnreg"])
         facts.append(Fact("maxnreg_in_force", used, "bound in force"))
-        if used != given["maxnreg"]:
-            verb = "raises it to" if given["maxnreg"] < _LOWEST else "ignores it, which leaves"
-            notes.append(f"ptxas warns of maxnreg={given['maxnreg']} and {verb} {used}.")
+        if used != args["maxnreg"]:
+            verb = "raises it to" if args["maxnreg"] < _LOWEST else "ignores it, which leaves"
+            notes.append(f"ptxas warns of maxnreg={args['maxnreg']} and {verb} {used}.")
         most = min(most, used) if most is not None else used
-    if given.get("waves_per_eu") and not broken:
-        waves = for_waves(target, given["waves_per_eu"])
+    if args.get("waves_per_eu") and not broken:
+        waves = for_waves(target, args["waves_per_eu"])
         if waves is not None:
             facts.append(Fact("registers_for_waves", waves, "VGPRs a lane for that"))
             most = min(most, waves) if most is not None else waves
-    if "tile" in given:
-        tile = given["tile"]
+    if "tile" in args:
+        tile = args["tile"]
         words = accumulator((tile[0], tile[1]), num_warps=warps, target=target) if len(tile) > 1 else 0
         facts += _spills(words, most, notes)
     table = RuleTable(
@@ -160,7 +160,7 @@ def _judge(given: Given) -> Judgement:
         tuple((str(blocks), str(registers)) for blocks, registers in steps),
     )
     sources = [_MAXNREG, _SETMAXNREG] if target.backend == "cuda" else [_WAVES]
-    if "tile" in given:
+    if "tile" in args:
         sources.append(_ACCUMULATOR)
     if block is not None:
         sources.append(block.source)
@@ -189,7 +189,7 @@ def _spills(words: int, most: int | None, notes: list[str]) -> list[Fact]:
     return facts
 
 
-def _tables(given: Given) -> list[RuleTable]:
+def _tables(args: Arguments) -> list[RuleTable]:
     rows = []
     for target, row in tabulated():
         unit = multiprocessor(target)

@@ -15,7 +15,7 @@ from triage.legality.violation import Violation, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
 
-Given: TypeAlias = Mapping[str, Any]
+Arguments: TypeAlias = Mapping[str, Any]
 """Parameters by name, with ``_`` for ``-``; those left out are absent, unless they have a default."""
 
 
@@ -45,7 +45,7 @@ class Parameter:
 
     @property
     def key(self) -> str:
-        """The name in ``Given``."""
+        """The name in ``Arguments``."""
         return self.name.replace("-", "_")
 
     def read(self, text: str) -> Any:
@@ -117,8 +117,8 @@ class LegalityRule:
     name: str
     title: str
     parameters: tuple[Parameter, ...]
-    judge: Callable[[Given], Judgement]
-    tables: Callable[[Given], Sequence[RuleTable]]
+    judge: Callable[[Arguments], Judgement]
+    tables: Callable[[Arguments], Sequence[RuleTable]]
     examples: tuple[str, ...]
     sources: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -127,15 +127,15 @@ class LegalityRule:
         """Explain parameters by ``key``; without any but a target or release, the rule's tables. Raises InputError
         naming the parameter that is wrong or missing."""
         stated = {name: value for name, value in texts.items() if value is not None and value is not False}
-        given: dict[str, Any] = {}
+        args: dict[str, Any] = {}
         for parameter in self.parameters:
             text = stated.get(parameter.key, parameter.default)
             if text is not None:
-                given[parameter.key] = parameter.read(text) if isinstance(text, str) else text
+                args[parameter.key] = parameter.read(text) if isinstance(text, str) else text
             elif parameter.syntax is Syntax.FLAG:
-                given[parameter.key] = False
+                args[parameter.key] = False
         if not stated.keys() - {"target", "triton"}:
-            tables = tuple(self.tables(given))
+            tables = tuple(self.tables(args))
             sources = (*self.sources, *(source for table in tables for source in table.sources))
             return Explanation(
                 self.name,
@@ -145,20 +145,20 @@ class LegalityRule:
                 notes=self.notes,
                 sources=tuple(dict.fromkeys(sources)),
             )
-        missing = [parameter.name for parameter in self.parameters if parameter.required and parameter.key not in given]
+        missing = [parameter.name for parameter in self.parameters if parameter.required and parameter.key not in args]
         if missing:
             raise InputError(f"explain {self.name}: --{missing[0]} is missing: try {self.examples[0]}")
-        judgement = self.judge(given)
-        legal = tuple(self._legal_instead(given, judgement))[:_MOST_ALTERNATIVES]
-        return replace(self._explained(given, judgement), instead=legal)
+        judgement = self.judge(args)
+        legal = tuple(self._legal_instead(args, judgement))[:_MOST_ALTERNATIVES]
+        return replace(self._explained(args, judgement), instead=legal)
 
-    def _explained(self, given: Given, judgement: Judgement) -> Explanation:
+    def _explained(self, args: Arguments, judgement: Judgement) -> Explanation:
         verdict = "illegal" if judgement.violations else judgement.verdict
         return Explanation(
             self.name,
             self.title,
             f"{verdict}: {judgement.subject}",
-            {name: _plain(value) for name, value in {**given, **judgement.resolved}.items()},
+            {name: _plain(value) for name, value in {**args, **judgement.resolved}.items()},
             not judgement.violations,
             tuple(judgement.violations),
             tuple(judgement.facts),
@@ -168,20 +168,18 @@ class LegalityRule:
             tuple(dict.fromkeys((*self.sources, *judgement.sources))),
         )
 
-    def _legal_instead(self, given: Given, judgement: Judgement) -> Iterator[tuple[str, Explanation]]:
+    def _legal_instead(self, args: Arguments, judgement: Judgement) -> Iterator[tuple[str, Explanation]]:
         """Legal parameters in place of the given ones: everything corrected at once, each single correction, and then
         the rule's own alternatives; each with the facts that differ."""
         if not judgement.violations:
             return
         singles = (
-            self._corrected(given, violation, value)
-            for violation in judgement.violations
-            for value in violation.nearest
+            self._corrected(args, violation, value) for violation in judgement.violations for value in violation.nearest
         )
-        changes = [("", changed) for changed in (self._all_corrected(given, judgement), *singles)]
-        changes += [(name, {**given, **change}) for name, change in judgement.alternatives]
+        changes = [("", changed) for changed in (self._all_corrected(args, judgement), *singles)]
+        changes += [(name, {**args, **change}) for name, change in judgement.alternatives]
         shown = {fact.name: fact.value for fact in judgement.facts}
-        seen: list[Given] = [given]
+        seen: list[Arguments] = [args]
         for _, changed in changes:
             if changed in seen:
                 continue
@@ -194,19 +192,19 @@ class LegalityRule:
             drawings = () if len(seen) > 2 else tuple(other.drawings)
             explained = replace(self._explained(changed, other), facts=facts, drawings=drawings, tables=(), notes=())
             names = [name for name, other in changes if name and other == changed]
-            yield names[0] if names else self._change(given, changed), explained
+            yield names[0] if names else self._change(args, changed), explained
 
-    def _corrected(self, given: Given, violation: Violation, value: Any) -> dict[str, Any]:
+    def _corrected(self, args: Arguments, violation: Violation, value: Any) -> dict[str, Any]:
         """The parameters with the one that a violation is about set to another value."""
         parameter = next((one for one in self.parameters if one.key == violation.parameter), None)
         if parameter is None or isinstance(value, tuple) != (parameter.syntax is Syntax.SHAPE):
-            return dict(given)
-        return {**given, parameter.key: value if isinstance(value, tuple | bool) else parameter.read(str(value))}
+            return dict(args)
+        return {**args, parameter.key: value if isinstance(value, tuple | bool) else parameter.read(str(value))}
 
-    def _all_corrected(self, given: Given, judgement: Judgement) -> dict[str, Any]:
+    def _all_corrected(self, args: Arguments, judgement: Judgement) -> dict[str, Any]:
         """The parameters with the nearest legal value of each that is wrong. Some are judged only once others are
         right."""
-        changed = dict(given)
+        changed = dict(args)
         for _ in range(_ROUNDS):
             for violation in judgement.violations:
                 for value in violation.nearest[:1]:
@@ -216,11 +214,11 @@ class LegalityRule:
                 break
         return changed
 
-    def _change(self, given: Given, changed: Given) -> str:
+    def _change(self, args: Arguments, changed: Arguments) -> str:
         return ", ".join(
             _spoken_parameter(parameter, changed[parameter.key])
             for parameter in self.parameters
-            if given.get(parameter.key) != changed.get(parameter.key)
+            if args.get(parameter.key) != changed.get(parameter.key)
         )
 
 

@@ -21,7 +21,7 @@ from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Fact, RuleTable
 from triage.legality.limits import limits
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, nearest, refuse, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -240,19 +240,23 @@ _MOST_TILES = 64
 """As many tiles of 8 columns as there is room for."""
 
 
-def _judge(given: Given) -> Judgement:
-    group, shape, per_row = given["cta_group"], given.get("tile"), given.get("scales")
+def _judge(args: Arguments) -> Judgement:
+    group, shape, per_row = args["cta_group"], args.get("tile"), args.get("scales")
     for name, value, what in (("tile", shape, "columns"), ("scales", per_row, "scales a row")):
         if value is not None and len(value) != 2:
             raise InputError(f"--{name}: give rows x {what}")
-    if not 1 <= given["count"] <= _MOST_TILES:
+    if not 1 <= args["count"] <= _MOST_TILES:
         raise InputError(f"--count: give 1 to {_MOST_TILES}")
-    if not {"tile", "scales", "columns"} & set(given):
+    if not {"tile", "scales", "columns"} & set(args):
         raise InputError("give --tile, --scales or --columns")
-    tiles = [(shape[0], shape[1], given["dtype"])] * given["count"] if shape else []
+    tiles = [(shape[0], shape[1], args["dtype"])] * args["count"] if shape else []
     of_scales = [per_row] if per_row else []
     broken = violations(
-        tiles=tiles, columns=given.get("columns"), block_scales=of_scales, cta_group=group, target=given["target"]
+        tiles=tiles,
+        columns=args.get("columns"),
+        block_scales=of_scales,
+        cta_group=group,
+        target=args["target"],
     )
     sound = not {"tmem.rows", "tmem.tile", "tmem.cta-group"} & {violation.rule for violation in broken}
     parts = (
@@ -269,16 +273,16 @@ def _judge(given: Given) -> Judgement:
             Fact("bytes", size, "bytes", f"{size} of {most}"),
         )
     asked = [part.label for part in parts] or (["x".join(map(str, shape))] if shape else [])
-    asked += [f"{given['columns']} columns"] if "columns" in given else []
+    asked += [f"{args['columns']} columns"] if "columns" in args else []
     return Judgement(
-        f"{', '.join(asked)} in tensor memory of {given['target']}",
+        f"{', '.join(asked)} in tensor memory of {args['target']}",
         broken,
         facts,
         drawings=(drawing(parts),) if parts and total <= COLUMNS else (),
     )
 
 
-def _tables(given: Given) -> list[RuleTable]:
+def _tables(args: Arguments) -> list[RuleTable]:
     sizes = ((64, 64), (64, 256), (64, 512), (128, 64), (128, 128), (128, 256), (128, 512), (256, 128), (256, 256))
     rows = []
     for m, n in sizes:

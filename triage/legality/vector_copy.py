@@ -20,7 +20,7 @@ from math import gcd
 from triage.legality import cp_async
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Fact, RuleTable
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, nearest, refuse, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -178,12 +178,12 @@ def _check(source: CopySide, destination: CopySide) -> None:
         raise InputError("source and destination differ in shape")
 
 
-def _judge(given: Given) -> Judgement:
-    dtype, target, bits = given["dtype"], given["target"], given["bits"]
-    shape = given["shape"]
-    source = CopySide(shape, given.get("source_strides", _packed(shape)), given["divisible"])
-    destination = CopySide(shape, given.get("destination_strides", _packed(shape)), given["destination_divisible"])
-    registers, asynchronous = given.get("registers", False), given.get("async", False)
+def _judge(args: Arguments) -> Judgement:
+    dtype, target, bits = args["dtype"], args["target"], args["bits"]
+    shape = args["shape"]
+    source = CopySide(shape, args.get("source_strides", _packed(shape)), args["divisible"])
+    destination = CopySide(shape, args.get("destination_strides", _packed(shape)), args["destination_divisible"])
+    registers, asynchronous = args.get("registers", False), args.get("async", False)
     shared = not registers
     broken = violations(
         bits=bits,
@@ -225,7 +225,7 @@ _NOTES = (
 )
 
 
-def _tables(given: Given) -> list[RuleTable]:
+def _tables(args: Arguments) -> list[RuleTable]:
     rows = (
         ("ld.global, st.global", "8, 16, 32, 64, 128", "cuda:100 on: 256 (.v8.b32, .v4.b64)"),
         ("ld.shared, st.shared", "8, 16, 32, 64, 128", ""),

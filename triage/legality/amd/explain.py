@@ -9,7 +9,7 @@ from typing import Any
 from triage.legality.amd import chips
 from triage.legality.amd.instruction import AmdInstruction, Specification, matching, why_not
 from triage.legality.explanation import Fact, RuleTable
-from triage.legality.rule import Given, Judgement, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, Parameter, Syntax
 from triage.legality.violation import Violation, refuse
 from triage.model.target import Target
 
@@ -52,10 +52,10 @@ class InstructionFamily:
         message = f"{target} has no {self.name.upper()} instructions{chips.has_instead(target)}"
         return [refuse(f"{self.name}.target", str(target), self.examples, self.source, message, self.nearest)]
 
-    def judge(self, given: Given) -> Judgement:
+    def judge(self, args: Arguments) -> Judgement:
         """Verdict and numbers of one instruction, or of none that there is."""
-        target = given["target"]
-        row, broken = self.find(**given), self.violations(**given)
+        target = args["target"]
+        row, broken = self.find(**args), self.violations(**args)
         facts: tuple[Fact, ...] = ()
         if row is not None:
             a, b, d = self.registers(row, target)
@@ -66,13 +66,13 @@ class InstructionFamily:
                 Fact("registers", {"a": a, "b": b, "d": d}, "registers", f"A {a}, B {b}, D {d} of 32 bits a lane"),
                 Fact("multiply_adds", row.multiply_adds, "multiply-adds"),
             )
-        name = row.mnemonic if row else f"{given['m']}x{given['n']}x{given['k']} of {given['a']}"
+        name = row.mnemonic if row else f"{args['m']}x{args['n']}x{args['k']} of {args['a']}"
         notes = () if broken or row else (f"nothing is known about {target}",)
         return Judgement(f"{name} on {target}", broken, facts, notes=notes)
 
-    def tables(self, given: Given) -> list[RuleTable]:
+    def tables(self, args: Arguments) -> list[RuleTable]:
         """The instructions of a target, one line a name."""
-        target = given["target"]
+        target = args["target"]
         lines: dict[str, tuple[str, ...]] = {}
         for row in self.instructions(target):
             shape = f"{row.m}x{row.n}x{row.k}" + (f" x{row.blocks}" if row.blocks > 1 else "")

@@ -10,81 +10,81 @@ from triage.legality.explanation import Drawing, Fact, RuleTable, grid
 from triage.legality.mma import fragment, triton
 from triage.legality.mma.check import MmaInstruction, default_accumulator, form_of, instructions, legal, violations
 from triage.legality.mma.forms import FORMS, KINDS, MMA, MMA_SP, InstructionForm
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.model.target import Target
 
 TITLE = "mma.sync: types, shapes and layouts of the tensor-core instruction of one warp"
 _TRITON = "Triton 3.9.0, third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/DotOpToLLVM/MMAv2.cpp"
 
 
-def _judge(given: Given) -> Judgement:
-    target: Target = given["target"]
-    m, n, k = given["m"], given["n"], given["k"]
-    vec = int(given["scale_vec"]) if "scale_vec" in given else None
-    sparse = given.get("sparse", False)
-    broken = violations(**{**given, "scale_vec": vec})
-    a, d = given["a"], given.get("d") or dtypes.parse(default_accumulator(str(given["a"])))
-    b, c = given.get("b") or a, given.get("c") or d
-    one = MmaInstruction(
-        sparse, str(a), str(b), given.get("kind", "none"), str(given.get("scale", "none")), vec or 0, m, n, k,
-        str(d), str(c), given["a_layout"], given["b_layout"], given.get("op", "none"),
+def _judge(args: Arguments) -> Judgement:
+    target: Target = args["target"]
+    m, n, k = args["m"], args["n"], args["k"]
+    vec = int(args["scale_vec"]) if "scale_vec" in args else None
+    sparse = args.get("sparse", False)
+    broken = violations(**{**args, "scale_vec": vec})
+    a, d = args["a"], args.get("d") or dtypes.parse(default_accumulator(str(args["a"])))
+    b, c = args.get("b") or a, args.get("c") or d
+    row = MmaInstruction(
+        sparse, str(a), str(b), args.get("kind", "none"), str(args.get("scale", "none")), vec or 0, m, n, k,
+        str(d), str(c), args["a_layout"], args["b_layout"], args.get("op", "none"),
     )  # fmt: skip
     capability = target.capability or 0
-    form = form_of(one, capability)
+    form = form_of(row, capability)
     return Judgement(
-        f"{_brief(one)} on {target}",
+        f"{_brief(row)} on {target}",
         broken,
-        _facts(one, form, target) if form else (_triton_fact(one.a, target),),
-        drawings=_drawings(one) if form else (),
-        notes=_notes(one, form),
+        _facts(row, form, target) if form else (_triton_fact(row.a, target),),
+        drawings=_drawings(row) if form else (),
+        notes=_notes(row, form),
         sources=(MMA_SP if sparse else MMA,),
-        resolved={"b": one.b, "c": one.c, "d": one.d},
-        alternatives=_alternatives(one, capability) if broken else (),
+        resolved={"b": row.b, "c": row.c, "d": row.d},
+        alternatives=_alternatives(row, capability) if broken else (),
     )
 
 
-def _brief(one: MmaInstruction) -> str:
-    words = f"{'mma.sp' if one.sparse else 'mma'} m{one.m}n{one.n}k{one.k}, {one.a} x {one.b} + {one.c} to {one.d}"
-    return words + (f", kind {one.kind}" if one.kind != "none" else "")
+def _brief(row: MmaInstruction) -> str:
+    words = f"{'mma.sp' if row.sparse else 'mma'} m{row.m}n{row.n}k{row.k}, {row.a} x {row.b} + {row.c} to {row.d}"
+    return words + (f", kind {row.kind}" if row.kind != "none" else "")
 
 
-def spelled(one: MmaInstruction) -> str:
+def spelled(row: MmaInstruction) -> str:
     """The instruction as PTX writes it."""
-    name = f"mma{'.sp::ordered_metadata' if one.sparse else ''}.sync.aligned.m{one.m}n{one.n}k{one.k}"
-    name += f".{one.a_layout}.{one.b_layout}"
-    name += f".kind::{one.kind}" if one.kind != "none" else ""
-    name += ".block_scale" if one.scale != "none" else ""
-    name += f".scale_vec::{one.scale_vec}X" if one.scale_vec else ""
-    name += f".{one.d}.{one.a}.{one.b}.{one.c}"
-    name += f".{one.scale}" if one.scale != "none" else ""
-    return name + (f".{one.op}.popc" if one.op != "none" else "")
+    name = f"mma{'.sp::ordered_metadata' if row.sparse else ''}.sync.aligned.m{row.m}n{row.n}k{row.k}"
+    name += f".{row.a_layout}.{row.b_layout}"
+    name += f".kind::{row.kind}" if row.kind != "none" else ""
+    name += ".block_scale" if row.scale != "none" else ""
+    name += f".scale_vec::{row.scale_vec}X" if row.scale_vec else ""
+    name += f".{row.d}.{row.a}.{row.b}.{row.c}"
+    name += f".{row.scale}" if row.scale != "none" else ""
+    return name + (f".{row.op}.popc" if row.op != "none" else "")
 
 
-def _facts(one: MmaInstruction, form: InstructionForm, target: Target) -> tuple[Fact, ...]:
-    quads = _in_quads(one)
+def _facts(row: MmaInstruction, form: InstructionForm, target: Target) -> tuple[Fact, ...]:
+    quads = _in_quads(row)
     share = 4 if quads else 1  # each quarter of a warp holds a product of its own
-    kind = None if one.kind == "none" else one.kind
-    bits_a = fragment.stored_bits(dtypes.parse(one.a), kind)
-    bits_b = fragment.stored_bits(dtypes.parse(one.b), kind)
-    stored_k = one.k // 2 if one.sparse else one.k
+    kind = None if row.kind == "none" else row.kind
+    bits_a = fragment.stored_bits(dtypes.parse(row.a), kind)
+    bits_b = fragment.stored_bits(dtypes.parse(row.b), kind)
+    stored_k = row.k // 2 if row.sparse else row.k
     counts = {
-        "a": share * fragment.registers(one.m, stored_k, bits_a),
-        "b": share * fragment.registers(one.k, one.n, bits_b),
-        "c": share * fragment.registers(one.m, one.n, dtypes.parse(one.c).bits),
-        "d": share * fragment.registers(one.m, one.n, dtypes.parse(one.d).bits),
+        "a": share * fragment.registers(row.m, stored_k, bits_a),
+        "b": share * fragment.registers(row.k, row.n, bits_b),
+        "c": share * fragment.registers(row.m, row.n, dtypes.parse(row.c).bits),
+        "d": share * fragment.registers(row.m, row.n, dtypes.parse(row.d).bits),
     }
-    wide = "64-bit" if one.a == "f64" else "32-bit"
+    wide = "64-bit" if row.a == "f64" else "32-bit"
     text = ", ".join(f"{name.upper()} {count}" for name, count in counts.items())
-    macs = one.m * one.n * one.k * share
+    macs = row.m * row.n * row.k * share
     return (
-        Fact("instruction", spelled(one), "PTX"),
+        Fact("instruction", spelled(row), "PTX"),
         Fact("registers", counts, "registers a thread", f"{text} ({wide})"),
         Fact("multiply_adds", macs, "multiply-adds a warp"),
         Fact("since", form.only[0] if form.only else form.since, "first target", f"cuda:{form.since}"),
         Fact(
             "documented", form.documented, "in the PTX ISA", "yes" if form.documented else "no: the assembler takes it"
         ),
-        _triton_fact(one.a, target),
+        _triton_fact(row.a, target),
     )
 
 
@@ -99,30 +99,30 @@ def _triton_fact(a: str, target: Target) -> Fact:
     return Fact("triton", {"shape": [choice.m, choice.n, choice.k], "operand": choice.operand}, "Triton takes", text)
 
 
-def _notes(one: MmaInstruction, form: InstructionForm | None) -> tuple[str, ...]:
+def _notes(row: MmaInstruction, form: InstructionForm | None) -> tuple[str, ...]:
     notes = []
-    if one.sparse:
+    if row.sparse:
         notes.append(
             "A is stored as half of K with metadata that says which of each group are kept (2 of 4; pairs of 4-bit "
             "elements 4 of 8; 1 of 2 for tf32)."
         )
-    if form is not None and one.a in ("e4m3", "e5m2") and not one.sparse and (one.k == 16 or one.d == "f16"):
+    if form is not None and row.a in ("e4m3", "e5m2") and not row.sparse and (row.k == 16 or row.d == "f16"):
         notes.append("fp8 with k=16 or f16 accumulators needs PTX 8.7 (ptxas 12.8, Triton 3.3).")
-    if form is not None and not form.documented and one.kind != "none":
+    if form is not None and not form.documented and row.kind != "none":
         notes.append("The assembler ignores .kind here: the instruction is the one without it.")
     return tuple(notes)
 
 
-def _alternatives(one: MmaInstruction, capability: int) -> list[tuple[str, dict[str, Any]]]:
+def _alternatives(row: MmaInstruction, capability: int) -> list[tuple[str, dict[str, Any]]]:
     """The instructions of the target with the same types, closest in shape."""
     close = [
         other
         for other in instructions()
         if legal(other, capability)
-        and replace(one, m=other.m, n=other.n, k=other.k, d=other.d, c=other.c) == other
-        and (other.d == one.d or not any(x.d == one.d and x.a == one.a for x in instructions() if legal(x, capability)))
+        and replace(row, m=other.m, n=other.n, k=other.k, d=other.d, c=other.c) == other
+        and (other.d == row.d or not any(x.d == row.d and x.a == row.a for x in instructions() if legal(x, capability)))
     ]
-    close.sort(key=lambda other: (abs(other.m - one.m), abs(other.k - one.k), -other.k))
+    close.sort(key=lambda other: (abs(other.m - row.m), abs(other.k - row.k), -other.k))
     return [
         (
             f"m{other.m}n{other.n}k{other.k}, D {other.d}",
@@ -132,22 +132,22 @@ def _alternatives(one: MmaInstruction, capability: int) -> list[tuple[str, dict[
     ]
 
 
-def _in_quads(one: MmaInstruction) -> bool:
-    return (one.m, one.n, one.k) == (8, 8, 4) and one.a != "f64"
+def _in_quads(row: MmaInstruction) -> bool:
+    return (row.m, row.n, row.k) == (8, 8, 4) and row.a != "f64"
 
 
-def _drawings(one: MmaInstruction) -> tuple[Drawing, ...]:
-    if _in_quads(one):
+def _drawings(row: MmaInstruction) -> tuple[Drawing, ...]:
+    if _in_quads(row):
         return ()
-    kind = None if one.kind == "none" else one.kind
-    bits = fragment.stored_bits(dtypes.parse(one.a), kind)
+    kind = None if row.kind == "none" else row.kind
+    bits = fragment.stored_bits(dtypes.parse(row.a), kind)
     each = max(32 // bits, 1)
-    stored_k = one.k // 2 if one.sparse else one.k
-    words_a = range(fragment.registers(one.m, stored_k, bits))
-    words_b = range(fragment.registers(one.k, one.n, bits))
-    a = {fragment.operand_a(lane, r, one.m, bits)[0]: (lane, r) for lane in range(32) for r in words_a}
+    stored_k = row.k // 2 if row.sparse else row.k
+    words_a = range(fragment.registers(row.m, stored_k, bits))
+    words_b = range(fragment.registers(row.k, row.n, bits))
+    a = {fragment.operand_a(lane, r, row.m, bits)[0]: (lane, r) for lane in range(32) for r in words_a}
     b = {fragment.operand_b(lane, r, bits)[0]: (lane, r) for lane in range(32) for r in words_b}
-    values = range(one.m * one.n // 32)
+    values = range(row.m * row.n // 32)
     d = {fragment.accumulator(lane, value): (lane, value) for lane in range(32) for value in values}
     run = f"{each} elements along k in each cell" if each > 1 else "one element in each cell"
     return (
@@ -161,8 +161,8 @@ def _fragment(title: str, held: dict[tuple[int, int], tuple[int, int]], letter: 
     return grid(title, {at: f"T{lane} {letter}{index}" for at, (lane, index) in held.items()})
 
 
-def _tables(given: Given) -> list[RuleTable]:
-    target: Target = given["target"]
+def _tables(args: Arguments) -> list[RuleTable]:
+    target: Target = args["target"]
     stated = "every target" if target == _DEFAULT else str(target)
     rows = tuple(
         _row(form) for form in FORMS if target == _DEFAULT or (target.capability and form.on(target.capability))
@@ -186,7 +186,7 @@ def _row(form: InstructionForm) -> tuple[str, ...]:
         ", ".join(f"{d} {c}" for d, c in form.accumulators),
         "any" if len(form.layouts) > 1 else "row col",
         ", ".join(words),
-        (", ".join(f"cuda:{one}" for one in form.only) if form.only else f"cuda:{form.since} on")
+        (", ".join(f"cuda:{row}" for row in form.only) if form.only else f"cuda:{form.since} on")
         + ("" if form.documented else " *"),
     )
 

@@ -1,6 +1,6 @@
 """Ownership of the elements of A, B, C and D by the threads of a warp.
 
-Thread ``lane`` is ``group = lane // 4`` and ``place = lane % 4``. A register of 32 bits (64 for f64) holds neighbours
+Thread ``lane`` is ``group = lane // 4`` and ``column = lane % 4``. A register of 32 bits (64 for f64) holds neighbours
 along K in A and B, and along N in C and D (which go two by two, whatever their type). Source: PTX ISA, the matrix
 fragments sections of mma. ``m8n8k4`` with f16 works in quads of threads and is not described here; operands of kinds
 with 4 and 6 bits take a byte an element but in mxf4 and mxf4nvf4.
@@ -26,17 +26,17 @@ def registers(rows: int, columns: int, bits: int) -> int:
 
 def operand_a(lane: int, register: int, m: int, bits: int) -> tuple[Element, ...]:
     """Elements of A in one register of a thread, lowest bits first."""
-    each, group, place = max(32 // bits, 1), lane // 4, lane % 4
+    each, group, column = max(32 // bits, 1), lane // 4, lane % 4
     tall = m // 8  # 16 rows are two halves, and registers alternate between them
     row = group + 8 * (register % tall)
-    start = (register // tall) * 4 * each + place * each
+    start = (register // tall) * 4 * each + column * each
     return tuple((row, start + step) for step in range(each))
 
 
 def operand_b(lane: int, register: int, bits: int) -> tuple[Element, ...]:
     """Elements of B in one register of a thread, lowest bits first."""
-    each, group, place = max(32 // bits, 1), lane // 4, lane % 4
-    start = register * 4 * each + place * each
+    each, group, column = max(32 // bits, 1), lane // 4, lane % 4
+    start = register * 4 * each + column * each
     return tuple((start + step, group) for step in range(each))
 
 

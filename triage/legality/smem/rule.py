@@ -6,7 +6,7 @@ from triage.legality import occupancy
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, tabulated
 from triage.legality.registers import accumulator
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.smem.estimate import (
     SOURCE,
     Estimate,
@@ -22,8 +22,8 @@ TITLE = "shared memory of a staged matmul: buffers, barriers, scratch"
 _TABLED_STAGES = 6
 
 
-def _judge(given: Given) -> Judgement:
-    need = estimate(dtype_a=given["dtype"], **{name: value for name, value in given.items() if name != "dtype"})
+def _judge(args: Arguments) -> Judgement:
+    need = estimate(dtype_a=args["dtype"], **{name: value for name, value in args.items() if name != "dtype"})
     about = "" if need.exact else "at most "
     limit = f" of {need.limit_bytes} B" if need.limit_bytes is not None else ""
     row = limits(need.loop.target)
@@ -116,7 +116,7 @@ def _by_stages(need: Estimate) -> RuleTable:
     return RuleTable("by num_stages", ("stages", "loop B", "total B", "fits"), tuple(rows))
 
 
-def _tables(given: Given) -> list[RuleTable]:
+def _tables(args: Arguments) -> list[RuleTable]:
     rows = []
     for target, row in tabulated():
         sm = multiprocessor(target)

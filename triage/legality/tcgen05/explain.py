@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from triage.legality import tmem
 from triage.legality.explanation import Drawing, Fact, RuleTable
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.tcgen05.descriptor import InstructionDescriptor, encode
 from triage.legality.tcgen05.instruction import MMA, violations
 from triage.legality.tcgen05.kinds import (
@@ -27,44 +27,44 @@ _ASKED = ("kind", "a", "b", "d", "m", "n", "k", "cta_group", "a_from", "a_major"
 _FLAGS = ("sparse", "ws")
 
 
-def _judge(given: Given) -> Judgement:
-    named = {name: given[name] for name in (*_ASKED, *_FLAGS) if name in given}
-    broken = violations(**named, target=given["target"])
-    kind, left, right = _kind(given), str(given["a"]), str(given.get("b", given["a"]))
+def _judge(args: Arguments) -> Judgement:
+    named = {name: args[name] for name in (*_ASKED, *_FLAGS) if name in args}
+    broken = violations(**named, target=args["target"])
+    kind, left, right = _kind(args), str(args["a"]), str(args.get("b", args["a"]))
     facts: list[Fact] = []
     drawings: tuple[Drawing, ...] = ()
     notes = []
     if kind is not None and not broken:
-        facts = _facts(given, kind, left, right)
-        drawings = _drawing(given)
-    if "tile" in given:
-        lowering = _lowered(given)
+        facts = _facts(args, kind, left, right)
+        drawings = _drawing(args)
+    if "tile" in args:
+        lowering = _lowered(args)
         facts += _of_triton(lowering)
         if lowering.reason:
             notes.append(f"Triton makes no tcgen05.mma of such a tl.dot: {lowering.reason}.")
-    what = f"{left} x {right}, M={given['m']} N={given['n']}, cta_group::{given['cta_group']}"
-    what += "".join(f", {name}" for name in _FLAGS if given.get(name))
+    what = f"{left} x {right}, M={args['m']} N={args['n']}, cta_group::{args['cta_group']}"
+    what += "".join(f", {name}" for name in _FLAGS if args.get(name))
     return Judgement(
-        f"tcgen05.mma of {what} on {given['target']}",
+        f"tcgen05.mma of {what} on {args['target']}",
         broken,
         facts,
         drawings=drawings,
         notes=notes,
-        sources=(SOURCE,) if "tile" in given else (),
+        sources=(SOURCE,) if "tile" in args else (),
     )
 
 
-def _kind(given: Given) -> MmaKind | None:
-    if "kind" in given:
-        return KINDS[given["kind"]]
-    return of(str(given["a"]), str(given.get("b", given["a"])), given.get("scale_vector"))
+def _kind(args: Arguments) -> MmaKind | None:
+    if "kind" in args:
+        return KINDS[args["kind"]]
+    return of(str(args["a"]), str(args.get("b", args["a"])), args.get("scale_vector"))
 
 
-def _facts(given: Given, kind: MmaKind, left: str, right: str) -> list[Fact]:
-    sparse, ws, group = given.get("sparse", False), given.get("ws", False), given["cta_group"]
-    d = str(given.get("d", accumulators(kind, left)[0]))
-    k = given.get("k", kind.depths(sparse)[0])
-    vector = given.get("scale_vector")
+def _facts(args: Arguments, kind: MmaKind, left: str, right: str) -> list[Fact]:
+    sparse, ws, group = args.get("sparse", False), args.get("ws", False), args["cta_group"]
+    d = str(args.get("d", accumulators(kind, left)[0]))
+    k = args.get("k", kind.depths(sparse)[0])
+    vector = args.get("scale_vector")
     name = f"tcgen05.mma{'.ws' if ws else ''}{'.sp' if sparse else ''}.cta_group::{group}.kind::{kind.name}"
     if kind.block_scaled:
         name += ".block_scale" + (f".{'' if vector.startswith('block') else 'scale_vec::'}{vector}" if vector else "")
@@ -74,49 +74,54 @@ def _facts(given: Given, kind: MmaKind, left: str, right: str) -> list[Fact]:
             left,
             right,
             d,
-            given["m"],
-            given["n"],
-            "k" if given["a_major"] == "k" else "mn",
-            "k" if given["b_major"] == "k" else "mn",
+            args["m"],
+            args["n"],
+            "k" if args["a_major"] == "k" else "mn",
+            "k" if args["b_major"] == "k" else "mn",
             sparse,
-            scale=_scale(given, kind),
+            scale=_scale(args, kind),
             k=k,
         )
     )
     facts = [
         Fact("kind", kind.name, "kind"),
         Fact("mnemonic", name, "instruction"),
-        Fact("shape", [given["m"], given["n"], k], "shape", f"m{given['m']}n{given['n']}k{k}"),
+        Fact("shape", [args["m"], args["n"], k], "shape", f"m{args['m']}n{args['n']}k{k}"),
         Fact("accumulator", d, "accumulates in"),
         Fact("descriptor", bits, "instruction descriptor", f"{bits:#010x}"),
     ]
     if not ws:
-        part = tmem.tile(given["m"], given["n"], "f32", group)
+        part = tmem.tile(args["m"], args["n"], "f32", group)
         text = f"{part.columns} of {tmem.COLUMNS}{', half of the lanes' if part.half else ''}"
         facts.append(Fact("columns", part.columns, "tensor memory columns", text))
     return facts
 
 
-def _scale(given: Given, kind: MmaKind) -> str:
+def _scale(args: Arguments, kind: MmaKind) -> str:
     """The scales' type: where it is not given, the one that the vector has alone."""
-    if "scale" in given:
-        return str(given["scale"])
-    types = dict(kind.vectors).get(given.get("scale_vector", ""), ("ue8m0",))
+    if "scale" in args:
+        return str(args["scale"])
+    types = dict(kind.vectors).get(args.get("scale_vector", ""), ("ue8m0",))
     return types[0]
 
 
-def _drawing(given: Given) -> tuple[Drawing, ...]:
-    if given.get("ws"):
+def _drawing(args: Arguments) -> tuple[Drawing, ...]:
+    if args.get("ws"):
         return ()
-    return (tmem.drawing([tmem.tile(given["m"], given["n"], "f32", given["cta_group"])]),)
+    return (tmem.drawing([tmem.tile(args["m"], args["n"], "f32", args["cta_group"])]),)
 
 
-def _lowered(given: Given) -> Lowered:
-    tile = given["tile"]
+def _lowered(args: Arguments) -> Lowered:
+    tile = args["tile"]
     if len(tile) != 3:
         raise InputError("--tile: give M x N x K of the dot")
     return lowered(
-        given["a"], given.get("b", given["a"]), tile, given["num_warps"], given["target"], given.get("triton")
+        args["a"],
+        args.get("b", args["a"]),
+        tile,
+        args["num_warps"],
+        args["target"],
+        args.get("triton"),
     )
 
 
@@ -130,7 +135,7 @@ def _of_triton(made: Lowered) -> list[Fact]:
     ]
 
 
-def _tables(given: Given) -> list[RuleTable]:
+def _tables(args: Arguments) -> list[RuleTable]:
     shapes, types = [], []
     for kind in KINDS.values():
         for group in (1, 2):

@@ -52,11 +52,11 @@ def violations(
     if len(block) not in ranks:
         reason = f"a descriptor has 1 to {MAX_RANK} axes, not {len(block)}"
         return [refuse("tma.rank", len(block), ranks, source, reason, parameter="block")]
-    for place, size in enumerate(block):
+    for axis, size in enumerate(block):
         if size <= 0 or size & (size - 1):
             powers = [1 << exponent for exponent in range(11)]
-            near = tuple((*block[:place], power, *block[place + 1 :]) for power in nearest(size, powers))
-            reason = f"axis {place} of the block is {size}: no power of two"
+            near = tuple((*block[:axis], power, *block[axis + 1 :]) for power in nearest(size, powers))
+            reason = f"axis {axis} of the block is {size}: no power of two"
             broken.append(refuse("tma.block", tuple(block), near, source, reason, near))
     if math.prod(block) > _MOST_ELEMENTS:
         reason = f"the block has {math.prod(block)} elements: at most {_MOST_ELEMENTS}"

@@ -6,7 +6,7 @@ import math
 
 from triage.legality.explanation import Drawing, Fact, RuleTable, grid
 from triage.legality.limits import limits
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.tma import descriptor, tensor_map
 from triage.legality.tma.copy import COPY, TENSORS
 from triage.legality.tma.types import ELEMENTS, IM2COL, INTERLEAVES, MAP, SWIZZLES, Element, element
@@ -18,28 +18,28 @@ _LINE = 128
 """Bytes of a line of shared memory, over whose number a swizzle runs."""
 
 
-def _judge(given: Given) -> Judgement:
+def _judge(args: Arguments) -> Judgement:
     names = ("dtype", "box", "shape", "strides", "swizzle", "interleave", "base_alignment", "mode", "padded", "target")
-    broken = tensor_map.violations(**{name: given[name] for name in names if name in given})
-    row = element(given["dtype"], given.get("padded", False))
-    shape = "x".join(map(str, given["box"]))
-    swizzle = "no swizzle" if given["swizzle"] == "none" else f"swizzle {given['swizzle']}"
+    broken = tensor_map.violations(**{name: args[name] for name in names if name in args})
+    row = element(args["dtype"], args.get("padded", False))
+    shape = "x".join(map(str, args["box"]))
+    swizzle = "no swizzle" if args["swizzle"] == "none" else f"swizzle {args['swizzle']}"
     too_wide = any(violation.rule == "tma.swizzle-span" for violation in broken)
     return Judgement(
-        f"a box of {shape} {given['dtype']}, {swizzle}, mode {given['mode']} on {given['target']}",
+        f"a box of {shape} {args['dtype']}, {swizzle}, mode {args['mode']} on {args['target']}",
         broken,
-        _facts(given, row) if row else (),
-        drawings=_drawings(given, row) if row and not broken else (),
-        notes=_notes(given, row) if row else (),
-        sources=(IM2COL if given["mode"].startswith("im2col") else MAP,),
+        _facts(args, row) if row else (),
+        drawings=_drawings(args, row) if row and not broken else (),
+        notes=_notes(args, row) if row else (),
+        sources=(IM2COL if args["mode"].startswith("im2col") else MAP,),
         alternatives=[("swizzle none", {"swizzle": "none"})] if too_wide else (),
     )
 
 
-def _facts(given: Given, row: Element) -> tuple[Fact, ...]:
-    box = given["box"]
+def _facts(args: Arguments, row: Element) -> tuple[Fact, ...]:
+    box = args["box"]
     inner, size = row.span(box[-1]), row.span(math.prod(box))
-    repeat = 8 * SWIZZLES[given["swizzle"]]
+    repeat = 8 * SWIZZLES[args["swizzle"]]
     aligned = max(_LINE, repeat)
     broken = [
         Fact("driver_type", f"CU_TENSOR_MAP_DATA_TYPE_{row.driver}", "type in the map"),
@@ -52,8 +52,8 @@ def _facts(given: Given, row: Element) -> tuple[Fact, ...]:
             f"aligned to {aligned} bytes" + (f": the swizzle repeats every {repeat}" if repeat > _LINE else ""),
         ),
     ]
-    if given["mode"] == "tile" and not descriptor.violations(dtype=given["dtype"], block=box):
-        made = descriptor.boxes(given["dtype"], box)
+    if args["mode"] == "tile" and not descriptor.violations(dtype=args["dtype"], block=box):
+        made = descriptor.boxes(args["dtype"], box)
         shape = "x".join(map(str, made.box))
         broken += [
             Fact("triton_box", list(made.box), "Triton, for this block", f"{made.count} boxes of {shape}"),
@@ -62,25 +62,25 @@ def _facts(given: Given, row: Element) -> tuple[Fact, ...]:
     return tuple(broken)
 
 
-def _notes(given: Given, row: Element) -> tuple[str, ...]:
+def _notes(args: Arguments, row: Element) -> tuple[str, ...]:
     broken = []
-    size = row.span(math.prod(given["box"]))
-    most = limits(given["target"])
+    size = row.span(math.prod(args["box"]))
+    most = limits(args["target"])
     if most is not None and size > most.shared_bytes:
-        broken.append(f"{size} bytes are over the {most.shared_bytes} of shared memory of {given['target']}.")
-    if given["mode"] == "tile":
-        for violation in descriptor.violations(dtype=given["dtype"], block=given["box"]):
+        broken.append(f"{size} bytes are over the {most.shared_bytes} of shared memory of {args['target']}.")
+    if args["mode"] == "tile":
+        for violation in descriptor.violations(dtype=args["dtype"], block=args["box"]):
             broken.append(f"Triton makes no descriptor of such a block: {violation}.")
     return tuple(broken)
 
 
-def _drawings(given: Given, row: Element) -> tuple[Drawing, ...]:
+def _drawings(args: Arguments, row: Element) -> tuple[Drawing, ...]:
     """The place of each 16-byte unit of each row in shared memory, by lines of 128 bytes."""
-    span = SWIZZLES[given["swizzle"]]
-    units = row.span(given["box"][-1]) // _UNIT
-    rows = math.prod(given["box"][:-1])
+    span = SWIZZLES[args["swizzle"]]
+    units = row.span(args["box"][-1]) // _UNIT
+    rows = math.prod(args["box"][:-1])
     a_line = _LINE // _UNIT
-    if not span or given["interleave"] != "none" or units * rows < 2:
+    if not span or args["interleave"] != "none" or units * rows < 2:
         return ()
     # The pattern repeats every eight lines, and no unit leaves them.
     lies = {swizzled(unit, span): f"{unit // units}.{unit % units}" for unit in range(min(units * rows, 8 * a_line))}
@@ -96,7 +96,7 @@ def swizzled(unit: int, span: int) -> int:
     return unit ^ (line & (span // _UNIT - 1)) if span else unit
 
 
-def _tables(given: Given) -> list[RuleTable]:
+def _tables(args: Arguments) -> list[RuleTable]:
     rules = (
         ("axes", "1 to 5; 3 to 5 with an interleave and in im2col; 2 in gather4 and scatter4", MAP),
         ("box", f"1 to {tensor_map.MAX_BOX} an axis", MAP),

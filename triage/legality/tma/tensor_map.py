@@ -82,10 +82,10 @@ def violations(
         broken += _tensor(row, shape, strides, interleave, base_alignment)
     if rank is not None:
         broken += _lengths(rank, shape=shape, strides=strides, steps=steps)
-    for place, step in enumerate(steps or ()):
+    for axis, step in enumerate(steps or ()):
         if not 1 <= step <= MAX_STEP:
             allowed = tuple(range(1, MAX_STEP + 1))
-            reason = f"axis {place} is traversed in steps of {step}: 1 to {MAX_STEP}"
+            reason = f"axis {axis} is traversed in steps of {step}: 1 to {MAX_STEP}"
             broken.append(refuse("tma.steps", tuple(steps or ()), allowed, MAP, reason, nearest(step, allowed)))
     return broken
 
@@ -140,13 +140,13 @@ def _box(box: tuple[int, ...], mode: str, rows: Sequence[int]) -> list[Violation
     else:
         limits = (MAX_BOX,) * len(box)
     broken = []
-    for place, (size, most) in enumerate(zip(box, limits, strict=True)):
+    for axis, (size, most) in enumerate(zip(box, limits, strict=True)):
         if 1 <= size <= most:
             continue
-        last = place == len(box) - 1
+        last = axis == len(box) - 1
         sizes = nearest(size, rows) if last else (min(max(size, 1), most),)
-        shapes = tuple((*box[:place], one, *box[place + 1 :]) for one in sizes)
-        reason = f"axis {place} of the box is {size}: 1 to {most}"
+        shapes = tuple((*box[:axis], one, *box[axis + 1 :]) for one in sizes)
+        reason = f"axis {axis} of the box is {size}: 1 to {most}"
         source = IM2COL if mode.startswith("im2col") else MAP
         broken.append(refuse("tma.box", box, shapes, source, reason, shapes))
     if mode in ("gather4", "scatter4") and len(box) == 2 and box[0] != 1:
@@ -218,9 +218,9 @@ def _tensor(
     if alignment <= 0 or alignment % unit:
         reason = f"the base address is aligned to {alignment} bytes: it must be to {unit}{why}"
         broken.append(refuse("tma.base-alignment", alignment, (unit,), MAP, reason))
-    for place, size in enumerate(shape or ()):
+    for axis, size in enumerate(shape or ()):
         if not 1 <= size <= MAX_DIM:
-            reason = f"axis {place} of the tensor has {size} elements: 1 to 2^32"
+            reason = f"axis {axis} of the tensor has {size} elements: 1 to 2^32"
             broken.append(refuse("tma.shape", tuple(shape or ()), (), MAP, reason))
     multiple = 128 if row.padded else 2 if row.bits == 4 else 1
     if shape and shape[-1] % multiple:
@@ -230,21 +230,21 @@ def _tensor(
         near_strides = (*strides[:-1], 1)
         reason = f"the last stride is {strides[-1]}: the last axis is contiguous, its stride is 1"
         broken.append(refuse("tma.contiguous", tuple(strides), (near_strides,), MAP, reason, parameter="strides"))
-    for place, stride in enumerate((strides or ())[:-1]):
+    for axis, stride in enumerate((strides or ())[:-1]):
         size, rest = divmod(stride * row.bits, 8)
         if rest or size % unit or not 0 <= size < MAX_STRIDE_BYTES:
-            broken.append(_stride(row, tuple(strides or ()), place, unit, why))
+            broken.append(_stride(row, tuple(strides or ()), axis, unit, why))
     return broken
 
 
-def _stride(row: Element, strides: tuple[int, ...], place: int, unit: int, why: str) -> Violation:
-    stride = strides[place]
+def _stride(row: Element, strides: tuple[int, ...], axis: int, unit: int, why: str) -> Violation:
+    stride = strides[axis]
     size = f"{stride * row.bits / 8:.15g}"
     step = unit * 8 // row.bits if unit * 8 % row.bits == 0 else unit * 8
     ceiling = MAX_STRIDE_BYTES * 8 // row.bits
     counts = [count for count in (stride // step * step, -(-stride // step) * step) if 0 <= count < ceiling]
-    near = tuple((*strides[:place], count, *strides[place + 1 :]) for count in dict.fromkeys(counts))
-    size_text = f"stride {place} is {stride} x {row.bits} bits = {size} bytes"
+    near = tuple((*strides[:axis], count, *strides[axis + 1 :]) for count in dict.fromkeys(counts))
+    size_text = f"stride {axis} is {stride} x {row.bits} bits = {size} bytes"
     reason = f"{size_text}: it must be a multiple of {unit}{why} and under 2^40"
     return refuse("tma.strides", strides, near, MAP, reason, near)
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from triage.legality.dtypes import DType
-from triage.legality.rule import Given
+from triage.legality.rule import Arguments
 from triage.legality.violation import Violation, nearest, refuse
 from triage.legality.wgmma import instruction, layouts, lowering
 from triage.legality.wgmma.layouts import OperandTile, SharedLayout
@@ -147,24 +147,24 @@ class TileRequest:
         return {**asdict(self), "d": self.d or self.row.accumulators[0], "target": str(self.target)}
 
 
-def read(given: Given) -> TileRequest:
+def read(args: Arguments) -> TileRequest:
     """Parameters as the command line gives them, with what was left out."""
-    a = given["a"].name
+    a = args["a"].name
     row = OPERANDS[stand_ins(a)[0]]
-    sparse = given.get("sparse", False)
+    sparse = args.get("sparse", False)
     return TileRequest(
         a=a,
-        b=given["b"].name if "b" in given else a,
-        d=given["d"].name if "d" in given else None,
-        m=given.get("m", M),
-        n=given.get("n", M),
-        k=given.get("k", row.k * (2 if sparse else 1)),
-        a_major=_MAJORS[given["a_major"]],
-        b_major=_MAJORS[given["b_major"]],
-        a_from=given["a_from"],
+        b=args["b"].name if "b" in args else a,
+        d=args["d"].name if "d" in args else None,
+        m=args.get("m", M),
+        n=args.get("n", M),
+        k=args.get("k", row.k * (2 if sparse else 1)),
+        a_major=_MAJORS[args["a_major"]],
+        b_major=_MAJORS[args["b_major"]],
+        a_from=args["a_from"],
         sparse=sparse,
-        swizzle=int(given["swizzle"]) if "swizzle" in given else None,
-        num_warps=given["num_warps"],
-        target=given["target"],
-        triton=given.get("triton"),
+        swizzle=int(args["swizzle"]) if "swizzle" in args else None,
+        num_warps=args["num_warps"],
+        target=args["target"],
+        triton=args.get("triton"),
     )

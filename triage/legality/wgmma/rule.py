@@ -8,7 +8,7 @@ from typing import Any
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Fact
-from triage.legality.rule import Given, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation
 from triage.legality.wgmma import descriptor, layouts, lowering, tables
 from triage.legality.wgmma.instruction import WgmmaInstruction
@@ -19,9 +19,9 @@ from triage.legality.wgmma.types import OPERANDS, SHAPES, TYPES, M, Operand
 TITLE = "matrix instructions of a warpgroup on Hopper: shapes, majors, shared-memory layouts, descriptors"
 
 
-def judge(given: Given) -> Judgement:
+def judge(args: Arguments) -> Judgement:
     """A tile, or a single instruction where M, N and K are one's."""
-    asked = read(given)
+    asked = read(args)
     broken = asked.violations()
     if not broken:
         return _legal(asked)

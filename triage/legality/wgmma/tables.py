@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triage.legality.explanation import RuleTable
-from triage.legality.rule import Given
+from triage.legality.rule import Arguments
 from triage.legality.wgmma import descriptor, layouts, lowering
 from triage.legality.wgmma.types import OPERANDS, Operand
 
@@ -42,7 +42,7 @@ GUARANTEES = (
 which a kernel needs them."""
 
 
-def tables(given: Given) -> list[RuleTable]:
+def tables(args: Arguments) -> list[RuleTable]:
     """Everything that holds for all parameters."""
     return [_types(), _layouts(), _offsets(), _descriptor(), _lowering(), _sync()]
 
