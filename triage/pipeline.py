@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from triage._version import __version__
+from triage.files import writing
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.machine.caches import triton_cache_folder
@@ -243,10 +244,8 @@ def _with_poisoned_entry(outcome: Outcome) -> Outcome:
 def keep_artifacts(report: Report, folder: Path) -> Report:
     """Copy a report's artifacts to ``folder``. Raises EnvironmentFault when it cannot be written."""
     copies: dict[str, Path] = {}
-    try:
+    with writing(f"-o {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         for name, path in report.artifacts.items():
             copies[name] = Path(shutil.copyfile(path, folder / path.name)) if path.is_file() else path
-    except OSError as error:
-        raise EnvironmentFault(f"-o {folder}: cannot be written: {error.strerror}") from None
     return replace(report, artifacts=copies)

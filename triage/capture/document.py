@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from triage.capture.findings import Findings
 from triage.capture.run import ProgramRun
-from triage.files import replace_file
-from triage.model.errors import EnvironmentFault
+from triage.files import replace_file, writing
 from triage.pipeline import keep_artifacts
 
 if TYPE_CHECKING:
@@ -74,8 +73,6 @@ def document(
         "notes": list(map(str, capture.notes)),
         "helion": list(map(str, capture.helion)),
     }
-    try:
+    with writing(path):
         replace_file(path, json.dumps(values, indent=2) + "\n")
-    except OSError as error:
-        raise EnvironmentFault(f"{path}: cannot be written: {error.strerror}") from None
     return path

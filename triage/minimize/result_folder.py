@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from triage.files import replace_file
+from triage.files import replace_file, writing
 from triage.minimize.problem import Verdict
 from triage.minimize.source.specimen import Specimen
 from triage.model import case as cases
 from triage.model.case import Case
-from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.model.errors import InputError, TriageError
 
 _SCHEMA = "triton-triage/minimize/1"
 _STATE, _TRIED = "state.json", "tried.jsonl"
 
 
-@contextmanager
-def _writing(path: Path, option: str = "") -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise EnvironmentFault(f"{option}{path}: cannot be written: {error.strerror}") from None
-
-
 def write(path: Path, text: str) -> None:
     """Replace a file atomically. Raises EnvironmentFault."""
-    with _writing(path):
+    with writing(path):
         replace_file(path, text)
 
 
@@ -56,7 +46,7 @@ class ResultFolder:
         else, EnvironmentFault when it cannot be written."""
         state = self.folder / _STATE
         earlier = None
-        with _writing(self.folder, "-o "):
+        with writing(f"-o {self.folder}"):
             self.folder.mkdir(parents=True, exist_ok=True)
             if state.is_file():
                 earlier = self._earlier(state)
@@ -95,7 +85,7 @@ class ResultFolder:
         write(self.folder / "case.json", json.dumps(case.to_json(), indent=1) + "\n")
         for old in self.folder.glob("kernel*.py"):
             if old.name != name:
-                with _writing(old):
+                with writing(old):
                     old.unlink()
         return case
 
