@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 from triage.legality.rule import LegalityRule
 
@@ -14,7 +15,7 @@ _MODULES = {
     "wgmma": "triage.legality.wgmma",
     "mma": "triage.legality.mma",
     "ldmatrix": "triage.legality.ldmatrix",
-    "stmatrix": "triage.legality.ldmatrix:STMATRIX",
+    "stmatrix": "triage.legality.stmatrix",
     "cp-async": "triage.legality.cp_async",
     "vector-copy": "triage.legality.vector_copy",
     "tcgen05": "triage.legality.tcgen05",
@@ -36,7 +37,7 @@ def names() -> tuple[str, ...]:
 
 def rule(name: str) -> LegalityRule:
     """A rule by name. Raises KeyError."""
-    module, _, attribute = _MODULES[name].partition(":")
-    value = getattr(importlib.import_module(module), attribute or "RULE")
+    module: Any = importlib.import_module(_MODULES[name])
+    value = module.RULE
     assert isinstance(value, LegalityRule)
     return value
