@@ -30,34 +30,30 @@ _FLAGS = ("sparse", "ws")
 def _judge(args: Arguments) -> Judgement:
     named = {name: args[name] for name in (*_ASKED, *_FLAGS) if name in args}
     broken = violations(**named, target=args["target"])
-    kind, left, right = _kind(args), str(args["a"]), str(args.get("b", args["a"]))
+    left, right = str(args["a"]), str(args.get("b", args["a"]))
+    kind = KINDS[args["kind"]] if "kind" in args else of(left, right, args.get("scale_vector"))
     facts: list[Fact] = []
-    drawings: tuple[Drawing, ...] = ()
+    drawings: list[Drawing] = []
     notes = []
     if kind is not None and not broken:
         facts = _facts(args, kind, left, right)
-        drawings = _drawing(args)
+        if not args.get("ws"):
+            drawings = [tmem.drawing([tmem.tile(args["m"], args["n"], "f32", args["cta_group"])])]
     if "tile" in args:
         lowering = _lowered(args)
-        facts += _of_triton(lowering)
         if lowering.reason:
+            facts.append(Fact("triton", None, "Triton's instruction", "no tcgen05.mma"))
             notes.append(f"Triton makes no tcgen05.mma of such a tl.dot: {lowering.reason}.")
+        else:
+            m, n, k, count = lowering.m, lowering.n, lowering.k, lowering.count
+            text = f"{count} of m{m}n{n}k{k}, kind::{lowering.kind}"
+            facts.append(Fact("triton", [m, n, k], "Triton's instruction", text))
+            facts.append(Fact("triton_count", count, "for the whole tile"))
     what = f"{left} x {right}, M={args['m']} N={args['n']}, cta_group::{args['cta_group']}"
     what += "".join(f", {name}" for name in _FLAGS if args.get(name))
-    return Judgement(
-        f"tcgen05.mma of {what} on {args['target']}",
-        broken,
-        facts,
-        drawings=drawings,
-        notes=notes,
-        sources=(SOURCE,) if "tile" in args else (),
-    )
-
-
-def _kind(args: Arguments) -> MmaKind | None:
-    if "kind" in args:
-        return KINDS[args["kind"]]
-    return of(str(args["a"]), str(args.get("b", args["a"])), args.get("scale_vector"))
+    subject = f"tcgen05.mma of {what} on {args['target']}"
+    sources = (SOURCE,) if "tile" in args else ()
+    return Judgement(subject, broken, facts, drawings=drawings, notes=notes, sources=sources)
 
 
 def _facts(args: Arguments, kind: MmaKind, left: str, right: str) -> list[Fact]:
@@ -68,21 +64,11 @@ def _facts(args: Arguments, kind: MmaKind, left: str, right: str) -> list[Fact]:
     name = f"tcgen05.mma{'.ws' if ws else ''}{'.sp' if sparse else ''}.cta_group::{group}.kind::{kind.name}"
     if kind.block_scaled:
         name += ".block_scale" + (f".{'' if vector.startswith('block') else 'scale_vec::'}{vector}" if vector else "")
-    bits = encode(
-        InstructionDescriptor(
-            kind.name,
-            left,
-            right,
-            d,
-            args["m"],
-            args["n"],
-            "k" if args["a_major"] == "k" else "mn",
-            "k" if args["b_major"] == "k" else "mn",
-            sparse,
-            scale=_scale(args, kind),
-            k=k,
-        )
+    a_major, b_major = ("k" if args[name] == "k" else "mn" for name in ("a_major", "b_major"))
+    descriptor = InstructionDescriptor(
+        kind.name, left, right, d, args["m"], args["n"], a_major, b_major, sparse, scale=_scale(args, kind), k=k
     )
+    bits = encode(descriptor)
     facts = [
         Fact("kind", kind.name, "kind"),
         Fact("mnemonic", name, "instruction"),
@@ -105,34 +91,11 @@ def _scale(args: Arguments, kind: MmaKind) -> str:
     return types[0]
 
 
-def _drawing(args: Arguments) -> tuple[Drawing, ...]:
-    if args.get("ws"):
-        return ()
-    return (tmem.drawing([tmem.tile(args["m"], args["n"], "f32", args["cta_group"])]),)
-
-
 def _lowered(args: Arguments) -> Lowered:
-    tile = args["tile"]
+    tile, a = args["tile"], args["a"]
     if len(tile) != 3:
         raise InputError("--tile: give M x N x K of the dot")
-    return lowered(
-        args["a"],
-        args.get("b", args["a"]),
-        tile,
-        args["num_warps"],
-        args["target"],
-        args.get("triton"),
-    )
-
-
-def _of_triton(made: Lowered) -> list[Fact]:
-    if made.reason:
-        return [Fact("triton", None, "Triton's instruction", "no tcgen05.mma")]
-    text = f"{made.count} of m{made.m}n{made.n}k{made.k}, kind::{made.kind}"
-    return [
-        Fact("triton", [made.m, made.n, made.k], "Triton's instruction", text),
-        Fact("triton_count", made.count, "for the whole tile"),
-    ]
+    return lowered(a, args.get("b", a), tile, args["num_warps"], args["target"], args.get("triton"))
 
 
 def _tables(args: Arguments) -> list[RuleTable]:
