@@ -16,7 +16,7 @@ from triage.model.outcome import Resources
 from triage.model.report import Suggestion, SuggestionKind
 from triage.model.target import Target
 from triage.performance.fast_path import FastPath
-from triage.suggest.configuration import dtype_text
+from triage.source.dtypes import dtype_text
 
 _SPEED = {
     TensorCore.TCGEN05: 4,

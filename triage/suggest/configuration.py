@@ -6,30 +6,18 @@ asks the same questions about the changed configuration as about the original on
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from triage.model.case import Case
 from triage.model.target import Target
+from triage.source.dtypes import element_bits
 from triage.source.parameters import KernelSource
-from triage.suggest.evidence import canonical_dtype
 from triage.suggest.layout_text import Layout, parse
 
 DEFAULT_WARPS = 4
 """``num_warps`` where a case does not state it: the default of both backends."""
-
-
-def element_bits(type_: str) -> int | None:
-    """Width of a signature's element type: ``*fp16`` and ``fp16`` are 16; None where the name has no width."""
-    name = type_.lstrip("*")
-    if name.startswith("fp8"):
-        return 8
-    if name == "i1":
-        return 8  # as stored in memory
-    found = re.search(r"(\d+)\Z", name)
-    return int(found[1]) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +59,3 @@ class Configuration:
         pointers = [name for name, value in self.values.items() if isinstance(value, str) and value.startswith("*")]
         loaded = [name for name in pointers if name in self.source.loaded] or pointers
         return element_bits(self.values[loaded[0]]) if loaded else None
-
-
-def dtype_text(value: Any) -> str | None:
-    """The canonical name of a dtype constexpr (``tl.float16`` → ``fp16``); None for other values."""
-    if not isinstance(value, str):
-        return None
-    if re.fullmatch(r"(?:tl|gl|ttgl|triton\.language)\.(?:u?int\d+|b?float\d+\w*)", value):
-        return canonical_dtype(value)
-    return canonical_dtype(value) if re.fullmatch(r"fp(?:16|32|64|8e\w+)|bf16", value) else None

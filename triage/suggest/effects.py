@@ -13,7 +13,7 @@ from typing import Any
 
 from triage.model.case import Case
 from triage.source.parameters import KernelSource
-from triage.suggest.configuration import dtype_text
+from triage.source.dtypes import dtype_text, element_type
 from triage.suggest.layout_text import parse
 
 _STEERS = frozenset(
@@ -53,15 +53,11 @@ def effects(case: Case, source: KernelSource, changes: Mapping[str, Any]) -> Eff
 def _results(case: Case, source: KernelSource, changes: Mapping[str, Any]) -> Iterator[str]:
     for name, value in changes.items():
         if name in case.signature:
-            yield f"data: {name} holds {_element(value)} in place of {_element(case.signature[name])}"
+            yield f"data: {name} holds {element_type(value)} in place of {element_type(case.signature[name])}"
         elif name in case.constexprs:
             yield from _constexpr(name, case.constexprs[name], value, source)
         elif name in _PRECISION_OPTIONS:
             yield f"precision: {name}={value}"
-
-
-def _element(type_: Any) -> str:
-    return str(type_).lstrip("*").removeprefix("tensordesc<").partition("[")[0]
 
 
 def _constexpr(name: str, before: Any, after: Any, source: KernelSource) -> Iterator[str]:

@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Trait
+from triage.source.dtypes import canonical_dtype
 
 _MINIMUM = re.compile(r"\b([A-Za-z]\w*) >= (\d+)")
 """``Input shapes should have M >= 1, N >= 1 and K >= 32``"""
@@ -46,12 +47,6 @@ _ARCH = re.compile(
 )
 _GFX = re.compile(r"\bgfx[0-9a-f]{3,4}\b")
 
-_CANONICAL = {
-    "bfloat16": "bf16", "float16": "fp16", "f16": "fp16", "float32": "fp32", "f32": "fp32", "float64": "fp64",
-    "f64": "fp64", "f8E5M2": "fp8e5", "f8E4M3FN": "fp8e4nv", "f8E4M3FNUZ": "fp8e4b8", "f8E5M2FNUZ": "fp8e5b16",
-}  # fmt: skip
-"""The compiler's and the library's spellings of an element type, in a signature's spelling."""
-
 _CONSTRUCT = re.compile(r"WarpSpecializ|warp[ _-]?speciali|WSDataPartition|WSLowerToken|\bWS[A-Z]\w+|NVWS|ttnvws", re.I)
 """Passes and messages of automatic warp specialization."""
 
@@ -79,18 +74,6 @@ def words_of(text: str) -> frozenset[str]:
     """The telling words of a name or a message, in lower case: ``FAST_TANH`` and ``fastTanh`` are fast and tanh."""
     found = re.findall(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}", text)
     return frozenset(word.lower() for word in found if len(word) > 3) - _COMMON_WORDS
-
-
-def canonical_dtype(name: str) -> str:
-    """An element type as signatures spell it: ``tl.float8e5`` and ``f8E5M2`` are ``fp8e5``, ``si32`` is ``i32``."""
-    name = name.rsplit(".", 1)[-1]
-    if name in _CANONICAL:
-        return _CANONICAL[name]
-    if name.startswith("float8"):
-        return "fp8" + name.removeprefix("float8")
-    if found := re.fullmatch(r"(u?)int(\d+)", name):
-        return ("u" if found[1] else "i") + found[2]
-    return name
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from triage.source.parameters import KernelSource
 from triage.suggest.candidate import Move, Proposal
 from triage.suggest.configuration import Configuration
 from triage.suggest.evidence import Evidence
-from triage.suggest.rewrites.operands import Operand, operands
+from triage.suggest.rewrites.operands import DotOperand, operands
 from triage.suggest.rewrites.recipe import Subject
 from triage.suggest.scene import Scene
 from triage.suggest.tile_names import dimension
@@ -84,7 +84,7 @@ def loads(subject: Subject | None) -> tuple[Load, ...]:
     )
 
 
-def _precision(operand: Operand) -> str | None:
+def _precision(operand: DotOperand) -> str | None:
     named = {word.arg: word.value for word in operand.dot.keywords}
     match named.get("input_precision", ast.Constant(None if "allow_tf32" in named else "tf32")):
         case ast.Name(id=str(text)) | ast.Constant(value=str(text)):

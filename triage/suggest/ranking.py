@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from triage.model.case import Case
 from triage.model.diagnosis import Kind, Trait
 from triage.suggest.candidate import Move, Proposal
-from triage.suggest.configuration import element_bits
+from triage.source.dtypes import element_bits
 from triage.suggest.evidence import words_of
 from triage.suggest.predictions import Predictions
 from triage.suggest.scene import Scene

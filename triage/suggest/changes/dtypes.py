@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from triage.source.dtypes import dtype_text, element_type, language_dtype
 from triage.suggest.candidate import Move, Proposal
-from triage.suggest.configuration import Configuration, dtype_text
+from triage.suggest.configuration import Configuration
 from triage.suggest.layout_fit import refit
 from triage.suggest.scene import Scene
 
@@ -31,20 +32,6 @@ _SAFER: Mapping[str, tuple[str, ...]] = {
     "u64": ("i64", "i32"),
 }
 """What to try in place of an element type, safest first."""
-
-_SPELLING = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32", "fp64": "float64"}
-
-
-def spelled(dtype: str, like: str) -> str:
-    """A canonical dtype in the spelling of another constexpr: ``fp32`` like ``gl.float16`` is ``gl.float32``."""
-    prefix, dot, _ = like.rpartition(".")
-    if not dot:
-        return dtype
-    if dtype.startswith("fp8"):
-        return f"{prefix}.float8{dtype.removeprefix('fp8')}"
-    if dtype in _SPELLING:
-        return f"{prefix}.{_SPELLING[dtype]}"
-    return f"{prefix}.{'uint' if dtype.startswith('u') else 'int'}{dtype[1:]}"
 
 
 def alternatives(scene: Scene, dtype: str) -> list[str]:
@@ -76,19 +63,11 @@ def dtypes(scene: Scene) -> Iterator[Proposal]:
 
 def _pointers(scene: Scene) -> dict[str, list[str]]:
     """Pointer (and descriptor) arguments by element type."""
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for name, type_ in scene.case.signature.items():
-        if isinstance(type_, str) and (element := _element(type_)):
-            found.setdefault(element, []).append(name)
-    return found
-
-
-def _element(type_: str) -> str | None:
-    if type_.startswith("*") and not type_.startswith("*k"):
-        return type_[1:]
-    if type_.startswith("tensordesc<"):
-        return type_.removeprefix("tensordesc<").split("[", 1)[0]
-    return None
+        if isinstance(type_, str) and type_.startswith(("*", "tensordesc<")) and not type_.startswith("*k"):
+            names.setdefault(element_type(type_), []).append(name)
+    return names
 
 
 def _retyped(type_: str, element: str) -> str:
@@ -115,8 +94,9 @@ def _constexpr(
 ) -> Iterator[Proposal]:
     for index, other in enumerate(alternatives(scene, dtype)):
         prior = 1.5 + 0.3 * index + _suspicion(scene, dtype) + _offered(scene, dtype, other)
-        changes = {name: spelled(other, value)}
-        yield Proposal({name: changes[name]}, Move.DTYPE, prior, 3, f"{name} in {other}")
+        prefix, dot, _ = value.rpartition(".")
+        changes = {name: f"{prefix}.{language_dtype(other)}" if dot else other}
+        yield Proposal(changes, Move.DTYPE, prior, 3, f"{name} in {other}")
         if names := pointers.get(dtype):
             joint = {**changes, **{p: _retyped(scene.case.signature[p], other) for p in names}}
             why = f"{name} and {', '.join(names)} in {other}: changes the data the caller passes"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from triage.suggest.candidate import Move, Proposal
-from triage.suggest.configuration import dtype_text
+from triage.source.dtypes import dtype_text
 from triage.suggest.layout_text import parse
 from triage.suggest.scene import Scene
 

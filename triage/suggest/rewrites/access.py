@@ -16,9 +16,8 @@ from types import MappingProxyType
 from triage.source.module import MAKES_DESCRIPTOR, OLD_LOAD, Edit, argument, assignments, called, uses
 from triage.suggest.rewrites import address
 from triage.suggest.rewrites.helpers import axis_pairs, descriptor_parameter, is_plain
-from triage.suggest.rewrites.pointers import root
 from triage.suggest.rewrites.recipe import Subject
-from triage.suggest.rewrites.scope import binders, is_method, within
+from triage.suggest.rewrites.scope import binders, is_method, root, within
 
 _DESCRIPTOR_LOADS = ("load_tensor_descriptor", "descriptor_load")
 

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from triage.source.module import Edit, Module, argument, assignments, called
-from triage.suggest.rewrites.pointers import root
 from triage.suggest.rewrites.recipe import Rewritten, Subject
-from triage.suggest.rewrites.scope import functions, language
+from triage.suggest.rewrites.scope import functions, language, root
 
 _HINTS = {"boundary_check", "padding_option", "cache_modifier", "eviction_policy"}
 """Keywords of an access that a descriptor does without: it checks every dimension, and the others are hints."""

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from triage.source.dtypes import canonical_dtype, language_dtype
 from triage.source.module import Edit, argument, assignments, called
-from triage.suggest.evidence import canonical_dtype
-from triage.suggest.rewrites.casts import spelled
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import behind, functions, language, within
 
@@ -112,7 +111,7 @@ def _from_the_start(
         if isinstance(node, ast.Assign) and node is not starts[0] and ast.dump(node.value) == first
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and _loops(function, node.targets[0].id)
     ]
-    type_ = f"{tl}.{spelled(change.after)}"
+    type_ = f"{tl}.{language_dtype(change.after)}"
     for others in ([], alike) if alike else ([],):
         edits = [edit for one in (starts[0], *others) for edit in _retyped(subject, one.value, type_, tl)]
         text = subject.module.edited(edits)
@@ -162,7 +161,7 @@ def _is_number(value: ast.expr) -> bool:
 
 
 def _cast_back(subject: Subject, later: list[_Binding], change: _Change, tl: str) -> Iterator[Rewritten]:
-    type_ = f"{tl}.{spelled(change.before)}"
+    type_ = f"{tl}.{language_dtype(change.before)}"
     module = subject.module
     edits: list[Edit] = []
     for one in later:

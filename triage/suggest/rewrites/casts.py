@@ -11,11 +11,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from triage.source.dtypes import canonical_dtype, language_dtype
 from triage.source.module import Edit, argument, called
-from triage.suggest.evidence import canonical_dtype
-from triage.suggest.rewrites.pointers import element, root
 from triage.suggest.rewrites.recipe import Rewritten, Subject
-from triage.suggest.rewrites.scope import behind, failing_calls, is_method, language, sources
+from triage.suggest.rewrites.scope import behind, element, failing_calls, is_method, language, root, sources
 
 _MATH = frozenset(
     {
@@ -39,17 +38,6 @@ _PLACES = frozenset({"argmax", "argmin"})
 _LIBRARY_ARGUMENT = re.compile(r"KeyError: \((?:triton\.language\.)?(\w+)")
 _GOT = re.compile(r"but got (\w+)|unexpected type (\w+)")
 _NARROW = re.compile(r"bf16|fp8\w+")
-_SPELLED = {
-    "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64", "fp8e5": "float8e5",
-    "fp8e4nv": "float8e4nv", "fp8e4b8": "float8e4b8", "fp8e4b15": "float8e4b15", "fp8e5b16": "float8e5b16",
-}  # fmt: skip
-
-
-def spelled(dtype: str) -> str:
-    """An element type of a signature as ``triton.language`` names it: ``fp16`` is ``float16``, ``i32`` ``int32``."""
-    if match := re.fullmatch(r"(u?)i?(\d+)", dtype):
-        return f"{match[1]}int{match[2]}"
-    return _SPELLED.get(dtype, dtype)
 
 
 def argument_in_fp32(subject: Subject) -> Iterator[Rewritten]:
@@ -66,7 +54,7 @@ def argument_in_fp32(subject: Subject) -> Iterator[Rewritten]:
     if len(calls) == 1 and before.startswith(("fp16", "bf16", "fp8")):
         exact = called(calls[0]) in _SELECTIONS
         if exact or not before.startswith("fp8"):
-            returned = _converted(subject, calls, tl, f"{tl}.{spelled(before)}")
+            returned = _converted(subject, calls, tl, f"{tl}.{language_dtype(before)}")
             if returned is not None:
                 results = "" if exact else f"precision: {names} is computed in fp32 and rounded to {before} afterwards"
                 change = f"convert the argument of {names} to fp32, and its result back to {before}"
@@ -85,10 +73,10 @@ def _refused_type(subject: Subject) -> str:
     text = subject.scene.evidence.text
     if found := _GOT.search(text) or _LIBRARY_ARGUMENT.search(text):
         name = canonical_dtype(next(filter(None, found.groups())))
-        if name in _SPELLED or re.fullmatch(r"u?i\d+", name):
+        if re.fullmatch(r"fp(?:16|32|64|8e\w+)|bf16|u?i\d+", name):
             return name
-    narrow = {element(subject, name) for name in subject.scene.case.signature} & set(_SPELLED)
-    fp8 = {name for name in narrow if name.startswith("fp8")}
+    types = {element(subject, name) for name in subject.scene.case.signature}
+    fp8 = {type_ for type_ in types if type_.startswith("fp8")}
     return fp8.pop() if len(fp8) == 1 else ""
 
 

@@ -9,9 +9,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from triage.source.dtypes import canonical_dtype, language_dtype
 from triage.source.module import Edit, argument, called
-from triage.suggest.evidence import canonical_dtype
-from triage.suggest.rewrites.casts import spelled
 from triage.suggest.rewrites.operands import transposed
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import behind, failing_calls, functions, language
@@ -41,7 +40,7 @@ def dot_operands_one_type(subject: Subject) -> Iterator[Rewritten]:
     for cast, kept, place in sorted(((lhs, rhs, 0), (rhs, lhs, 1)), key=lambda way: _cost(way[0], way[1])):
         if _rank(kept) == 0:
             continue  # A floating-point tile as integers is another product.
-        text = _cast(subject, dots[0], place, f"{tl}.{spelled(kept)}")
+        text = _cast(subject, dots[0], place, f"{tl}.{language_dtype(kept)}")
         if text is None:
             continue
         letter = "AB"[place]

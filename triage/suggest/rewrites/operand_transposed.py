@@ -14,7 +14,7 @@ from itertools import chain
 from triage.model.case import Language
 from triage.source.module import Edit, uses
 from triage.suggest.rewrites.access import Exchange, exchange
-from triage.suggest.rewrites.operands import Operand, operands
+from triage.suggest.rewrites.operands import DotOperand, operands
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import binders
 
@@ -35,7 +35,7 @@ def operand_transposed(subject: Subject) -> Iterator[Rewritten]:
             yield rewritten
 
 
-def _rewritten(subject: Subject, chosen: list[Operand]) -> Rewritten | None:
+def _rewritten(subject: Subject, chosen: list[DotOperand]) -> Rewritten | None:
     module = subject.module
     edits: list[Edit] = []
     exchanges: list[Exchange] = []
@@ -86,7 +86,7 @@ def _caller(stored: list[Exchange], letters: str) -> str:
     return caller
 
 
-def _dropped(subject: Subject, operand: Operand) -> tuple[Edit, Edit] | None:
+def _dropped(subject: Subject, operand: DotOperand) -> tuple[Edit, Edit] | None:
     """The edits that drop a transposition which undoes the exchange: where it is of the load itself, or of a name
     that holds the load's value and is read nowhere else."""
     around, inner, load = operand.transposition, operand.inner, operand.loads[0]

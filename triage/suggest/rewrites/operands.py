@@ -7,16 +7,15 @@ from dataclasses import dataclass
 
 from triage.source.module import argument, called
 from triage.suggest.rewrites.access import holder, is_load
-from triage.suggest.rewrites.pointers import root
 from triage.suggest.rewrites.recipe import Subject
-from triage.suggest.rewrites.scope import binders
+from triage.suggest.rewrites.scope import binders, root
 
 _MOST_STEPS = 8
 """Names, transpositions and casts that are followed from a dot to the load."""
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class DotOperand:
     """An operand of a dot: ``A`` or ``B``, the loads behind it (one for each way on which its name gets a value), and
     the transposition on the way, if any, of ``inner``. ``converted``: a cast to another type is on the way."""
 
@@ -43,9 +42,9 @@ class Operand:
         return names.pop() if len(names) == 1 else None
 
 
-def operands(subject: Subject) -> list[Operand]:
+def operands(subject: Subject) -> list[DotOperand]:
     """The operands of every ``dot`` and ``dot_scaled`` of the kernel whose loads the text shows, each load once."""
-    found: dict[int, Operand] = {}
+    found: dict[int, DotOperand] = {}
     for dot in ast.walk(subject.kernel):
         if called(dot) not in ("dot", "dot_scaled") or not isinstance(dot, ast.Call):
             continue
@@ -57,7 +56,7 @@ def operands(subject: Subject) -> list[Operand]:
     return list(found.values())
 
 
-def _loaded(subject: Subject, letter: str, dot: ast.Call, value: ast.expr | None) -> Operand | None:
+def _loaded(subject: Subject, letter: str, dot: ast.Call, value: ast.expr | None) -> DotOperand | None:
     """Follow names, transpositions and casts from a dot's operand to its loads."""
     transposition: ast.expr | None = None
     inner: ast.expr | None = None
@@ -66,7 +65,7 @@ def _loaded(subject: Subject, letter: str, dot: ast.Call, value: ast.expr | None
         if value is None:
             return None
         if is_load(subject, value) and isinstance(value, ast.Call):
-            return Operand(letter, dot, (value,), transposition, inner, converted)
+            return DotOperand(letter, dot, (value,), transposition, inner, converted)
         under = transposed(value)
         if under is not None:
             if transposition is not None:
@@ -79,7 +78,7 @@ def _loaded(subject: Subject, letter: str, dot: ast.Call, value: ast.expr | None
                 loads = tuple(one for one in values if isinstance(one, ast.Call) and is_load(subject, one))
                 if len(loads) != len(values):
                     return None
-                return Operand(letter, dot, loads, transposition, inner, converted)
+                return DotOperand(letter, dot, loads, transposition, inner, converted)
             value = values[0] if values else None
         elif called(value) == "to" and isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
             converted, value = True, value.func.value

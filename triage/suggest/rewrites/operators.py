@@ -7,11 +7,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from triage.source.dtypes import language_dtype
 from triage.source.module import Edit, argument, assignments, called
-from triage.suggest.rewrites.casts import spelled
-from triage.suggest.rewrites.pointers import element, root
 from triage.suggest.rewrites.recipe import Rewritten, Subject
-from triage.suggest.rewrites.scope import behind, failing_calls, functions, language
+from triage.suggest.rewrites.scope import behind, element, failing_calls, functions, language, root
 
 _MEMORY = ("load", "store", "atomic_add", "atomic_and", "atomic_cas", "atomic_max", "atomic_min", "atomic_or",
            "atomic_xchg", "atomic_xor")  # fmt: skip
@@ -164,9 +163,9 @@ def bitwise_atomic_as_integer(subject: Subject) -> Iterator[Rewritten]:
         integer = f"{tl}.{_BITS[type_]}"
         edits += behind(module, pointer, f".to({tl}.pointer_type({integer}), bitcast=True)")
         # The atomic converts its value to the memory's type; what is viewed must be of that type already.
-        edits += behind(module, value, f".to({tl}.{spelled(type_)}).to({integer}, bitcast=True)")
+        edits += behind(module, value, f".to({tl}.{language_dtype(type_)}).to({integer}, bitcast=True)")
         if not any(isinstance(node, ast.Expr) and node.value is call for node in ast.walk(module.tree)):
-            edits.append(module.after(call, f".to({tl}.{spelled(type_)}, bitcast=True)"))
+            edits.append(module.after(call, f".to({tl}.{language_dtype(type_)}, bitcast=True)"))
         types.add(type_)
     text = module.edited(edits)
     if edits and text is not None:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from triage.source.dtypes import element_type
 from triage.source.module import Edit, Module, called
 from triage.suggest.rewrites.recipe import Subject
 
 _LANGUAGES = ("triton.language", "triton.experimental.gluon.language")
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 """Expressions that take ``.to(…)`` without parentheses."""
+_READS = ("load", "load_tensor_descriptor", "descriptor_load", "_experimental_descriptor_load", "atomic_add")
+"""What these give back is data; a pointer among their arguments is not what the address starts from."""
 
 
 def language(module: Module) -> str | None:
@@ -121,3 +124,29 @@ def binders(function: ast.FunctionDef, name: str) -> list[ast.expr]:
                 if any(isinstance(child, ast.Name) and child.id == name for child in ast.walk(bound)):
                     found.append(value)
     return found
+
+
+def root(subject: Subject, value: ast.expr | None) -> str | None:
+    """The kernel's pointer or descriptor argument that an address is computed from; None where there is none, or
+    more than one (a conditional address, a helper's own parameter)."""
+    parameters = {parameter.arg for parameter in (*subject.kernel.args.posonlyargs, *subject.kernel.args.args)}
+    starts: set[str] = set()
+    seen: set[str] = set()
+    waiting: list[ast.AST] = [value] if value is not None else []
+    while waiting:
+        node = waiting.pop()
+        if called(node) in _READS:
+            continue
+        if isinstance(node, ast.Name) and node.id not in seen:
+            seen.add(node.id)
+            type_ = str(subject.scene.case.signature.get(node.id, ""))
+            if node.id in parameters and type_.startswith(("*", "tensordesc<")):
+                starts.add(node.id)
+            waiting += binders(subject.kernel, node.id)
+        waiting += ast.iter_child_nodes(node)
+    return starts.pop() if len(starts) == 1 else None
+
+
+def element(subject: Subject, argument: str | None) -> str:
+    """The element type of a pointer or descriptor argument, as signatures spell it; "" for none."""
+    return element_type(subject.scene.case.signature.get(argument or "", ""))
