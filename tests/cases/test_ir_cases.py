@@ -29,8 +29,8 @@ from triage.model.errors import InputError
 from triage.model.outcome import Outcome, Stage, Status, Undecided
 from triage.model.target import Target
 from triage.pipeline import Options, Session
-from triage.suggest.candidate import Candidate
 from triage.suggest.ir_stages import applicable
+from triage.suggest.proposal import Move, Proposal
 
 MATMUL = {
     "schema": "triton-triage/case/1",
@@ -305,7 +305,7 @@ CHANGES = {
 def test_suggestions_change_what_is_left_to_compile(ending: str, left: list[dict[str, Any]]) -> None:
     case = Case(Path(), f"k{ending}", "k", frozen(), options=frozen({"maxnreg": 64}))
     proposed = [{"num_warps": 8}, {"num_stages": 1}, {"target": "cuda:80"}, {"debug": True}]
-    found = applicable(case, "3.3.1", [Candidate(changes, 1.0, "") for changes in proposed])
+    found = applicable(case, "3.3.1", [Proposal(changes, Move.OPTION, 0.0, 1.0, "") for changes in proposed])
     assert [dict(one.changes) for one in found] == left
     if ending == ".ttgir":
         assert [dict(one.changes) for one in applicable(case, "3.5.0", [])] == [{"enable_fp_fusion": False}]

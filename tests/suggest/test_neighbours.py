@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from triage.model.case import Case, Language
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.model.target import Target
-from triage.suggest.candidate import Candidate
 from triage.suggest.neighbours import LIMIT, neighbours
+from triage.suggest.proposal import Proposal
 
 MATMUL = """
 @triton.jit
@@ -287,7 +287,7 @@ def test_the_warps_follow_gluon_layouts() -> None:
     assert {"num_warps": 4} in front(gluon({"num_warps": 8}), failure(), GLUON)
 
 
-def properties(case: Case, found: list[Candidate]) -> None:
+def properties(case: Case, found: list[Proposal]) -> None:
     """What holds for every list of neighbours."""
     changes = [dict(candidate.changes) for candidate in found]
     assert len(found) <= LIMIT

@@ -1,4 +1,4 @@
-"""Names of element types: as signatures (``fp16``), the language (``tl.float16``) and the compiler (``f16``) spell them."""
+"""Names of element types: ``fp16`` in signatures, ``tl.float16`` in the language, ``f16`` in the compiler."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def dtype_text(value: Any) -> str | None:
 
 
 def element_type(type_: Any) -> str:
-    """The element type of a pointer or a descriptor in a signature: ``*fp16`` and ``tensordesc<fp16[…]>`` are ``fp16``."""
+    """The element type of a pointer or a descriptor: ``*fp16`` and ``tensordesc<fp16[…]>`` are ``fp16``."""
     return str(type_).lstrip("*").removeprefix("tensordesc<").partition("[")[0]
 
 
 def element_bits(type_: str) -> int | None:
-    """Width in memory of a signature's element type: ``*fp16`` and ``fp16`` are 16; None where the name has no width."""
+    """Width in memory of an element type: ``*fp16`` and ``fp16`` are 16; None where the name has no width."""
     name = type_.lstrip("*")
     if name.startswith("fp8") or name == "i1":
         return 8

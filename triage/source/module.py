@@ -123,6 +123,16 @@ def called(node: ast.AST) -> str:
     return ""
 
 
+def calls(tree: ast.AST, *names: str) -> list[ast.Call]:
+    """Every call of any of these functions or methods, by the last component of its name."""
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and called(node) in names]
+
+
+def entries(node: ast.AST | None) -> list[ast.expr]:
+    """The entries of a list or a tuple that is written out; none of anything else."""
+    return node.elts if isinstance(node, ast.List | ast.Tuple) else []
+
+
 def argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:
     """An argument by position or by any of its names."""
     for keyword in call.keywords:

@@ -25,9 +25,9 @@ class Budget:
     @classmethod
     def parse(cls, text: str) -> Budget:
         """``20`` is compiles, ``30s`` seconds. Raises InputError."""
-        found = re.fullmatch(r"(\d{1,6})(s?)", text.strip())
-        if found is None or int(found[1]) == 0:
+        match = re.fullmatch(r"(\d{1,6})(s?)", text.strip())
+        if match is None or int(match[1]) == 0:
             raise InputError(f"--budget {text!r}: give compiles (20) or seconds (30s)")
-        number = int(found[1])
+        number = int(match[1])
         # A time budget lifts the limit on compiles.
-        return cls(compiles=cls.most, seconds=number) if found[2] else cls(compiles=number)
+        return cls(compiles=cls.most, seconds=number) if match[2] else cls(compiles=number)

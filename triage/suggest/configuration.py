@@ -6,6 +6,7 @@ asks the same questions about the changed configuration as about the original on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -59,3 +60,9 @@ class Configuration:
         pointers = [name for name, value in self.values.items() if isinstance(value, str) and value.startswith("*")]
         loaded = [name for name in pointers if name in self.source.loaded] or pointers
         return element_bits(self.values[loaded[0]]) if loaded else None
+
+
+def dimension(name: str) -> str | None:
+    """The dimension of a tile by its name: ``BLOCK_M``, ``BM``, ``M`` and ``BLOCK_SIZE_M`` are all ``M``."""
+    match = re.search(r"(?:\A|_|\AB|BLOCK|TILE|SIZE)([MNK])(?:_?(?:SIZE|BLOCK|TILE))?\Z", name, re.IGNORECASE)
+    return match[1].upper() if match else None

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from triage.model.case import Case
-from triage.source.parameters import KernelSource
 from triage.source.dtypes import dtype_text, element_type
+from triage.source.parameters import KernelSource
 from triage.suggest.layout_text import parse
 
 _STEERS = frozenset(

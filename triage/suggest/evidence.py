@@ -72,8 +72,8 @@ _COMMON_WORDS = frozenset(
 
 def words_of(text: str) -> frozenset[str]:
     """The telling words of a name or a message, in lower case: ``FAST_TANH`` and ``fastTanh`` are fast and tanh."""
-    found = re.findall(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}", text)
-    return frozenset(word.lower() for word in found if len(word) > 3) - _COMMON_WORDS
+    words = re.findall(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}", text)
+    return frozenset(word.lower() for word in words if len(word) > 3) - _COMMON_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +116,10 @@ class Evidence:
     @property
     def required(self) -> tuple[int, int] | None:
         """How much memory the kernel asked for, and the limit; None where the message has no such numbers."""
-        found = _NEEDED.search(self.text)
-        if found is None:
+        match = _NEEDED.search(self.text)
+        if match is None:
             return None
-        required, limit = (int(number) for number in found.groups() if number)
+        required, limit = (int(number) for number in match.groups() if number)
         return required, limit
 
     @property
@@ -156,7 +156,7 @@ def read(case: Case, diagnosis: Diagnosis, log: str) -> Evidence:
         multiples=_numbers(_MULTIPLE, text),
         dimensions=frozenset(_DIMENSION.findall(text)),
         numbers=frozenset(
-            int(number) for number in re.findall(r"(?<![\w.])\d{1,7}(?![\w.]*\w)", _without_places(text))
+            int(number) for number in re.findall(r"(?<![\w.])\d{1,7}(?![\w.]*\w)", _without_locations(text))
         ),
         offered=_offered(text),
         dtypes=frozenset(canonical_dtype(name) for name in _DTYPE.findall(text)),
@@ -172,7 +172,7 @@ def read(case: Case, diagnosis: Diagnosis, log: str) -> Evidence:
         specialization=bool(_CONSTRUCT.search(f"{text} {diagnosis.file} {diagnosis.pass_name}")),
         instruction=bool(_INSTRUCTION.search(text)),
         types=bool(_TYPES.search(text)),
-        words=words_of(_without_places(text)),
+        words=words_of(_without_locations(text)),
     )
 
 
@@ -180,7 +180,7 @@ def _numbers(pattern: re.Pattern[str], text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(number for match in pattern.finditer(text) if (number := int(match[1])) > 0))
 
 
-def _without_places(text: str) -> str:
+def _without_locations(text: str) -> str:
     """Line numbers and file names are not about the kernel's numbers."""
     return re.sub(r"[\w./+-]+\.(?:cpp|h|py|td|inc)\"?:\d+(?::\d+)?:?", " ", text)
 
@@ -208,14 +208,14 @@ def _scale(text: str) -> tuple[int, int] | None:
 
 
 def _architectures(text: str) -> tuple[str, ...]:
-    named = [one or two or major + minor for one, two, major, minor in _ARCH.findall(text)]
+    named = [sm or cuda or major + minor for sm, cuda, major, minor in _ARCH.findall(text)]
     return tuple(dict.fromkeys([*named, *_GFX.findall(text)]))
 
 
 def _lines(case: Case, diagnosis: Diagnosis, log: str) -> tuple[int, ...]:
     base = PurePosixPath(case.file).name
-    place = diagnosis.source
-    if place is not None and PurePosixPath(place.file).name == base:
-        return (place.line,)
+    location = diagnosis.source
+    if location is not None and PurePosixPath(location.file).name == base:
+        return (location.line,)
     where: Iterable[str] = re.findall(re.escape(base) + r"\"?:(\d+):\d+", f"{diagnosis.message}\n{log}")
     return tuple(dict.fromkeys(int(line) for line in where))[:3]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from triage.model.case import Case, Language
 from triage.model.releases import in_range
-from triage.suggest.candidate import Candidate
+from triage.suggest.proposal import Move, Proposal
 
 _BEFORE_LAYOUTS = frozenset({".source", ".ttir"})
 _READ_FROM_TTGIR_ON = frozenset(
@@ -22,16 +22,16 @@ _MAXNREG_IN_LLIR = "<3.5"
 """From 3.5 on the cap on registers is an attribute of the module, which stage ttgir sets."""
 
 
-def applicable(case: Case, triton: str, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Those of the candidates that change what is left to compile, and what only later stages read."""
+def applicable(case: Case, triton: str, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
+    """Those of the proposals that change what is left to compile, and what only later stages read."""
     ending = Path(case.file).suffix
     if ending == ".mlir":
         return
     if ending in _BEFORE_LAYOUTS and case.language is Language.TRITON:
-        yield from (candidate for candidate in candidates if candidate.changes.keys() <= _READ_FROM_TTGIR_ON)
+        yield from (proposal for proposal in proposals if proposal.changes.keys() <= _READ_FROM_TTGIR_ON)
         return
     if ending == ".ttgir" and in_range(triton, _MAXNREG_IN_LLIR) and case.options.get("maxnreg") is not None:
-        yield Candidate({"maxnreg": None}, 1.0, "no cap on registers")
+        yield Proposal({"maxnreg": None}, Move.OPTION, 0.0, 1.0, "no cap on registers")
     fused = case.options.get("enable_fp_fusion", True)
     why = "without fused multiply-add" if fused else "with fused multiply-add"
-    yield Candidate({"enable_fp_fusion": not fused}, 2.0, why)
+    yield Proposal({"enable_fp_fusion": not fused}, Move.OPTION, 0.0, 2.0, why)

@@ -12,8 +12,7 @@ from math import prod
 from typing import Any
 
 from triage.suggest.configuration import Configuration
-from triage.suggest.layout_text import Layout
-from triage.suggest.layout_text import block as block_of
+from triage.suggest.layout_text import Layout, block_like
 
 
 def fit(name: str, layout: Layout, at: Configuration) -> Layout:
@@ -88,14 +87,10 @@ def _spread(factors: list[int], order: list[int], total: int) -> list[int]:
 
 
 def _warps(_name: str, layout: Layout, at: Configuration) -> Layout:
-    return _with_warps(layout, at.num_warps)
-
-
-def _with_warps(layout: Layout, warps: int) -> Layout:
     current = layout.get("warps_per_cta")
     if not isinstance(current, list) or not current or not all(isinstance(count, int) for count in current):
         return layout
-    return layout.with_fields(warps_per_cta=_spread(current, [*range(len(current))][::-1], warps))
+    return layout.with_fields(warps_per_cta=_spread(current, [*range(len(current))][::-1], at.num_warps))
 
 
 def _blocked(name: str, layout: Layout, at: Configuration) -> Layout:
@@ -105,17 +100,13 @@ def _blocked(name: str, layout: Layout, at: Configuration) -> Layout:
     memory, shape = tensor_memory_of(at), at.shape(name)
     if memory is not None and shape is not None and order == [0, 1]:
         return tensor_memory_register(layout.root, tuple(memory.get("block") or (128, 0)), shape[1], at.num_warps)
-    if owner := _warp_count_of(name, layout, at):
-        warps = _spread(warps, order, owner)
-    else:
-        warps = _spread(warps, order, at.num_warps)
     return layout.with_fields(
         threads_per_warp=_spread(threads, order, at.target.warp_size),
-        warps_per_cta=warps,
+        warps_per_cta=_spread(warps, order, _partition_warps(name, at) or at.num_warps),
     )
 
 
-def _warp_count_of(name: str, layout: Layout, at: Configuration) -> int | None:
+def _partition_warps(name: str, at: Configuration) -> int | None:
     """The number of warps of a worker partition whose layout this is: ``WORKER_LAYOUT`` goes with ``WORKER_WARPS``."""
     stem = name.upper().removesuffix("LAYOUT").rstrip("_")
     if not stem:
@@ -140,7 +131,7 @@ def _nvmma_shared(name: str, layout: Layout, at: Configuration) -> Layout:
 
 
 def _nvmma_distributed(name: str, layout: Layout, at: Configuration) -> Layout:
-    layout = _with_warps(layout, at.num_warps)
+    layout = _warps(name, layout, at)
     version, warps, instruction = (layout.get(key) for key in ("version", "warps_per_cta", "instr_shape"))
     if not all(isinstance(value, list) and value for value in (version, warps, instruction)):
         return layout
@@ -166,7 +157,7 @@ def _tensor_memory(name: str, layout: Layout, at: Configuration) -> Layout:
         return layout
     # tcgen05.mma writes 64 or 128 rows and at most 256 columns an instruction.
     rows = 64 if shape[0] < 128 else 128
-    return layout.with_fields(block=block_of(block, rows, min(shape[1], 256)))
+    return layout.with_fields(block=block_like(block, rows, min(shape[1], 256)))
 
 
 _RULES: Mapping[str, Callable[[str, Layout, Configuration], Layout]] = {

@@ -105,6 +105,6 @@ def make(root: str, kind: str, *values: Any) -> Layout:
     return Layout(f"{root}.{kind}", dict(zip(_FIELDS[kind], values, strict=False)), len(values))
 
 
-def block(like: Any, rows: int, columns: int) -> Any:
+def block_like(like: Any, rows: int, columns: int) -> Any:
     """Two extents as a tuple or a list, as the layout has them written."""
     return (rows, columns) if isinstance(like, tuple) else [rows, columns]

@@ -14,8 +14,8 @@ from triage.model.report import SuggestionKind
 from triage.source.module import diff
 from triage.source.package_copy import rewritten_case
 from triage.source.parameters import KernelSource
-from triage.suggest.candidate import Candidate
 from triage.suggest.effects import effects
+from triage.suggest.proposal import Proposal
 from triage.suggest.rewrites.recipe import Rewritten
 
 _TOOLCHAIN_DISTANCE = 10.0
@@ -37,17 +37,17 @@ class Neighbour:
     diff: str | None = None
 
 
-def configuration(case: Case, toolchain: Toolchain, source: KernelSource, candidate: Candidate) -> Neighbour:
+def configuration(case: Case, toolchain: Toolchain, source: KernelSource, proposal: Proposal) -> Neighbour:
     """A neighbour in constexprs, arguments, options and target."""
-    changed = case.with_changes(candidate.changes)
-    meant = effects(case, source, candidate.changes)
+    changed = case.with_changes(proposal.changes)
+    meant = effects(case, source, proposal.changes)
     return Neighbour(
         changed,
         toolchain,
         SuggestionKind.CONFIG,
-        candidate.changes,
-        candidate.distance,
-        candidate.why,
+        proposal.changes,
+        round(proposal.distance, 3),
+        proposal.why,
         meant.results,
         meant.caller,
     )
@@ -55,10 +55,10 @@ def configuration(case: Case, toolchain: Toolchain, source: KernelSource, candid
 
 def releases(case: Case, toolchains: Iterable[Toolchain]) -> Iterator[Neighbour]:
     """The unchanged case with other Triton releases."""
-    for place, toolchain in enumerate(toolchains):
+    for index, toolchain in enumerate(toolchains):
         why = f"Triton {toolchain.triton} compiles it unchanged"
         changes = {"triton": toolchain.triton}
-        yield Neighbour(case, toolchain, SuggestionKind.TOOLCHAIN, changes, _TOOLCHAIN_DISTANCE + place, why)
+        yield Neighbour(case, toolchain, SuggestionKind.TOOLCHAIN, changes, _TOOLCHAIN_DISTANCE + index, why)
 
 
 def rewritten_source(case: Case, toolchain: Toolchain, rewritten: Rewritten, folder: Path) -> Neighbour:

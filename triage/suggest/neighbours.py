@@ -13,19 +13,17 @@ from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import InputError
 from triage.suggest.budget import Budget
-from triage.suggest.candidate import Candidate, Move, Proposal
-from triage.suggest.changes.assembly import assembly
 from triage.suggest.changes.dtypes import dtypes
 from triage.suggest.changes.flags import flags
 from triage.suggest.changes.followed import followed
-from triage.suggest.changes.formats import formats
 from triage.suggest.changes.layouts import layouts
 from triage.suggest.changes.numbers import numbers
 from triage.suggest.changes.options import options
 from triage.suggest.changes.targets import targets
-from triage.suggest.changes.texts import texts
+from triage.suggest.changes.texts import assembly, formats, texts
 from triage.suggest.changes.tiles import tile_sizes
 from triage.suggest.predictions import Predictions, loads
+from triage.suggest.proposal import Move, Proposal
 from triage.suggest.ranking import rank, shrinks_to
 from triage.suggest.rewrites.recipe import Subject
 from triage.suggest.scene import Scene
@@ -46,7 +44,7 @@ GENERATORS: tuple[Generator, ...] = (
 )
 
 LIMIT = Budget.most
-"""Candidates for one case; a search compiles about forty of them."""
+"""Proposals for one case; a search compiles about forty of them."""
 _PAIRED = 9
 """Singles that are paired: 36 pairs, as many as a search would still try."""
 _PAIR_LATER = 2.2
@@ -57,7 +55,7 @@ _CROWDING = 0.12
 """Penalty of each further value of the same parameters, so that one parameter does not fill the front."""
 
 
-def neighbours(case: Case, source: str, diagnosis: Diagnosis, log: str = "") -> Iterator[Candidate]:
+def neighbours(case: Case, source: str, diagnosis: Diagnosis, log: str = "") -> Iterator[Proposal]:
     """Likeliest and cheapest first; deterministic, without duplicates, each different from the case.
 
     ``source`` is the text of the kernel's file; it is parsed, and may be wrong or empty. ``log`` is what the
@@ -73,7 +71,7 @@ def neighbours(case: Case, source: str, diagnosis: Diagnosis, log: str = "") -> 
         if proposal.key in seen or len(seen) == LIMIT:
             continue
         seen.add(proposal.key)
-        yield proposal.candidate()
+        yield proposal
 
 
 Ranked = tuple[float, Proposal]
@@ -119,9 +117,9 @@ def _ordered(entries: Iterator[Ranked]) -> list[Ranked]:
     """By rank, values of one set of parameters spaced out; equal ranks keep the order of their generators."""
     taken: dict[frozenset[str], int] = {}
     spaced: list[Ranked] = []
-    for place, proposal in sorted(entries, key=lambda entry: entry[0]):
+    for priority, proposal in sorted(entries, key=lambda entry: entry[0]):
         about = frozenset(proposal.changes)
-        spaced.append((place + _CROWDING * taken.get(about, 0), proposal))
+        spaced.append((priority + _CROWDING * taken.get(about, 0), proposal))
         taken[about] = taken.get(about, 0) + 1
     return sorted(spaced, key=lambda entry: entry[0])
 

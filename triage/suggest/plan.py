@@ -66,17 +66,17 @@ class NeighbourPlan:
             yield rewritten_source(self.case, self.toolchain, rewritten, self.folder)
 
     def _configurations(self) -> Iterator[Neighbour]:
-        candidates = neighbours(self.case, self._source, self.diagnosis, self.outcome.log)
+        proposals = neighbours(self.case, self._source, self.diagnosis, self.outcome.log)
         if self.case.is_ir:
-            candidates = applicable(self.case, self.toolchain.triton, candidates)
-        for candidate in candidates:
-            yield configuration(self.case, self.toolchain, self._scene.source, candidate)
+            proposals = applicable(self.case, self.toolchain.triton, proposals)
+        for proposal in proposals:
+            yield configuration(self.case, self.toolchain, self._scene.source, proposal)
 
 
-def advice(matches: Iterable[Match], found: Iterable[Suggestion]) -> Iterator[Suggestion]:
+def advice(matches: Iterable[Match], suggestions: Iterable[Suggestion]) -> Iterator[Suggestion]:
     """Repairs that reproducers of the matched entries show, for the user to make: nothing was compiled of the user's.
     None where the user's own source was rewritten and compiles."""
-    if any(suggestion.kind is SuggestionKind.SOURCE for suggestion in found):
+    if any(suggestion.kind is SuggestionKind.SOURCE for suggestion in suggestions):
         return
     named = dict.fromkeys(name for match in matches for name in match.evidence)
     variants = ((name, reproducers.fixed(name)) for name in named)

@@ -23,15 +23,15 @@ from triage.legality.violation import Violation
 from triage.legality.wgmma import instruction, lowering
 from triage.model.case import Case, Language
 from triage.model.errors import InputError
+from triage.source.dtypes import element_type
 from triage.source.module import called
 from triage.source.parameters import KernelSource
-from triage.suggest.candidate import Move, Proposal
-from triage.suggest.configuration import Configuration
+from triage.suggest.configuration import Configuration, dimension
 from triage.suggest.evidence import Evidence
+from triage.suggest.proposal import Move, Proposal
 from triage.suggest.rewrites.operands import DotOperand, operands
 from triage.suggest.rewrites.recipe import Subject
 from triage.suggest.scene import Scene
-from triage.suggest.tile_names import dimension
 
 _TRANSPOSED_SINCE = (3, 3)
 """From 3.3 on Triton transposes an MN-major operand that TMA loads, but in a warp-specialized loop."""
@@ -69,8 +69,8 @@ def loads(subject: Subject | None) -> tuple[Load, ...]:
     """A and B of a kernel with one ``tl.dot`` that multiplies them as they are loaded; nothing for any other kernel."""
     if subject is None or [called(node) for node in ast.walk(subject.kernel)].count("dot") != 1:
         return ()
-    found = [operand for operand in operands(subject) if called(operand.dot) == "dot"]
-    if len(found) != 2 or any(operand.converted for operand in found):
+    pair = [operand for operand in operands(subject) if called(operand.dot) == "dot"]
+    if len(pair) != 2 or any(operand.converted for operand in pair):
         return ()
     return tuple(
         Load(
@@ -80,7 +80,7 @@ def loads(subject: Subject | None) -> tuple[Load, ...]:
             operand.k_major,
             _precision(operand),
         )
-        for operand in found
+        for operand in pair
     )
 
 
@@ -118,24 +118,25 @@ def _predict(
     at = Configuration.of(case, source, changes)
     ctas = at.values.get("num_ctas", 1)
     broken = launch.violations(at.target, at.num_warps, ctas if isinstance(ctas, int) else 1)
-    found = [Prediction(violation, violation.parameter == "num_warps") for violation in broken]
-    found += map(Prediction, _descriptors(case, at))
-    if case.language is not Language.TRITON or not source.dots or any(one.parameter == "num_warps" for one in broken):
-        return found
+    predicted = [Prediction(violation, violation.parameter == "num_warps") for violation in broken]
+    warps_refused = any(prediction.exact for prediction in predicted)
+    predicted += map(Prediction, _descriptors(case, at))
+    if case.language is not Language.TRITON or not source.dots or warps_refused:
+        return predicted
     tile = _tile(case, at)
-    operand = _product_type(at, product) if product else _operand_type(at)
+    operand = _operand_type(at, product)
     if tile is None or operand is None:
-        return found
+        return predicted
     m, n, k = tile
     refused = dot.violations(m=m, n=n, k=k, a=operand, target=at.target, triton=case.triton, num_warps=at.num_warps)
     # The kernel may convert what it loads, so types are not judged.
     refused = [violation for violation in refused if violation.parameter in ("m", "n", "k")]
     if refused:
-        return [*found, *map(Prediction, refused)]
+        return [*predicted, *map(Prediction, refused)]
     if product:
-        found += _wgmma(case, at, tile, operand, product)
-        found += _memory(case, at, tile, operand, product)
-    return found
+        predicted += _wgmma(case, at, tile, operand, product)
+        predicted += _memory(case, at, tile, operand, product)
+    return predicted
 
 
 def _tile(case: Case, at: Configuration) -> TileShape | None:
@@ -152,17 +153,12 @@ def _tile(case: Case, at: Configuration) -> TileShape | None:
     return (extents["M"], extents["N"], extents["K"]) if set(extents) == {"M", "N", "K"} else None
 
 
-def _operand_type(at: Configuration) -> DType | None:
-    """The one element type of all loaded pointers; None where there are several."""
-    types = {str(at.values[name]).lstrip("*") for name in at.source.loaded if str(at.values.get(name)).startswith("*")}
+def _operand_type(at: Configuration, product: tuple[Load, ...]) -> DType | None:
+    """The one element type of the operands, or of all loaded pointers where they are unknown; None for several."""
+    arguments = [load.argument or "" for load in product]
+    pointers = arguments or [name for name in at.source.loaded if str(at.values.get(name)).startswith("*")]
+    types = {element_type(at.values.get(name, "")) for name in pointers}
     return dtypes.find(types.pop()) if len(types) == 1 else None
-
-
-def _product_type(at: Configuration, product: tuple[Load, ...]) -> DType | None:
-    """The element type of both operands; None where they differ."""
-    types = {str(at.values.get(load.argument or "", "")) for load in product}
-    names = {type_.lstrip("*").removeprefix("tensordesc<").partition("[")[0] for type_ in types}
-    return dtypes.find(names.pop()) if len(names) == 1 else None
 
 
 def _specialized(at: Configuration) -> bool:
@@ -257,16 +253,15 @@ class Predictions:
         if proposal.move not in _JUDGED:
             return 0.0
         broken = {prediction.violation.rule for prediction in self._of(proposal)}
-        kept = len(broken & self._broken)
-        return _BROKEN_ANEW * len(broken - self._broken) + (
-            _REMOVED if kept < len(self._broken) else _STILL_BROKEN * kept
-        )
+        remaining = len(broken & self._broken)
+        change = _REMOVED if remaining < len(self._broken) else _STILL_BROKEN * remaining
+        return _BROKEN_ANEW * len(broken - self._broken) + change
 
     def excludes(self, proposal: Proposal) -> bool:
         """The proposal cannot compile: it breaks, exactly, a rule that the failure of the case has confirmed."""
         if not self.confirmed or proposal.move not in _JUDGED:
             return False
-        return any(one.exact and one.violation.rule in self.confirmed for one in self._of(proposal))
+        return any(predicted.exact and predicted.violation.rule in self.confirmed for predicted in self._of(proposal))
 
     def _of(self, proposal: Proposal) -> list[Prediction]:
         return _predict(self._scene.case, self._scene.source, proposal.changes, self._product)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 
 from triage.model.case import Case
 from triage.model.diagnosis import Kind, Trait
-from triage.suggest.candidate import Move, Proposal
 from triage.source.dtypes import element_bits
 from triage.suggest.evidence import words_of
 from triage.suggest.predictions import Predictions
+from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
 
 Adjustment = Callable[[Scene, Proposal], float]
@@ -54,15 +54,13 @@ def _front_end_ignores_options(scene: Scene, proposal: Proposal) -> float:
     return 0.0
 
 
-def _back_end_listens_to_options(scene: Scene, proposal: Proposal) -> float:
-    crashed = scene.diagnosis.kind.has(Trait.GAVE_UP)
-    return -0.2 if crashed and scene.evidence.backend and proposal.move is Move.OPTION else 0.0
+def _by_move(applies: Callable[[Scene], bool], weights: Mapping[Move, float], other_moves: float = 0.0) -> Adjustment:
+    """A rule that looks at the kind of change alone."""
+    return lambda scene, proposal: weights.get(proposal.move, other_moves) if applies(scene) else 0.0
 
 
-def _types_are_at_fault(scene: Scene, proposal: Proposal) -> float:
-    if not scene.evidence.dtypes:
-        return 0.0
-    return -0.3 if proposal.move in (Move.DTYPE, Move.DATA) else 0.0
+def _crashed_in_the_back_end(scene: Scene) -> bool:
+    return scene.diagnosis.kind.has(Trait.GAVE_UP) and scene.evidence.backend
 
 
 def _resources(scene: Scene, proposal: Proposal) -> float:
@@ -104,12 +102,6 @@ def shrinks_to(case: Case, changes: Mapping[str, object]) -> float:
     return left
 
 
-def _exhausted(scene: Scene, proposal: Proposal) -> float:
-    if not scene.evidence.exhausted:
-        return 0.0
-    return 0.0 if proposal.move is Move.TILE else 0.3 if proposal.move is Move.FLAG else 1.2
-
-
 def _specialization(scene: Scene, proposal: Proposal) -> float:
     """Warp specialization wants warpgroups and a pipeline: four or eight warps, or no pipeline to specialize."""
     if not scene.evidence.specialization or len(proposal.changes) != 1:
@@ -131,21 +123,10 @@ def _no_such_instruction(scene: Scene, proposal: Proposal) -> float:
     }.get(proposal.move, 0.0)  # fmt: skip
 
 
-def _types_do_not_go_together(scene: Scene, proposal: Proposal) -> float:
-    if not scene.evidence.types:
-        return 0.0
-    return {Move.OPTION: 0.8, Move.TILE: 0.4, Move.DTYPE: -0.5, Move.DATA: -0.5}.get(proposal.move, 0.0)
-
-
 def _shares_a_word(scene: Scene, proposal: Proposal) -> float:
     """``ROUNDING`` and "Unsupported rounding mode": what a parameter is called is what it is about."""
     named = frozenset().union(*map(words_of, proposal.changes))
     return -0.9 if len(proposal.changes) == 1 and named & scene.evidence.words else 0.0
-
-
-def _another_way_to_do_it(scene: Scene, proposal: Proposal) -> float:
-    """A mode that the kernel tests for takes the failing operation out, where the back-end died of one."""
-    return -0.4 if scene.evidence.backend and proposal.move is Move.TEXT else 0.0
 
 
 def _odd_number_of_stages(scene: Scene, proposal: Proposal) -> float:
@@ -174,15 +155,16 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
     _named_in_the_message,
     _guards_the_failing_line,
     _front_end_ignores_options,
-    _back_end_listens_to_options,
-    _types_are_at_fault,
+    _by_move(_crashed_in_the_back_end, {Move.OPTION: -0.2}),
+    _by_move(lambda scene: bool(scene.evidence.dtypes), {Move.DTYPE: -0.3, Move.DATA: -0.3}),
     _resources,
-    _exhausted,
+    _by_move(lambda scene: scene.evidence.exhausted, {Move.TILE: 0.0, Move.FLAG: 0.3}, other_moves=1.2),
     _specialization,
     _no_such_instruction,
-    _types_do_not_go_together,
+    _by_move(lambda scene: scene.evidence.types, {Move.OPTION: 0.8, Move.TILE: 0.4, Move.DTYPE: -0.5, Move.DATA: -0.5}),
     _shares_a_word,
-    _another_way_to_do_it,
+    # A mode that the kernel tests for takes the failing operation out, where the back-end died of one.
+    _by_move(lambda scene: scene.evidence.backend, {Move.TEXT: -0.4}),
     _odd_number_of_stages,
     _not_a_size_of_the_problem,
     _dot_takes_no_wide_integers,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
@@ -13,6 +15,7 @@ from triage.source.parameters import KernelSource
 from triage.suggest import evidence as evidence_module
 from triage.suggest.configuration import Configuration
 from triage.suggest.evidence import Evidence
+from triage.suggest.layout_fit import refit
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,10 @@ class Scene:
     def configuration(self) -> Configuration:
         """The failing configuration."""
         return Configuration.of(self.case, self.source)
+
+    def with_layouts(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Changes, together with every layout that must follow them."""
+        return refit(dict(changes), self.configuration, Configuration.of(self.case, self.source, changes))
 
     @cached_property
     def guards(self) -> frozenset[str]:

@@ -37,8 +37,8 @@ class Search:
     meant: FastPath
     signature: str | None = None
     use_cache: bool = True
-    progress: Callable[[int, int], None] = lambda tried, found: None
-    found: list[Suggestion] = field(default_factory=list)
+    progress: Callable[[int, int], None] = lambda tried, compiled: None
+    suggestions: list[Suggestion] = field(default_factory=list)
     _neighbours: dict[int, Neighbour] = field(default_factory=dict)
     _tried: dict[int, Tried] = field(default_factory=dict)
 
@@ -55,7 +55,7 @@ class Search:
         started = time.monotonic()
         for attempt in self.engine.run(self._requests(neighbours, limits, started)):
             self._take(attempt)
-            self.progress(len(self._tried), len(self.found))
+            self.progress(len(self._tried), len(self.suggestions))
         return cost.order(self._undominated(), self.meant)
 
     def _requests(self, neighbours: Iterable[Neighbour], limits: Limits, started: float) -> Iterator[Request]:
@@ -66,7 +66,7 @@ class Search:
                 good = self._good()
                 if len(good) >= self.budget.enough or (good and asked >= self.budget.settled):
                     return
-                if any(found.changes.items() <= neighbour.changes.items() for found in self._without_spills()):
+                if any(other.changes.items() <= neighbour.changes.items() for other in self._without_spills()):
                     continue  # A smaller change already compiles, and more of it regains nothing.
             action = FullCompile(use_cache=self.use_cache)
             yield Request(neighbour.case, neighbour.toolchain, limits, action, tag=(asked, neighbour))
@@ -75,47 +75,47 @@ class Search:
         """Without those that change all that a good one changes and more: they were under way when it was found."""
         good = self._good()
         return [
-            found for found in self.found if not any(other.changes.items() < found.changes.items() for other in good)
+            suggestion
+            for suggestion in self.suggestions
+            if not any(other.changes.items() < suggestion.changes.items() for other in good)
         ]
 
     def _good(self) -> list[Suggestion]:
-        return [found for found in self.found if self._loses_nothing(found)]
+        return [suggestion for suggestion in self._without_spills() if self._loses_nothing(suggestion)]
 
     def _without_spills(self) -> list[Suggestion]:
         return [
-            found
-            for found in self.found
-            if found.kind is SuggestionKind.CONFIG and found.resources is not None and not found.resources.spill_bytes
+            suggestion
+            for suggestion in self.suggestions
+            if suggestion.kind is SuggestionKind.CONFIG and (resources := suggestion.resources) is not None
+            if not resources.spill_bytes
         ]
 
     def _loses_nothing(self, suggestion: Suggestion) -> bool:
-        resources = suggestion.resources
-        if suggestion.kind is not SuggestionKind.CONFIG or resources is None or resources.spill_bytes:
-            return False
-        if "target" in suggestion.changes:
+        if "target" in suggestion.changes or suggestion.resources is None:
             return False
         if self.meant.tensor_core in (None, TensorCore.NONE):
             return True
-        kept = resources.tensor_core is self.meant.tensor_core
-        return kept and not cost.loses_pipelining(suggestion, self.meant.stages)
+        keeps_class = suggestion.resources.tensor_core is self.meant.tensor_core
+        return keeps_class and not cost.loses_pipelining(suggestion, self.meant.stages)
 
     def _take(self, attempt: Attempt) -> None:
-        outcome, (place, neighbour) = attempt.result, attempt.request.tag
+        outcome, (index, neighbour) = attempt.result, attempt.request.tag
         if not isinstance(outcome, Outcome):
-            return  # Triage could not tell: neither tried nor found.
+            return  # Triage could not tell: neither tried nor a suggestion.
         compiled = outcome.status is Status.OK and outcome.resources is not None
         tried = Tried(neighbour.changes, neighbour.kind, compiled)
         if not compiled and (diagnosis := attempt.diagnosis) is not None:
             same = diagnosis.signature == self.signature
             tried = replace(tried, signature=diagnosis.signature, headline=diagnosis.headline, same=same)
-        self._tried[place] = tried
+        self._tried[index] = tried
         if compiled:
-            self.found.append(self._suggestion(neighbour, outcome))
-            self._neighbours[id(self.found[-1])] = neighbour
+            self.suggestions.append(self._suggestion(neighbour, outcome))
+            self._neighbours[id(self.suggestions[-1])] = neighbour
 
-    def neighbour(self, found: Suggestion) -> Neighbour:
+    def neighbour(self, suggestion: Suggestion) -> Neighbour:
         """What was compiled for one of the suggestions that :meth:`run` gave."""
-        return self._neighbours[id(found)]
+        return self._neighbours[id(suggestion)]
 
     def _suggestion(self, neighbour: Neighbour, outcome: Outcome) -> Suggestion:
         assert outcome.resources is not None

@@ -23,10 +23,10 @@ def timed(
     one, the order stays. ``problem`` is the failing case: only suggestions that do its work are timed."""
     if not problem.inputs:
         return [suggestion for suggestion, _, _ in suggestions], ["not measured: the case states no inputs"]
-    cases = [(place, case, toolchain) for place, (_, case, toolchain) in enumerate(suggestions)]
+    cases = [(index, case, toolchain) for index, (_, case, toolchain) in enumerate(suggestions)]
     answers = settled(dict(bench(cases, limits, problem, doing)))
-    found = [_with(suggestion, answers[place]) for place, (suggestion, _, _) in enumerate(suggestions)]
-    ordered = by_time(found, lambda suggestion: suggestion.measured, lambda suggestion: bool(suggestion.results))
+    measured = [_with(suggestion, answers[index]) for index, (suggestion, _, _) in enumerate(suggestions)]
+    ordered = by_time(measured, lambda suggestion: suggestion.measured, lambda suggestion: bool(suggestion.results))
     return ordered, reasons(answers.values())
 
 

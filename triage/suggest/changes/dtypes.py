@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from triage.source.dtypes import dtype_text, element_type, language_dtype
-from triage.suggest.candidate import Move, Proposal
-from triage.suggest.configuration import Configuration
-from triage.suggest.layout_fit import refit
+from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
 
 _SAFER: Mapping[str, tuple[str, ...]] = {
@@ -35,7 +33,7 @@ _SAFER: Mapping[str, tuple[str, ...]] = {
 
 
 def alternatives(scene: Scene, dtype: str) -> list[str]:
-    """Types to try in place of one: those that the message offers first, then the safe ones."""
+    """Types to try in place of a type: those that the message offers first, then the safe ones."""
     usual = _SAFER.get("fp8" if dtype.startswith("fp8") else dtype, ())
     known = {*usual, *_SAFER}
     offered = [t for t in scene.evidence.offered if t in known or t.startswith("fp8e")]
@@ -117,7 +115,7 @@ def _data(scene: Scene, dtype: str, names: list[str]) -> Iterator[Proposal]:
             why = f"{', '.join(together)} in {other}: changes the data the caller passes"
             alone = 1.0 if order and together != only_loaded else 0.25 * order
             prior = 2.3 + 0.35 * index + alone + _suspicion(scene, dtype) + _offered(scene, dtype, other)
-            yield Proposal(_followed(scene, changes), Move.DATA, prior, 4 + 0.2 * len(together), why)
+            yield Proposal(scene.with_layouts(changes), Move.DATA, prior, 4 + 0.2 * len(together), why)
 
 
 def _is_result(name: str) -> bool:
@@ -126,26 +124,20 @@ def _is_result(name: str) -> bool:
     return stem in ("c", "o", "y", "z", "out", "output", "dst", "result", "res") or stem.startswith("out")
 
 
-def _followed(scene: Scene, changes: dict[str, str]) -> dict[str, object]:
-    """Layouts hold the element's width; they follow the data."""
-    after = Configuration.of(scene.case, scene.source, changes)
-    return refit(dict(changes), scene.configuration, after)
-
-
 def _common(scene: Scene, pointers: Mapping[str, list[str]]) -> Iterator[Proposal]:
     """All floating-point inputs in one type, where they differ: operands of one product must be equal."""
-    inputs = {
-        t: [n for n in names if n not in scene.source.stored and not _is_result(n)] for t, names in pointers.items()
-    }
-    floats = {t: names for t, names in inputs.items() if "f" in t}
-    floats = {t: names for t, names in floats.items() if names}
+    floats: dict[str, list[str]] = {}
+    for element, names in pointers.items():
+        inputs = [name for name in names if name not in scene.source.stored and not _is_result(name)]
+        if "f" in element and inputs:
+            floats[element] = inputs
     if len(floats) < 2:
         return
     for index, element in enumerate(sorted(floats, key=lambda t: (t.startswith("fp8"), -len(floats[t])))):
         changes = {n: _retyped(scene.case.signature[n], element) for t in floats if t != element for n in floats[t]}
         prior = 2.4 + 0.2 * index - (0.8 if len(scene.evidence.dtypes) > 1 else 0)
         why = f"every input in {element}: changes the data the caller passes"
-        yield Proposal(_followed(scene, changes), Move.DATA, prior, 4 + 0.2 * len(changes), why)
+        yield Proposal(scene.with_layouts(changes), Move.DATA, prior, 4 + 0.2 * len(changes), why)
 
 
 def _scalars(scene: Scene) -> Iterator[Proposal]:

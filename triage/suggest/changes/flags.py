@@ -8,15 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from triage.suggest.candidate import Move, Proposal
+from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
 
 _SPECIALIZE = re.compile(r"(?:\A|_)WS(?:\Z|_)|SPECIALI[ZS]E", re.IGNORECASE)
-
-
-def is_specialization(scene: Scene, name: str) -> bool:
-    """A flag that turns warp specialization on, by its use or by its name."""
-    return "warp_specialize" in scene.source.keywords.get(name, ()) or bool(_SPECIALIZE.search(name))
 
 
 def flags(scene: Scene) -> Iterator[Proposal]:
@@ -28,11 +23,12 @@ def flags(scene: Scene) -> Iterator[Proposal]:
         number = type(value) is int and value in (0, 1) and name not in scene.source.shape_names
         if not isinstance(value, bool) and not number:
             continue
+        specializes = "warp_specialize" in scene.source.keywords.get(name, ()) or bool(_SPECIALIZE.search(name))
         prior, why = 1.0 + 0.1 * index, f"{name} {'off' if value else 'on'}"
-        if value and is_specialization(scene, name):
+        if value and specializes:
             on[name] = False
             prior, why = -0.2 if scene.evidence.specialization else 0.4, f"without warp specialization ({name})"
-        if number or (not value and is_specialization(scene, name)):
+        if number or (not value and specializes):
             prior += 0.6
         flipped = int(not value) if number else not value
         # Without specialization the tile and the warps stay as they were tuned: nearer than any other number of them.

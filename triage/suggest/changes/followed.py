@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from triage.suggest.candidate import Move, Proposal
-from triage.suggest.configuration import Configuration
-from triage.suggest.layout_fit import refit
+from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
 
 _CONTRADICTS = 1.0
@@ -25,8 +23,7 @@ def followed(scene: Scene, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
         if not has_layouts or proposal.move not in _UNSETTLING:
             yield proposal
             continue
-        after = Configuration.of(scene.case, scene.source, proposal.changes)
-        changes = refit(dict(proposal.changes), scene.configuration, after)
+        changes = scene.with_layouts(proposal.changes)
         if len(changes) == len(proposal.changes):
             yield proposal
         else:

@@ -13,11 +13,9 @@ from math import prod
 from typing import Any
 
 from triage.model.gpus import TensorCore
-from triage.suggest.candidate import Move, Proposal
-from triage.suggest.configuration import Configuration
-from triage.suggest.layout_fit import fit, refit, swizzle, tensor_memory_of, tensor_memory_register
-from triage.suggest.layout_text import Layout, make
-from triage.suggest.layout_text import block as block_of
+from triage.suggest.layout_fit import fit, swizzle, tensor_memory_of, tensor_memory_register
+from triage.suggest.layout_text import Layout, block_like, make
+from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
 
 _ACCUMULATORS = ("NVMMADistributedLayout", "AMDMFMALayout", "AMDWMMALayout")
@@ -25,20 +23,21 @@ _ACCUMULATORS = ("NVMMADistributedLayout", "AMDMFMALayout", "AMDWMMALayout")
 
 def layouts(scene: Scene) -> Iterator[Proposal]:
     """All changes of layouts alone, and the number of warps that the layouts were written for."""
-    found = scene.configuration.layouts()
-    yield from _warps_of(scene, found)
-    yield from _fitted(scene, found)
-    yield from _majors(scene, found)
-    for name, layout in found.items():
-        yield from _from_siblings(name, layout, found)
+    every = scene.configuration.layouts()
+    yield from _warps_of(scene, every)
+    yield from _fitted(scene, every)
+    yield from _majors(scene, every)
+    for name, layout in every.items():
+        yield from _from_siblings(name, layout, every)
         yield from _other_class(scene, name, layout)
-        for prior, other, why in _fields(scene, name, layout):
+        vary = _VARIED.get(layout.kind)
+        for prior, other, why in vary(scene, name, layout) if vary else ():
             if str(other) != str(layout):
                 yield Proposal({name: str(other)}, Move.LAYOUT, prior, 2.5, why)
 
 
-def _warps_of(scene: Scene, found: dict[str, Layout]) -> Iterator[Proposal]:
-    counts = [layout.get("warps_per_cta") for layout in found.values()]
+def _warps_of(scene: Scene, every: dict[str, Layout]) -> Iterator[Proposal]:
+    counts = [layout.get("warps_per_cta") for layout in every.values()]
     products = {prod(c) for c in counts if isinstance(c, list) and c and all(isinstance(n, int) for n in c)}
     for warps in sorted(products - {scene.configuration.num_warps}):
         if 0 < warps <= scene.max_warps and warps & (warps - 1) == 0:
@@ -46,10 +45,10 @@ def _warps_of(scene: Scene, found: dict[str, Layout]) -> Iterator[Proposal]:
             yield Proposal({"num_warps": warps}, Move.OPTION, 0.1, 1, why)
 
 
-def _fitted(scene: Scene, found: dict[str, Layout]) -> Iterator[Proposal]:
+def _fitted(scene: Scene, every: dict[str, Layout]) -> Iterator[Proposal]:
     """Each layout that does not fit its configuration, corrected; and all of them together."""
     corrected: dict[str, Any] = {}
-    for name, layout in found.items():
+    for name, layout in every.items():
         fitted = str(fit(name, layout, scene.configuration))
         if fitted != str(layout):
             corrected[name] = fitted
@@ -58,25 +57,21 @@ def _fitted(scene: Scene, found: dict[str, Layout]) -> Iterator[Proposal]:
             )
     if len(corrected) > 1:
         yield Proposal(corrected, Move.LAYOUT, 0.2, 2.5 * len(corrected), "every layout made to fit the configuration")
-    # Mending one may unsettle the others: a smaller tensor-memory block wants other registers.
+    # Correcting one may unsettle the others: a smaller tensor-memory block wants other registers.
     for name, value in corrected.items():
-        after = Configuration.of(scene.case, scene.source, {name: value})
-        followed = refit({name: value}, scene.configuration, after)
+        followed = scene.with_layouts({name: value})
         if len(followed) > 1:
             yield Proposal(followed, Move.LAYOUT, 0.1, 2.5 * len(followed), f"{name} made to fit, and what follows")
 
 
-def _from_siblings(name: str, layout: Layout, found: dict[str, Layout]) -> Iterator[Proposal]:
+def _from_siblings(name: str, layout: Layout, every: dict[str, Layout]) -> Iterator[Proposal]:
     """``SMEM_B`` as ``SMEM_A``: parameters that share a word of their names play one role."""
-    for other, sibling in found.items():
-        if other == name or str(sibling) == str(layout) or not _share_a_word(name, other):
+    for other, sibling in every.items():
+        shared = {word for word in name.split("_") if len(word) > 1} & set(other.split("_"))
+        if other == name or str(sibling) == str(layout) or not shared:
             continue
         prior = 0.3 if sibling.kind != layout.kind else 1.4
         yield Proposal({name: str(sibling)}, Move.LAYOUT, prior, 2.5, f"{name} as {other}")
-
-
-def _share_a_word(one: str, other: str) -> bool:
-    return bool({w for w in one.split("_") if len(w) > 1} & {w for w in other.split("_") if len(w) > 1})
 
 
 def _other_class(scene: Scene, name: str, layout: Layout) -> Iterator[Proposal]:
@@ -107,21 +102,15 @@ Variant = tuple[float, Layout, str]
 """A layout with one field varied: when to try it, the layout, and what is varied."""
 
 
-def _fields(scene: Scene, name: str, layout: Layout) -> Iterator[Variant]:
-    vary = _VARIED.get(layout.kind)
-    if vary is not None:
-        yield from vary(scene, name, layout)
-
-
 _MAJOR = re.compile(r"WGMMA type|[Tt]ranspose|[KN]-?major|unsupported wgmma")
 """Failures of an operand that lies in the wrong order in shared memory."""
 
 
-def _majors(scene: Scene, found: dict[str, Layout]) -> Iterator[Proposal]:
+def _majors(scene: Scene, every: dict[str, Layout]) -> Iterator[Proposal]:
     """Every operand's tile in the other order at once, where the failure is about the order."""
     flipped = {
         name: str(layout.with_fields(transposed=not layout.get("transposed")))
-        for name, layout in found.items()
+        for name, layout in every.items()
         if layout.kind == "NVMMASharedLayout"
     }
     if len(flipped) > 1 and _MAJOR.search(scene.evidence.text):
@@ -141,10 +130,10 @@ def _tensor_memory(_scene: Scene, name: str, layout: Layout) -> Iterator[Variant
     if not isinstance(block, tuple | list) or len(block) != 2:
         return
     for rows in (64, 128):
-        yield 1.2, layout.with_fields(block=block_of(block, rows, block[1])), f"{name} in blocks of {rows} rows"
+        yield 1.2, layout.with_fields(block=block_like(block, rows, block[1])), f"{name} in blocks of {rows} rows"
     for columns in (256, 128, 64, 32):
         if columns < block[1]:
-            smaller = layout.with_fields(block=block_of(block, block[0], columns))
+            smaller = layout.with_fields(block=block_like(block, block[0], columns))
             yield 1.5, smaller, f"{name} in blocks of {columns} columns"
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from triage.suggest.candidate import Move, Proposal
 from triage.suggest.changes.tiles import is_power_of_two, tiles
+from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
 
 _WIDTH = re.compile(r"K_?WIDTH|\AVEC", re.IGNORECASE)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import log2
 
-from triage.suggest.candidate import Move, Proposal
 from triage.suggest.configuration import DEFAULT_WARPS
+from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
 
 _DEFAULT_STAGES = {"cuda": 3, "hip": 2}

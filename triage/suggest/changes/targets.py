@@ -10,9 +10,7 @@ from collections.abc import Iterator
 
 from triage.model import gpus
 from triage.model.target import Target
-from triage.suggest.candidate import Move, Proposal
-from triage.suggest.configuration import Configuration
-from triage.suggest.layout_fit import refit
+from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
 
 
@@ -26,14 +24,12 @@ def targets(scene: Scene) -> Iterator[Proposal]:
         classes, key=lambda arch: (abs(classes.index(arch) - position), classes.index(arch) < position)
     )
     ordered = [Target(now.backend, arch) for arch in dict.fromkeys([*named, *by_distance])]
-    roomier = scene.evidence.over_shared
     for index, target in enumerate(target for target in ordered if target != now and _shared(target)):
-        changes = {"target": str(target)}
-        followed = refit(dict(changes), scene.configuration, Configuration.of(scene.case, scene.source, changes))
+        changes = scene.with_layouts({"target": str(target)})
         prior = 3.0 + 0.2 * index - (1.0 if target.arch in named else 0)
-        if roomier:
+        if scene.evidence.over_shared:
             prior += -0.5 if _shared(target) > _shared(now) else 2
-        yield Proposal(followed, Move.TARGET, prior, 6, f"compiles for {target}: another machine")
+        yield Proposal(changes, Move.TARGET, prior, 6, f"compiles for {target}: another machine")
 
 
 def _position(target: Target, classes: list[str]) -> float:

@@ -1,16 +1,18 @@
-"""String constexprs: other values that the message offers, that the kernel tests for, or that the language defines.
+"""String constexprs: enumerations, operand formats and assembly constraints.
 
-A value that no branch tests for takes the ``else`` branch, which is most often "do nothing special": it is spelled
-``none``, since that is what a reader takes it for.
+Other values of an enumeration are those that the message offers, that the kernel tests for, or that the language
+defines. A value that no branch tests for takes the ``else`` branch, which is most often "do nothing special": it is
+spelled ``none``, since that is what a reader takes it for.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
-from triage.suggest.candidate import Move, Proposal
 from triage.source.dtypes import dtype_text
 from triage.suggest.layout_text import parse
+from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
 
 ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
@@ -25,13 +27,18 @@ ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
     "fp_downcast_rounding": ("rtne", "rtz"),
 }
 """Values by the keyword under which ``triton.language`` takes them (3.9), safest first."""
+_CLASSES = {"cuda": "rfhld", "hip": "vs"}
+"""Register classes by backend: NVPTX 32-bit, float, 16-bit, 64-bit, double; AMDGPU vector and scalar."""
+_ELEMENT = {"e2m1": "u8", "e4m3": "fp8e4nv", "e5m2": "fp8e5", "bf16": "bf16", "fp16": "fp16"}
+"""Formats and the element types that hold them (``tl.dot_scaled``); e2m1 is packed two to a byte."""
+_KEYWORDS = {"lhs_format", "rhs_format"}
 
 
 def texts(scene: Scene) -> Iterator[Proposal]:
-    """Single changes of strings, without dtypes, layouts and assembly, which have their own modules."""
-    assembly = {call.constraints for call in scene.source.asm_calls}
+    """Single changes of strings, without dtypes, layouts and assembly, which have their own generators."""
+    constraints = {call.constraints for call in scene.source.asm_calls}
     for name, value in scene.case.constexprs.items():
-        if isinstance(value, str) and not dtype_text(value) and parse(value) is None and name not in assembly:
+        if isinstance(value, str) and not dtype_text(value) and parse(value) is None and name not in constraints:
             yield from _values(scene, name, value)
 
 
@@ -60,3 +67,63 @@ def _values(scene: Scene, name: str, value: str) -> Iterator[Proposal]:
         yield from fresh(("NONE" if upper else "none",), 1.4, 0, f"a {name} that no branch tests for")
     yield from fresh(others, 1.6, 0.2, f"another {name} that the kernel tests for")
     yield from fresh(defined, 1.3, 0.15, "another value that the language defines")
+
+
+def formats(scene: Scene) -> Iterator[Proposal]:
+    """Each operand of ``tl.dot_scaled`` in each other format; its pointer's type and its packing change with it."""
+    names = [name for name, used_as in scene.source.keywords.items() if used_as & _KEYWORDS]
+    for name in names:
+        value = scene.case.constexprs.get(name)
+        if value not in _ELEMENT:
+            continue
+        stem = name.split("_", 1)[0].lower()
+        pointers = [p for p in scene.case.signature if re.match(rf"{stem}(?:_?ptr)?\Z", p, re.IGNORECASE)]
+        packing = [c for c in scene.case.constexprs if "PACK" in c.upper() and c.split("_", 1)[0].lower() == stem]
+        for index, (other, element) in enumerate(_ELEMENT.items()):
+            if other == value or not (pointers or packing):
+                continue
+            changes: dict[str, str | int] = {name: other, **dict.fromkeys(pointers, f"*{element}")}
+            changes |= dict.fromkeys(packing, 2 if other == "e2m1" else 1)
+            changes = {n: v for n, v in changes.items() if {**scene.case.signature, **scene.case.constexprs}[n] != v}
+            why = f"{name} {other} and its data: changes the data the caller passes"
+            yield Proposal(changes, Move.DATA, 1.6 + 0.2 * index, 5, why)
+
+
+def assembly(scene: Scene) -> Iterator[Proposal]:
+    """Constraint strings of inline assembly: as many inputs as tensors; then other register classes.
+
+    LLVM wants one input constraint a tensor, and a register class as wide as the element. The assembly's own text is
+    the user's program: nothing is suggested about it.
+    """
+    for call in scene.source.asm_calls:
+        value = scene.case.constexprs.get(call.constraints)
+        if not isinstance(value, str):
+            continue
+        parts = [part.strip() for part in value.split(",") if part.strip()]
+        inputs = [part for part in parts if not part.startswith(("=", "~"))]
+        if inputs and len(inputs) != call.inputs:
+            yield Proposal(
+                {call.constraints: _with_inputs(parts, inputs, call.inputs)},
+                Move.TEXT,
+                -0.8,
+                2,
+                f"{call.inputs} tensors go in, so {call.inputs} input constraints",
+            )
+        for index, letter in enumerate(_CLASSES.get(scene.case.target.backend, "")):
+            other = ",".join(_with_class(part, letter) for part in parts)
+            why = f"operands in registers of class {letter!r}"
+            yield Proposal({call.constraints: other}, Move.TEXT, 1.5 + 0.2 * index, 2.5, why)
+
+
+def _with_inputs(parts: list[str], inputs: list[str], count: int) -> str:
+    """Keep outputs and clobbers in place; drop the last inputs, or repeat the last one."""
+    outputs = [part for part in parts if part.startswith("=")]
+    clobbers = [part for part in parts if part.startswith("~")]
+    padded = [*inputs[:count], *[inputs[-1]] * (count - len(inputs))]
+    return ",".join([*outputs, *padded, *clobbers])
+
+
+def _with_class(part: str, letter: str) -> str:
+    if part.startswith("~") or part.lstrip("=&").isdigit():
+        return part  # a clobber, or an input tied to an output by number
+    return part[: len(part) - len(part.lstrip("=&"))] + letter

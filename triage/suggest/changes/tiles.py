@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from math import log2
 
 from triage.model.diagnosis import Kind
-from triage.suggest.candidate import Move, Proposal
+from triage.suggest.configuration import dimension
 from triage.suggest.evidence import Evidence
+from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
-from triage.suggest.tile_names import dimension
 
 _TILE_NAME = re.compile(r"BLOCK|TILE|BLK|\AB?[MNKDT]\Z|(?:\A|_)[MNKD]\Z|HEAD_DIM|SIZE|CHUNK", re.IGNORECASE)
 _NOT_A_TILE = re.compile(r"GROUP|NUM_|STRIDE|STAGE|WARPS|REGS|SMS|K_?WIDTH|VERSION|SPLIT", re.IGNORECASE)
@@ -41,14 +41,14 @@ def tiles(scene: Scene) -> dict[str, int]:
 
 def tile_sizes(scene: Scene) -> Iterator[Proposal]:
     """Single changes of tile sizes, and several tiles moved together where one message asks for all of them."""
-    found = tiles(scene)
-    for index, (name, value) in enumerate(found.items()):
-        yield from _quoted(scene.evidence, name, value, found)
+    sizes = tiles(scene)
+    for index, (name, value) in enumerate(sizes.items()):
+        yield from _quoted(scene.evidence, name, value, sizes)
         if is_power_of_two(value):
             yield from _steps(scene, name, value, 0.06 * index)
         else:
             yield from _nearest_powers(name, value)
-    yield from _together(scene, found)
+    yield from _together(scene, sizes)
 
 
 def _tile(name: str, value: int, now: int, prior: float, why: str) -> Proposal:
@@ -97,7 +97,7 @@ def _leanings(scene: Scene, name: str, value: int) -> tuple[float, float]:
     return up, down
 
 
-def _quoted(evidence: Evidence, name: str, value: int, found: dict[str, int]) -> Iterator[Proposal]:
+def _quoted(evidence: Evidence, name: str, value: int, sizes: dict[str, int]) -> Iterator[Proposal]:
     """Values that the message asks for: a minimum, a maximum, a multiple, or the number it compares ours with."""
     letter = dimension(name)
     least = evidence.minimums.get(letter or "") or evidence.minimums.get("")
@@ -121,8 +121,8 @@ def _quoted(evidence: Evidence, name: str, value: int, found: dict[str, int]) ->
     if evidence.scale is not None and evidence.scale[0] == value:
         yield _tile(name, _power_at_least(evidence.scale[1]), value, -0.8, f"{name} as wide as the message asks for")
     # "(32) must be equal to … (64)": one of two tiles that the message compares takes the other's value.
-    if value in evidence.numbers and list(found.values()).count(value) < len(found):
-        for other in sorted(evidence.numbers & set(found.values()) - {value}):
+    if value in evidence.numbers and list(sizes.values()).count(value) < len(sizes):
+        for other in sorted(evidence.numbers & set(sizes.values()) - {value}):
             yield _tile(name, other, value, 0.4, f"{name} equal to the {other} that the message compares it with")
 
 
@@ -137,9 +137,9 @@ def _power_at_least(value: int) -> int:
     return 1 << max(value - 1, 0).bit_length()
 
 
-def _together(scene: Scene, found: dict[str, int]) -> Iterator[Proposal]:
+def _together(scene: Scene, sizes: dict[str, int]) -> Iterator[Proposal]:
     """All M and N tiles one step, and all tiles below a minimum raised to it: one change is often not enough."""
-    plane = {name: value for name, value in found.items() if dimension(name) in ("M", "N") and is_power_of_two(value)}
+    plane = {name: value for name, value in sizes.items() if dimension(name) in ("M", "N") and is_power_of_two(value)}
     up, down = _leanings(scene, "", 64)
     if len(plane) == 2:
         smaller = {name: max(value // 2, 1) for name, value in plane.items()}
@@ -147,12 +147,12 @@ def _together(scene: Scene, found: dict[str, int]) -> Iterator[Proposal]:
         larger = {name: value * 2 for name, value in plane.items()}
         yield Proposal(larger, Move.TILE, 2.2 + up, 3, f"{' and '.join(plane)} doubled")
     if least := max(scene.evidence.minimums.values(), default=0):
-        small = {name: _power_at_least(least) for name, value in found.items() if value < least <= 1024}
+        small = {name: _power_at_least(least) for name, value in sizes.items() if value < least <= 1024}
         if len(small) > 1:
             yield Proposal(small, Move.TILE, 0.2, 1.5 * len(small), f"every tile at least {least}")
-    if scene.evidence.exhausted and found:
-        largest = max(found, key=lambda name: found[name])
+    if scene.evidence.exhausted and sizes:
+        largest = max(sizes, key=lambda name: sizes[name])
         for factor, warps in ((32, 16), (64, 8)):
-            if found[largest] // factor >= 16 and warps <= scene.max_warps:
-                changes = {largest: found[largest] // factor, "num_warps": warps}
+            if sizes[largest] // factor >= 16 and warps <= scene.max_warps:
+                changes = {largest: sizes[largest] // factor, "num_warps": warps}
                 yield Proposal(changes, Move.TILE, 0.3, 3, f"{largest} {factor} times smaller over {warps} warps")

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from triage.source.module import MAKES_DESCRIPTOR, OLD_LOAD, Edit, argument, assignments, called, uses
+from triage.source.module import MAKES_DESCRIPTOR, OLD_LOAD, Edit, argument, assignments, called, calls, entries, uses
 from triage.suggest.rewrites import address
 from triage.suggest.rewrites.helpers import axis_pairs, descriptor_parameter, is_plain
 from triage.suggest.rewrites.recipe import Subject
-from triage.suggest.rewrites.scope import binders, is_method, root, within
+from triage.suggest.rewrites.scope import binders, is_method, read_only_in, root
 
 _DESCRIPTOR_LOADS = ("load_tensor_descriptor", "descriptor_load")
 
@@ -58,17 +58,15 @@ def exchange(subject: Subject, load: ast.Call) -> Exchange | None:
         return _through_descriptor(subject, access)
     if called(load) != "load" or is_method(subject.module, load):
         return None
-    found = _block_pointer(subject, load)
-    if found is None and (flipped := address.flipped(subject, load)) is not None:
-        found = Exchange(*flipped, root(subject, argument(load, 0, "pointer")))
-    return found
+    through_block_pointer = _block_pointer(subject, load)
+    if through_block_pointer is None and (flipped := address.flipped(subject, load)) is not None:
+        return Exchange(*flipped, root(subject, argument(load, 0, "pointer")))
+    return through_block_pointer
 
 
 def is_load(subject: Subject, node: ast.expr) -> bool:
     """A call that brings a tile from memory, by any of the known ways."""
-    if not isinstance(node, ast.Call):
-        return False
-    return called(node) == "load" or _access(subject, node) is not None
+    return isinstance(node, ast.Call) and (called(node) == "load" or _access(subject, node) is not None)
 
 
 def holder(subject: Subject, call: ast.Call) -> ast.Name | None:
@@ -98,23 +96,23 @@ def _access(subject: Subject, call: ast.Call) -> _Access | None:
 def _through_helper(subject: Subject, call: ast.Call) -> _Access | None:
     """A helper that does nothing but load: the arguments that are its offsets and extents, exchanged in the call."""
     definitions = subject.definitions(called(call))
-    held = descriptor_parameter(definitions)
-    if held is None or not isinstance(descriptor := argument(call, held.place, held.name), ast.Name):
+    parameter = descriptor_parameter(definitions)
+    if parameter is None or not isinstance(descriptor := argument(call, parameter.position, parameter.name), ast.Name):
         return None
     edits = _swapped_arguments(subject, call)
-    return _Access(call, descriptor, edits, held.old) if edits else None
+    return _Access(call, descriptor, edits, parameter.old) if edits else None
 
 
 def _through_descriptor(subject: Subject, access: _Access) -> Exchange | None:
     """Every load through the same descriptor, and the descriptor wherever it was made."""
     kernel, name = subject.kernel, access.descriptor.id
-    accesses = [found for node in ast.walk(kernel) if isinstance(node, ast.Call) and (found := _access(subject, node))]
-    accesses = [one for one in accesses if one.descriptor.id == name]
-    reached = {id(one.descriptor) for one in accesses}
+    every = [_access(subject, node) for node in ast.walk(kernel) if isinstance(node, ast.Call)]
+    accesses = [other for other in every if other is not None and other.descriptor.id == name]
+    reached = {id(other.descriptor) for other in accesses}
     if any(id(use) not in reached for use in uses(kernel, name)):
         return None  # A store, or something unknown, goes through the same descriptor.
-    edits = [edit for one in accesses for edit in one.edits]
-    toggled = tuple(one.call for one in accesses)
+    edits = [edit for other in accesses for edit in other.edits]
+    toggled = tuple(other.call for other in accesses)
     values = binders(kernel, name)
     if not values:
         return _made_by_host(subject, name, edits, toggled, access.old)
@@ -123,13 +121,13 @@ def _through_descriptor(subject: Subject, access: _Access) -> Exchange | None:
     pointers: set[str] = set()
     strides: set[str] = set()
     for value in values:
-        made = _made(subject, value)
-        if made is None:
+        creation = _creation(subject, value)
+        if creation is None:
             return None
-        edits += made.edits
-        pointers.add(made.pointer)
-        strides |= made.strides
-    if len(pointers) != 1 or not all(_serves(subject, one, values) for one in pointers | strides):
+        edits += creation.edits
+        pointers.add(creation.pointer)
+        strides |= creation.strides
+    if len(pointers) != 1 or not all(_serves(subject, argument, values) for argument in pointers | strides):
         return None
     return Exchange(tuple(edits), toggled, pointers.pop(), True, tuple(sorted(strides)), host_block=access.old)
 
@@ -155,13 +153,13 @@ def _made_by_host(
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Creation:
     edits: tuple[Edit, ...]
     pointer: str
     strides: frozenset[str] = frozenset()
 
 
-def _made(subject: Subject, call: ast.expr) -> _Made | None:
+def _creation(subject: Subject, call: ast.expr) -> _Creation | None:
     """The call that makes a descriptor: shape and block exchanged, and rows contiguous along the new axis.
 
     It must start at the argument itself: where it starts at an offset, the text does not show to which axis of the
@@ -178,29 +176,24 @@ def _made(subject: Subject, call: ast.expr) -> _Made | None:
         return None
     if name not in MAKES_DESCRIPTOR:
         edits = _swapped_arguments(subject, call)
-        return _Made(edits, base.id) if edits else None
+        return _Creation(edits, base.id) if edits else None
     shape, strides = argument(call, 1, "shape"), argument(call, 2, "strides")
     swapped = [_swapped(subject, shape), _swapped(subject, argument(call, 3, "block_shape"))]
-    match shape, strides:
-        case (
-            (ast.List(elts=[rows, columns]) | ast.Tuple(elts=[rows, columns])),
-            (ast.List(elts=[stride, ast.Constant(value=1)]) | ast.Tuple(elts=[stride, ast.Constant(value=1)])),
-        ) if all(swapped):
+    match entries(shape), entries(strides):
+        case [rows, columns], [stride, ast.Constant(value=1)] if all(swapped):
             edits = tuple(edit for pair in swapped for edit in pair)
             if ast.dump(stride) == ast.dump(columns):
                 # [K, N] with rows of N elements becomes [N, K] with rows of K.
-                return _Made((*edits, subject.module.replace(stride, subject.module.segment(rows))), base.id)
+                return _Creation((*edits, subject.module.replace(stride, subject.module.segment(rows))), base.id)
             if isinstance(stride, ast.Name) and stride.id in parameters:
                 # A stride that the caller passes stays: it is the transposed tensor's now.
-                return _Made(edits, base.id, frozenset({stride.id}))
+                return _Creation(edits, base.id, frozenset({stride.id}))
     return None
 
 
 def _serves(subject: Subject, name: str, values: list[ast.expr]) -> bool:
     """An argument is read nowhere else than in these values, so that it may mean something else from now on."""
-    if binders(subject.kernel, name):
-        return False
-    return all(any(within(use, value) for value in values) for use in uses(subject.kernel, name))
+    return not binders(subject.kernel, name) and read_only_in(values, subject.kernel, name)
 
 
 def _block_pointer(subject: Subject, load: ast.Call) -> Exchange | None:
@@ -208,18 +201,20 @@ def _block_pointer(subject: Subject, load: ast.Call) -> Exchange | None:
     kernel, pointer = subject.kernel, argument(load, 0, "pointer")
     if not isinstance(pointer, ast.Name):
         return None
-    made = assignments(kernel, pointer.id)
-    if not made or len(made) != len(binders(kernel, pointer.id)):
+    bindings = assignments(kernel, pointer.id)
+    if not bindings or len(bindings) != len(binders(kernel, pointer.id)):
         return None
     edits: list[Edit] = []
     start: str | None = None
-    for statement in made:
+    for statement in bindings:
         call = statement.value
-        if called(call or statement) == "make_block_ptr" and isinstance(call, ast.Call):
+        if not isinstance(call, ast.Call):
+            return None
+        if called(call) == "make_block_ptr":
             names = ("shape", "strides", "offsets", "block_shape", "order")
-            pairs = [_swapped(subject, argument(call, place, name)) for place, name in enumerate(names, start=1)]
+            pairs = [_swapped(subject, argument(call, index, name)) for index, name in enumerate(names, start=1)]
             start = root(subject, argument(call, 0, "base"))
-        elif called(call or statement) == "advance" and isinstance(call, ast.Call):
+        elif called(call) == "advance":
             moved = argument(call, 0, "base")
             if not isinstance(moved, ast.Name) or moved.id != pointer.id:
                 return None
@@ -230,17 +225,15 @@ def _block_pointer(subject: Subject, load: ast.Call) -> Exchange | None:
             return None
         edits += (edit for pair in pairs for edit in pair)
     toggled: list[ast.Call] = []
-    for node in ast.walk(kernel):
-        if isinstance(node, ast.Call) and called(node) == "load" and not is_method(subject.module, node):
-            first = argument(node, 0, "pointer")
-            if isinstance(first, ast.Name) and first.id == pointer.id:
-                checked = _checked_axes(subject, argument(node, 3, "boundary_check"))
-                if checked is None:
-                    return None
-                edits += checked
-                toggled.append(node)
-    around: list[ast.AST] = [*toggled, *made]
-    if any(not any(within(use, one) for one in around) for use in uses(kernel, pointer.id)):
+    for node in calls(kernel, "load"):
+        first = argument(node, 0, "pointer")
+        if isinstance(first, ast.Name) and first.id == pointer.id and not is_method(subject.module, node):
+            checked = _checked_axes(subject, argument(node, 3, "boundary_check"))
+            if checked is None:
+                return None
+            edits += checked
+            toggled.append(node)
+    if not read_only_in([*toggled, *bindings], kernel, pointer.id):
         return None  # It is stored through, or goes on under another name.
     return Exchange(tuple(edits), tuple(toggled), start)
 
@@ -262,8 +255,8 @@ def _checked_axes(subject: Subject, checked: ast.expr | None) -> list[Edit] | No
 def _swapped_arguments(subject: Subject, call: ast.Call) -> tuple[Edit, ...]:
     """A helper's arguments that stand for the two axes in each other's place; nothing where one is left out."""
     edits: list[Edit] = []
-    for one, other in axis_pairs(subject.definitions(called(call))):
-        first, second = argument(call, one.place, one.name), argument(call, other.place, other.name)
+    for pair in axis_pairs(subject.definitions(called(call))):
+        first, second = (argument(call, parameter.position, parameter.name) for parameter in pair)
         if first is None or second is None:
             return ()
         edits += subject.module.swap(first, second)
@@ -272,7 +265,7 @@ def _swapped_arguments(subject: Subject, call: ast.Call) -> tuple[Edit, ...]:
 
 def _swapped(subject: Subject, pair: ast.expr | None) -> tuple[Edit, ...]:
     """Both entries of ``[a, b]`` in each other's place; nothing for what is not a pair."""
-    match pair:
-        case ast.List(elts=[one, other]) | ast.Tuple(elts=[one, other]):
-            return subject.module.swap(one, other)
+    match entries(pair):
+        case [first, second]:
+            return subject.module.swap(first, second)
     return ()

@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from triage.source.module import Edit, argument, called, uses
+from triage.source.module import Edit, argument, called, calls
 from triage.suggest.rewrites.recipe import Subject
-from triage.suggest.rewrites.scope import binders, is_method, within
+from triage.suggest.rewrites.scope import binders, is_method, read_only_in
 
 _SCALARS = ("program_id", "num_programs", "cdiv", "min", "max", "minimum", "maximum")
 """Functions that give a number where they are given numbers."""
@@ -20,7 +20,7 @@ _SCALARS = ("program_id", "num_programs", "cdiv", "min", "max", "minimum", "maxi
 
 @dataclass(slots=True)
 class _Flip:
-    """What has been found to be exchanged: indices, and the names of two dimensions."""
+    """What is to be exchanged: indices, and the names of two dimensions."""
 
     subject: Subject
     axes: dict[int, ast.Subscript] = field(default_factory=dict)
@@ -49,26 +49,24 @@ class _Flip:
         return None
 
     def _joined(self, nodes: list[ast.expr], seen: frozenset[str]) -> int | None:
-        found = [self.dimensions(node, seen) for node in nodes]
-        return max((one for one in found if one is not None), default=0) if None not in found else None
+        dimensions = [self.dimensions(node, seen) for node in nodes]
+        return None if None in dimensions else max(filter(None, dimensions), default=0)
 
     def _name(self, name: str, seen: frozenset[str]) -> int | None:
         if name in seen:
             return 0  # ``p += step``: what p is, its other statements say.
-        kernel = self.subject.kernel
+        kernel, case = self.subject.kernel, self.subject.scene.case
         values = binders(kernel, name)
         if not values:
-            return (
-                0 if name in self.subject.scene.case.signature or name in self.subject.scene.case.constexprs else None
-            )
+            return 0 if name in case.signature or name in case.constexprs else None
         loops = {id(node.iter) for node in ast.walk(kernel) if isinstance(node, ast.For)}
         plain = {id(value) for node in ast.walk(kernel) if (value := _bound_to_a_name(node)) is not None}
         if any(id(value) not in plain | loops for value in values):
             return None  # A part of a tuple may be anything.
-        found = self._joined([value for value in values if id(value) not in loops], seen | {name})
-        if found == 2:
+        dimensions = self._joined([value for value in values if id(value) not in loops], seen | {name})
+        if dimensions == 2:
             self.names.add(name)
-        return found
+        return dimensions
 
 
 def _bound_to_a_name(node: ast.AST) -> ast.expr | None:
@@ -93,13 +91,9 @@ def flipped(subject: Subject, load: ast.Call) -> tuple[tuple[Edit, ...], tuple[a
         if not _takes(flip, node):
             return None
         waiting += _sharing(subject, flip)
-    inside: list[ast.AST] = [
-        *loads.values(),
-        *(value for name in flip.names for value in binders(subject.kernel, name)),
-    ]
-    for name in flip.names:
-        if any(not any(within(use, one) for one in inside) for use in uses(subject.kernel, name)):
-            return None
+    values = [value for name in flip.names for value in binders(subject.kernel, name)]
+    if not all(read_only_in([*loads.values(), *values], subject.kernel, name) for name in flip.names):
+        return None
     edits = tuple(subject.module.replace(axis.slice, _axis(axis) or "") for axis in flip.axes.values())
     return edits, tuple(loads.values())
 
@@ -109,7 +103,7 @@ def _takes(flip: _Flip, load: ast.Call) -> bool:
     pointer = argument(load, 0, "pointer")
     if pointer is None or flip.dimensions(pointer) != 2:
         return False
-    others = [argument(load, place, name) for place, name in ((1, "mask"), (2, "other"))]
+    others = [argument(load, 1, "mask"), argument(load, 2, "other")]
     return all(other is None or flip.dimensions(other) is not None for other in others)
 
 
@@ -117,8 +111,8 @@ def _sharing(subject: Subject, flip: _Flip) -> list[ast.Call]:
     """Loads that read one of the names that are exchanged."""
     return [
         node
-        for node in ast.walk(subject.kernel)
-        if isinstance(node, ast.Call) and called(node) == "load" and not is_method(subject.module, node)
+        for node in calls(subject.kernel, "load")
+        if not is_method(subject.module, node)
         if any(isinstance(child, ast.Name) and child.id in flip.names for child in ast.walk(node))
     ]
 

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triage.source.module import Edit, Module, argument, assignments, called
+from triage.source.module import Edit, Module, argument, assignments, called, calls, entries
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import functions, language, root
 
@@ -22,7 +22,7 @@ _HINTS = {"boundary_check", "padding_option", "cache_modifier", "eviction_policy
 @dataclass(frozen=True, slots=True)
 class _Pointer:
     name: str
-    made: ast.Assign
+    assignment: ast.Assign
     call: ast.Call
     advances: tuple[ast.Assign, ...]
 
@@ -35,22 +35,19 @@ def block_pointers_as_descriptors(subject: Subject) -> Iterator[Rewritten]:
     if tl is None:
         return
     for function in functions(subject):
-        pointers = [_pointer(function, node) for node in ast.walk(function) if called(node) == "make_block_ptr"]
+        pointers = [_pointer(function, call) for call in calls(function, "make_block_ptr")]
         edits: list[Edit] = []
         for pointer in pointers:
             more = _edits(module, function, pointer, tl) if pointer is not None else None
             if more is None:
                 return
             edits += more
-        text = module.edited(edits)
-        if not edits or text is None:
-            continue
         bases = dict.fromkeys(
             root(subject, argument(pointer.call, 0, "base")) or pointer.name for pointer in pointers if pointer
         )
         names = ", ".join(bases)
-        yield Rewritten(
-            text,
+        yield from subject.rewritten(
+            edits,
             "tensor descriptors in place of block pointers",
             "this release has no block pointers; a descriptor of the same shape and strides reads the same blocks",
             caller=f"{names}: addresses and strides must be multiples of 16 bytes, the shapes must cover all that is "
@@ -58,25 +55,23 @@ def block_pointers_as_descriptors(subject: Subject) -> Iterator[Rewritten]:
         )
 
 
-def _pointer(function: ast.FunctionDef, call: ast.AST) -> _Pointer | None:
+def _pointer(function: ast.FunctionDef, call: ast.Call) -> _Pointer | None:
     """A name that is made once, and else advanced only."""
     for node in ast.walk(function):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is call and isinstance(call, ast.Call):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is call:
                 others = [assignment for assignment in assignments(function, name) if assignment is not node]
-                moved = tuple(
-                    other_row
-                    for other_row in others
-                    if isinstance(other_row, ast.Assign) and called(other_row.value) == "advance"
+                advances = tuple(
+                    other for other in others if isinstance(other, ast.Assign) and called(other.value) == "advance"
                 )
-                return _Pointer(name, node, call, moved) if len(moved) == len(others) else None
+                return _Pointer(name, node, call, advances) if len(advances) == len(others) else None
     return None
 
 
 def _edits(module: Module, function: ast.FunctionDef, pointer: _Pointer, tl: str) -> list[Edit] | None:
-    places = ("base", "shape", "strides", "offsets", "block_shape", "order")
-    given = [argument(pointer.call, place, name) for place, name in enumerate(places)]
-    base, (shape, strides, offsets, block) = given[0], map(_entries, given[1:5])
+    parameters = ("base", "shape", "strides", "offsets", "block_shape")
+    base, *lists_written = [argument(pointer.call, index, name) for index, name in enumerate(parameters)]
+    shape, strides, offsets, block = map(entries, lists_written)
     # The last stride is said to be 1 in the text, or the descriptor is refused.
     last = strides[-1] if strides else None
     if base is None or not isinstance(last, ast.Constant) or last.value != 1:
@@ -91,13 +86,13 @@ def _edits(module: Module, function: ast.FunctionDef, pointer: _Pointer, tl: str
     ]
     if {node.id for node in ast.walk(function) if isinstance(node, ast.Name)} & set(names):
         return None
-    lists = ", ".join(f"[{', '.join(map(module.segment, entries))}]" for entries in (shape, strides, block))
-    indent = "\n" + " " * pointer.made.col_offset
+    lists = ", ".join(f"[{', '.join(map(module.segment, extents))}]" for extents in (shape, strides, block))
+    indent = "\n" + " " * pointer.assignment.col_offset
     pairs = [(name, module.segment(offset)) for name, offset in zip(names, offsets, strict=True)]
     starts = [f"{name} = {offset}" for name, offset in pairs if name != offset]
     edits = [
         module.replace(pointer.call, f"{tl}.make_tensor_descriptor({module.segment(base)}, {lists})"),
-        module.after(pointer.made, "".join(f"{indent}{start}" for start in starts)),
+        module.after(pointer.assignment, "".join(f"{indent}{start}" for start in starts)),
     ]
     reached = {id(node) for node in ast.walk(pointer.call)}
     for advance in pointer.advances:
@@ -106,9 +101,7 @@ def _edits(module: Module, function: ast.FunctionDef, pointer: _Pointer, tl: str
             return None
         edits.append(step)
         reached |= {id(node) for node in ast.walk(advance.value)}
-    for node in ast.walk(function):
-        if not isinstance(node, ast.Call) or called(node) not in ("load", "store"):
-            continue
+    for node in calls(function, "load", "store"):
         first = argument(node, 0, "pointer")
         if isinstance(first, ast.Name) and first.id == pointer.name:
             access = _access(module, node, names, pointer.name)
@@ -124,7 +117,7 @@ def _edits(module: Module, function: ast.FunctionDef, pointer: _Pointer, tl: str
 def _moves(pointer: _Pointer, axis: int) -> bool:
     """An advance changes this offset."""
     steps = [
-        _entries(argument(advance.value, 1, "offsets"))
+        entries(argument(advance.value, 1, "offsets"))
         for advance in pointer.advances
         if isinstance(advance.value, ast.Call)
     ]
@@ -135,16 +128,12 @@ def _is_zero(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value == 0
 
 
-def _entries(node: ast.expr | None) -> list[ast.expr]:
-    return list(node.elts) if isinstance(node, ast.List | ast.Tuple) else []
-
-
 def _advanced(module: Module, statement: ast.Assign, names: list[str]) -> Edit | None:
     """``p = tl.advance(p, (0, BLOCK))`` as ``p_1 += BLOCK``."""
     call = statement.value
     if not isinstance(call, ast.Call):
         return None
-    pointer, steps = argument(call, 0, "base"), _entries(argument(call, 1, "offsets"))
+    pointer, steps = argument(call, 0, "base"), entries(argument(call, 1, "offsets"))
     target = statement.targets[0]
     if not isinstance(pointer, ast.Name) or not isinstance(target, ast.Name) or pointer.id != target.id:
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from triage.source.dtypes import canonical_dtype, language_dtype
@@ -23,6 +23,10 @@ _MESSAGES = (
 _ELEMENT = re.compile(r"\b(bf16|fp\d\w*|u?int\d+)\b")
 _MAKERS = {"zeros": 1, "full": 2}
 """Functions that take the element type of what they make, and where."""
+_OPERATORS: Mapping[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.BitAnd: "&",
+    ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,30 +56,28 @@ def loop_carried_type(subject: Subject) -> Iterator[Rewritten]:
 def _read(text: str) -> _Change | None:
     """The variable and its two element types; None where its shape changes as well."""
     for pattern in _MESSAGES:
-        found = pattern.search(text)
-        if found is None:
+        match = pattern.search(text)
+        if match is None:
             continue
-        name, before, after = found.groups()
-        one, other = _ELEMENT.search(before), _ELEMENT.search(after)
-        if one is None or other is None or one[1] == other[1]:
+        name, before, after = match.groups()
+        old, new = _ELEMENT.search(before), _ELEMENT.search(after)
+        if old is None or new is None or old[1] == new[1]:
             return None
-        if re.findall(r"\d+", before.replace(one[1], "")) != re.findall(
-            r"\d+", after.splitlines()[0].replace(other[1], "")
-        ):
-            return None
-        return _Change(name, canonical_dtype(one[1]), canonical_dtype(other[1]))
+        old_extents = re.findall(r"\d+", before.replace(old[1], ""))
+        new_extents = re.findall(r"\d+", after.splitlines()[0].replace(new[1], ""))
+        return _Change(name, canonical_dtype(old[1]), canonical_dtype(new[1])) if old_extents == new_extents else None
     return None
 
 
-def _wider(one: str, other: str) -> bool:
-    """``one`` holds more than ``other``: floating point more than integers, then by width."""
+def _wider(before: str, after: str) -> bool:
+    """``before`` holds more than ``after``: floating point more than integers, then by width."""
 
     def rank(type_: str) -> tuple[bool, int]:
         width = re.search(r"\d+", type_.removeprefix("b"))
         bits = int(width[0]) if width else 0
         return type_.startswith(("fp", "bf")), bits
 
-    return rank(one) > rank(other)
+    return rank(before) > rank(after)
 
 
 _Binding = ast.Assign | ast.AugAssign | ast.AnnAssign
@@ -83,19 +85,19 @@ _Binding = ast.Assign | ast.AugAssign | ast.AnnAssign
 
 def _split(subject: Subject, function: ast.FunctionDef, name: str) -> tuple[list[_Binding], list[_Binding]]:
     """The statement that gives the variable its first value, and those inside the loop or if that is at fault."""
-    made = assignments(function, name)
+    bindings = assignments(function, name)
     around = [
         node
         for node in ast.walk(function)
-        if isinstance(node, ast.For | ast.While | ast.If) and any(within(binding, node) for binding in made)
+        if isinstance(node, ast.For | ast.While | ast.If) and any(within(binding, node) for binding in bindings)
     ]
     # The innermost construct that the failure points at; where it points at none, the outermost.
     pointed = [node for node in around if node.lineno in subject.scene.evidence.lines]
     chosen = pointed[-1:] or around[:1]
     if not chosen:
         return [], []
-    later = [binding for binding in made if within(binding, chosen[0])]
-    before = [binding for binding in made if binding.lineno < chosen[0].lineno]
+    later = [binding for binding in bindings if within(binding, chosen[0])]
+    before = [binding for binding in bindings if binding.lineno < chosen[0].lineno]
     return before[-1:], later
 
 
@@ -113,16 +115,10 @@ def _from_the_start(
     ]
     type_ = f"{tl}.{language_dtype(change.after)}"
     for others in ([], alike) if alike else ([],):
-        edits = [edit for one in (starts[0], *others) for edit in _retyped(subject, one.value, type_, tl)]
-        text = subject.module.edited(edits)
-        if text is None:
-            continue
-        names = [
-            change.name,
-            *(other_row.targets[0].id for other_row in others if isinstance(other_row.targets[0], ast.Name)),
-        ]
-        yield Rewritten(
-            text,
+        edits = [edit for binding in (starts[0], *others) for edit in _retyped(subject, binding.value, type_, tl)]
+        names = [change.name, *(other.targets[0].id for other in others if isinstance(other.targets[0], ast.Name))]
+        yield from subject.rewritten(
+            edits,
             f"start {' and '.join(names)} in {change.after}",
             f"{change.name} starts as {change.before} and becomes {change.after}; it must keep one type",
             results=f"precision: {' and '.join(names)} {'are' if others else 'is'} {change.after} throughout, "
@@ -140,11 +136,10 @@ def _retyped(subject: Subject, value: ast.expr | None, type_: str, tl: str) -> t
     if value is None:
         return ()
     module = subject.module
-    place = _MAKERS.get(called(value))
-    if place is not None and isinstance(value, ast.Call):
-        dtype = argument(value, place, "dtype")
-        if dtype is not None:
-            return (module.replace(dtype, type_),)
+    position = _MAKERS.get(called(value))
+    dtype = argument(value, position, "dtype") if position is not None and isinstance(value, ast.Call) else None
+    if dtype is not None:
+        return (module.replace(dtype, type_),)
     if _is_number(value):
         # A number has no type to convert; a tensor of no dimensions does.
         return (module.replace(value, f"{tl}.full([], {module.segment(value)}, {type_})"),)
@@ -164,36 +159,24 @@ def _cast_back(subject: Subject, later: list[_Binding], change: _Change, tl: str
     type_ = f"{tl}.{language_dtype(change.before)}"
     module = subject.module
     edits: list[Edit] = []
-    for one in later:
-        if one.value is None or _is_number(one.value):
+    for binding in later:
+        if binding.value is None or _is_number(binding.value):
             continue
-        if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name):
-            start, end = module.span(one)
-            operator = _operator(one.op)
+        if isinstance(binding, ast.AugAssign) and isinstance(binding.target, ast.Name):
+            operator = _OPERATORS.get(type(binding.op))
             if operator is None:
                 return
-            name, value = one.target.id, module.operand(one.value)
-            edits.append(Edit(start, end, f"{name} = ({name} {operator} {value}).to({type_})"))
+            name, value = binding.target.id, module.operand(binding.value)
+            edits.append(module.replace(binding, f"{name} = ({name} {operator} {value}).to({type_})"))
         else:
-            edits += behind(module, one.value, f".to({type_})")
-    text = module.edited(edits)
-    if not edits or text is None:
-        return
+            edits += behind(module, binding.value, f".to({type_})")
     floats = all(type_.startswith(("fp", "bf")) for type_ in (change.before, change.after))
     results = f"precision: {change.name} is rounded from {change.after} to {change.before} each time"
     if floats and _wider(change.before, change.after):
         results = ""
-    yield Rewritten(
-        text,
+    yield from subject.rewritten(
+        edits,
         f"cast the new value of {change.name} back to {change.before}",
         f"{change.name} starts as {change.before} and becomes {change.after}; it must keep one type",
         results=results,
     )
-
-
-def _operator(node: ast.operator) -> str | None:
-    spellings: dict[type[ast.operator], str] = {
-        ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.BitAnd: "&",
-        ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
-    }  # fmt: skip
-    return spellings.get(type(node))

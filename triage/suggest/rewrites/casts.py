@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from triage.source.dtypes import canonical_dtype, language_dtype
-from triage.source.module import Edit, argument, called
+from triage.source.module import Edit, argument, called, calls
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import behind, element, failing_calls, is_method, language, root, sources
 
@@ -32,8 +32,8 @@ _REDUCTIONS = frozenset({"argmax", "argmin", "associative_scan", "cumprod", "cum
 _SELECTIONS = frozenset({"flip", "max", "maximum", "min", "minimum", "sort", "topk"})
 """What they give back are values that went in, so that casting back is exact."""
 
-_PLACES = frozenset({"argmax", "argmin"})
-"""What they give back is where a value stands, which its type does not change."""
+_INDEX_REDUCTIONS = frozenset({"argmax", "argmin"})
+"""Their result is an index, which does not depend on the type."""
 
 _LIBRARY_ARGUMENT = re.compile(r"KeyError: \((?:triton\.language\.)?(\w+)")
 _GOT = re.compile(r"but got (\w+)|unexpected type (\w+)")
@@ -44,35 +44,31 @@ def argument_in_fp32(subject: Subject) -> Iterator[Rewritten]:
     """The failing function's arguments converted to fp32: with the result as before where that is exact or 16-bit,
     and with the result in fp32."""
     tl = language(subject.module)
-    calls = failing_calls(subject, _MATH | _REDUCTIONS | _SELECTIONS)
-    if tl is None or not calls:
+    failing = failing_calls(subject, _MATH | _REDUCTIONS | _SELECTIONS)
+    if tl is None or not failing:
         return
     before = _refused_type(subject)
-    names = ", ".join(dict.fromkeys(called(call) for call in calls))
+    names = ", ".join(dict.fromkeys(called(call) for call in failing))
     why = f"{names} of {before or 'this type'} has no implementation, and in fp32 it has"
-    stays = _converted(subject, calls, tl, None)
-    if len(calls) == 1 and before.startswith(("fp16", "bf16", "fp8")):
-        exact = called(calls[0]) in _SELECTIONS
+    if len(failing) == 1 and before.startswith(("fp16", "bf16", "fp8")):
+        exact = called(failing[0]) in _SELECTIONS
         if exact or not before.startswith("fp8"):
-            returned = _converted(subject, calls, tl, f"{tl}.{language_dtype(before)}")
-            if returned is not None:
-                results = "" if exact else f"precision: {names} is computed in fp32 and rounded to {before} afterwards"
-                change = f"convert the argument of {names} to fp32, and its result back to {before}"
-                yield Rewritten(returned, change, why, results=results)
-    if stays is not None:
-        results = (
-            f"precision: {names} is computed in fp32, and its result is fp32 in place of {before or 'its own type'}"
-            if not all(called(call) in _PLACES for call in calls)
-            else ""
-        )
-        yield Rewritten(stays, f"convert the argument of {names} to fp32", why, results=results)
+            edits = _converted(subject, failing, tl, f"{tl}.{language_dtype(before)}")
+            results = "" if exact else f"precision: {names} is computed in fp32 and rounded to {before} afterwards"
+            change = f"convert the argument of {names} to fp32, and its result back to {before}"
+            yield from subject.rewritten(edits, change, why, results=results)
+    results = f"precision: {names} is computed in fp32, and its result is fp32 in place of {before or 'its own type'}"
+    if all(called(call) in _INDEX_REDUCTIONS for call in failing):
+        results = ""
+    edits = _converted(subject, failing, tl, None)
+    yield from subject.rewritten(edits, f"convert the argument of {names} to fp32", why, results=results)
 
 
 def _refused_type(subject: Subject) -> str:
     """The type that the message names; for fp8, which LLVM calls i8, that of the only fp8 pointer; "" if unknown."""
     text = subject.scene.evidence.text
-    if found := _GOT.search(text) or _LIBRARY_ARGUMENT.search(text):
-        name = canonical_dtype(next(filter(None, found.groups())))
+    if match := _GOT.search(text) or _LIBRARY_ARGUMENT.search(text):
+        name = canonical_dtype(next(filter(None, match.groups())))
         if re.fullmatch(r"fp(?:16|32|64|8e\w+)|bf16|u?i\d+", name):
             return name
     types = {element(subject, name) for name in subject.scene.case.signature}
@@ -80,17 +76,18 @@ def _refused_type(subject: Subject) -> str:
     return fp8.pop() if len(fp8) == 1 else ""
 
 
-def _converted(subject: Subject, calls: list[ast.Call], tl: str, back: str | None) -> str | None:
+def _converted(subject: Subject, failing: list[ast.Call], tl: str, back: str | None) -> list[Edit]:
+    """The edits that convert the arguments, and the results back; none where the text does not show the arguments."""
     edits: list[Edit] = []
-    for call in calls:
+    for call in failing:
         data = _data(subject, call)
         if not data:
-            return None
+            return []
         for value in data:
             edits += behind(subject.module, value, f".to({tl}.float32)")
         if back is not None:
             edits.append(subject.module.after(call, f".to({back})"))
-    return subject.module.edited(edits)
+    return edits
 
 
 def _data(subject: Subject, call: ast.Call) -> list[ast.expr]:
@@ -114,16 +111,12 @@ def loads_in_fp32(subject: Subject) -> Iterator[Rewritten]:
     if tl is None:
         return
     for pattern in ("fp8", "fp8|bf16"):
-        found = [(load, name) for load, name in _loads(subject) if re.match(pattern, element(subject, name))]
-        text = subject.module.edited(
-            edit for load, _ in found for edit in behind(subject.module, load, f".to({tl}.float32)")
-        )
-        if not found or text is None:
-            continue
-        names = list(dict.fromkeys(name for _, name in found))
+        loads = [(load, name) for load, name in _loads(subject) if re.match(pattern, element(subject, name))]
+        edits = [edit for load, _ in loads for edit in behind(subject.module, load, f".to({tl}.float32)")]
+        names = list(dict.fromkeys(name for _, name in loads))
         types = " and ".join(dict.fromkeys(element(subject, name) for name in names))
-        yield Rewritten(
-            text,
+        yield from subject.rewritten(
+            edits,
             f"convert what is loaded from {', '.join(names)} to fp32",
             f"there is no arithmetic in fp8, which is lowered to i8, and little in bf16; {types} is exact in fp32",
             results=f"precision: computed in fp32 in place of {types}",
@@ -132,8 +125,8 @@ def loads_in_fp32(subject: Subject) -> Iterator[Rewritten]:
 
 def _rereads_bits(call: ast.Call) -> bool:
     """A bitcast, or assembly: both depend on how the bits of their argument are laid out."""
-    places = {"to": 2, "cast": 3}
-    bitcast = argument(call, places.get(called(call), len(call.args)), "bitcast")
+    positions = {"to": 2, "cast": 3}
+    bitcast = argument(call, positions.get(called(call), len(call.args)), "bitcast")
     return bitcast is not None or called(call) == "inline_asm_elementwise"
 
 
@@ -141,27 +134,22 @@ def _loads(subject: Subject) -> list[tuple[ast.Call, str]]:
     """Loads from narrow pointers whose values are not converted there and then, and go neither to a dot (it has
     instructions for the narrow type) nor to a bitcast (it would read other bits)."""
     kernel = subject.kernel
-    kept: set[int] = set()
+    unchanged: set[int] = set()
     for node in ast.walk(kernel):
-        if not isinstance(node, ast.Call):
-            continue
         operands: list[ast.expr] = []
-        if called(node) in ("dot", "dot_scaled"):
+        if called(node) in ("dot", "dot_scaled") and isinstance(node, ast.Call):
             operands = node.args[:4]
-        elif _rereads_bits(node):
+        elif isinstance(node, ast.Call) and _rereads_bits(node):
             operands = [node]
-        for operand in operands:
-            kept |= {id(child) for child in sources(kernel, operand)}
+        unchanged |= {id(child) for operand in operands for child in sources(kernel, operand)}
     converted = {id(node.value) for node in ast.walk(kernel) if isinstance(node, ast.Attribute) and node.attr == "to"}
-    found: list[tuple[ast.Call, str]] = []
-    for node in ast.walk(kernel):
-        if not isinstance(node, ast.Call) or called(node) != "load" or id(node) in kept:
-            continue
-        if id(node) in converted:
+    loads: list[tuple[ast.Call, str]] = []
+    for node in calls(kernel, "load"):
+        if id(node) in unchanged | converted:
             continue
         receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
         address = receiver if is_method(subject.module, node) else argument(node, 0, "pointer")
         name = root(subject, address)
         if name is not None and _NARROW.fullmatch(element(subject, name)):
-            found.append((node, name))
-    return found
+            loads.append((node, name))
+    return loads

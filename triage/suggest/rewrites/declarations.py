@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from triage.source.module import Edit, Module
 from triage.suggest.rewrites.recipe import Rewritten, Subject
-from triage.suggest.rewrites.scope import language, within
+from triage.suggest.rewrites.scope import binds, language, read_only_in
 
 _FUNCTION = re.compile(r"<function (?:[\w.]+\.)?(\w+) at ")
 _GLOBAL = re.compile(r"Cannot access global variable (\w+) from")
@@ -23,21 +23,19 @@ def jit_helper(subject: Subject) -> Iterator[Rewritten]:
     decorator = _jit(subject.module, subject.kernel)
     if decorator is None:
         return
-    plain = [one for one in _called(subject) if not one.decorator_list]
+    plain = [function for function in _called(subject) if not function.decorator_list]
     named = _FUNCTION.search(subject.scene.evidence.text)
-    if not plain or (named and named[1] not in {one.name for one in plain}):
+    if not plain or (named and named[1] not in {function.name for function in plain}):
         return
-    if any(_used_outside(subject.module, one.name, plain) for one in plain):
+    jitted = _jitted(subject.module)
+    if any(not read_only_in([*plain, *jitted], subject.module.tree, function.name) for function in plain):
         return  # Host code calls it, and could not any more.
-    edits = [subject.module.before(one, f"{decorator}\n{' ' * one.col_offset}") for one in plain]
-    text = subject.module.edited(edits)
-    if text is not None:
-        names = ", ".join(one.name for one in plain)
-        yield Rewritten(
-            text,
-            f"decorate {names} with {decorator}",
-            "a kernel may call functions of the language and jitted ones; a plain one has no kernel to build",
-        )
+    edits = [subject.module.before(function, f"{decorator}\n{' ' * function.col_offset}") for function in plain]
+    yield from subject.rewritten(
+        edits,
+        f"decorate {', '.join(function.name for function in plain)} with {decorator}",
+        "a kernel may call functions of the language and jitted ones; a plain one has no kernel to build",
+    )
 
 
 def _jit(module: Module, function: ast.FunctionDef) -> str | None:
@@ -53,29 +51,21 @@ def _jit(module: Module, function: ast.FunctionDef) -> str | None:
 def _called(subject: Subject) -> list[ast.FunctionDef]:
     """Functions of the file's top level that the kernel calls by name, and those that they call, in turn."""
     top = {node.name: node for node in subject.module.tree.body if isinstance(node, ast.FunctionDef)}
-    found: dict[str, ast.FunctionDef] = {}
+    reached: dict[str, ast.FunctionDef] = {}
     waiting = [subject.kernel]
     while waiting:
         for node in ast.walk(waiting.pop()):
             match node:
-                case ast.Call(func=ast.Name(id=name)) if name in top and name not in found:
-                    found[name] = top[name]
+                case ast.Call(func=ast.Name(id=name)) if name in top and name not in reached:
+                    reached[name] = top[name]
                     waiting.append(top[name])
-    found.pop(subject.kernel.name, None)
-    return list(found.values())
+    reached.pop(subject.kernel.name, None)
+    return list(reached.values())
 
 
-def _used_outside(module: Module, name: str, plain: Iterable[ast.FunctionDef]) -> bool:
-    """Something else than jitted functions, and those that are about to be, reads the name."""
-    inside = [*plain, *(node for node in _functions(module) if _jit(module, node) is not None)]
-    return any(
-        isinstance(node, ast.Name) and node.id == name and not any(within(node, one) for one in inside)
-        for node in ast.walk(module.tree)
-    )
-
-
-def _functions(module: Module) -> list[ast.FunctionDef]:
-    return [node for node in ast.walk(module.tree) if isinstance(node, ast.FunctionDef)]
+def _jitted(module: Module) -> list[ast.FunctionDef]:
+    functions = [node for node in ast.walk(module.tree) if isinstance(node, ast.FunctionDef)]
+    return [function for function in functions if _jit(module, function) is not None]
 
 
 def global_constexpr(subject: Subject) -> Iterator[Rewritten]:
@@ -85,7 +75,7 @@ def global_constexpr(subject: Subject) -> Iterator[Rewritten]:
     named = _GLOBAL.search(subject.scene.evidence.text)
     if tl is None or named is None:
         return
-    jitted = [node for node in _functions(module) if _jit(module, node) is not None]
+    jitted = _jitted(module)
     read = {name for function in (*jitted, subject.kernel) for name in _free(function)}
     values: dict[str, ast.expr] = {}
     for name in read | {named[1]}:
@@ -97,13 +87,10 @@ def global_constexpr(subject: Subject) -> Iterator[Rewritten]:
     edits: list[Edit] = []
     for value in values.values():
         edits += [module.before(value, f"{tl}.constexpr("), module.after(value, ")")]
-    text = module.edited(edits)
-    if text is None:
-        return
     names = sorted(values, key=lambda name: values[name].lineno)
-    host = [name for name in names if any(_read_by_host(module, name, jitted))]
-    yield Rewritten(
-        text,
+    host = [name for name in names if not read_only_in(jitted, module.tree, name)]
+    yield from subject.rewritten(
+        edits,
         f"make {', '.join(names)} tl.constexpr",
         "a kernel reads a global only where it cannot change between compile and launch",
         caller=f"host code that uses {', '.join(host)} gets a constexpr; .value is the number" if host else "",
@@ -120,7 +107,7 @@ def _free(function: ast.FunctionDef) -> set[str]:
 
 def _value(module: Module, name: str) -> ast.expr | None:
     """What the file's top level gives a name, where it does so once and no function changes it."""
-    found: list[ast.expr] = []
+    values: list[ast.expr] = []
     for node in ast.walk(module.tree):
         match node:
             case ast.Global(names=names) if name in names:
@@ -128,12 +115,12 @@ def _value(module: Module, name: str) -> ast.expr | None:
             case ast.AugAssign(target=ast.Name(id=target)) if target == name and node in module.tree.body:
                 return None
             case ast.Assign(targets=targets, value=value) if node in module.tree.body:
-                if any(isinstance(child, ast.Name) and child.id == name for one in targets for child in ast.walk(one)):
+                if any(binds(target, name) for target in targets):
                     # A value that several names share has no name of its own.
-                    found += [value] if len(targets) == 1 and isinstance(targets[0], ast.Name) else [value, value]
+                    values += [value] if len(targets) == 1 and isinstance(targets[0], ast.Name) else [value, value]
             case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value) if target == name:
-                found.append(value)
-    return found[0] if len(found) == 1 and not isinstance(found[0], ast.Lambda) else None
+                values.append(value)
+    return values[0] if len(values) == 1 and not isinstance(values[0], ast.Lambda) else None
 
 
 def _plain(value: ast.expr) -> bool:
@@ -152,10 +139,3 @@ def _imported_before(module: Module, tl: str, values: Iterable[ast.expr]) -> boo
         default=None,
     )  # fmt: skip
     return first is not None and all(first < value.lineno for value in values)
-
-
-def _read_by_host(module: Module, name: str, jitted: Iterable[ast.FunctionDef]) -> Iterator[bool]:
-    inside = list(jitted)
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-            yield not any(within(node, function) for function in inside)

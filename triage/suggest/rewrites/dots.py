@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from triage.source.dtypes import canonical_dtype, language_dtype
-from triage.source.module import Edit, argument, called
+from triage.source.module import Edit, argument, calls
 from triage.suggest.rewrites.operands import transposed
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import behind, failing_calls, functions, language
@@ -25,32 +25,27 @@ _TYPES = (
 _RANK = {"fp64": 4, "fp32": 3, "fp16": 2, "bf16": 2}
 """Floating-point types by width; what is not here is fp8 (1) or an integer (0)."""
 
-_HOLDS = {"fp64": 4, "fp32": 3, "fp16": 2, "bf16": 1}
-
 
 def dot_operands_one_type(subject: Subject) -> Iterator[Rewritten]:
     """One operand cast to the other's type: first to the type that instructions exist for at full speed, then the
     other way. Every dot that reads the same operand is changed alike, for it would fail next."""
     tl = language(subject.module)
-    types = next((found for pattern in _TYPES if (found := pattern.search(subject.scene.evidence.text))), None)
+    types = next((match for pattern in _TYPES if (match := pattern.search(subject.scene.evidence.text))), None)
     dots = failing_calls(subject, ("dot",))
     if tl is None or types is None or not dots:
         return
     lhs, rhs = (canonical_dtype(name) for name in types.groups())
-    for cast, kept, place in sorted(((lhs, rhs, 0), (rhs, lhs, 1)), key=lambda way: _cost(way[0], way[1])):
-        if _rank(kept) == 0:
+    for before, after, index in sorted(((lhs, rhs, 0), (rhs, lhs, 1)), key=lambda way: _cost(way[0], way[1])):
+        if _rank(after) == 0:
             continue  # A floating-point tile as integers is another product.
-        text = _cast(subject, dots[0], place, f"{tl}.{language_dtype(kept)}")
-        if text is None:
-            continue
-        letter = "AB"[place]
-        exact = _exact(cast, kept)
-        results = "" if exact else f"precision: {letter} is rounded from {cast} to {kept} before the product"
-        if kept in ("fp32", "fp64"):
-            results = f"precision: the product is taken in {kept} (fp32 as input_precision says, tf32 by default)"
-        yield Rewritten(
-            text,
-            f"cast operand {letter} of tl.dot from {cast} to {kept}, the type of the other",
+        letter = "AB"[index]
+        exact = _exact(before, after)
+        results = "" if exact else f"precision: {letter} is rounded from {before} to {after} before the product"
+        if after in ("fp32", "fp64"):
+            results = f"precision: the product is taken in {after} (fp32 as input_precision says, tf32 by default)"
+        yield from subject.rewritten(
+            _cast(subject, dots[0], index, f"{tl}.{language_dtype(after)}"),
+            f"cast operand {letter} of tl.dot from {before} to {after}, the type of the other",
             f"tl.dot takes operands of one type, and here they are {lhs} and {rhs}",
             results=results,
         )
@@ -60,47 +55,42 @@ def _rank(type_: str) -> int:
     return _RANK.get(type_, 1 if type_.startswith("fp8") else 0)
 
 
-def _cost(cast: str, kept: str) -> tuple[bool, int]:
+def _cost(before: str, after: str) -> tuple[bool, int]:
     """A cast that loses nothing to 16 bits comes first; else the narrower product, which is the faster one."""
-    return not (_exact(cast, kept) and _rank(kept) == 2), _rank(kept)
+    return not (_exact(before, after) and _rank(after) == 2), _rank(after)
 
 
-def _exact(cast: str, kept: str) -> bool:
+def _exact(before: str, after: str) -> bool:
     """Every value of the one type is one of the other (8-bit integers have 8 bits of precision, as bf16 has)."""
-    if _rank(cast) < 2:
-        width = re.search(r"\d+", cast)
-        return cast.startswith("fp8") or (width is not None and int(width[0]) <= 8)
-    return _rank(kept) > _rank(cast)
+    if _rank(before) < 2:
+        width = re.search(r"\d+", before)
+        return before.startswith("fp8") or (width is not None and int(width[0]) <= 8)
+    return _rank(after) > _rank(before)
 
 
-def _cast(subject: Subject, dot: ast.Call, place: int, type_: str) -> str | None:
-    """The operand at ``place`` cast in this dot, and in every other dot of the function that reads one of its two."""
+def _cast(subject: Subject, dot: ast.Call, index: int, type_: str) -> list[Edit]:
+    """The operand at ``index`` cast in this dot, and in every other dot of the function that reads one of its two;
+    nothing where a dot has an operand that the text does not show."""
     names = _names(dot)
-    chosen = [dot]
-    chosen += [
-        node
-        for function in functions(subject)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Call) and called(node) == "dot" and node is not dot and names & _names(node)
-    ]
+    dots = [node for function in functions(subject) for node in calls(function, "dot")]
     edits: list[Edit] = []
-    for node in chosen:
-        value, other = _operand(node, place), _operand(node, 1 - place)
+    for node in [dot, *(node for node in dots if node is not dot and names & _names(node))]:
+        value, other = _operand(node, index), _operand(node, 1 - index)
         if value is None or other is None:
-            return None
+            return []
         target = f"{subject.module.segment(other)}.dtype" if isinstance(other, ast.Name) else type_
         edits += behind(subject.module, value, f".to({target})")
-    return subject.module.edited(edits)
+    return edits
 
 
 def _names(dot: ast.Call) -> set[tuple[int, str]]:
-    """The operands that are plain names, each with its place."""
-    operands = ((place, _operand(dot, place)) for place in (0, 1))
-    return {(place, operand.id) for place, operand in operands if isinstance(operand, ast.Name)}
+    """The operands that are plain names, each with its index."""
+    operands = ((index, _operand(dot, index)) for index in (0, 1))
+    return {(index, operand.id) for index, operand in operands if isinstance(operand, ast.Name)}
 
 
-def _operand(dot: ast.Call, place: int) -> ast.expr | None:
-    return argument(dot, place, *(("input", "lhs"), ("other", "rhs"))[place])
+def _operand(dot: ast.Call, index: int) -> ast.expr | None:
+    return argument(dot, index, *(("input", "lhs"), ("other", "rhs"))[index])
 
 
 def dot_operand_turned(subject: Subject) -> Iterator[Rewritten]:
@@ -110,19 +100,17 @@ def dot_operand_turned(subject: Subject) -> Iterator[Rewritten]:
     if tl is None or len(dots) != 1:
         return
     module = subject.module
-    for place in (1, 0):
-        operand = _operand(dots[0], place)
+    for index in (1, 0):
+        operand = _operand(dots[0], index)
         if operand is None:
             continue
         under = transposed(operand)
         # tl.trans is in every release, .T of a value is not in front of them all.
         turned = module.segment(under) if under is not None else f"{tl}.trans({module.segment(operand)})"
-        text = module.edited([module.replace(operand, turned)])
-        if text is not None:
-            letter = "AB"[place]
-            yield Rewritten(
-                text,
-                f"{'leave out the transposition' if under is not None else 'use the transpose'} of operand {letter}",
-                "the last extent of A must be the last but one of B",
-                results=f"algorithm: the other orientation of {letter} is multiplied; see that it is the one meant",
-            )
+        letter = "AB"[index]
+        yield from subject.rewritten(
+            [module.replace(operand, turned)],
+            f"{'leave out the transposition' if under is not None else 'use the transpose'} of operand {letter}",
+            "the last extent of A must be the last but one of B",
+            results=f"algorithm: the other orientation of {letter} is multiplied; see that it is the one meant",
+        )

@@ -10,15 +10,15 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from triage.source.module import MAKES_DESCRIPTOR, OLD_LOAD, argument, called
+from triage.source.module import MAKES_DESCRIPTOR, OLD_LOAD, argument, called, entries
 from triage.suggest.rewrites.scope import within
 
 
 @dataclass(frozen=True, slots=True)
 class HelperParameter:
-    """A helper's parameter: its place and its name. ``old``: it is the bare pointer of a descriptor up to 3.3."""
+    """A helper's parameter: its position and its name. ``old``: it is the bare pointer of a descriptor up to 3.3."""
 
-    place: int
+    position: int
     name: str
     old: bool = False
 
@@ -37,20 +37,20 @@ def axis_pairs(definitions: Sequence[ast.FunctionDef]) -> list[tuple[HelperParam
     names = _parameters(definitions[0])
     if any(_parameters(function) != names for function in definitions):
         return []
-    found: dict[frozenset[str], tuple[HelperParameter, HelperParameter]] = {}
+    pairs: dict[frozenset[str], tuple[HelperParameter, HelperParameter]] = {}
     for function in definitions:
         for _, lists in _known_calls(function):
-            for one, other in lists:
-                first, second = sorted((HelperParameter(names.index(name), name) for name in (one, other)), key=_place)
-                found[frozenset((one, other))] = (first, second)
-    return list(found.values())
+            for pair in lists:
+                first, second = sorted(names.index(name) for name in pair)
+                pairs[frozenset(pair)] = HelperParameter(first, names[first]), HelperParameter(second, names[second])
+    return list(pairs.values())
 
 
 def descriptor_parameter(definitions: Sequence[ast.FunctionDef]) -> HelperParameter | None:
     """The parameter through which a plain helper loads; None where it loads through nothing or through several."""
     if not is_plain(definitions):
         return None
-    found: set[HelperParameter] = set()
+    holders: set[HelperParameter] = set()
     for function in definitions:
         names = _parameters(function)
         for call, _ in _known_calls(function):
@@ -60,10 +60,10 @@ def descriptor_parameter(definitions: Sequence[ast.FunctionDef]) -> HelperParame
             holder = argument(call, 0, "desc_pointer") if old else _receiver(call)
             if not isinstance(holder, ast.Name) or holder.id not in names:
                 return None
-            found.add(HelperParameter(names.index(holder.id), holder.id, old))
-    places = {(one.place, one.name) for one in found}
+            holders.add(HelperParameter(names.index(holder.id), holder.id, old))
+    names_and_positions = {(parameter.position, parameter.name) for parameter in holders}
     # Definitions for several releases may load in both ways.
-    return max(found, key=lambda one: one.old) if len(places) == 1 else None
+    return max(holders, key=lambda parameter: parameter.old) if len(names_and_positions) == 1 else None
 
 
 def _is_plain(function: ast.FunctionDef) -> bool:
@@ -109,22 +109,16 @@ def _known_calls(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, list[tup
 
 def _contiguous(shape: ast.expr | None, strides: ast.expr | None) -> bool:
     """Strides ``[columns, 1]`` of a shape ``[rows, columns]``."""
-    match shape, strides:
-        case (
-            (ast.List(elts=[_, columns]) | ast.Tuple(elts=[_, columns])),
-            (ast.List(elts=[stride, ast.Constant(value=1)]) | ast.Tuple(elts=[stride, ast.Constant(value=1)])),
-        ):
+    match entries(shape), entries(strides):
+        case [_, columns], [stride, ast.Constant(value=1)]:
             return ast.dump(columns) == ast.dump(stride)
     return False
 
 
 def _pair(node: ast.expr | None) -> tuple[str, str] | None:
-    match node:
-        case (
-            ast.List(elts=[ast.Name(id=one), ast.Name(id=other)])
-            | ast.Tuple(elts=[ast.Name(id=one), ast.Name(id=other)])
-        ) if one != other:
-            return one, other
+    match entries(node):
+        case [ast.Name(id=first), ast.Name(id=second)] if first != second:
+            return first, second
     return None
 
 
@@ -136,7 +130,3 @@ def _receiver(call: ast.Call) -> ast.expr | None:
 
 def _parameters(function: ast.FunctionDef) -> list[str]:
     return [parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)]
-
-
-def _place(parameter: HelperParameter) -> int:
-    return parameter.place

@@ -6,11 +6,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triage.source.module import Edit, argument, assignments, called
+from triage.source.module import MAKES_DESCRIPTOR, Edit, argument, assignments, called, calls, entries
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import behind, functions, language, within
 
-_BUFFER_PLACES = {
+_BUFFER_PARAMETERS = {
     "buffer_load": ("ptr", "offsets", "mask", "other", "cache"),
     "buffer_store": ("stored_value", "ptr", "offsets", "mask", "cache"),
 }
@@ -24,28 +24,24 @@ def buffer_as_pointer(subject: Subject) -> Iterator[Rewritten]:
     if gl is None or subject.scene.case.target.backend == "hip":
         return
     edits: list[Edit] = []
-    for node in ast.walk(subject.kernel):
-        places = _BUFFER_PLACES.get(called(node))
-        if places is None or not isinstance(node, ast.Call):
-            continue
-        given = {name: argument(node, place, name) for place, name in enumerate(places)}
-        pointer, offsets = given.pop("ptr"), given.pop("offsets")
-        unknown = {word.arg for word in node.keywords} - set(places)
+    for node in calls(subject.kernel, *_BUFFER_PARAMETERS):
+        parameters = _BUFFER_PARAMETERS[called(node)]
+        passed = {name: argument(node, index, name) for index, name in enumerate(parameters)}
+        pointer, offsets = passed.pop("ptr"), passed.pop("offsets")
+        unknown = {word.arg for word in node.keywords} - set(parameters)
         if pointer is None or offsets is None or unknown:
             return
         arguments = [f"{module.operand(pointer)} + {module.operand(offsets)}"]
-        if (value := given.pop("stored_value", None)) is not None:
+        if (value := passed.pop("stored_value", None)) is not None:
             arguments.append(module.segment(value))
-        given["cache_modifier"] = given.pop("cache")
-        arguments += [f"{name}={module.segment(value)}" for name, value in given.items() if value is not None]
+        passed["cache_modifier"] = passed.pop("cache")
+        arguments += [f"{name}={module.segment(value)}" for name, value in passed.items() if value is not None]
         edits.append(module.replace(node, f"{gl}.{called(node).removeprefix('buffer_')}({', '.join(arguments)})"))
-    text = module.edited(edits)
-    if edits and text is not None:
-        yield Rewritten(
-            text,
-            f"{gl}.load and {gl}.store in place of AMD's buffer operations",
-            "buffer operations are of the AMD dialect, which this target does not register",
-        )
+    yield from subject.rewritten(
+        edits,
+        f"{gl}.load and {gl}.store in place of AMD's buffer operations",
+        "buffer operations are of the AMD dialect, which this target does not register",
+    )
 
 
 def descriptor_as_it_lies(subject: Subject) -> Iterator[Rewritten]:
@@ -53,56 +49,48 @@ def descriptor_as_it_lies(subject: Subject) -> Iterator[Rewritten]:
 
     TMA takes rows that are contiguous (CUDA driver API, cuTensorMapEncodeTiled: the innermost stride is implied).
     """
-    module = subject.module
     for function in functions(subject):
         edits: list[Edit] = []
         for node in ast.walk(function):
             match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as made) if subject.failing(node):
-                    more = _described(subject, function, name, made)
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if subject.failing(node):
+                    more = _described(subject, function, name, call)
                     if more is None:
                         return
                     edits += more
-        text = module.edited(edits)
-        if edits and text is not None:
-            yield Rewritten(
-                text,
-                "describe the memory as it lies, rows contiguous, and transpose the blocks",
-                "the last stride of a descriptor is 1, and here it is the first one",
-            )
+        yield from subject.rewritten(
+            edits,
+            "describe the memory as it lies, rows contiguous, and transpose the blocks",
+            "the last stride of a descriptor is 1, and here it is the first one",
+        )
 
 
-def _described(subject: Subject, function: ast.FunctionDef, name: str, made: ast.Call) -> list[Edit] | None:
+def _described(subject: Subject, function: ast.FunctionDef, name: str, call: ast.Call) -> list[Edit] | None:
     """The edits for one descriptor; None where it is not column-major, or is used for more than loads and stores."""
     module = subject.module
-    if called(made) not in ("make_tensor_descriptor", "_experimental_make_tensor_descriptor"):
+    if called(call) not in MAKES_DESCRIPTOR:
         return None
-    lists = [argument(made, place, word) for place, word in ((1, "shape"), (2, "strides"), (3, "block_shape"))]
-    edits: list[Edit] = []
-    for list_ in lists:
-        if not isinstance(list_, ast.List | ast.Tuple) or len(list_.elts) != 2:
-            return None
-        edits += module.swap(*list_.elts)
-    strides = lists[1]
-    if not isinstance(strides, ast.List | ast.Tuple):
+    pairs = [entries(argument(call, index, word)) for index, word in ((1, "shape"), (2, "strides"), (3, "block_shape"))]
+    if any(len(pair) != 2 for pair in pairs):
         return None
-    first = strides.elts[0]
+    edits = [edit for pair in pairs for edit in module.swap(*pair)]
+    first = pairs[1][0]
     if not isinstance(first, ast.Constant) or first.value != 1 or len(assignments(function, name)) != 1:
         return None
     reached: set[int] = set()
     for node in ast.walk(function):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=owner) as use, attr="load" | "store")) if owner == name:
-                offsets = argument(node, 0, "offsets")
-                if not isinstance(offsets, ast.List | ast.Tuple) or len(offsets.elts) != 2:
+                offsets = entries(argument(node, 0, "offsets"))
+                if len(offsets) != 2:
                     return None
-                edits += module.swap(*offsets.elts)
+                edits += module.swap(*offsets)
                 reached.add(id(use))
                 if called(node) == "load":
                     edits.append(module.after(node, ".T"))
                 elif (value := argument(node, 1, "value")) is not None:
                     edits += behind(module, value, ".T")
     names = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
-    if any(id(node) not in reached for node in names if isinstance(node.ctx, ast.Load) and not within(node, made)):
+    if any(id(node) not in reached for node in names if isinstance(node.ctx, ast.Load) and not within(node, call)):
         return None
     return edits

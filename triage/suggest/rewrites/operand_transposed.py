@@ -28,8 +28,8 @@ def operand_transposed(subject: Subject) -> Iterator[Rewritten]:
     """All MN-major operands of the kernel's dots loaded the other way round; then each alone where there are two."""
     if subject.scene.case.language is not Language.TRITON:
         return  # Gluon's layouts say how a tile lies in shared memory, and would have to change as well.
-    found = [operand for operand in operands(subject) if not operand.k_major]
-    choices = [found] if len(found) == 1 else [found, *([operand] for operand in found)]
+    mn_major = [operand for operand in operands(subject) if not operand.k_major]
+    choices = [mn_major] if len(mn_major) == 1 else [mn_major, *([operand] for operand in mn_major)]
     for chosen in choices:
         if chosen and (rewritten := _rewritten(subject, chosen)) is not None:
             yield rewritten
@@ -41,12 +41,12 @@ def _rewritten(subject: Subject, chosen: list[DotOperand]) -> Rewritten | None:
     exchanges: list[Exchange] = []
     toggled: dict[int, ast.Call] = {}
     for load in (load for operand in chosen for load in operand.loads):
-        found = exchange(subject, load)
-        if found is None:
+        exchanged = exchange(subject, load)
+        if exchanged is None:
             return None
-        exchanges.append(found)
-        edits += found.edits
-        toggled |= {id(call): call for call in found.toggled}
+        exchanges.append(exchanged)
+        edits += exchanged.edits
+        toggled |= {id(call): call for call in exchanged.toggled}
     for operand in chosen:
         if (dropped := _dropped(subject, operand)) is not None:
             edits += dropped
@@ -57,28 +57,28 @@ def _rewritten(subject: Subject, chosen: list[DotOperand]) -> Rewritten | None:
     if text is None:
         return None
     letters = " and ".join(dict.fromkeys(operand.letter for operand in chosen))
-    stored = [found for found in exchanges if found.stored_transposed]
+    stored = [exchanged for exchanged in exchanges if exchanged.stored_transposed]
     return Rewritten(
         text,
         f"load {letters} with its axes exchanged and use the transpose in tl.dot, so that it is K-major",
         _WHY,
         caller=_caller(stored, letters),
-        changes=dict(chain.from_iterable(found.signature.items() for found in stored)),
-        transposed=tuple(dict.fromkeys(found.argument for found in stored if found.argument)),
+        changes=dict(chain.from_iterable(exchanged.signature.items() for exchanged in stored)),
+        transposed=tuple(dict.fromkeys(exchanged.argument for exchanged in stored if exchanged.argument)),
     )
 
 
 def _caller(stored: list[Exchange], letters: str) -> str:
     if not stored:
         return ""
-    names = " and ".join(dict.fromkeys(found.argument or letters for found in stored))
+    names = " and ".join(dict.fromkeys(exchanged.argument or letters for exchanged in stored))
     caller = f"{names} must hold the transposed matrix, contiguous along K (made once, with .T.contiguous())"
-    strides = list(dict.fromkeys(chain.from_iterable(found.strides for found in stored)))
+    strides = list(dict.fromkeys(chain.from_iterable(exchanged.strides for exchanged in stored)))
     if strides:
         caller += f"; {' and '.join(strides)}: the row stride of that matrix"
-    if any(found.host_block for found in stored):
+    if any(exchanged.host_block for exchanged in stored):
         caller += "; where the host makes its descriptor (Triton up to 3.3), with the extents of the block exchanged"
-    blocks = dict(chain.from_iterable(found.signature.items() for found in stored))
+    blocks = dict(chain.from_iterable(exchanged.signature.items() for exchanged in stored))
     if blocks:
         caller += "; its descriptor with the block " + ", ".join(
             type_.partition("[")[2].partition("]")[0] for type_ in blocks.values()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from triage.source.module import argument, called
+from triage.source.module import argument, called, calls
 from triage.suggest.rewrites.access import holder, is_load
 from triage.suggest.rewrites.recipe import Subject
 from triage.suggest.rewrites.scope import binders, root
@@ -44,16 +44,14 @@ class DotOperand:
 
 def operands(subject: Subject) -> list[DotOperand]:
     """The operands of every ``dot`` and ``dot_scaled`` of the kernel whose loads the text shows, each load once."""
-    found: dict[int, DotOperand] = {}
-    for dot in ast.walk(subject.kernel):
-        if called(dot) not in ("dot", "dot_scaled") or not isinstance(dot, ast.Call):
-            continue
+    by_load: dict[int, DotOperand] = {}
+    for dot in calls(subject.kernel, "dot", "dot_scaled"):
         positions = (("A", 0, ("input", "lhs")), ("B", 1 if called(dot) == "dot" else 3, ("other", "rhs")))
         for letter, position, names in positions:
             operand = _loaded(subject, letter, dot, argument(dot, position, *names))
             if operand is not None:
-                found.setdefault(id(operand.loads[0]), operand)
-    return list(found.values())
+                by_load.setdefault(id(operand.loads[0]), operand)
+    return list(by_load.values())
 
 
 def _loaded(subject: Subject, letter: str, dot: ast.Call, value: ast.expr | None) -> DotOperand | None:
@@ -75,7 +73,7 @@ def _loaded(subject: Subject, letter: str, dot: ast.Call, value: ast.expr | None
             values = binders(subject.kernel, value.id)
             if len(values) > 1:
                 # Loaded before a loop and again in it, for example: by loads alone, or not at all.
-                loads = tuple(one for one in values if isinstance(one, ast.Call) and is_load(subject, one))
+                loads = tuple(bound for bound in values if isinstance(bound, ast.Call) and is_load(subject, bound))
                 if len(loads) != len(values):
                     return None
                 return DotOperand(letter, dot, loads, transposition, inner, converted)

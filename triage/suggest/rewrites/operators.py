@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from triage.source.dtypes import language_dtype
-from triage.source.module import Edit, argument, assignments, called
+from triage.source.module import Edit, argument, assignments, called, calls, uses
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import behind, element, failing_calls, functions, language, root
 
@@ -35,30 +35,26 @@ def floor_division(subject: Subject) -> Iterator[Rewritten]:
         return
     written = " and ".join(dict.fromkeys(module.segment(division) for division in divisions.values()))
     why = "/ makes a float, and addresses and loop bounds are integers"
-    text = module.edited([_slash(subject, division) for division in divisions.values()])
-    if text is not None:
-        yield Rewritten(
-            text, f"divide with // in {written}", why, results="size: what remains of the division is dropped"
-        )
+    slashes = [_slash(subject, division) for division in divisions.values()]
+    results = "size: what remains of the division is dropped"
+    yield from subject.rewritten(slashes, f"divide with // in {written}", why, results=results)
     if bound and tl is not None:
         edits = [
             module.replace(division, f"{tl}.cdiv({module.segment(division.left)}, {module.segment(division.right)})")
             for division in divisions.values()
         ]
-        text = module.edited(edits)
-        if text is not None:
-            yield Rewritten(
-                text,
-                f"divide with {tl}.cdiv in {written}",
-                why,
-                results="size: one turn more where the division leaves a remainder",
-            )
+        yield from subject.rewritten(
+            edits,
+            f"divide with {tl}.cdiv in {written}",
+            why,
+            results="size: one turn more where the division leaves a remainder",
+        )
 
 
 def _indexing(subject: Subject, function: ast.FunctionDef) -> list[ast.Call]:
     """Accesses and loops on the failing lines; where the line only computes an address, that access of it."""
-    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call) and called(node) in (*_MEMORY, *_LOOPS)]
-    failing = [node for node in calls if subject.failing(node)]
+    indexing = calls(function, *_MEMORY, *_LOOPS)
+    failing = [node for node in indexing if subject.failing(node)]
     if failing:
         return failing
     names = {
@@ -68,9 +64,7 @@ def _indexing(subject: Subject, function: ast.FunctionDef) -> list[ast.Call]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    reads = [(node, {child.id for arg in node.args[:1] for child in ast.walk(arg) if isinstance(child, ast.Name)})
-             for node in calls]  # fmt: skip
-    return [node for node, used in reads if used & names]
+    return [node for node in indexing if any(uses(address, name) for address in node.args[:1] for name in names)]
 
 
 def _divisions(function: ast.FunctionDef, value: ast.expr) -> Iterator[ast.BinOp]:
@@ -90,9 +84,9 @@ def _divisions(function: ast.FunctionDef, value: ast.expr) -> Iterator[ast.BinOp
                 waiting.append(inner)
             case ast.Name(id=name) if name not in seen:
                 seen.add(name)
-                made = assignments(function, name)
-                if len(made) == 1 and isinstance(made[0], ast.Assign):
-                    waiting.append(made[0].value)
+                match assignments(function, name):
+                    case [ast.Assign(value=bound)]:
+                        waiting.append(bound)
 
 
 def _slash(subject: Subject, node: ast.BinOp) -> Edit:
@@ -103,8 +97,8 @@ def _slash(subject: Subject, node: ast.BinOp) -> Edit:
     between = module.text[start:end]
     # A comment may hold a slash as well; what precedes it on the line counts.
     code = re.sub(r"#[^\n]*", lambda comment: " " * len(comment[0]), between)
-    place = start + code.index("/")
-    return Edit(place, place + 1, "//")
+    slash = start + code.index("/")
+    return Edit(slash, slash + 1, "//")
 
 
 def fma_as_multiply_add(subject: Subject) -> Iterator[Rewritten]:
@@ -114,20 +108,17 @@ def fma_as_multiply_add(subject: Subject) -> Iterator[Rewritten]:
     module = subject.module
     edits = []
     for call in failing_calls(subject, ("fma",)):
-        values = [argument(call, place, name) for place, name in enumerate(("x", "y", "z"))]
-        if any(value is None for value in values):
+        x, y, z = (argument(call, index, name) for index, name in enumerate(("x", "y", "z")))
+        if x is None or y is None or z is None:
             return
-        one, two, three = (module.operand(value) for value in values if value is not None)
         whole = any(isinstance(node, ast.Assign) and node.value is call for node in ast.walk(module.tree))
-        text = f"{one} * {two} + {three}"
+        text = f"{module.operand(x)} * {module.operand(y)} + {module.operand(z)}"
         edits.append(module.replace(call, text if whole else f"({text})"))
-    edited = module.edited(edits)
-    if edits and edited is not None:
-        yield Rewritten(
-            edited,
-            "multiply and add in place of tl.fma",
-            "tl.fma is a floating-point operation; of integers, a * b + c is the same number",
-        )
+    yield from subject.rewritten(
+        edits,
+        "multiply and add in place of tl.fma",
+        "tl.fma is a floating-point operation; of integers, a * b + c is the same number",
+    )
 
 
 def condition_as_boolean(subject: Subject) -> Iterator[Rewritten]:
@@ -139,13 +130,11 @@ def condition_as_boolean(subject: Subject) -> Iterator[Rewritten]:
         if condition is None or isinstance(condition, ast.Compare):
             return
         edits.append(module.replace(condition, f"{module.operand(condition)} != 0"))
-    text = module.edited(edits)
-    if edits and text is not None:
-        yield Rewritten(
-            text,
-            "compare the condition of tl.device_assert with 0",
-            "tt.assert takes booleans (i1), and a number is true when it is not 0",
-        )
+    yield from subject.rewritten(
+        edits,
+        "compare the condition of tl.device_assert with 0",
+        "tt.assert takes booleans (i1), and a number is true when it is not 0",
+    )
 
 
 def bitwise_atomic_as_integer(subject: Subject) -> Iterator[Rewritten]:
@@ -167,10 +156,8 @@ def bitwise_atomic_as_integer(subject: Subject) -> Iterator[Rewritten]:
         if not any(isinstance(node, ast.Expr) and node.value is call for node in ast.walk(module.tree)):
             edits.append(module.after(call, f".to({tl}.{language_dtype(type_)}, bitcast=True)"))
         types.add(type_)
-    text = module.edited(edits)
-    if edits and text is not None:
-        yield Rewritten(
-            text,
-            f"view {' and '.join(sorted(types))} memory and values as integers in the bitwise atomic",
-            "and, or and xor are defined on integers; a view of the same width changes no bit",
-        )
+    yield from subject.rewritten(
+        edits,
+        f"view {' and '.join(sorted(types))} memory and values as integers in the bitwise atomic",
+        "and, or and xor are defined on integers; a view of the same width changes no bit",
+    )

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from triage.source.module import Edit, Module, argument, called
+from triage.source.module import Edit, Module, argument, calls
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import failing_calls, is_method
 
@@ -42,61 +42,49 @@ def dot_precision_offered(subject: Subject) -> Iterator[Rewritten]:
             and isinstance(value.value, str)
             and value.value not in offered
         ]
-        text = subject.module.edited(subject.module.replace(value, f'"{name}"') for value in literals)
-        if literals and text is not None:
-            refused = str(literals[0].value)
-            yield Rewritten(
-                text,
-                f'ask for input_precision="{name}" in place of "{refused}"',
-                f"this back-end has {', '.join(offered)} (triton/backends, allowed_dot_input_precisions)",
-                results=f"precision: products of fp32 are taken as {name}, not as {refused}",
-            )
+        refused = str(literals[0].value) if literals else ""
+        yield from subject.rewritten(
+            [subject.module.replace(value, f'"{name}"') for value in literals],
+            f'ask for input_precision="{name}" in place of "{refused}"',
+            f"this back-end has {', '.join(offered)} (triton/backends, allowed_dot_input_precisions)",
+            results=f"precision: products of fp32 are taken as {name}, not as {refused}",
+        )
 
 
 def _one_precision(subject: Subject) -> Iterator[Rewritten]:
     dots = failing_calls(subject, ("dot",))
-    for left_out, kept in (("allow_tf32", "input_precision"), ("input_precision", "allow_tf32")):
+    for left_out, remaining in (("allow_tf32", "input_precision"), ("input_precision", "allow_tf32")):
         edits = [edit for dot in dots for edit in without_keyword(subject.module, dot, left_out)]
-        text = subject.module.edited(edits)
-        if edits and text is not None:
-            yield Rewritten(
-                text,
-                f"leave out {left_out} and keep {kept}",
-                "both name the precision of the product, and only one may",
-                results=f"precision: as {kept} says",
-            )
+        yield from subject.rewritten(
+            edits,
+            f"leave out {left_out} and keep {remaining}",
+            "both name the precision of the product, and only one may",
+            results=f"precision: as {remaining} says",
+        )
 
 
 def loop_option_left_out(subject: Subject) -> Iterator[Rewritten]:
     """Loops without an option that is written out in them: the one that the failure speaks of first, each in turn."""
     module = subject.module
-    loops = [node for node in ast.walk(subject.kernel) if isinstance(node, ast.Call) and called(node) == "range"]
-    specialization = bool(_WARP_SPECIALIZATION.search(_failure(subject)))
+    loops = calls(subject.kernel, "range")
+    diagnosis = subject.scene.diagnosis
+    failure = f"{subject.scene.evidence.text} {diagnosis.pass_name} {diagnosis.file}"
+    specialization = bool(_WARP_SPECIALIZATION.search(failure))
     for name in _STEERS if specialization else (*_STEERS[1:], _STEERS[0]):
         edits = [
             edit
             for loop in loops
             for keyword in loop.keywords
-            if keyword.arg == name and isinstance(keyword.value, ast.Constant) and _asks(keyword.value)
+            if keyword.arg == name and isinstance(keyword.value, ast.Constant)
+            # False and None ask for nothing.
+            if keyword.value.value is not False and keyword.value.value is not None
             for edit in without_keyword(module, loop, name)
         ]
-        text = module.edited(edits)
-        if edits and text is not None:
-            yield Rewritten(
-                text,
-                f"leave out {name} in tl.range",
-                f"the failure comes of how the loop is compiled; without {name} the compiler chooses for itself",
-            )
-
-
-def _asks(value: ast.Constant) -> bool:
-    """``False`` and ``None`` ask for nothing."""
-    return value.value is not False and value.value is not None
-
-
-def _failure(subject: Subject) -> str:
-    diagnosis = subject.scene.diagnosis
-    return f"{subject.scene.evidence.text} {diagnosis.pass_name} {diagnosis.file}"
+        yield from subject.rewritten(
+            edits,
+            f"leave out {name} in tl.range",
+            f"the failure comes of how the loop is compiled; without {name} the compiler chooses for itself",
+        )
 
 
 def static_range_rolled(subject: Subject) -> Iterator[Rewritten]:
@@ -104,33 +92,29 @@ def static_range_rolled(subject: Subject) -> Iterator[Rewritten]:
     module = subject.module
     edits = [
         Edit(end - len("static_range"), end, "range")
-        for node in ast.walk(subject.kernel)
-        if isinstance(node, ast.Call) and called(node) == "static_range" and isinstance(node.func, ast.Attribute)
-        if not is_method(module, node)
+        for node in calls(subject.kernel, "static_range")
+        if isinstance(node.func, ast.Attribute) and not is_method(module, node)
         for end in [module.span(node.func)[1]]
     ]
-    text = module.edited(edits)
-    if edits and text is not None:
-        yield Rewritten(
-            text,
-            "loop with tl.range in place of tl.static_range",
-            "an unrolled loop is compiled turn by turn, and the compiler's work grows with the number of turns",
-        )
+    yield from subject.rewritten(
+        edits,
+        "loop with tl.range in place of tl.static_range",
+        "an unrolled loop is compiled turn by turn, and the compiler's work grows with the number of turns",
+    )
 
 
 def without_keyword(module: Module, call: ast.Call, name: str) -> tuple[Edit, ...]:
     """A call without one keyword argument, and without the comma that it leaves behind; nothing where it has none."""
     arguments: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
-    arguments.sort(key=lambda one: (one.lineno, one.col_offset))
-    for place, one in enumerate(arguments):
-        if not isinstance(one, ast.keyword) or one.arg != name:
+    arguments.sort(key=lambda argument: (argument.lineno, argument.col_offset))
+    for index, keyword in enumerate(arguments):
+        if not isinstance(keyword, ast.keyword) or keyword.arg != name:
             continue
-        start, end = module.span(one)
-        if place > 0:
-            before = arguments[place - 1]
-            start = _closed(module, before)
-        elif place + 1 < len(arguments):
-            end = module.span(arguments[place + 1])[0]
+        start, end = module.span(keyword)
+        if index > 0:
+            start = _closed(module, arguments[index - 1])
+        elif index + 1 < len(arguments):
+            end = module.span(arguments[index + 1])[0]
         return (Edit(start, end, ""),)
     return ()
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from triage.source.module import Module
+from triage.source.module import Edit, Module
 from triage.suggest.scene import Scene
 
 
@@ -39,6 +39,15 @@ class Subject:
     def failing(self, node: ast.stmt | ast.expr) -> bool:
         """The failure points at this node's lines."""
         return any(node.lineno <= line <= (node.end_lineno or node.lineno) for line in self.scene.evidence.lines)
+
+    def rewritten(
+        self, edits: Iterable[Edit], change: str, why: str, *, caller: str = "", results: str = ""
+    ) -> Iterator[Rewritten]:
+        """The file with these edits; nothing where there are none, or where they do not make valid Python."""
+        edits = tuple(edits)
+        text = self.module.edited(edits)
+        if edits and text is not None:
+            yield Rewritten(text, change, why, caller, results)
 
 
 @dataclass(frozen=True, slots=True)

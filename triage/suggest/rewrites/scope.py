@@ -10,7 +10,7 @@ import ast
 from collections.abc import Collection, Iterator
 
 from triage.source.dtypes import element_type
-from triage.source.module import Edit, Module, called
+from triage.source.module import Edit, Module, called, uses
 from triage.suggest.rewrites.recipe import Subject
 
 _LANGUAGES = ("triton.language", "triton.experimental.gluon.language")
@@ -37,11 +37,8 @@ def language(module: Module) -> str | None:
 
 def imported_names(module: Module) -> frozenset[str]:
     """Names that the file's imports bind: a call through one of them is a function's, not a tensor's method."""
-    found: set[str] = set()
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-    return frozenset(found)
+    imports = [node for node in ast.walk(module.tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return frozenset((alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names)
 
 
 def is_method(module: Module, call: ast.Call) -> bool:
@@ -59,30 +56,43 @@ def functions(subject: Subject) -> list[ast.FunctionDef]:
     holding = [
         node for node in ast.walk(subject.module.tree) if isinstance(node, ast.FunctionDef) and subject.failing(node)
     ]
-    inner = [one for one in holding if not any(other is not one and within(other, one) for other in holding)]
+    inner = [
+        outer for outer in holding if not any(function is not outer and within(function, outer) for function in holding)
+    ]
     return inner or [subject.kernel]
 
 
 def failing_calls(subject: Subject, names: Collection[str]) -> list[ast.Call]:
     """Calls of any of these names on the failing lines: the one at the failing column alone where the compiler names
     that. In the order of the text."""
-    found = [
+    calls = [
         node
         for function in functions(subject)
         for node in ast.walk(function)
         if isinstance(node, ast.Call) and called(node) in names and subject.failing(node)
     ]
-    place = subject.scene.diagnosis.source
-    if place is not None and place.column is not None:
-        exact = [node for node in found if (node.lineno, node.col_offset + 1) == (place.line, place.column)]
+    location = subject.scene.diagnosis.source
+    if location is not None and location.column is not None:
+        exact = [node for node in calls if (node.lineno, node.col_offset + 1) == (location.line, location.column)]
         if len(exact) == 1:
             return exact
-    return sorted(found, key=lambda node: (node.lineno, node.col_offset))
+    return sorted(calls, key=lambda node: (node.lineno, node.col_offset))
 
 
 def within(node: ast.AST, outer: ast.AST) -> bool:
     """``node`` is ``outer`` or a part of it."""
     return any(child is node for child in ast.walk(outer))
+
+
+def binds(target: ast.AST, name: str) -> bool:
+    """A statement's target is a name, or has it among others."""
+    return any(isinstance(child, ast.Name) and child.id == name for child in ast.walk(target))
+
+
+def read_only_in(outer: Collection[ast.AST], tree: ast.AST, name: str) -> bool:
+    """Nothing in the tree reads a name but what is inside these nodes."""
+    inside = {id(child) for node in outer for child in ast.walk(node)}
+    return all(id(use) in inside for use in uses(tree, name))
 
 
 def behind(module: Module, node: ast.expr, text: str) -> tuple[Edit, ...]:
@@ -108,22 +118,22 @@ def sources(function: ast.FunctionDef, value: ast.expr | None) -> Iterator[ast.A
 
 def binders(function: ast.FunctionDef, name: str) -> list[ast.expr]:
     """The values of all statements that bind a local name, tuple targets and walrus included."""
-    found: list[ast.expr] = []
+    bound_values: list[ast.expr] = []
     for node in ast.walk(function):
         match node:
             case ast.Assign(targets=targets, value=value):
-                if any(isinstance(child, ast.Name) and child.id == name for one in targets for child in ast.walk(one)):
-                    found.append(value)
+                if any(binds(target, name) for target in targets):
+                    bound_values.append(value)
             case ast.AugAssign(target=ast.Name(id=target), value=value) if target == name:
-                found.append(value)
+                bound_values.append(value)
             case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value) if target == name:
-                found.append(value)
+                bound_values.append(value)
             case ast.NamedExpr(target=ast.Name(id=target), value=value) if target == name:
-                found.append(value)
+                bound_values.append(value)
             case ast.For(target=bound, iter=value) | ast.comprehension(target=bound, iter=value):
-                if any(isinstance(child, ast.Name) and child.id == name for child in ast.walk(bound)):
-                    found.append(value)
-    return found
+                if binds(bound, name):
+                    bound_values.append(value)
+    return bound_values
 
 
 def root(subject: Subject, value: ast.expr | None) -> str | None:
