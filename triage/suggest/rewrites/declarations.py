@@ -27,8 +27,10 @@ def jit_helper(subject: Subject) -> Iterator[Rewritten]:
     named = _FUNCTION.search(subject.scene.evidence.text)
     if not plain or (named and named[1] not in {function.name for function in plain}):
         return
-    jitted = _jitted(subject.module)
-    if any(not read_only_in([*plain, *jitted], subject.module.tree, function.name) for function in plain):
+    names = {function.name for function in plain}
+    inside = {id(node) for function in (*plain, *_jitted(subject.module)) for node in ast.walk(function)}
+    mentions = (node for node in ast.walk(subject.module.tree) if isinstance(node, ast.Name) and node.id in names)
+    if any(id(node) not in inside for node in mentions):
         return  # Host code calls it, and could not any more.
     edits = [subject.module.before(function, f"{decorator}\n{' ' * function.col_offset}") for function in plain]
     yield from subject.rewritten(
