@@ -24,12 +24,11 @@ from markdown_it import MarkdownIt
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.model.errors import EnvironmentFault
 from triage.model.report import Match
+from triage.publish.ci.actions import commands, summary
 from triage.publish.ci.checked import Checked, CheckedFailure, CheckVerdict, of_error, of_log
 from triage.publish.ci.junit import junit
 from triage.publish.ci.places import FilePosition, Places
 from triage.publish.ci.sarif import sarif
-from triage.publish.ci.summary import summary
-from triage.publish.ci.workflow import commands
 
 PLACES = Places(Path("/checkout"))
 HOSTILE = [

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triage.model.errors import InputError
+from triage.model.words import count
 
 if TYPE_CHECKING:
     from triage.model.case import Case
@@ -99,7 +100,7 @@ class Capture:
     def summary(self, cut_short: int = 0) -> str:
         """One line with counts. ``cut_short``: failures caused only by the end of the program."""
         failed = self.failed - cut_short
-        compiled = f"{self.compiled or 'no'} kernel{'' if self.compiled == 1 else 's'} compiled"
+        compiled = f"{count(self.compiled or 'no', 'kernel')} compiled"
         cached = f", {self.cached} taken from Triton's cache" if self.cached else ""
         cut = f", {cut_short} cut short by its end and good alone" if cut_short else ""
         lost = f"; not everything could be captured: {self.notes[0]}" if self.notes else ""

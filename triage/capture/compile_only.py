@@ -13,6 +13,7 @@ from triage.model.document import Documented
 from triage.model.errors import InputError
 from triage.model.gpus import ARCHITECTURES
 from triage.model.target import Target
+from triage.model.words import count
 
 _REACHED, _LEFT, _INDUCTOR = "reached", "left", ".inductor"
 
@@ -38,12 +39,10 @@ class Reached(Documented):
 
     def lines(self) -> Iterator[str]:
         """Lines for the terminal."""
-        number = len(self.kernels)
-        yield f"{number or 'no'} kernel{'' if number == 1 else 's'} reached, for {self.target}"
+        yield f"{count(len(self.kernels) or 'no', 'kernel')} reached, for {self.target}"
         for kernel in self.kernels:
-            total = kernel.compiled + kernel.failed
             failed = f", {kernel.failed} failed" if kernel.failed else ""
-            yield f"{kernel.name}: {total} configuration{'' if total == 1 else 's'}{failed}"
+            yield f"{kernel.name}: {count(kernel.compiled + kernel.failed, 'configuration')}{failed}"
         yield from self.limits
         for line in self.left:
             yield f"the program was left at {line}; what it launches after that was not reached"

@@ -14,6 +14,7 @@ from typing import Any
 
 from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, variable
 from triage.model.errors import InputError
+from triage.model.words import count
 
 _PACKAGE = "_triton_triage_capture"
 """Module name that ``triage run`` uses as well, so that a process has one guard, whoever started it."""
@@ -100,20 +101,16 @@ def compile_failed() -> type[Exception]:
 
 def summary(refused: Sequence[Any]) -> str:
     """Summary lines for refused configurations."""
-    lines = [f"triage: the guard skipped {_many(len(refused), 'configuration')}"]
+    lines = [f"triage: the guard skipped {count(len(refused), 'configuration')}"]
     for config in refused:
         again = f", asked for {config.met} times" if config.met > 1 else ""
         lines.append(f"  {config.text.splitlines()[0]}{again}")
         lines.append(f"    triage check {config.path}")
     saved = sum(config.seconds * (config.met - 1 + config.remembered) for config in refused)
     repeated = sum(config.met - 1 + config.remembered for config in refused)
-    again = f", and {_many(repeated, 'compile')} ({saved:.1f} s) not repeated" if repeated else ""
-    lines.append(f"  saved: {_many(len(refused), 'end')} of this program{again}")
+    again = f", and {count(repeated, 'compile')} ({saved:.1f} s) not repeated" if repeated else ""
+    lines.append(f"  saved: {count(len(refused), 'end')} of this program{again}")
     return "\n".join(lines)
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def begin(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | None = None) -> None:

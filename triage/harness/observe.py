@@ -44,9 +44,7 @@ def environment(how: How, folder: Path) -> dict[str, str]:
 
 def read(how: How, folder: Path, log: str) -> PassInput | None:
     """What the observed run in ``folder`` showed; None when it does not name one pass."""
-    return passes.last_pass(log) if how is How.DUMP else _rewritten_reproducer(folder)
-
-
-def _rewritten_reproducer(folder: Path) -> PassInput | None:
+    if how is How.DUMP:
+        return passes.last_pass(log)
     files = sorted(folder.glob("reproducer.mlir*"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
     return next(filter(None, (passes.reproduced(path.read_text(errors="replace")) for path in files)), None)

@@ -15,6 +15,7 @@ from triage.model.gpus import TensorCore
 from triage.model.outcome import Resources
 from triage.model.report import Suggestion, SuggestionKind
 from triage.model.target import Target
+from triage.model.words import count
 from triage.performance.fast_path import FastPath
 from triage.source.dtypes import dtype_text
 
@@ -124,7 +125,7 @@ def note(resources: Resources, meant: FastPath, target: Target) -> str:
     if meant.warp_specialized and not resources.warp_specialized:
         text += ", no warp specialization"
     if resources.register_copies and resources.tensor_core is not TensorCore.NONE:
-        text += f", {resources.register_copies} tile{'s' * (resources.register_copies > 1)} a trip through registers"
+        text += f", {count(resources.register_copies, 'tile')} a trip through registers"
     if slower:
         text += ": expect a large slowdown"
     sizes = []
@@ -149,7 +150,7 @@ def _occupancy(resources: Resources, target: Target) -> str:
     if held is None or held.blocks_per_sm < 1:
         return ""
     unit = "an SM" if target.backend == "cuda" else "a compute unit"
-    return f"{held.blocks_per_sm} block{'s' * (held.blocks_per_sm > 1)} {unit} (limited by {held.limited_by})"
+    return f"{count(held.blocks_per_sm, 'block')} {unit} (limited by {held.limited_by})"
 
 
 def _class_in_words(now: TensorCore, expected: TensorCore | None) -> str:

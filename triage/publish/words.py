@@ -46,11 +46,6 @@ def exit_codes(codes: Iterable[int]) -> str:
     return " and ".join(map(str, codes))
 
 
-def count(number: int, noun: str) -> str:
-    """``1 kernel``, ``2 kernels``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def change(suggestion: Suggestion) -> str:
     """What a suggestion changes."""
     changes = suggestion.changes

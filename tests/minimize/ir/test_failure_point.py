@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from triage.harness import ir_tasks
+from triage.harness.request import JOURNAL, IrTask, RecordPasses, RunPasses, RunStage
 from triage.minimize.ir.failure_point import NoIR, find
 from triage.model.outcome import Stage
 
@@ -35,32 +35,28 @@ WHOLE = [record("pipeline", "ttir", 1, "0001.mlir", "a"), record("pipeline", "tt
 class Compiler:
     """Stands in for the runs: writes journals, and fails alike where ``alike`` says so of the passes run."""
 
-    def __init__(
-        self, folder: Path, stage: Stage, alike: Callable[[ir_tasks.IrTask], bool], stepped: Any = STEPPED
-    ) -> None:
+    def __init__(self, folder: Path, stage: Stage, alike: Callable[[IrTask], bool], stepped: Any = STEPPED) -> None:
         self.folder, self._alike, self._stepped = folder, alike, stepped
         self.case = SimpleNamespace(folder=Path("/nowhere/at/all"))
         self.failure = SimpleNamespace(outcome=SimpleNamespace(stage=stage, imported=True))
 
-    def run(self, task: ir_tasks.IrTask) -> None:
-        assert isinstance(task, ir_tasks.RecordPasses)
+    def run(self, task: IrTask) -> None:
+        assert isinstance(task, RecordPasses)
         records = self._stepped if task.step else WHOLE
         for one in records:
             if one["file"] is not None:
                 (task.folder / one["file"]).write_text(f"// {one['file']}")
-        (task.folder / ir_tasks.JOURNAL).write_text("".join(json.dumps(one) + "\n" for one in records) + '{"cut sho')
+        (task.folder / JOURNAL).write_text("".join(json.dumps(one) + "\n" for one in records) + '{"cut sho')
 
-    def shows(self, task: ir_tasks.IrTask) -> Any:
+    def shows(self, task: IrTask) -> Any:
         return ("diagnosis", "outcome") if self._alike(task) else None
 
 
-def names(task: ir_tasks.IrTask) -> list[str]:
-    return [one["adder"] for one in task.steps] if isinstance(task, ir_tasks.RunPasses) else []
+def names(task: IrTask) -> list[str]:
+    return [one["adder"] for one in task.steps] if isinstance(task, RunPasses) else []
 
 
-def place(
-    folder: Path, stage: Stage, alike: Callable[[ir_tasks.IrTask], bool], stepped: Any = STEPPED
-) -> tuple[list[str], str]:
+def place(folder: Path, stage: Stage, alike: Callable[[IrTask], bool], stepped: Any = STEPPED) -> tuple[list[str], str]:
     found = find(Compiler(folder, stage, alike, stepped))  # type: ignore[arg-type]
     return [one["adder"] for one in found.passes], found.text
 
@@ -77,10 +73,10 @@ def test_the_fewest_passes_that_fail_together(tmp_path: Path) -> None:
 def test_the_pipeline_whole_where_stepping_does_not_show_it(tmp_path: Path) -> None:
     got_through = [*STEPPED, record("stage", "ptx", 2, "0005.txt")]
 
-    def alike(task: ir_tasks.IrTask) -> bool:
-        return isinstance(task, ir_tasks.RunPasses) and "whole" in seen(task) and {"b", "d"} <= set(names(task))
+    def alike(task: IrTask) -> bool:
+        return isinstance(task, RunPasses) and "whole" in seen(task) and {"b", "d"} <= set(names(task))
 
-    def seen(task: ir_tasks.RunPasses) -> str:
+    def seen(task: RunPasses) -> str:
         return "whole" if task.file.read_text() == "// 0002.mlir" and names(task) != ["b", "c", "d"][1:] else ""
 
     stepped_differs = [one for one in got_through if one["file"] != "0002.mlir"]
@@ -93,7 +89,7 @@ def test_a_later_stage_by_its_text_and_how_it_called_its_tool(tmp_path: Path) ->
         record("stage", "cubin", 2, "0005.txt"),
         record("call", "cubin", 2, None, arguments=["/x/ptxas", "-v", "/tmp/t.ptx"]),
     ]
-    compiler = Compiler(tmp_path, Stage.CUBIN, lambda task: isinstance(task, ir_tasks.RunStage), journal)
+    compiler = Compiler(tmp_path, Stage.CUBIN, lambda task: isinstance(task, RunStage), journal)
     found = find(compiler)  # type: ignore[arg-type]
     assert (found.passes, found.ending, found.call) == ((), ".ptx", ["/x/ptxas", "-v", "/tmp/t.ptx"])
 

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from triage.cases.locate import locate
-from triage.harness import ir_tasks
 from triage.harness.engine import Engine
-from triage.harness.request import Request
+from triage.harness.request import JOURNAL, IrTask, RecordPasses, Request, RunPasses, RunStage
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.ir.mlir import reparsable
 from triage.model.outcome import Outcome, Stage, Status
@@ -38,23 +37,21 @@ def test_every_pass_that_passed_passes_alone(
     toolchain = release(version)
     case = replace(locate(name), triton=toolchain.triton)
 
-    def outcome(task: ir_tasks.IrTask) -> Outcome:
+    def outcome(task: IrTask) -> Outcome:
         (attempt,) = engine.run([Request(case, toolchain, action=task)])
         assert isinstance(attempt.result, Outcome)
         return attempt.result
 
     with Engine(2, spare=toolchains.installed) as engine:
-        failed = outcome(ir_tasks.RecordPasses(tmp_path))
-        lines = (tmp_path / ir_tasks.JOURNAL).read_text().splitlines()
+        failed = outcome(RecordPasses(tmp_path))
+        lines = (tmp_path / JOURNAL).read_text().splitlines()
         passes = [record for record in map(json.loads, lines) if record["kind"] == "pass"]
         kept = [record for record in passes if (tmp_path / record["file"]).is_file()]
         assert len(kept) >= 20
         for path in tmp_path.glob("*.mlir"):
             path.write_text(reparsable(path.read_text()))
         ends = [
-            outcome(
-                ir_tasks.RunPasses(tmp_path / record["file"], tuple(record["steps"]), Stage(record["stage"]))
-            ).status
+            outcome(RunPasses(tmp_path / record["file"], tuple(record["steps"]), Stage(record["stage"]))).status
             for record in kept
         ]
     assert failed.status is status
@@ -88,12 +85,12 @@ def test_every_later_stage_passes_alone(
     journal = tmp_path / "journal"
     journal.mkdir()
     with Engine(2, spare=toolchains.installed) as engine:
-        (recorded,) = engine.run([Request(case, toolchain, action=ir_tasks.RecordPasses(journal))])
+        (recorded,) = engine.run([Request(case, toolchain, action=RecordPasses(journal))])
         assert isinstance(recorded.result, Outcome)
         assert recorded.result.status is Status.OK, recorded.result.log
-        records = map(json.loads, (journal / ir_tasks.JOURNAL).read_text().splitlines())
+        records = map(json.loads, (journal / JOURNAL).read_text().splitlines())
         later = {record["stage"]: record for record in records if record["kind"] in ("llvm", "stage")}
-        tasks = [ir_tasks.RunStage(journal / record["file"], Stage(stage)) for stage, record in later.items()]
+        tasks = [RunStage(journal / record["file"], Stage(stage)) for stage, record in later.items()]
         ends = {
             attempt.request.action: attempt.result
             for attempt in engine.run(Request(case, toolchain, action=task) for task in tasks)

@@ -12,6 +12,7 @@ from triage.cases.artifacts import generated, helion, inductor, ir_text, mlir, r
 from triage.model.case import IR_ENDINGS, Case
 from triage.model.errors import InputError
 from triage.model.target import Target
+from triage.model.words import count
 
 _MOST_CASES = 64
 """Limit on the cases of one folder; the newest are used."""
@@ -164,10 +165,10 @@ def _description(remains: stages.Remains) -> str:
 
 def _unfinished(path: Path, compiles: list[stages.Remains], default: Target) -> Located:
     unfinished = [remains for remains in compiles if not remains.finished]
-    count = f"{len(compiles)} compile{'' if len(compiles) == 1 else 's'}"
+    compiled = count(len(compiles), "compile")
     if not unfinished:
-        return Located((), (f"{path}: {count}, all finished; name one of its folders to compile that again",))
-    notes = [f"{path}: {count}, {len(unfinished)} of them did not end"]
+        return Located((), (f"{path}: {compiled}, all finished; name one of its folders to compile that again",))
+    notes = [f"{path}: {compiled}, {len(unfinished)} of them did not end"]
     cases = []
     for remains in unfinished[-_MOST_CASES:]:
         try:

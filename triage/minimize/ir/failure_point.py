@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from triage.harness import ir_tasks
+from triage.harness.request import JOURNAL, IrTask, RecordPasses, RunPasses, RunStage
 from triage.ir.mlir import reparsable
 from triage.minimize.ir.replays import Replays
 from triage.model.diagnosis import Diagnosis
@@ -45,7 +45,7 @@ class FailurePoint:
     seen: tuple[Diagnosis, Outcome]
     call: Any = None
 
-    def task(self, path: Path) -> ir_tasks.IrTask:
+    def task(self, path: Path) -> IrTask:
         """The task that shows the failure on the text in ``path``."""
         return _task(path, self.passes, self.stage)
 
@@ -63,8 +63,8 @@ def find(replays: Replays) -> FailurePoint:
     return point
 
 
-def _task(path: Path, passes: tuple[RecordedPass, ...], stage: Stage) -> ir_tasks.IrTask:
-    return ir_tasks.RunPasses(path, passes, stage) if passes else ir_tasks.RunStage(path, stage)
+def _task(path: Path, passes: tuple[RecordedPass, ...], stage: Stage) -> IrTask:
+    return RunPasses(path, passes, stage) if passes else RunStage(path, stage)
 
 
 def _journal(replays: Replays, step: bool) -> tuple[Path, list[dict[str, Any]]]:
@@ -72,8 +72,8 @@ def _journal(replays: Replays, step: bool) -> tuple[Path, list[dict[str, Any]]]:
     folder = replays.folder / ("stepped" if step else "whole")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    replays.run(ir_tasks.RecordPasses(folder, step))
-    journal = folder / ir_tasks.JOURNAL
+    replays.run(RecordPasses(folder, step))
+    journal = folder / JOURNAL
     if not journal.is_file():
         return folder, []
     records = []

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from triage import logs
-from triage.harness import ir_tasks
 from triage.harness.limits import Limits
-from triage.harness.request import Attempt, Request
+from triage.harness.request import Attempt, IrTask, Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize.failure import Identity, OriginalFailure
 from triage.minimize.oracle import CountingRunner, Oracle, undecided
@@ -33,12 +32,12 @@ class Replays:
     folder: Path
     repeat: int = 1
 
-    def run(self, task: ir_tasks.IrTask) -> Outcome | None:
+    def run(self, task: IrTask) -> Outcome | None:
         """Run a task once; None where triage could not tell how it ended."""
         result = self.runner.one(self.request(task)).result
         return None if isinstance(result, Undecided) else result
 
-    def shows(self, task: ir_tasks.IrTask) -> tuple[Diagnosis, Outcome] | None:
+    def shows(self, task: IrTask) -> tuple[Diagnosis, Outcome] | None:
         """The failure, when any of the repeated runs of a task shows it."""
         for _ in range(self.repeat):
             outcome = self.run(task)
@@ -58,11 +57,11 @@ class Replays:
                 return diagnosis
         return None
 
-    def request(self, task: ir_tasks.IrTask) -> Request:
+    def request(self, task: IrTask) -> Request:
         """The request for a task."""
         return Request(self.case, self.toolchain, self.limits, task)
 
-    def oracle(self, task: Callable[[Path], ir_tasks.IrTask], ending: str) -> Oracle[str]:
+    def oracle(self, task: Callable[[Path], IrTask], ending: str) -> Oracle[str]:
         """An oracle for texts. ``task``: the task for a text's file, which is named with ``ending``."""
         trial = _TextTrial(self, task, ending)
         return Oracle(self.runner, [trial], _key, self.repeat, discard=trial.discard)
@@ -71,7 +70,7 @@ class Replays:
 @dataclass(frozen=True, slots=True)
 class _TextTrial:
     replays: Replays
-    task: Callable[[Path], ir_tasks.IrTask]
+    task: Callable[[Path], IrTask]
     ending: str
 
     def request(self, candidate: str) -> Request:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from triage.harness import ir_tasks
+from triage.harness.request import DescribeModule, RunPasses
 from triage.ir import passes
 from triage.ir.llvm import count_instructions
 from triage.minimize import reproducer as reproducers
@@ -151,7 +151,7 @@ def _described(replays: Replays, text: str) -> mlir.Description | None:
     path, to = replays.folder / "described.mlir", replays.folder / "described.json"
     to.unlink(missing_ok=True)
     path.write_text(text, encoding="utf-8")
-    replays.run(ir_tasks.DescribeModule(path, to))
+    replays.run(DescribeModule(path, to))
     try:
         description = json.loads(to.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -165,7 +165,7 @@ def _spelling(replays: Replays, point: FailurePoint, file: Path) -> str | None:
         return None
     to = replays.folder / "spelling.txt"
     to.unlink(missing_ok=True)
-    replays.run(ir_tasks.RunPasses(file, point.passes, point.stage, spelling=to))
+    replays.run(RunPasses(file, point.passes, point.stage, spelling=to))
     try:
         return passes.pipeline(to.read_text(encoding="utf-8", errors="replace"))
     except OSError:

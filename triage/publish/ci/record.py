@@ -10,12 +10,11 @@ from triage.model.diagnosis import Diagnosis
 from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.report import Match, Report
 from triage.publish import finished
-from triage.publish.ci import workflow
+from triage.publish.ci.actions import commands, summary
 from triage.publish.ci.checked import Checked, of_error, of_log, of_report
 from triage.publish.ci.junit import junit
 from triage.publish.ci.places import Places
 from triage.publish.ci.sarif import sarif
-from triage.publish.ci.summary import summary
 from triage.publish.compose.whole import compose, scrubber_for
 from triage.publish.formats import markdown
 from triage.publish.privacy import Scrubber
@@ -63,7 +62,7 @@ class CiRecord:
 
     def annotations(self) -> Iterable[str]:
         """Annotation lines for GitHub; empty unless requested."""
-        return workflow.commands(self._checked) if self._github else ()
+        return commands(self._checked) if self._github else ()
 
     def write(self) -> list[EnvironmentFault]:
         """Write the files and return problems; a file that cannot be written does not prevent the others."""

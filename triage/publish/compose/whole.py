@@ -11,7 +11,7 @@ from typing import Any
 
 from triage._version import __version__
 from triage.model.report import Report
-from triage.publish.compose import advice, evidence, failure, releases, setting
+from triage.publish.compose import advice, evidence, failure, releases
 from triage.publish.compose.excerpts import joined
 from triage.publish.document import Document
 from triage.publish.finished import REPORT, Finished, mapped
@@ -61,7 +61,7 @@ def compose(finished: Finished, scrubber: Scrubber | None = None) -> Document:
     version = (report and report.environment.get("triage")) or __version__
     sections = (
         failure.describe(finished),
-        setting.environment(finished),
+        evidence.environment(finished),
         releases.releases(finished),
         advice.cause(finished),
         advice.instead(finished),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import resources
 
 from triage.publish.document import (
+    QUANTITIES,
     Block,
     Bullets,
     Code,
@@ -16,16 +17,20 @@ from triage.publish.document import (
     Line,
     Listing,
     Paragraph,
+    Quantity,
     ReportTable,
     Span,
     Strong,
     Tone,
+    Usage,
     WebLink,
 )
-from triage.publish.formats.html.chart import charts
 from triage.publish.formats.html.elements import Element, append, element, written
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_MOST_USAGES = 12
+"""Suggestions in a picture; the table below has all of them."""
+_WIDTH, _LEFT, _RIGHT, _STEP, _BAR = 320, 26, 74, 22, 14
 
 
 def render(document: Document) -> str:
@@ -84,7 +89,7 @@ def _block(block: Block, numbers: Iterator[int]) -> Element:
         case ReportTable():
             return _table(block)
         case Comparison():
-            return element("div", charts(block), _table(block.table(changes=True)))
+            return element("div", _charts(block), _table(block.table(changes=True)))
 
 
 def _spans(line: Line) -> Iterator[Element | str]:
@@ -156,3 +161,29 @@ def _table(block: ReportTable) -> Element:
         append(body, element("tr", element("th", *_spans(name.line), scope="row"), *tones))
     append(table, body)
     return element("div", table, class_="scroll", tabindex=0, role="region", aria_label=block.caption)
+
+
+def _charts(block: Comparison) -> Element:
+    """What suggestions use, as bars: one picture a quantity, with its numbers as text."""
+    usages = block.usages[:_MOST_USAGES]
+    figures = (
+        element("figure", element("figcaption", quantity.title), _bars(quantity, usages)) for quantity in QUANTITIES
+    )
+    return element("div", *figures, class_="charts")
+
+
+def _bars(quantity: Quantity, usages: Sequence[Usage]) -> Element:
+    values = [quantity.value(usage) or 0 for usage in usages]
+    most = max(values, default=0) or 1
+    height = _STEP * len(usages) + 4
+    numbers = "; ".join(f"{usage.label}: {quantity.text(usage)}" for usage in usages)
+    picture = element("svg", viewBox=f"0 0 {_WIDTH} {height}", role="img", aria_label=f"{quantity.title}. {numbers}")
+    append(picture, element("line", x1=_LEFT, y1=0, x2=_LEFT, y2=height, class_="axis"))
+    kind = "spill" if quantity.tone is Tone.BAD else "bar"
+    for row, (usage, value) in enumerate(zip(usages, values, strict=True)):
+        top = _STEP * row + 4
+        length = (_WIDTH - _LEFT - _RIGHT) * value / most
+        append(picture, element("text", usage.label, x=_LEFT - 6, y=top + 11, text_anchor="end"))
+        append(picture, element("rect", x=_LEFT, y=top, width=round(length, 1), height=_BAR, class_=kind))
+        append(picture, element("text", quantity.text(usage), x=round(_LEFT + length + 6, 1), y=top + 11))
+    return picture

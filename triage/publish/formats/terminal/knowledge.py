@@ -9,8 +9,8 @@ from rich.text import Text
 
 from triage.knowledge.entry import Entry
 from triage.knowledge.observed import Behaviour, Deviation, Observation, Table
+from triage.model.words import count
 from triage.publish.formats.terminal.console import line, paragraph
-from triage.publish.words import count
 
 _STYLE = {Behaviour.FAILS: "red", Behaviour.COMPILES: "green", Behaviour.NOT_APPLICABLE: "dim"}
 Tables = Mapping[str, Mapping[str, Table]]

@@ -10,10 +10,10 @@ from rich.text import Text
 from triage.logs import Finding
 from triage.model.diagnosis import Diagnosis
 from triage.model.report import Match
+from triage.model.words import count
 from triage.publish.formats.terminal import report as render
 from triage.publish.formats.terminal.console import line, paragraph, section
 from triage.publish.visible import one_line, visible
-from triage.publish.words import count
 
 _MOST_OTHERS, _MOST_FILES = 8, 5
 """Causes beside the root cause that are listed, and files of one bug."""

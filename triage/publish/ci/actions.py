@@ -1,23 +1,66 @@
-"""The GitHub Actions job summary: counts, one line for each case, then failures in detail.
+"""GitHub Actions: annotations, which are workflow commands, one a line, and the job summary.
 
-Source of the limit: docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands, 1 MiB a step."""
+Source of forms, escapes and limits: docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands;
+the runner's ActionCommand, which also accepts ``##[command]`` anywhere in a line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from triage.publish.ci.checked import Checked, CheckedFailure, CheckVerdict
 from triage.publish.formats.markdown import code, escaped, fenced
 
+_MOST_TITLE, _MOST_TEXT = 200, 2_000
+"""Characters that are read beside a line of code; the whole is in the log above and in the summary."""
 _MOST_BYTES = 1 << 20
+"""Of the summaries of a step."""
 _RESERVED = 512
 """Bytes reserved for the lines that state what was left out."""
 _CODE = ("at", "signature")
 _SIGNS = {CheckVerdict.PASSED: "✅ passed", CheckVerdict.FAILED: "❌ failed", CheckVerdict.UNKNOWN: "❔ could not tell"}
 
 
+def commands(checked: Iterable[Checked]) -> Iterator[str]:
+    """An error for each failure, a warning for each case about which triage could not tell.
+
+    Log text can neither start nor end a command."""
+    for checked_ in checked:
+        if checked_.verdict is CheckVerdict.UNKNOWN:
+            yield _command("warning", {"title": f"triage could not tell: {checked_.name}"}, checked_.about)
+        for failure in checked_.failures:
+            yield _command("error", _properties(failure), _text(checked_, failure))
+
+
+def _properties(failure: CheckedFailure) -> dict[str, str]:
+    properties = {"title": failure.headline[:_MOST_TITLE]}
+    place = next((place for place in failure.places if place.inside), None)
+    if place is None:
+        return properties
+    column = {"col": str(place.column)} if place.column else {}
+    return {"file": place.uri, "line": str(place.line), **column, **properties}
+
+
+def _text(checked: Checked, failure: CheckedFailure) -> str:
+    lines = [failure.headline, " | ".join(part for part in (checked.name, checked.about, failure.where) if part)]
+    lines += [f"Cause: {failure.known.title} ({failure.known.id})"] if failure.known else []
+    lines += [f"Compiles instead: {failure.instead[0]}"] if failure.instead else []
+    return "\n".join(lines)[:_MOST_TEXT]
+
+
+def _command(name: str, properties: dict[str, str], text: str) -> str:
+    values = {key: _data(value).replace(":", "%3A").replace(",", "%2C") for key, value in properties.items()}
+    listed = ",".join(f"{key}={value}" for key, value in values.items())
+    return f"::{name} {listed}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
 def summary(checked: Sequence[Checked], command: str, used: int, reports: Mapping[int, str]) -> str:
-    """The Markdown. ``used``: bytes already in the step's summary; ``reports``: Markdown reports by index of the case.
+    """The job summary: counts, one line for each case, then failures in detail.
+
+    ``used``: bytes already in the step's summary; ``reports``: Markdown reports by index of the case.
     What does not fit is left out, with a note."""
     room = _MOST_BYTES - used - _RESERVED
     counted = [

@@ -1,0 +1,8 @@
+"""Words that every feature writes alike."""
+
+from __future__ import annotations
+
+
+def count(number: int | str, noun: str) -> str:
+    """``1 kernel``, ``2 kernels``, ``no kernels``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
