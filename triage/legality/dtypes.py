@@ -63,3 +63,9 @@ def parse(text: str) -> DType:
     if dtype is None:
         raise InputError(f"type {text!r}: known are {', '.join(dtype.name for dtype in _SPELLINGS)}")
     return dtype
+
+
+def name(of: str | DType) -> str | None:
+    """The PTX name of a type in any spelling, as ``find``; else None."""
+    dtype = find(str(of))
+    return dtype.name if dtype else None

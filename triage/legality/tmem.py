@@ -22,7 +22,7 @@ from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Fact, RuleTable
 from triage.legality.limits import limits
 from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Violation, nearest, refuse, spoken
+from triage.legality.violation import Violation, nearest, powers, refuse, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -88,9 +88,7 @@ def needed(parts: Sequence[TensorMemoryPart]) -> int:
 
 def allocated(columns: int) -> int:
     """Columns that Triton allocates for so many: the next that tcgen05.alloc takes; over all of them, as many."""
-    if columns <= 0:
-        return 0
-    return next((size for size in ALLOCATIONS if size >= columns), columns)
+    return next((size for size in (0, *ALLOCATIONS) if size >= columns), columns)
 
 
 def violations(
@@ -127,18 +125,18 @@ def violations(
         elif m not in rows and not (m > 0 and m % rows[-1] == 0 and cta_group == 1):
             reason = f"{m} rows: a tile in tensor memory has {spoken(rows)} rows" + (" of two CTAs" * (cta_group == 2))
             shapes = tuple((row, n) for row in rows)
-            near_rows = tuple((one, n) for one in nearest(m, rows))
+            near_rows = tuple((row, n) for row in nearest(m, rows))
             broken.append(refuse("tmem.rows", (m, n), shapes, LAYOUT, reason, near_rows, parameter="tiles"))
         else:
             sound.append((m, n, dtype))
-    parts = [*(tile(*one, cta_group) for one in sound), *(scales(*block_scale) for block_scale in block_scales)]
+    parts = _parts(sound, block_scales, cta_group)
     total = needed(parts)
     if total > COLUMNS:
         listed = " + ".join(f"{part.columns} ({part.label})" for part in parts)
         reason = f"{listed}: {total} columns, of the {COLUMNS} that a CTA has"
         fitting = _narrower(sound, block_scales, cta_group)
-        given = sound[0][:2] if sound else total
-        broken.append(refuse("tmem.columns", given, fitting, ALLOCATION, reason, fitting[-1:], parameter="tiles"))
+        judged = sound[0][:2] if sound else total
+        broken.append(refuse("tmem.columns", judged, fitting, ALLOCATION, reason, fitting[-1:], parameter="tiles"))
     return broken
 
 
@@ -149,14 +147,17 @@ def _narrower(
     if len(set(tiles)) != 1:
         return ()
     m, n, dtype = tiles[0]
-    fitting = []
-    width = 8
-    while width < n:
-        parts = [tile(m, width, dtype, cta_group)] * len(tiles) + [scales(*block_scale) for block_scale in block_scales]
-        if needed(parts) <= COLUMNS:
-            fitting.append((m, width))
-        width *= 2
-    return tuple(fitting)
+    return tuple(
+        (m, width)
+        for width in powers(n - 1, 8)
+        if needed(_parts([(m, width, dtype)] * len(tiles), block_scales, cta_group)) <= COLUMNS
+    )
+
+
+def _parts(
+    tiles: Sequence[tuple[int, int, str | DType]], block_scales: Sequence[tuple[int, int]], cta_group: int
+) -> list[TensorMemoryPart]:
+    return [*(tile(m, n, dtype, cta_group) for m, n, dtype in tiles), *(scales(*rows) for rows in block_scales)]
 
 
 def _target(target: str | Target | None) -> list[Violation]:
@@ -166,9 +167,8 @@ def _target(target: str | Target | None) -> list[Violation]:
     row = limits(known) if known else None
     if row is not None and row.tensor_memory_columns:
         return []
-    allowed = ("cuda:100", "cuda:103", "cuda:110")
     reason = f"{target} has no tensor memory: it is datacenter Blackwell's (10.x, 11.0)"
-    return [refuse("tmem.target", str(target), allowed, ALLOCATION, reason)]
+    return [refuse("tmem.target", str(target), ("cuda:100", "cuda:103", "cuda:110"), ALLOCATION, reason)]
 
 
 def _known(target: str | Target | None) -> Target | None:
@@ -194,7 +194,7 @@ def move_violations(
     if shape not in shapes:
         reason = f".{shape} is not one of {spoken(shapes)}"
         return [*broken, refuse("tmem.shape", shape, shapes, MOVES, reason, ())]
-    allowed = tuple(one for one in REPEATS if registers(shape, one) is not None and one >= (2 if reduce else 1))
+    allowed = tuple(times for times in REPEATS[reduce:] if registers(shape, times) is not None)
     if repeat not in allowed:
         reason = f".{shape}.x{repeat}: it repeats {spoken(allowed)} times"
         broken.append(refuse("tmem.repeat", repeat, allowed, MOVES, reason))
@@ -251,17 +251,10 @@ def _judge(args: Arguments) -> Judgement:
         raise InputError("give --tile, --scales or --columns")
     tiles = [(shape[0], shape[1], args["dtype"])] * args["count"] if shape else []
     of_scales = [per_row] if per_row else []
-    broken = violations(
-        tiles=tiles,
-        columns=args.get("columns"),
-        block_scales=of_scales,
-        cta_group=group,
-        target=args["target"],
-    )
-    sound = not {"tmem.rows", "tmem.tile", "tmem.cta-group"} & {violation.rule for violation in broken}
-    parts = (
-        [*(tile(*one, group) for one in tiles), *(scales(*block_scale) for block_scale in of_scales)] if sound else []
-    )
+    columns, target = args.get("columns"), args["target"]
+    broken = violations(tiles=tiles, columns=columns, block_scales=of_scales, cta_group=group, target=target)
+    unsound = {"tmem.rows", "tmem.tile", "tmem.cta-group"} & {violation.rule for violation in broken}
+    parts = [] if unsound else _parts(tiles, of_scales, group)
     total = needed(parts)
     facts: tuple[Fact, ...] = ()
     if parts:
@@ -273,35 +266,25 @@ def _judge(args: Arguments) -> Judgement:
             Fact("bytes", size, "bytes", f"{size} of {most}"),
         )
     asked = [part.label for part in parts] or (["x".join(map(str, shape))] if shape else [])
-    asked += [f"{args['columns']} columns"] if "columns" in args else []
-    return Judgement(
-        f"{', '.join(asked)} in tensor memory of {args['target']}",
-        broken,
-        facts,
-        drawings=(drawing(parts),) if parts and total <= COLUMNS else (),
-    )
+    asked += [f"{columns} columns"] if columns is not None else []
+    drawings = (drawing(parts),) if parts and total <= COLUMNS else ()
+    return Judgement(f"{', '.join(asked)} in tensor memory of {target}", broken, facts, drawings=drawings)
 
 
 def _tables(args: Arguments) -> list[RuleTable]:
     sizes = ((64, 64), (64, 256), (64, 512), (128, 64), (128, 128), (128, 256), (128, 512), (256, 128), (256, 256))
     rows = []
     for m, n in sizes:
-        one = tile(m, n)
-        twice = needed([one, one])
-        rows.append(
-            (
-                f"{m}x{n}",
-                f"{one.columns}{' (half the lanes)' if one.half else ''}",
-                str(allocated(one.columns)),
-                str(allocated(twice)) if twice <= COLUMNS else f"{twice}: does not fit",
-            )
-        )
+        part = tile(m, n)
+        twice = needed([part, part])
+        columns = f"{part.columns}{' (half the lanes)' if part.half else ''}"
+        two = str(allocated(twice)) if twice <= COLUMNS else f"{twice}: does not fit"
+        rows.append((f"{m}x{n}", columns, str(allocated(part.columns)), two))
     moves = tuple((f".{shape}", *(str(registers(shape, repeat) or "-") for repeat in REPEATS)) for shape in SHAPES)
+    heading = ("shape", *(f"x{repeat}" for repeat in REPEATS))
     return [
         RuleTable("fp32 accumulators", ("tile", "columns", "allocated", "two of them"), tuple(rows)),
-        RuleTable(
-            "tcgen05.ld, tcgen05.st: registers", ("shape", *(f"x{repeat}" for repeat in REPEATS)), moves, (MOVES,)
-        ),
+        RuleTable("tcgen05.ld, tcgen05.st: registers", heading, moves, (MOVES,)),
     ]
 
 

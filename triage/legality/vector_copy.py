@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, prod
+from typing import Any
 
 from triage.legality import cp_async
 from triage.legality.dtypes import DType
@@ -45,22 +46,24 @@ class CopySide:
 
 def run(source: CopySide, destination: CopySide) -> tuple[int, tuple[int, ...]]:
     """The elements that lie side by side, in the same order, in both tiles, and the dimensions that they cover, fastest
-    first. 1 and () where there are none. Dimensions of extent 1 count for nothing."""
+    first. 1 and () where there are none. Dimensions of extent 1 count for nothing. Raises InputError where the tiles
+    differ in shape."""
+    for side, tile in (("source", source), ("destination", destination)):
+        if len(tile.shape) != len(tile.strides):
+            raise InputError(f"{side}: {len(tile.strides)} strides for {len(tile.shape)} dimensions")
+    if source.shape != destination.shape:
+        raise InputError("source and destination differ in shape")
     length = 1
     covered: list[int] = []
     while True:
-        following = [
-            dimension
-            for dimension, extent in enumerate(source.shape)
-            if dimension not in covered
-            and extent > 1
-            and source.strides[dimension] == length
-            and destination.strides[dimension] == length
-        ]
-        if not following:
+        for dimension, extent in enumerate(source.shape):
+            strides = {source.strides[dimension], destination.strides[dimension]}
+            if dimension not in covered and extent > 1 and strides == {length}:
+                covered.append(dimension)
+                length *= extent
+                break
+        else:
             return length, tuple(covered)
-        covered.append(following[0])
-        length *= source.shape[following[0]]
 
 
 def alignment_bits(tile: CopySide, covered: Sequence[int], dtype: DType) -> int:
@@ -99,7 +102,6 @@ def violations(
     says that one side is shared memory. Raises InputError where the tiles differ in shape. Sources: PTX ISA, ld, st,
     cp.async.
     """
-    _check(source, destination)
     length, covered = run(source, destination)
     legal = _legal(dtype, source, destination, asynchronous, shared, target)
     close = nearest(bits, legal)
@@ -150,10 +152,8 @@ def widest(
     ``per_thread`` are the elements of a run that one thread has, where that is known: Triton gives a thread no more
     than its share of the tile. Raises InputError where the tiles differ in shape.
     """
-    _check(source, destination)
-    limit = None if per_thread is None else per_thread * dtype.bits
     legal = _legal(dtype, source, destination, asynchronous, shared, target)
-    return max((bits for bits in legal if limit is None or bits <= limit), default=0)
+    return max((bits for bits in legal if per_thread is None or bits <= per_thread * dtype.bits), default=0)
 
 
 def _legal(
@@ -163,19 +163,8 @@ def _legal(
     together = length * dtype.bits
     for tile in (source, destination):
         together = gcd(together, alignment_bits(tile, covered, dtype))
-    return tuple(
-        bits
-        for bits in widths(target, asynchronous, shared)
-        if bits % dtype.bits == 0 and together % bits == 0 and together >= bits
-    )
-
-
-def _check(source: CopySide, destination: CopySide) -> None:
-    for side, tile in (("source", source), ("destination", destination)):
-        if len(tile.shape) != len(tile.strides):
-            raise InputError(f"{side}: {len(tile.strides)} strides for {len(tile.shape)} dimensions")
-    if source.shape != destination.shape:
-        raise InputError("source and destination differ in shape")
+    instructions = widths(target, asynchronous, shared)
+    return tuple(bits for bits in instructions if bits % dtype.bits == 0 and together % bits == 0 and together >= bits)
 
 
 def _judge(args: Arguments) -> Judgement:
@@ -183,20 +172,11 @@ def _judge(args: Arguments) -> Judgement:
     shape = args["shape"]
     source = CopySide(shape, args.get("source_strides", _packed(shape)), args["divisible"])
     destination = CopySide(shape, args.get("destination_strides", _packed(shape)), args["destination_divisible"])
-    registers, asynchronous = args.get("registers", False), args.get("async", False)
-    shared = not registers
-    broken = violations(
-        bits=bits,
-        dtype=dtype,
-        source=source,
-        destination=destination,
-        asynchronous=asynchronous,
-        shared=shared,
-        target=target,
-    )
+    asynchronous, shared = args.get("async", False), not args.get("registers", False)
+    copy: dict[str, Any] = {"dtype": dtype, "source": source, "destination": destination, "target": target}
+    broken = violations(bits=bits, asynchronous=asynchronous, shared=shared, **copy)
     length, covered = run(source, destination)
-    by_async = widest(dtype=dtype, source=source, destination=destination, asynchronous=True, target=target)
-    best = widest(dtype=dtype, source=source, destination=destination, shared=shared, target=target)
+    by_async, best = widest(asynchronous=True, **copy), widest(shared=shared, **copy)
     facts = (
         Fact("run_elements", length, "side by side in both", f"{length} elements, {length * dtype.bits} bits"),
         Fact("source_alignment_bits", alignment_bits(source, covered, dtype), "alignment of source", ""),
@@ -209,12 +189,7 @@ def _judge(args: Arguments) -> Judgement:
 
 
 def _packed(shape: tuple[int, ...]) -> tuple[int, ...]:
-    strides: list[int] = []
-    step = 1
-    for extent in reversed(shape):
-        strides.insert(0, step)
-        step *= extent
-    return tuple(strides)
+    return tuple(prod(shape[dimension + 1 :]) for dimension in range(len(shape)))
 
 
 _NOTES = (

@@ -85,6 +85,18 @@ def require(
     return [] if given in allowed else [refuse(rule, given, allowed, source, message, near, parameter)]
 
 
+def require_major(
+    family: str, operand: str, given: str, allowed: Sequence[Value], source: str, message: str
+) -> list[Violation]:
+    """The violation of an operand's major: ``k`` or ``mn``, also ``m`` for ``a`` and ``n`` for ``b``, any case."""
+    major = {"k": "k", "mn": "mn", "m" if operand == "a" else "n": "mn"}.get(given.strip().lower())
+    if major in allowed:
+        return []
+    if major is None:
+        message = f"{operand}_major={given!r}: {operand.upper()} is k-major or mn-major"
+    return [refuse(f"{family}.{operand}-major", given, allowed, source, message)]
+
+
 def nearest(value: int, allowed: Iterable[int]) -> tuple[int, ...]:
     """The closest allowed numbers on either side of a value, the closer one first, the larger first where they are
     as close: a tile that grows loses nothing."""

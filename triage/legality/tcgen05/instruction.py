@@ -25,7 +25,7 @@ from triage.legality.tcgen05.kinds import (
     accumulators,
     of,
 )
-from triage.legality.violation import Violation, refuse, require, spoken
+from triage.legality.violation import Violation, refuse, require, require_major, spoken
 from triage.model.target import Target
 
 MMA = "PTX ISA, tcgen05.mma"
@@ -38,6 +38,8 @@ _WITHOUT_I8 = (103, 107)
 COLLECTORS = tuple(f"a::{op}" for op in ("fill", "use", "lastuse", "discard"))
 WS_COLLECTORS = tuple(f"b{place}::{op}" for place in range(4) for op in ("fill", "use", "lastuse", "discard"))
 _ORIGINS = {"shared": "shared", "smem": "shared", "tmem": "tmem"}
+_NEAR = {"f32": ("tf32", "bf16", "f16"), "f64": ("tf32",)}
+"""For a type that no tcgen05.mma multiplies, the closest that one does."""
 
 
 def violations(
@@ -73,7 +75,7 @@ def violations(
     Triton (``cuda:100``) or PTX (``sm_100a``, ``sm_100f``) spells it; without one it is not judged. Nothing raises: an
     unknown name is a violation.
     """
-    left, right = _name(a), _name(a if b is None else b)
+    left, right = dtypes.name(a), dtypes.name(a if b is None else b)
     names = (left or "", right or "")
     # Types that no block-scaled kind multiplies are judged as their own kind, which then has no scales.
     row = KINDS.get(kind) if kind is not None else of(*names, scale_vector) or of(*names)
@@ -89,8 +91,7 @@ def violations(
     ]
     if row is None:
         return broken
-    majors = [_major(row, "a", a_major, a_from), _major(row, "b", b_major, "shared")]
-    broken += [violation for violation in majors if violation is not None]
+    broken += _major(row, "a", a_major, a_from) + _major(row, "b", b_major, "shared")
     broken += _scales(row, scale_vector, scale)
     group = cta_group if cta_group in (1, 2) else 1
     depths = row.depths(sparse, capability)
@@ -100,11 +101,6 @@ def violations(
     if k is not None:
         broken += _size("k", k, depths, row, group, sparse, ws, "")
     return broken
-
-
-def _name(given: str | DType) -> str | None:
-    known = dtypes.find(str(given))
-    return known.name if known else None
 
 
 def _architecture(target: str | Target | None) -> tuple[int | None, bool]:
@@ -150,15 +146,12 @@ def _target(
 def _operands(a: str, b: str | None, left: str | None, right: str | None, row: MmaKind | None) -> list[Violation]:
     """Types that the kind (any kind, without one) does not multiply, and pairs that it does not mix. Without ``b`` both
     are the same type, which is said once."""
-    every = tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.operands))
-    allowed = row.operands if row else every
+    allowed = row.operands if row else tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.operands))
     broken = []
     for parameter, given, name in (("a", a, left), ("b", b, right)):
         if given is None or name in allowed:
             continue
-        near = tuple(
-            one for one in {"f32": ("tf32", "bf16", "f16"), "f64": ("tf32",)}.get(name or "", ()) if one in allowed
-        )
+        near = tuple(dtype for dtype in _NEAR.get(name or "", ()) if dtype in allowed)
         whose = f"kind::{row.name}" if row else "no tcgen05.mma"
         if name is None:
             reason = f"{given} is not an element type"
@@ -184,7 +177,7 @@ def _accumulator(d: str | DType | None, left: str | None, row: MmaKind | None) -
     if d is None:
         return []
     allowed = accumulators(row, left or "") if row else ("f32", "f16", "s32")
-    name = _name(d)
+    name = dtypes.name(d)
     if name in allowed:
         return []
     whose = f"kind::{row.name}" + (" of bf16" if left == "bf16" else "") if row else "tcgen05.mma"
@@ -223,21 +216,14 @@ def _form(
     return broken + require("tcgen05.output-lanes", lanes, widths, source, reason, widths[-1:])
 
 
-def _major(row: MmaKind, parameter: str, given: str, a_from: str) -> Violation | None:
-    own = "m" if parameter == "a" else "n"
-    major = {"k": "k", "mn": "mn", own: "mn"}.get(given.strip().lower())
+def _major(row: MmaKind, parameter: str, given: str, a_from: str) -> list[Violation]:
     in_tmem = _ORIGINS.get(a_from.strip().lower()) == "tmem"
-    allowed = ("k",) if in_tmem else row.majors
-    if major in allowed:
-        return None
-    who = parameter.upper()
-    if major is None:
-        reason = f"{parameter}_major={given!r}: {who} is k-major or mn-major"
-    elif in_tmem:
+    if in_tmem:
         reason = "A in tensor memory cannot be M-major: it lies there row by row, a lane a row"
     else:
-        reason = f"kind::{row.name} transposes neither operand: {who} is K-major, not {own.upper()}-major"
-    return refuse(f"tcgen05.{parameter}-major", given, allowed, TRANSPOSE, reason)
+        which = "A is K-major, not M-major" if parameter == "a" else "B is K-major, not N-major"
+        reason = f"kind::{row.name} transposes neither operand: {which}"
+    return require_major("tcgen05", parameter, given, ("k",) if in_tmem else row.majors, TRANSPOSE, reason)
 
 
 def _scales(row: MmaKind, vector: str | None, scale: str | DType | None) -> list[Violation]:
@@ -257,7 +243,7 @@ def _scales(row: MmaKind, vector: str | None, scale: str | DType | None) -> list
     types = tuple(name for name in SCALE_TYPES if any(name in of_vector for of_vector in listed))
     if vector is not None:
         types = vectors[vector]
-    if scale is None or _name(scale) in types:
+    if scale is None or dtypes.name(scale) in types:
         return []
     reason = f"kind::{row.name} with {vector or 'its default vector'} has {spoken(types)} scales, not {scale}"
     return [refuse("tcgen05.scale", str(scale), types, SCALES, reason)]

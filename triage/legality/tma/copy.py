@@ -63,15 +63,15 @@ def _cta_group(given: int, direction: str, target: str | Target | None) -> list[
         reason = f".cta_group::{given}: a load has 1 or 2, and nothing else has it"
         allowed = (1, 2) if direction == "load" else ()
         return [refuse("tma.cta-group", given, allowed, COPY, reason, ())]
-    if target is None or _own_family(target):
+    return _family_only(target, ".cta_group: pairs of CTAs are datacenter Blackwell's (10.x, 11.0)")
+
+
+def _family_only(target: str | Target | None, feature: str) -> list[Violation]:
+    """The violation of a feature that datacenter Blackwell has alone, and only with its own features on."""
+    number, features = architecture(target) if target is not None else (_FAMILY[0], "a")
+    if features and number in _FAMILY:
         return []
-    reason = f"{target} has no .cta_group: pairs of CTAs are datacenter Blackwell's (10.x, 11.0)"
-    return [refuse("tma.target", str(target), _FAMILY_TARGETS, COPY, reason)]
-
-
-def _own_family(target: str | Target) -> bool:
-    number, features = architecture(target)
-    return features != "" and number in _FAMILY
+    return [refuse("tma.target", str(target), _FAMILY_TARGETS, COPY, f"{target} has no {feature}")]
 
 
 def mode_violations(mode: str, target: str | Target | None, destination: str | None = None) -> list[Violation]:
@@ -80,14 +80,10 @@ def mode_violations(mode: str, target: str | Target | None, destination: str | N
         return []
     number, _ = architecture(target)
     if number < 90:
-        allowed = ("cuda:90", "cuda:100", "cuda:120")
         reason = f"{target} has no TMA: it begins with 9.0"
-        return [refuse("tma.target", str(target), allowed, COPY, reason)]
-    if mode in ("tile", "im2col") or _own_family(target):
-        return []
+        return [refuse("tma.target", str(target), ("cuda:90", "cuda:100", "cuda:120"), COPY, reason)]
     near = mode in ("gather4", "im2col_w") and number >= 100
-    if near and destination != "shared::cluster":
+    if mode in ("tile", "im2col") or (near and destination != "shared::cluster"):
         return []
     where = " to .shared::cluster" if near else ""
-    reason = f"{target} has no {mode}{where}: it is datacenter Blackwell's (10.x, 11.0), with its own features on"
-    return [refuse("tma.target", str(target), _FAMILY_TARGETS, COPY, reason)]
+    return _family_only(target, f"{mode}{where}: it is datacenter Blackwell's (10.x, 11.0), with its own features on")

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
-from triage.legality.tma.tensor_map import MAX_BOX, MAX_RANK, UNIT
-from triage.legality.violation import Violation, nearest, refuse
+from triage.legality.tma.tensor_map import MAX_BOX, MAX_RANK, UNIT, contiguous
+from triage.legality.violation import Violation, nearest, powers, refuse
 
 DEVICE = "triton/language/semantic.py: make_tensor_descriptor"
 HOST = "triton/tools/tensor_descriptor.py: TensorDescriptor"
@@ -54,9 +54,8 @@ def violations(
         return [refuse("tma.rank", len(block), ranks, source, reason, parameter="block")]
     for axis, size in enumerate(block):
         if size <= 0 or size & (size - 1):
-            powers = [1 << exponent for exponent in range(11)]
-            near = tuple((*block[:axis], power, *block[axis + 1 :]) for power in nearest(size, powers))
-            reason = f"axis {axis} of the block is {size}: no power of two"
+            near = tuple((*block[:axis], power, *block[axis + 1 :]) for power in nearest(size, powers(1024)))
+            reason = f"axis {axis} of the block is {size}: not a power of two"
             broken.append(refuse("tma.block", tuple(block), near, source, reason, near))
     if math.prod(block) > _MOST_ELEMENTS:
         reason = f"the block has {math.prod(block)} elements: at most {_MOST_ELEMENTS}"
@@ -75,11 +74,7 @@ def _strides(strides: tuple[int, ...], rank: int, dtype: DType, source: str) -> 
     if len(strides) != rank:
         reason = f"{len(strides)} strides for {rank} axes"
         return [refuse("tma.strides", strides, (), source, reason)]
-    broken = []
-    if strides[-1] != 1:
-        near = (*strides[:-1], 1)
-        reason = f"the last stride is {strides[-1]}, not 1"
-        broken.append(refuse("tma.contiguous", strides, (near,), source, reason, parameter="strides"))
+    broken = contiguous(strides, source)
     for stride in strides[:-1]:
         size = stride * dtype.bits // 8
         if size % UNIT:

@@ -41,7 +41,7 @@ def _facts(args: Arguments, row: Element) -> tuple[Fact, ...]:
     inner, size = row.span(box[-1]), row.span(math.prod(box))
     repeat = 8 * SWIZZLES[args["swizzle"]]
     aligned = max(_LINE, repeat)
-    broken = [
+    facts = [
         Fact("driver_type", f"CU_TENSOR_MAP_DATA_TYPE_{row.driver}", "type in the map"),
         Fact("row_bytes", inner, "row of the box", f"{box[-1]} x {row.shared_bits or row.bits} bits = {inner} bytes"),
         Fact("box_bytes", size, "box in shared memory", f"{size} bytes, what the mbarrier expects of one copy"),
@@ -53,25 +53,25 @@ def _facts(args: Arguments, row: Element) -> tuple[Fact, ...]:
         ),
     ]
     if args["mode"] == "tile" and not descriptor.violations(dtype=args["dtype"], block=box):
-        made = descriptor.boxes(args["dtype"], box)
-        shape = "x".join(map(str, made.box))
-        broken += [
-            Fact("triton_box", list(made.box), "Triton, for this block", f"{made.count} boxes of {shape}"),
-            Fact("triton_swizzle", made.swizzle, "Triton's swizzle"),
+        boxes = descriptor.boxes(args["dtype"], box)
+        shape = "x".join(map(str, boxes.box))
+        facts += [
+            Fact("triton_box", list(boxes.box), "Triton, for this block", f"{boxes.count} boxes of {shape}"),
+            Fact("triton_swizzle", boxes.swizzle, "Triton's swizzle"),
         ]
-    return tuple(broken)
+    return tuple(facts)
 
 
 def _notes(args: Arguments, row: Element) -> tuple[str, ...]:
-    broken = []
+    notes = []
     size = row.span(math.prod(args["box"]))
     most = limits(args["target"])
     if most is not None and size > most.shared_bytes:
-        broken.append(f"{size} bytes are over the {most.shared_bytes} of shared memory of {args['target']}.")
+        notes.append(f"{size} bytes are over the {most.shared_bytes} of shared memory of {args['target']}.")
     if args["mode"] == "tile":
         for violation in descriptor.violations(dtype=args["dtype"], block=args["box"]):
-            broken.append(f"Triton makes no descriptor of such a block: {violation}.")
-    return tuple(broken)
+            notes.append(f"Triton makes no descriptor of such a block: {violation}.")
+    return tuple(notes)
 
 
 def _drawings(args: Arguments, row: Element) -> tuple[Drawing, ...]:
@@ -109,10 +109,10 @@ def _tables(args: Arguments) -> list[RuleTable]:
         ("Triton's block", "powers of two; rows of at least 16 bytes in a kernel's own descriptor", descriptor.DEVICE),
         ("Triton's boxes", "rows cut to the swizzle's span, every other axis to 256", descriptor.DEVICE),
     )
-    types = tuple(
-        (entry.driver, str(entry.bits), f"{entry.only_box} exactly" if entry.only_box else _rows(entry))
-        for entry in ELEMENTS
-    )
+    types = []
+    for entry in ELEMENTS:
+        row = f"{entry.only_box} exactly" if entry.only_box else str(_UNIT * 8 // entry.bits)
+        types.append((entry.driver, str(entry.bits), row))
     modes = (
         ("tile", "1 to 5", "9.0 and later", "9.0 and later"),
         ("gather4 / scatter4", "2", "10.x, 11.0; to .shared::cta all from 10.0", "10.x, 11.0"),
@@ -122,13 +122,9 @@ def _tables(args: Arguments) -> list[RuleTable]:
     )
     return [
         RuleTable("A tensor map", ("what", "allowed", "source"), rules, (MAP,)),
-        RuleTable("Types", ("CU_TENSOR_MAP_DATA_TYPE_", "bits", "elements of a row: multiples of"), types),
+        RuleTable("Types", ("CU_TENSOR_MAP_DATA_TYPE_", "bits", "elements of a row: multiples of"), tuple(types)),
         RuleTable("Copies", ("mode", "axes", "loads", "stores"), modes, (TENSORS, _PATTERNS)),
     ]
-
-
-def _rows(entry: Element) -> str:
-    return str(_UNIT * 8 // entry.bits)
 
 
 RULE = LegalityRule(

@@ -21,7 +21,7 @@ from triage.legality.dtypes import DType
 from triage.legality.limits import architecture
 from triage.legality.tma import copy
 from triage.legality.tma.types import IM2COL, INTERLEAVES, MAP, MOVABLE, PACKED, SWIZZLES, Element, element
-from triage.legality.violation import Value, Violation, nearest, refuse, require, spoken
+from triage.legality.violation import Violation, nearest, refuse, require, spoken
 from triage.model.target import Target
 
 MAX_RANK = 5
@@ -100,9 +100,8 @@ def _names(swizzle: str, interleave: str, mode: str) -> list[Violation]:
         reason = f"{parameter} {given!r} is not one of {spoken(allowed)}"
         broken += require(f"tma.{parameter}", given, allowed, MAP, reason, ())
     if interleave in ("16", "32") and mode in ("gather4", "scatter4", "im2col_w", "im2col_w_128"):
-        broken.append(
-            refuse("tma.interleave", interleave, ("none",), copy.TENSORS, f"{mode} has no interleaved layout")
-        )
+        reason = f"{mode} has no interleaved layout"
+        broken.append(refuse("tma.interleave", interleave, ("none",), copy.TENSORS, reason))
     return broken
 
 
@@ -145,7 +144,7 @@ def _box(box: tuple[int, ...], mode: str, rows: Sequence[int]) -> list[Violation
             continue
         last = axis == len(box) - 1
         sizes = nearest(size, rows) if last else (min(max(size, 1), most),)
-        shapes = tuple((*box[:axis], one, *box[axis + 1 :]) for one in sizes)
+        shapes = tuple((*box[:axis], extent, *box[axis + 1 :]) for extent in sizes)
         reason = f"axis {axis} of the box is {size}: 1 to {most}"
         source = IM2COL if mode.startswith("im2col") else MAP
         broken.append(refuse("tma.box", box, shapes, source, reason, shapes))
@@ -165,9 +164,8 @@ def _inner(row: Element, box: tuple[int, ...], swizzle: str, interleave: str, im
     outer = box[:-1]
     source = IM2COL if im2col else MAP
     if row.padded and swizzle not in ("none", "128"):
-        allowed: tuple[Value, ...] = ("none", "128")
         reason = f"{row.driver} is swizzled by 128 bytes or not at all, not by {swizzle}"
-        return [refuse("tma.swizzle", swizzle, allowed, source, reason, ("128",))]
+        return [refuse("tma.swizzle", swizzle, ("none", "128"), source, reason, ("128",))]
     if row.bits == 6 and interleave != "none":
         reason = f"{row.driver} has no interleaved layout"
         return [refuse("tma.interleave", interleave, ("none",), source, reason)]
@@ -226,15 +224,21 @@ def _tensor(
     if shape and shape[-1] % multiple:
         reason = f"the contiguous axis has {shape[-1]} elements of {row.driver}: it must be a multiple of {multiple}"
         broken.append(refuse("tma.shape", tuple(shape), (), MAP, reason))
-    if strides and strides[-1] != 1:
-        near_strides = (*strides[:-1], 1)
-        reason = f"the last stride is {strides[-1]}: the last axis is contiguous, its stride is 1"
-        broken.append(refuse("tma.contiguous", tuple(strides), (near_strides,), MAP, reason, parameter="strides"))
+    broken += contiguous(strides or (), MAP)
     for axis, stride in enumerate((strides or ())[:-1]):
         size, rest = divmod(stride * row.bits, 8)
         if rest or size % unit or not 0 <= size < MAX_STRIDE_BYTES:
             broken.append(_stride(row, tuple(strides or ()), axis, unit, why))
     return broken
+
+
+def contiguous(strides: Sequence[int], source: str) -> list[Violation]:
+    """The violation of a last stride that is not 1."""
+    if not strides or strides[-1] == 1:
+        return []
+    near = (*strides[:-1], 1)
+    reason = f"the last stride is {strides[-1]}: the last axis is contiguous, its stride is 1"
+    return [refuse("tma.contiguous", tuple(strides), (near,), source, reason, parameter="strides")]
 
 
 def _stride(row: Element, strides: tuple[int, ...], axis: int, unit: int, why: str) -> Violation:
@@ -244,8 +248,8 @@ def _stride(row: Element, strides: tuple[int, ...], axis: int, unit: int, why: s
     ceiling = MAX_STRIDE_BYTES * 8 // row.bits
     counts = [count for count in (stride // step * step, -(-stride // step) * step) if 0 <= count < ceiling]
     near = tuple((*strides[:axis], count, *strides[axis + 1 :]) for count in dict.fromkeys(counts))
-    size_text = f"stride {axis} is {stride} x {row.bits} bits = {size} bytes"
-    reason = f"{size_text}: it must be a multiple of {unit}{why} and under 2^40"
+    reason = f"stride {axis} is {stride} x {row.bits} bits = {size} bytes: "
+    reason += f"it must be a multiple of {unit}{why} and under 2^40"
     return refuse("tma.strides", strides, near, MAP, reason, near)
 
 

@@ -80,4 +80,5 @@ def for_tile(tile: OperandTile, address: int = 0, row: int = 0, k: int = 0) -> M
     if layout.major == "k" and layout.swizzle:
         leading = UNIT
     base = address >> 7 & 7 if address % layout.pattern_bytes else 0
-    return MatrixDescriptor(address + tile.start(row, k), leading, stride, layout.swizzle, base)
+    # Unswizzled: the hardware swizzles the addresses that it computes.
+    return MatrixDescriptor(address + tile.offset(row, k), leading, stride, layout.swizzle, base)

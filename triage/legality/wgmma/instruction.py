@@ -7,13 +7,12 @@ imm-trans-a even for the 16-bit types, because a register fragment has one layou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.limits import architecture
-from triage.legality.violation import Value, Violation, refuse, spoken
+from triage.legality.violation import Violation, refuse, require, require_major, spoken
 from triage.legality.wgmma.types import ACCUMULATORS, K_BYTES, OPERANDS, SHAPES, TYPES, M, Operand, stand_ins
 from triage.model.target import Target
 
@@ -21,7 +20,6 @@ TRANSPOSE = "PTX ISA, wgmma.mma_async: imm-trans-a and imm-trans-b are for .f16 
 SPARSE = "PTX ISA, wgmma.mma_async.sp"
 TARGET = "PTX ISA, wgmma.mma_async: target ISA notes"
 
-_MAJORS = {"k": "k", "mn": "mn"}
 _ORIGINS = {"shared": "shared", "smem": "shared", "registers": "registers", "reg": "registers"}
 
 
@@ -46,17 +44,12 @@ def violations(
     ``shared`` or ``registers``; B is always in shared memory. ``target`` as Triton (``cuda:90``) or PTX (``sm_90a``)
     spells it; without one it is not judged. Nothing raises: an unknown name is a violation.
     """
-    left, right = _name(a), _name(a if b is None else b)
+    left, right = dtypes.name(a), dtypes.name(a if b is None else b)
     row, partner = _row(left), _row(right)
     shapes = row or partner
-    broken = [
-        *_target(target),
-        *_operands(a, b, left, right),
-        *_accumulator(d, shapes),
-    ]
-    if m != M:
-        reason = f"M is {M} in every wgmma, not {m}: a warpgroup of four warps holds 16 rows each"
-        broken.append(refuse("wgmma.m", m, (M,), SHAPES, reason))
+    broken = [*_target(target), *_operands(a, b, left, right), *_accumulator(d, shapes)]
+    reason = f"M is {M} in every wgmma, not {m}: a warpgroup of four warps holds 16 rows each"
+    broken += require("wgmma.m", m, (M,), SHAPES, reason)
     broken += _n(n, shapes)
     broken += _k(k, shapes, sparse)
     if sparse and shapes is not None and not shapes.sparsity:
@@ -64,18 +57,11 @@ def violations(
         broken.append(refuse("wgmma.sparse", True, (False,), SPARSE, reason))
     origin = _ORIGINS.get(a_from.strip().lower())
     if origin is None:
-        known = ("shared", "registers")
         reason = f"a_from={a_from!r}: A is in shared memory or in registers"
-        broken.append(refuse("wgmma.a-from", a_from, known, TYPES, reason, ()))
+        broken.append(refuse("wgmma.a-from", a_from, ("shared", "registers"), TYPES, reason, ()))
     broken += _major("a", a_major, row or _row(right), origin == "registers")
     broken += _major("b", b_major, partner or _row(left), False)
     return broken
-
-
-def _name(given: str | DType) -> str | None:
-    """A type's PTX name, or None."""
-    known = dtypes.find(str(given))
-    return known.name if known else None
 
 
 def _row(name: str | None) -> Operand | None:
@@ -110,9 +96,8 @@ def _operands(a: str | DType, b: str | DType | None, left: str | None, right: st
         broken.append(refuse(f"wgmma.{parameter}", str(given), allowed, TYPES, reason, near))
     if left in OPERANDS and right in OPERANDS and right not in OPERANDS[left].partners:
         allowed = OPERANDS[left].partners
-        near = (left,)
         reason = f"a {left} A takes a {spoken(allowed)} B, not {right}: only e4m3/e5m2 and s8/u8 mix"
-        broken.append(refuse("wgmma.b", str(b), allowed, TYPES, reason, near))
+        broken.append(refuse("wgmma.b", str(b), allowed, TYPES, reason, (left,)))
     return broken
 
 
@@ -120,7 +105,7 @@ def _accumulator(d: str | DType | None, row: Operand | None) -> list[Violation]:
     if d is None:
         return []
     allowed = row.accumulators if row else ACCUMULATORS
-    name = _name(d)
+    name = dtypes.name(d)
     if name in allowed:
         return []
     whose = f"a wgmma of {row.dtype}" if row else "a wgmma"
@@ -145,36 +130,23 @@ def _k(k: int | None, row: Operand | None, sparse: bool) -> list[Violation]:
     if k is None or row is None:
         return []
     right = row.k * (2 if sparse else 1)
-    if k == right:
-        return []
-    bits = f"{K_BYTES} bytes of K"
-    reason = f"K is {right} for {row.dtype}: {bits}" + (
-        ", doubled because A is sparse" if sparse else f" = {right} x {row.dtype.bits} bits"
-    )
-    return [refuse("wgmma.k", k, (right,), SHAPES, f"{reason}; not {k}")]
+    why = ", doubled because A is sparse" if sparse else f" = {right} x {row.dtype.bits} bits"
+    reason = f"K is {right} for {row.dtype}: {K_BYTES} bytes of K{why}; not {k}"
+    return require("wgmma.k", k, (right,), SHAPES, reason)
 
 
 def _major(parameter: str, given: str, row: Operand | None, in_registers: bool) -> list[Violation]:
-    own = "m" if parameter == "a" else "n"
-    major = {**_MAJORS, own: "mn"}.get(given.strip().lower())
-    allowed: tuple[Value, ...] = ("k",) if in_registers else row.majors if row else ("k", "mn")
-    if major in allowed:
-        return []
-    who = parameter.upper()
-    if major is None:
-        reason = f"{parameter}_major={given!r}: {who} is k-major or mn-major"
-    elif in_registers:
+    if in_registers:
         reason = (
             "A in registers cannot be MN-major: the instruction then has no imm-trans-a, because a register fragment "
             "has one layout"
         )
     else:
-        assert row is not None
-        label = "TF32" if row.dtype.name == "tf32" else str(row.dtype)
-        why = f"its wgmma has no imm-trans operands, so {who} cannot be {own.upper()}-major"
-        reason = f"{label} is K-major only: {why}"
-    near = allowed[:1]
-    return [refuse(f"wgmma.{parameter}-major", given, allowed, TRANSPOSE, reason, near)]
+        label = "TF32" if row and row.dtype.name == "tf32" else str(row.dtype if row else "")
+        which = "A cannot be M-major" if parameter == "a" else "B cannot be N-major"
+        reason = f"{label} is K-major only: its wgmma has no imm-trans operands, so {which}"
+    allowed = ("k",) if in_registers else row.majors if row else ("k", "mn")
+    return require_major("wgmma", parameter, given, allowed, TRANSPOSE, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +207,3 @@ def instruction(
         raise ValueError("; ".join(map(str, broken)))
     left, right = OPERANDS[dtypes.parse(a).name], OPERANDS[dtypes.parse(b or a).name]
     return WgmmaInstruction(left, right, dtypes.parse(d).name if d else left.accumulators[0], n, sparse)
-
-
-def widest(n: int, allowed: Sequence[int]) -> int | None:
-    """The largest N of a list that divides ``n``; None where none does."""
-    return max((value for value in allowed if n % value == 0), default=None)

@@ -174,11 +174,6 @@ class OperandTile:
         """Byte offset at which an element is stored."""
         return self.layout.swizzled(self.offset(row, k))
 
-    def start(self, row: int = 0, k: int = 0) -> int:
-        """Byte offset that the descriptor of the instruction beginning at (row, k) starts at: unswizzled, because
-        the hardware swizzles the addresses that it computes."""
-        return self.offset(row, k)
-
 
 def swizzle_of(contiguous_bytes: int) -> int:
     """The widest swizzle whose lines the contiguous dimension of a tile fills; what Triton picks for its tiles."""

@@ -18,8 +18,8 @@ from enum import Enum
 
 from triage.legality import dtypes
 from triage.legality.release import series
-from triage.legality.violation import Value, Violation, refuse
-from triage.legality.wgmma.instruction import WgmmaInstruction, widest
+from triage.legality.violation import Violation, refuse
+from triage.legality.wgmma.instruction import WgmmaInstruction
 from triage.legality.wgmma.types import OPERANDS, M, Operand
 from triage.model.target import Target
 
@@ -83,8 +83,7 @@ def lower(
     single = {"f32", "tf32"}
     if target == HOPPER and {left, right} <= single and "f32" in (left, right) and input_precision == "ieee":
         reason = "ieee precision multiplies fp32 exactly, on no tensor core: FMA; tf32 takes wgmma"
-        allowed: tuple[Value, ...] = ("tf32", "tf32x3")
-        fma = refuse("wgmma.input-precision", input_precision, allowed, SOURCE, reason)
+        fma = refuse("wgmma.input-precision", input_precision, ("tf32", "tf32x3"), SOURCE, reason)
         return DotLowering(Path.REFUSED if _refused(32, "f32", n, k, release) else Path.FMA, obstacles=(fma,))
     names = tuple("tf32" if name in single else name for name in (left, right))
     row = OPERANDS.get(names[0]) if names[0] in _TRITON_TYPES else None
@@ -92,8 +91,6 @@ def lower(
     if obstacles or row is None:
         return DotLowering(_path(obstacles, row, n, k, target, release), obstacles=tuple(obstacles))
     instruction_n = _width(m, n, row, num_warps)
-    if instruction_n is None:  # pragma: no cover - a tile with N a multiple of 8 has one
-        return DotLowering(Path.UNKNOWN)
     accumulator = dtypes.parse(d).name if d else row.accumulators[0]
     chosen = WgmmaInstruction(row, OPERANDS[names[1]], accumulator, instruction_n)
     warps = warps_of(m, num_warps)
@@ -114,11 +111,11 @@ def warps_of(m: int, num_warps: int) -> tuple[int, int]:
     return along_m, along_n
 
 
-def _width(m: int, n: int, row: Operand, num_warps: int) -> int | None:
+def _width(m: int, n: int, row: Operand, num_warps: int) -> int:
     """The instruction's N: the widest of the type's that divides the tile and leaves one for every warp along N."""
     share = max(n // max(num_warps // max(m // 16, 1), 1), 8)
     most = min(share, _WIDEST_INT8) if row.dtype.name == "s8" else share
-    return widest(n, [one for one in row.n if one <= most])
+    return max(width for width in row.n if width <= most and n % width == 0)
 
 
 def _conditions(
@@ -145,17 +142,13 @@ def _conditions(
         reason = f"num_warps={num_warps}: a wgmma is issued by a warpgroup of 4 warps"
         broken.append(refuse("wgmma.num-warps", num_warps, (4, 8, 16, 32), SOURCE, reason, (4,)))
     if m % M or m <= 0:
-        above = max(-(-m // M) * M, M)
-        reason = f"M={m} is not a multiple of {M}, the rows of one wgmma"
-        broken.append(refuse("wgmma.m", m, (), SOURCE, f"{reason}; the next is {above}"))
+        reason = f"M={m} is not a multiple of {M}, the rows of one wgmma; the next is {max(-(-m // M) * M, M)}"
+        broken.append(refuse("wgmma.m", m, (), SOURCE, reason))
     least = 16 if series(release) < (3, 8) else 8
     if n % 8 or n < least:
-        fits = n % 8 == 0 and n > 0
-        reason = (
-            f"N={n}: Triton {release} gives a tile to wgmma from N={least} on"
-            if fits
-            else f"N={n} is not a multiple of 8, as the N of every wgmma is"
-        )
+        reason = f"N={n} is not a multiple of 8, as the N of every wgmma is"
+        if n % 8 == 0 and n > 0:
+            reason = f"N={n}: Triton {release} gives a tile to wgmma from N={least} on"
         broken.append(refuse("wgmma.n", n, (), SOURCE, reason))
     if row is not None and (k % row.k or k <= 0):
         reason = f"K={k} is not a multiple of {row.k}, the K of one {names[0]} wgmma (32 bytes)"

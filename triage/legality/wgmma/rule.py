@@ -41,25 +41,29 @@ def _legal(asked: TileRequest) -> Judgement:
         asked.row, OPERANDS[asked.b], asked.d or asked.row.accumulators[0], instruction_n(asked.n), asked.sparse
     )
     tiles = (asked.m // M, asked.n // chosen.n, asked.k // chosen.k)
+    operands = chosen.operands(asked.a_from)
+    registers = chosen.accumulator_registers
+    majors = "K or MN, of each operand in shared memory"
+    if not asked.row.transposes:
+        majors = "K only; MN-major is for f16 and bf16"
     facts = [
         Fact("instruction", chosen.mnemonic, "instruction"),
         Fact("instruction_shape", list(chosen.shape), "shape", f"{chosen.short}: M {M}, N {chosen.n}, K {chosen.k}"),
-        Fact(
-            "operands",
-            list(chosen.operands(asked.a_from)),
-            "operands",
-            ", ".join(("d", *chosen.operands(asked.a_from))),
-        ),
+        Fact("operands", list(operands), "operands", ", ".join(("d", *operands))),
         Fact("tiles", list(tiles), "tiles", f"{tiles[0]}x{tiles[1]}x{tiles[2]} instructions along M, N, K"),
         Fact("k_bytes", 32, "K", f"{asked.row.k} x {asked.row.dtype.bits} bits = 32 bytes an instruction"),
         Fact("n_allowed", list(asked.row.n), "N", _n_text(asked.row)),
-        Fact("majors_allowed", list(asked.row.majors), "majors", _majors_text(asked.row)),
-        Fact("accumulator_registers", chosen.accumulator_registers, "registers of D", _registers(chosen)),
+        Fact("majors_allowed", list(asked.row.majors), "majors", majors),
+        Fact(
+            "accumulator_registers",
+            registers,
+            "registers of D",
+            f"{registers} a thread: {M}x{chosen.n} {chosen.d} over 128 threads",
+        ),
     ]
     if by_triton is not None and lowered.warps is not None:
-        facts.append(
-            Fact("warps", list(lowered.warps), "warps", f"{lowered.warps[0]} along M, {lowered.warps[1]} along N")
-        )
+        along_m, along_n = lowered.warps
+        facts.append(Fact("warps", [along_m, along_n], "warps", f"{along_m} along M, {along_n} along N"))
         facts.append(Fact("issued", lowered.issued, "issued", f"{lowered.issued} by each warpgroup"))
     # Where B lies as A does, one picture stands for both.
     drawn: dict[tuple[SharedLayout, DType], list[str]] = {}
@@ -91,6 +95,11 @@ _TRANSPOSED = (
     "memory, one loaded through pointers on every release from 3.0, one loaded by TMA at least from 3.4; up to 3.2 the "
     "compiler aborts on a TMA-loaded TF32 one (knowledge base: wgmma-tf32-mn-major-plain-loop)."
 )
+_FALLBACKS = {
+    lowering.Path.MMA_SYNC: "lowers this dot to mma.sync",
+    lowering.Path.REFUSED: "refuses this dot",
+    lowering.Path.CRASH: "dies of this dot",
+}
 _SHOWN = (
     ("layout_atom", "B's atom"),
     ("swizzle", "B's swizzle"),
@@ -132,14 +141,6 @@ def _n_text(row: Operand) -> str:
     return "8, 24 and the multiples of 16 from 16 to 256"
 
 
-def _majors_text(row: Operand) -> str:
-    return "K or MN, of each operand in shared memory" if row.transposes else "K only; MN-major is for f16 and bf16"
-
-
-def _registers(chosen: WgmmaInstruction) -> str:
-    return f"{chosen.accumulator_registers} a thread: {M}x{chosen.n} {chosen.d} over 128 threads"
-
-
 def _fallback(asked: TileRequest) -> tuple[str, ...]:
     """Triton's fallback for a dot that no wgmma computes, and the changes that restore wgmma."""
     if asked.a not in OPERANDS:
@@ -147,25 +148,19 @@ def _fallback(asked: TileRequest) -> tuple[str, ...]:
     if not asked.row.transposes and "mn" in (asked.a_major, asked.b_major):
         return (_TRANSPOSED.format(asked.a),)
     lowered = asked.lowered()
-    if lowered.path not in (lowering.Path.MMA_SYNC, lowering.Path.REFUSED, lowering.Path.CRASH):
+    if lowered.path not in _FALLBACKS:
         return ()
-    reasons = "; ".join(one.message for one in lowered.obstacles)
-    what = {
-        lowering.Path.MMA_SYNC: "lowers this dot to mma.sync",
-        lowering.Path.REFUSED: "refuses this dot",
-        lowering.Path.CRASH: "dies of this dot",
-    }[lowered.path]
-    cure = ", ".join(
-        text
-        for one, text in (
-            ("m", f"M a multiple of {M}"),
-            ("num_warps", "num_warps 4, 8 or 16"),
-            ("k", f"K a multiple of {asked.row.k}"),
-            ("n", "a larger N"),
-        )
-        if one in {obstacle.parameter for obstacle in lowered.obstacles}
-    )
-    return (f"Triton {asked.triton or '3.9'} {what}: {reasons}. What brings wgmma back: {cure}.",)
+    reasons = "; ".join(obstacle.message for obstacle in lowered.obstacles)
+    changes = {
+        "m": f"M a multiple of {M}",
+        "num_warps": "num_warps 4, 8 or 16",
+        "k": f"K a multiple of {asked.row.k}",
+        "n": "a larger N",
+    }
+    failed = {obstacle.parameter for obstacle in lowered.obstacles}
+    restoring = ", ".join(text for parameter, text in changes.items() if parameter in failed)
+    outcome = _FALLBACKS[lowered.path]
+    return (f"Triton {asked.triton or '3.9'} {outcome}: {reasons}. What brings wgmma back: {restoring}.",)
 
 
 def _triton_notes(asked: TileRequest) -> tuple[str, ...]:
@@ -199,17 +194,11 @@ def _alternatives(asked: TileRequest, broken: tuple[Violation, ...]) -> list[tup
     """The loads that make an operand K-major; the types that may be MN-major, where that is all that is wrong."""
     if {violation.parameter for violation in broken} - {"a_major", "b_major"} or asked.a_from != "shared":
         return list(_K_MAJOR)
-    types = (OPERANDS[name] for name in ("f16", "bf16"))
-    return [
-        *_K_MAJOR,
-        *(
-            (
-                f"{row.dtype} operands, which may be MN-major",
-                {"a": row.dtype, "b": row.dtype, "d": dtypes.parse(row.accumulators[0]), "k": max(asked.k, row.k)},
-            )
-            for row in types
-        ),
-    ]
+    changes: list[tuple[str, dict[str, Any]]] = list(_K_MAJOR)
+    for row in (OPERANDS["f16"], OPERANDS["bf16"]):
+        types = {"a": row.dtype, "b": row.dtype, "d": dtypes.parse(row.accumulators[0])}
+        changes.append((f"{row.dtype} operands, which may be MN-major", {**types, "k": max(asked.k, row.k)}))
+    return changes
 
 
 RULE = LegalityRule(
