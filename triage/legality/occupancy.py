@@ -102,6 +102,12 @@ def register_steps(*, threads: int, target: Target) -> tuple[tuple[int, int], ..
     return tuple(sorted((blocks, most) for blocks, most in steps.items() if 0 < blocks * warps <= sm.warps))
 
 
+def steps_table(threads: int, target: Target) -> RuleTable:
+    """``register_steps`` as a table."""
+    rows = tuple((str(blocks), str(most)) for blocks, most in register_steps(threads=threads, target=target))
+    return RuleTable(f"at {threads} threads", ("blocks an SM", "registers a thread"), rows)
+
+
 def violations(*, shared_bytes: int = 0, registers: int = 0, threads: int, target: Target) -> list[Violation]:
     """What keeps even one block from fitting; empty when one fits, or the target is not in the table."""
     block, sm = limits(target), multiprocessor(target)
@@ -128,62 +134,32 @@ def violations(*, shared_bytes: int = 0, registers: int = 0, threads: int, targe
 
 
 def _judge(args: Arguments) -> Judgement:
-    target, shared, registers, threads = (
-        args["target"],
-        args["shared"],
-        args["registers"],
-        args["threads"],
-    )
+    target, shared, registers, threads = (args[name] for name in ("target", "shared", "registers", "threads"))
     if not threads:
         raise InputError("--threads: a block has 1 or more")
     broken = violations(shared_bytes=shared, registers=registers, threads=threads, target=target)
     occupancy = of(shared_bytes=shared, registers=registers, threads=threads, target=target)
     sm = multiprocessor(target)
     if occupancy is None or sm is None:
-        sources = [row.source for _, row in multiprocessors()]
-        return Judgement(
-            f"{target} is not in the table of multiprocessors", broken, sources=sources, verdict="unknown target"
-        )
+        known = [row.source for _, row in multiprocessors()]
+        subject = f"{target} is not in the table of multiprocessors"
+        return Judgement(subject, broken, sources=known, verdict="unknown target")
+    each, taken = _up(registers, sm.register_granule), _up(shared + sm.reserved_bytes, sm.shared_granule)
+    of_shared = f"{taken} B allocated: {shared} + {sm.reserved_bytes} of the driver, in steps of {sm.shared_granule}"
     facts = (
         Fact("blocks_per_sm", occupancy.blocks_per_sm, "blocks an SM"),
         Fact("warps_per_sm", occupancy.warps_per_sm, "warps an SM", f"{occupancy.warps_per_sm} of {sm.warps}"),
         Fact("occupancy", round(occupancy.fraction, 4), "occupancy", f"{occupancy.fraction:.0%}"),
         Fact("limited_by", occupancy.limited_by, "limited by"),
-        Fact(
-            "registers_allocated",
-            _up(registers, sm.register_granule),
-            "registers a thread",
-            f"{_up(registers, sm.register_granule)} allocated, in steps of {sm.register_granule}",
-        ),
-        Fact(
-            "shared_allocated",
-            _up(shared + sm.reserved_bytes, sm.shared_granule),
-            "shared memory a block",
-            f"{_up(shared + sm.reserved_bytes, sm.shared_granule)} B allocated: {shared} + {sm.reserved_bytes} of the "
-            f"driver, in steps of {sm.shared_granule}",
-        ),
+        Fact("registers_allocated", each, "registers a thread", f"{each} allocated, in steps of {sm.register_granule}"),
+        Fact("shared_allocated", taken, "shared memory a block", of_shared),
     )
-    steps = register_steps(threads=threads, target=target)
-    tables = (
-        RuleTable(
-            f"at {threads} threads",
-            ("blocks an SM", "registers a thread"),
-            tuple((str(blocks), str(most)) for blocks, most in steps),
-        ),
-        RuleTable(
-            "by resource",
-            ("resource", "blocks an SM"),
-            tuple((name, str(count)) for name, count in sorted(occupancy.allowed, key=lambda entry: entry[1])),
-        ),
-    )
-    return Judgement(
-        str(occupancy),
-        broken,
-        facts,
-        tables,
-        notes=("Not counted: registers moved by setmaxnreg, SGPRs, clusters.",),
-        sources=(sm.source, *(violation.source for violation in broken)),
-    )
+    by_resource = sorted(occupancy.allowed, key=lambda entry: entry[1])
+    rows = tuple((name, str(count)) for name, count in by_resource)
+    tables = steps_table(threads, target), RuleTable("by resource", ("resource", "blocks an SM"), rows)
+    notes = ("Not counted: registers moved by setmaxnreg, SGPRs, clusters.",)
+    sources = (sm.source, *(violation.source for violation in broken))
+    return Judgement(str(occupancy), broken, facts, tables, notes=notes, sources=sources)
 
 
 def _tables(args: Arguments) -> list[RuleTable]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, tabulated
-from triage.legality.occupancy import register_steps
+from triage.legality.occupancy import register_steps, steps_table
 from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, refuse, require
 from triage.model.errors import InputError
@@ -123,13 +123,8 @@ def _judge(args: Arguments) -> Judgement:
     target, warps = args["target"], args["num_warps"]
     if warps < 1:
         raise InputError("--num-warps: a block has 1 or more")
-    broken = violations(
-        target,
-        num_warps=warps,
-        maxnreg=args.get("maxnreg"),
-        setmaxnreg=args.get("setmaxnreg"),
-        waves_per_eu=args.get("waves_per_eu"),
-    )
+    options = {name: args.get(name) for name in ("maxnreg", "setmaxnreg", "waves_per_eu")}
+    broken = violations(target, num_warps=warps, **options)
     threads = warps * target.warp_size
     steps = register_steps(threads=threads, target=target)
     block = limits(target)
@@ -154,19 +149,13 @@ def _judge(args: Arguments) -> Judgement:
         tile = args["tile"]
         words = accumulator((tile[0], tile[1]), num_warps=warps, target=target) if len(tile) > 1 else 0
         facts += _spills(words, most, notes)
-    table = RuleTable(
-        f"at {threads} threads",
-        ("blocks an SM", "registers a thread"),
-        tuple((str(blocks), str(registers)) for blocks, registers in steps),
-    )
     sources = [_MAXNREG, _SETMAXNREG] if target.backend == "cuda" else [_WAVES]
     if "tile" in args:
         sources.append(_ACCUMULATOR)
     if block is not None:
         sources.append(block.source)
-    return Judgement(
-        _subject(facts, target, warps), broken, facts, (table,) if steps else (), notes=notes, sources=sources
-    )
+    tables = (steps_table(threads, target),) if steps else ()
+    return Judgement(_subject(facts, target, warps), broken, facts, tables, notes=notes, sources=sources)
 
 
 def _subject(facts: list[Fact], target: Target, warps: int) -> str:

@@ -196,7 +196,7 @@ class LegalityRule:
 
     def _corrected(self, args: Arguments, violation: Violation, value: Any) -> dict[str, Any]:
         """The parameters with the one that a violation is about set to another value."""
-        parameter = next((one for one in self.parameters if one.key == violation.parameter), None)
+        parameter = next((known for known in self.parameters if known.key == violation.parameter), None)
         if parameter is None or isinstance(value, tuple) != (parameter.syntax is Syntax.SHAPE):
             return dict(args)
         return {**args, parameter.key: value if isinstance(value, tuple | bool) else parameter.read(str(value))}

@@ -76,14 +76,13 @@ def _facts(row: MmaInstruction, form: InstructionForm, target: Target) -> tuple[
     wide = "64-bit" if row.a == "f64" else "32-bit"
     text = ", ".join(f"{name.upper()} {count}" for name, count in counts.items())
     macs = row.m * row.n * row.k * share
+    documented = "yes" if form.documented else "no: the assembler takes it"
     return (
         Fact("instruction", spelled(row), "PTX"),
         Fact("registers", counts, "registers a thread", f"{text} ({wide})"),
         Fact("multiply_adds", macs, "multiply-adds a warp"),
         Fact("since", form.only[0] if form.only else form.since, "first target", f"cuda:{form.since}"),
-        Fact(
-            "documented", form.documented, "in the PTX ISA", "yes" if form.documented else "no: the assembler takes it"
-        ),
+        Fact("documented", form.documented, "in the PTX ISA", documented),
         _triton_fact(row.a, target),
     )
 

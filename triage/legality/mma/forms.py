@@ -69,7 +69,7 @@ class InstructionForm:
 
 
 def _same(*types: str) -> tuple[Pair, ...]:
-    return tuple((one, one) for one in types)
+    return tuple((name, name) for name in types)
 
 
 def _mixed(*types: str) -> tuple[Pair, ...]:

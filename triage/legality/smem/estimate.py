@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 from triage.legality.dtypes import DType
@@ -42,6 +43,11 @@ class Estimate:
     after: MemoryPart
     limit_bytes: int | None
     notes: tuple[str, ...]
+
+    @property
+    def tile(self) -> tuple[int, int, int]:
+        """BLOCK_M, BLOCK_N, BLOCK_K."""
+        return (self.loop.m, self.loop.n, self.loop.k)
 
     @property
     def loop_bytes(self) -> int:
@@ -77,9 +83,8 @@ class Estimate:
         nothing: it never was what exceeded a limit. None where the limit is not known."""
         if self.limit_bytes is None:
             return None
-        if self.loop.warp_specialized:
-            return self.total_bytes <= self.limit_bytes
-        return max(self.loop_bytes, self.after.bytes if self.after.exact else 0) <= self.limit_bytes
+        decides = self.loop.warp_specialized or self.after.exact
+        return (self.total_bytes if decides else self.loop_bytes) <= self.limit_bytes
 
 
 def _operands(parts: Sequence[MemoryPart]) -> int:
@@ -177,8 +182,8 @@ def largest_tiles(need: Estimate, count: int = 3) -> tuple[Estimate, ...]:
     depth = max(_SMALLEST, 32 * 8 // loop.a.bits)
     sides = [_halves(loop.m, _SMALLEST), _halves(loop.n, _SMALLEST), _halves(loop.k, depth)]
     smaller = (_of(replace(loop, m=m, n=n, k=k)) for m, n, k in itertools.product(*sides))
-    fitting = [one for one in smaller if one.fits and one.loop != loop]
-    fitting.sort(key=lambda one: (-one.loop.m * one.loop.n * one.loop.k, -one.loop.m * one.loop.n, -one.loop.n))
+    fitting = [other for other in smaller if other.fits and other.loop != loop]
+    fitting.sort(key=lambda other: (prod(other.tile), prod(other.tile[:2]), other.loop.n), reverse=True)
     return tuple(fitting[:count])
 
 
@@ -204,6 +209,5 @@ def violations_of(need: Estimate) -> list[Violation]:
     stages = stages_that_fit(need)
     if stages:
         return [refuse("smem.total", need.loop.stages, stages, source, message, stages[-1:], parameter="stages")]
-    tiles = tuple((smaller.loop.m, smaller.loop.n, smaller.loop.k) for smaller in largest_tiles(need))
-    given = (need.loop.m, need.loop.n, need.loop.k)
-    return [refuse("smem.total", given, tiles, source, message, tiles, parameter="tile")]
+    tiles = tuple(smaller.tile for smaller in largest_tiles(need))
+    return [refuse("smem.total", need.tile, tiles, source, message, tiles, parameter="tile")]

@@ -150,18 +150,16 @@ def _store_beside_buffers(loop: Loop) -> bool:
 
 
 def _tile(loop: Loop, operand: str) -> int:
-    rows, dtype = (loop.m, loop.a) if operand == "A" else (loop.n, loop.b)
-    return rows * loop.k * dtype.bits // 8
+    return (loop.m if operand == "A" else loop.n) * loop.k * _bits(loop, operand) // 8
+
+
+def _bits(loop: Loop, operand: str) -> int:
+    return (loop.a if operand == "A" else loop.b).bits
 
 
 def _k_major_only(loop: Loop) -> bool:
     """Whether an N-major B has to be transposed for wgmma."""
     return loop.instruction is DotInstruction.WGMMA and loop.b_layout == "kn" and loop.b.bits != 16
-
-
-def _no_mn_major(loop: Loop) -> bool:
-    """tcgen05 reads no N-major B of 32-bit elements, and Triton turns what it takes for K-major."""
-    return loop.b.bits == 32 or _thread_has_row(loop)
 
 
 def _thread_has_row(loop: Loop) -> bool:
@@ -173,8 +171,8 @@ def _thread_has_row(loop: Loop) -> bool:
 
 def _narrow(loop: Loop, operand: str) -> bool:
     """Whether a thread loads fewer than 4 bytes of the operand at a time, which no asynchronous copy does."""
-    threads, dtype = loop.warps * loop.target.warp_size, loop.a if operand == "A" else loop.b
-    return max(dtype.bits // 8, _tile(loop, operand) // threads) < 4
+    share = _tile(loop, operand) // (loop.warps * loop.target.warp_size)
+    return max(_bits(loop, operand) // 8, share) < 4
 
 
 def _asynchronous(loop: Loop, operand: str) -> bool:
@@ -202,12 +200,8 @@ def _pointers(loop: Loop) -> Iterator[MemoryPart]:
         # Beside the buffers, at an offset aligned to 1 KiB at most.
         yield MemoryPart("converted A and B", _tile(loop, "A") + _tile(loop, "B") + 1024, exact=False)
     if loop.instruction is DotInstruction.TCGEN05:
-        yield _commit_barriers(loop)
-
-
-def _commit_barriers(loop: Loop) -> MemoryPart:
-    """tcgen05 reports by mbarrier that it has read its operands: two of them in a pipeline."""
-    return MemoryPart("mbarriers", 16 if loop.stages > 1 else 8)
+        # It reports by mbarrier that it has read its operands: two of them in a pipeline.
+        yield MemoryPart("mbarriers", 16 if loop.stages > 1 else 8)
 
 
 def _descriptors(loop: Loop) -> Iterator[MemoryPart]:
@@ -215,6 +209,7 @@ def _descriptors(loop: Loop) -> Iterator[MemoryPart]:
     if loop.stages == 1:
         yield from _one_stage(loop, a, b)
         return
+    tcgen05 = loop.instruction is DotInstruction.TCGEN05
     b_copies = copies
     arrays = [8 * copies]
     transposed = 0
@@ -222,12 +217,13 @@ def _descriptors(loop: Loop) -> Iterator[MemoryPart]:
         # B is read back to registers at once, so it is buffered, and waited for, one stage less.
         b_copies, transposed = copies - 1, b
         arrays.append(8 * b_copies)
-    elif loop.instruction is DotInstruction.TCGEN05 and loop.b_layout == "kn" and _no_mn_major(loop):
-        # Both MMAs that are in flight have a transposed copy.
+    elif tcgen05 and loop.b_layout == "kn" and (loop.b.bits == 32 or _thread_has_row(loop)):
+        # tcgen05 reads no N-major B of 32-bit elements, and Triton turns what it takes for K-major: both MMAs that are
+        # in flight have a transposed copy.
         transposed = 2 * b
     elif loop.fp8_through_fp16 and loop.release >= (3, 6):
         arrays.append(8 * copies)
-    if loop.instruction is DotInstruction.TCGEN05:
+    if tcgen05:
         arrays.append(16)
     yield MemoryPart("A", a * copies, copies)
     yield MemoryPart("B", b * b_copies, b_copies)
@@ -288,13 +284,13 @@ def _amd(loop: Loop) -> Iterator[MemoryPart]:
             floats = loop.a.bits == 8 and loop.a.name not in ("s8", "u8")
             yield MemoryPart(name, tile * (2 if floats else 1), exact=False)
     if _direct_to_lds(loop):
-        yield MemoryPart("padding", _padding(loop, a, "A") + _padding(loop, b, "B"), exact=False)
+        yield MemoryPart("padding", _padding(loop, "A") + _padding(loop, "B"), exact=False)
 
 
-def _padding(loop: Loop, tile: int, operand: str) -> int:
+def _padding(loop: Loop, operand: str) -> int:
     """The padded layouts of direct-to-LDS copies add up to this between every two KiB; fp32 is not padded."""
-    dtype = loop.a if operand == "A" else loop.b
-    if dtype.bits >= 32:
+    bits = _bits(loop, operand)
+    if bits >= 32:
         return 0
-    each = 64 if operand == "B" and loop.b_layout == "kn" and dtype.bits == 16 else 32
-    return max(0, tile * buffers(loop) // 1024 - 1) * each
+    each = 64 if operand == "B" and loop.b_layout == "kn" and bits == 16 else 32
+    return max(0, _tile(loop, operand) * buffers(loop) // 1024 - 1) * each

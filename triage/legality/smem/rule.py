@@ -24,16 +24,11 @@ _TABLED_STAGES = 6
 
 def _judge(args: Arguments) -> Judgement:
     need = estimate(dtype_a=args["dtype"], **{name: value for name, value in args.items() if name != "dtype"})
-    about = "" if need.exact else "at most "
     limit = f" of {need.limit_bytes} B" if need.limit_bytes is not None else ""
     row = limits(need.loop.target)
-    tiles = (
-        ((smaller.loop.m, smaller.loop.n, smaller.loop.k) for smaller in largest_tiles(need, 2))
-        if need.fits is False
-        else ()
-    )
+    tiles = [smaller.tile for smaller in largest_tiles(need, 2)] if need.fits is False else []
     return Judgement(
-        f"{about}{need.total_bytes} B{limit} a block on {need.loop.target}, {need.loop.stages} stages",
+        f"{_bytes(need.total_bytes, need.exact)}{limit} a block on {need.loop.target}, {need.loop.stages} stages",
         violations_of(need),
         _facts(need),
         (_by_stages(need),),
@@ -42,6 +37,10 @@ def _judge(args: Arguments) -> Judgement:
         alternatives=[(f"a tile of {'x'.join(map(str, tile))}", {"tile": tile}) for tile in tiles],
         verdict="unknown limit" if need.fits is None else "legal",
     )
+
+
+def _bytes(count: int, exact: bool) -> str:
+    return f"{'' if exact else 'at most '}{count} B"
 
 
 def _facts(need: Estimate) -> list[Fact]:
@@ -53,14 +52,12 @@ def _facts(need: Estimate) -> list[Fact]:
     for part in need.during:
         name = f"bytes_{part.name.lower().replace(' ', '_')}"
         copies = f" = {part.buffers} x {part.bytes // part.buffers}" if part.buffers > 1 else ""
-        facts.append(Fact(name, part.bytes, part.name, f"{'' if part.exact else 'at most '}{part.bytes} B{copies}"))
+        facts.append(Fact(name, part.bytes, part.name, f"{_bytes(part.bytes, part.exact)}{copies}"))
     if need.after.bytes:
-        most = "" if need.after.exact else "at most "
-        place = "beside the loop's" if loop.warp_specialized else "in the loop's memory"
-        text = f"{most}{need.after.bytes} B after the loop, {place}"
+        where = "beside the loop's" if loop.warp_specialized else "in the loop's memory"
+        text = f"{_bytes(need.after.bytes, need.after.exact)} after the loop, {where}"
         facts.append(Fact("bytes_epilogue", need.after.bytes, need.after.name, text))
-    total = f"{'' if need.exact else 'at most '}{need.total_bytes} B"
-    facts.append(Fact("total_bytes", need.total_bytes, "total", total))
+    facts.append(Fact("total_bytes", need.total_bytes, "total", _bytes(need.total_bytes, need.exact)))
     facts.append(Fact("exact", need.exact, "exact", "yes" if need.exact else "no, an upper bound"))
     if need.limit_bytes is None:
         return facts
@@ -68,12 +65,9 @@ def _facts(need: Estimate) -> list[Fact]:
     stages = stages_that_fit(need)
     most_stages = stages[-1] if stages else 0
     facts.append(Fact("stages_that_fit", most_stages, "stages that fit", f"{most_stages} at most"))
-    best = largest_tiles(need, 1)
-    if need.fits:
-        facts.append(Fact("largest_tile", [loop.m, loop.n, loop.k], "largest tile", "this one fits"))
-    elif best:
-        one = best[0].loop
-        facts.append(Fact("largest_tile", [one.m, one.n, one.k], "largest tile", f"{one.m}x{one.n}x{one.k}"))
+    for best in (need,) if need.fits else largest_tiles(need, 1):
+        text = "this one fits" if best is need else "x".join(map(str, best.tile))
+        facts.append(Fact("largest_tile", list(best.tile), "largest tile", text))
     facts += _occupancy(need)
     return facts
 
@@ -87,10 +81,8 @@ def _occupancy(need: Estimate) -> list[Fact]:
     tensor_memory = loop.instruction is DotInstruction.TCGEN05
     words = accumulator((loop.m, loop.n), num_warps=loop.warps, target=loop.target, tensor_memory=tensor_memory)
     threads = loop.warps * loop.target.warp_size
-    total = min(need.total_bytes, row.shared_bytes)
-    resident = occupancy.of(
-        shared_bytes=total, registers=min(words, row.registers), threads=threads, target=loop.target
-    )
+    total, registers = min(need.total_bytes, row.shared_bytes), min(words, row.registers)
+    resident = occupancy.of(shared_bytes=total, registers=registers, threads=threads, target=loop.target)
     if resident is None:
         return []
     text = f"{resident}, counting the accumulator's {words} registers a thread alone"
@@ -110,9 +102,9 @@ def _notes(need: Estimate) -> list[str]:
 def _by_stages(need: Estimate) -> RuleTable:
     rows = []
     for stages in range(1, _TABLED_STAGES + 1):
-        one = with_stages(need, stages)
-        verdict = {True: "yes", False: "no", None: "?"}[one.fits]
-        rows.append((str(stages), str(one.loop_bytes), str(one.total_bytes), verdict))
+        staged = with_stages(need, stages)
+        verdict = {True: "yes", False: "no", None: "?"}[staged.fits]
+        rows.append((str(stages), str(staged.loop_bytes), str(staged.total_bytes), verdict))
     return RuleTable("by num_stages", ("stages", "loop B", "total B", "fits"), tuple(rows))
 
 
@@ -121,26 +113,20 @@ def _tables(args: Arguments) -> list[RuleTable]:
     for target, row in tabulated():
         sm = multiprocessor(target)
         each = str(sm.shared_bytes) if sm else "-"
-        rows.append((str(target), str(row.shared_bytes), each, _copies(target.backend, target.arch)))
+        rows.append((str(target), str(row.shared_bytes), each, _BUFFERS.get(target.arch, "num_stages - 1")))
     columns = ("target", "a block, B", "an SM, B", "buffers of an operand")
     sources = tuple(row.source for _, row in tabulated())
     return [RuleTable(TITLE, columns, tuple(rows), sources)]
 
 
-def _copies(backend: str, arch: str) -> str:
-    if arch in ("gfx950", "gfx1250"):
-        return "num_stages (before 3.8 one less)"
-    if backend == "hip":
-        return "num_stages - 1"
-    if arch == "90":
-        return "num_stages for wgmma (BLOCK_M >= 64), else one less"
-    if arch in ("70", "72", "75"):
-        return "1: no cp.async"
-    if arch in ("100", "103"):
-        return "num_stages for tcgen05 (BLOCK_M >= 64), else one less"
-    return "num_stages - 1"
-
-
+_BUFFERS = {
+    "gfx950": "num_stages (before 3.8 one less)",
+    "gfx1250": "num_stages (before 3.8 one less)",
+    "90": "num_stages for wgmma (BLOCK_M >= 64), else one less",
+    **dict.fromkeys(("70", "72", "75"), "1: no cp.async"),
+    **dict.fromkeys(("100", "103"), "num_stages for tcgen05 (BLOCK_M >= 64), else one less"),
+}
+"""Buffers of an operand by architecture, where they are not ``num_stages - 1``."""
 _CHOICES = ("pointer", "tma")
 
 RULE = LegalityRule(

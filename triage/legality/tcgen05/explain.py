@@ -18,7 +18,7 @@ from triage.legality.tcgen05.kinds import (
     accumulators,
     of,
 )
-from triage.legality.tcgen05.lowering import SOURCE, Lowered, lowered
+from triage.legality.tcgen05.lowering import SOURCE, lowered
 from triage.legality.violation import spoken
 from triage.model.errors import InputError
 
@@ -40,7 +40,10 @@ def _judge(args: Arguments) -> Judgement:
         if not args.get("ws"):
             drawings = [tmem.drawing([tmem.tile(args["m"], args["n"], "f32", args["cta_group"])])]
     if "tile" in args:
-        lowering = _lowered(args)
+        a, tile = args["a"], args["tile"]
+        if len(tile) != 3:
+            raise InputError("--tile: give M x N x K of the dot")
+        lowering = lowered(a, args.get("b", a), tile, args["num_warps"], args["target"], args.get("triton"))
         if lowering.reason:
             facts.append(Fact("triton", None, "Triton's instruction", "no tcgen05.mma"))
             notes.append(f"Triton makes no tcgen05.mma of such a tl.dot: {lowering.reason}.")
@@ -49,9 +52,9 @@ def _judge(args: Arguments) -> Judgement:
             text = f"{count} of m{m}n{n}k{k}, kind::{lowering.kind}"
             facts.append(Fact("triton", [m, n, k], "Triton's instruction", text))
             facts.append(Fact("triton_count", count, "for the whole tile"))
-    what = f"{left} x {right}, M={args['m']} N={args['n']}, cta_group::{args['cta_group']}"
-    what += "".join(f", {name}" for name in _FLAGS if args.get(name))
-    subject = f"tcgen05.mma of {what} on {args['target']}"
+    form = f"{left} x {right}, M={args['m']} N={args['n']}, cta_group::{args['cta_group']}"
+    form += "".join(f", {name}" for name in _FLAGS if args.get(name))
+    subject = f"tcgen05.mma of {form} on {args['target']}"
     sources = (SOURCE,) if "tile" in args else ()
     return Judgement(subject, broken, facts, drawings=drawings, notes=notes, sources=sources)
 
@@ -61,12 +64,14 @@ def _facts(args: Arguments, kind: MmaKind, left: str, right: str) -> list[Fact]:
     d = str(args.get("d", accumulators(kind, left)[0]))
     k = args.get("k", kind.depths(sparse)[0])
     vector = args.get("scale_vector")
+    # Where it is not given, the scales have the type that the vector has alone.
+    scale = str(args.get("scale", dict(kind.vectors).get(vector or "", ("ue8m0",))[0]))
     name = f"tcgen05.mma{'.ws' if ws else ''}{'.sp' if sparse else ''}.cta_group::{group}.kind::{kind.name}"
     if kind.block_scaled:
         name += ".block_scale" + (f".{'' if vector.startswith('block') else 'scale_vec::'}{vector}" if vector else "")
     a_major, b_major = ("k" if args[name] == "k" else "mn" for name in ("a_major", "b_major"))
     descriptor = InstructionDescriptor(
-        kind.name, left, right, d, args["m"], args["n"], a_major, b_major, sparse, scale=_scale(args, kind), k=k
+        kind.name, left, right, d, args["m"], args["n"], a_major, b_major, sparse, scale=scale, k=k
     )
     bits = encode(descriptor)
     facts = [
@@ -83,42 +88,22 @@ def _facts(args: Arguments, kind: MmaKind, left: str, right: str) -> list[Fact]:
     return facts
 
 
-def _scale(args: Arguments, kind: MmaKind) -> str:
-    """The scales' type: where it is not given, the one that the vector has alone."""
-    if "scale" in args:
-        return str(args["scale"])
-    types = dict(kind.vectors).get(args.get("scale_vector", ""), ("ue8m0",))
-    return types[0]
-
-
-def _lowered(args: Arguments) -> Lowered:
-    tile, a = args["tile"], args["a"]
-    if len(tile) != 3:
-        raise InputError("--tile: give M x N x K of the dot")
-    return lowered(a, args.get("b", a), tile, args["num_warps"], args["target"], args.get("triton"))
-
-
 def _tables(args: Arguments) -> list[RuleTable]:
     shapes, types = [], []
     for kind in KINDS.values():
         for group in (1, 2):
-            narrow = kind.columns(group, "mn") if "mn" in kind.majors else kind.columns(group)
-            n = spoken(kind.columns(group))
-            if narrow != kind.columns(group):
-                n += f"; N-major B: {spoken(narrow)}"
+            columns, transposed = kind.columns(group), kind.columns(group, kind.majors[-1])
+            n = spoken(columns) + (f"; N-major B: {spoken(transposed)}" if transposed != columns else "")
             k = f"{kind.k} (96 on 10.3)" if len(kind.depths()) > 1 else str(kind.k)
             shapes.append((kind.name, str(group), spoken(kind.rows(group)), n, f"{k}; sparse {2 * kind.k}"))
         scales = "; ".join(f"{vector}: {'/'.join(listed)}" for vector, listed in kind.vectors) or "none"
         majors = "K or MN" if "mn" in kind.majors else "K"
-        types.append((kind.name, " ".join(kind.operands), " ".join(kind.accumulators), majors, scales, _targets(kind)))
+        targets = "10.0, 11.0" if kind.name == "i8" else "10.0, 10.3, 11.0"
+        types.append((kind.name, " ".join(kind.operands), " ".join(kind.accumulators), majors, scales, targets))
     return [
         RuleTable("Shapes", ("kind", "CTAs", "M", "N", "K"), tuple(shapes)),
         RuleTable("Types", ("kind", "A, B", "D", "majors", "scale vectors", "targets"), tuple(types), (TRANSPOSE,)),
     ]
-
-
-def _targets(kind: MmaKind) -> str:
-    return "10.0, 11.0" if kind.name == "i8" else "10.0, 10.3, 11.0"
 
 
 RULE = LegalityRule(

@@ -36,7 +36,7 @@ CAPABILITIES = (100, 101, 103, 107, 110)
 """Compute capabilities, times ten, that have it. 101 is what PTX before 9.0 calls 110."""
 _WITHOUT_I8 = (103, 107)
 COLLECTORS = tuple(f"a::{op}" for op in ("fill", "use", "lastuse", "discard"))
-WS_COLLECTORS = tuple(f"b{place}::{op}" for place in range(4) for op in ("fill", "use", "lastuse", "discard"))
+WS_COLLECTORS = tuple(f"b{buffer}::{op}" for buffer in range(4) for op in ("fill", "use", "lastuse", "discard"))
 _ORIGINS = {"shared": "shared", "smem": "shared", "tmem": "tmem"}
 _NEAR = {"f32": ("tf32", "bf16", "f16"), "f64": ("tf32",)}
 """For a type that no tcgen05.mma multiplies, the closest that one does."""

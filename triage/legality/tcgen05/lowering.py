@@ -47,8 +47,7 @@ def lowered(
 ) -> Lowered:
     """The lowering of a dot of ``tile`` (M, N, K of one CTA, in elements) with operands of these types, fp32 ones with
     TF32 precision, A and B from shared memory; ``triton`` is the release, the newest for None."""
-    names = ("tf32" if one.name == "f32" else one.name for one in (a, b))
-    kind = of(*names)
+    kind = of(*("tf32" if dtype.name == "f32" else dtype.name for dtype in (a, b)))
     m, n, k = tile
     late = series(triton) >= _EIGHT_COLUMNS
     if target.capability not in _CAPABILITIES:
