@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from triage.cli.options import budget_option, case_options, compile_options, kb_option
+from triage.cli.options import budget_option, case_options, compile_options, kb_option, note
 from triage.cli.report import finished_for
 from triage.model.errors import InputError
 from triage.publish.compose.whole import compose, files, scrubber_for
@@ -70,13 +70,13 @@ def command(
     request = PostRequest(issue, labels, gist, yes)
     endpoints = Endpoints(server, repository)
     # Before minutes of compiling, so that a missing token is reported at once.
-    client = None if dry_run or open_ else Client(server, token.find(server, os.environ), _note)
+    client = None if dry_run or open_ else Client(server, token.find(server, os.environ), note)
     document, message = _composed(name, title, anonymize, values)
     if open_:
         url, shortened = prefilled(server, repository, document, message.title, message.signature, labels)
         if shortened:
             rest = "which names what was left out; triage report prints all of it"
-            _note(f"the URL contains a part of the report, {rest}")
+            note(f"the URL contains a part of the report, {rest}")
         click.echo(url)
         if sys.stdout.isatty() and not dry_run:
             click.launch(url)
@@ -85,7 +85,7 @@ def command(
         click.echo(json.dumps(plan(endpoints, message, request), indent=2))
         return 0
     ask = functools.partial(click.confirm, default=False, err=True)
-    people = People(_note, ask if sys.stdin.isatty() and sys.stderr.isatty() else None)
+    people = People(note, ask if sys.stdin.isatty() and sys.stderr.isatty() else None)
     posted = Attachment(client, endpoints, message, request, people).post()
     click.echo(one_line(f"{posted.how}: {posted.url}" if posted else "nothing was posted"))
     return 0
@@ -108,7 +108,3 @@ def _composed(name: str, title: str | None, anonymize: bool, values: dict[str, A
         files=files(finished, scrubber),
     )
     return document, message
-
-
-def _note(line: str) -> None:
-    click.echo(one_line(f"triage: {line}"), err=True)

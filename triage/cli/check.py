@@ -18,6 +18,7 @@ from triage.cli.options import (
     case_options,
     compile_options,
     kb_option,
+    note,
     pipeline_options,
     repeating,
 )
@@ -27,7 +28,6 @@ from triage.model.report import Report
 from triage.pipeline import Session
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import report as render
-from triage.publish.visible import one_line
 
 if TYPE_CHECKING:
     from triage.publish.ci.record import CiRecord
@@ -59,12 +59,12 @@ def command(
     incomplete: list[tuple[Report, str, Path | None]] = []
     single = len(located) == 1
     for line in knowledge.problems(options.knowledge):
-        click.echo(one_line(f"triage: {line}"), err=True)
+        note(line)
     with console.progress() as progress, Session(options, progress) as session:
         answers = session.check_all(case for _, case in located)
         for number, ((text, _), answer) in enumerate(zip(located, answers, strict=True), start=1):
             if isinstance(answer, TriageError):
-                click.echo(one_line(f"triage: {answer}"), err=True)
+                note(answer)
                 if record is not None:
                     record.error(text, answer)
                 codes.append(answer.exit_code)
@@ -95,7 +95,7 @@ def _located(text: str, values: dict[str, Any]) -> list[tuple[str, Case]]:
     """The cases that one CASE names, each with a name of its own."""
     located = locate_all(text, values)
     for line in located.notes:
-        click.echo(one_line(f"triage: {line}"), err=True)
+        note(line)
     return [(text if len(located.cases) == 1 else str(case.folder), case) for case in located.cases]
 
 

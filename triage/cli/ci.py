@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
+from triage.cli.options import note
 from triage.model.errors import EnvironmentFault
-from triage.publish.visible import one_line
 
 _FILE = click.Path(path_type=Path)
 _OPTIONS = [
@@ -57,11 +57,11 @@ def with_outputs(command: str) -> Callable[[Callable[..., int]], Callable[..., i
             except BaseException as error:
                 record.error(f"triage {command}", str(error) or type(error).__name__)
                 for problem in end():
-                    click.echo(one_line(f"triage: {problem}"), err=True)
+                    note(problem)
                 raise
             problems = end()
             for problem in problems[:-1]:
-                click.echo(one_line(f"triage: {problem}"), err=True)
+                note(problem)
             if problems:
                 # The exit code is that of the last problem.
                 raise problems[-1]

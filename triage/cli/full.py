@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from triage.cli import matrix
+from triage.cli.options import note
 from triage.files import writing
 from triage.harness.engine import Engine
 from triage.harness.store import Store
@@ -28,7 +29,6 @@ from triage.publish.compose.whole import scrubber_for
 from triage.publish.formats.terminal import console
 from triage.publish.keep import keep
 from triage.publish.obtain import reduce
-from triage.publish.visible import one_line
 
 _REDUCTION_S = 300.0
 """Time limit of the reduction. Kernels of forty lines take one to two minutes; a report can use any partial result."""
@@ -62,7 +62,7 @@ def complete(
             with writing(f"-o {folder}"):
                 for name, format_ in _WRITTEN:
                     (folder / name).write_text(render.render(triage, format_, scrubber_for(triage)), encoding="utf-8")
-            click.echo(one_line(f"triage: {', '.join(name for name, _ in _WRITTEN)} in {folder}"), err=True)
+            note(f"{', '.join(name for name, _ in _WRITTEN)} in {folder}")
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def _skipped(missing: str) -> Iterator[None]:
     try:
         yield
     except TriageError as error:
-        click.echo(one_line(f"triage: {missing}: {error}"), err=True)
+        note(f"{missing}: {error}")
 
 
 def _matrix(report: Report, options: Options, folder: Path, progress: Progress, command_line: str) -> None:

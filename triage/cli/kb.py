@@ -11,6 +11,7 @@ import click
 from triage import knowledge, logs
 from triage.cases import reproducers
 from triage.cases.locate import locate
+from triage.cli.options import note
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.store import Store
@@ -26,7 +27,6 @@ from triage.model.report import Match
 from triage.pipeline import Options, Session
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import knowledge as render_kb
-from triage.publish.visible import one_line
 
 _FOLDERS = click.option(
     "--kb", "folders", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Use your own entries too."
@@ -142,7 +142,7 @@ def new(source: str, folders: tuple[Path, ...], path: Path | None) -> int:
     diagnosis, case, matches = _triaged(source, folders)
     for match in matches:
         known = f"known already: {match.id} ({match.confidence:.0%}): {match.title}"
-        click.echo(one_line(f"triage: {known}; extend that entry unless the cause is different"), err=True)
+        note(f"{known}; extend that entry unless the cause is different")
     reproducer = source if case is not None and reproducers.folder(source) else None
     text = draft(path.stem if path else slug(diagnosis), diagnosis, case, reproducer)
     if path is None:
@@ -223,4 +223,4 @@ def _compared(folders: Iterable[Path], results: verify.Observed, update: bool) -
 
 def _print_errors(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(one_line(f"triage: {line}"), err=True)
+        note(line)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from triage.model.errors import InputError
+from triage.publish.visible import one_line
 from triage.suggest.budget import Budget
 
 if TYPE_CHECKING:
@@ -89,6 +90,11 @@ budget_option: Callable[[F], F] = click.option(
     metavar="N|SECONDSs",
     help=f"Limit the search for neighbours: 20 (compiles), 30s. [{Budget().compiles}, {Budget().seconds:g}s]",
 )
+
+
+def note(line: object) -> None:
+    """Print one line of triage's own on standard error."""
+    click.echo(one_line(f"triage: {line}"), err=True)
 
 
 def limits(values: Mapping[str, Any]) -> Limits:

@@ -8,7 +8,15 @@ from typing import Any
 import click
 
 from triage.cases.locate import locate
-from triage.cli.options import budget_option, case_options, compile_options, kb_option, pipeline_options, repeating
+from triage.cli.options import (
+    budget_option,
+    case_options,
+    compile_options,
+    kb_option,
+    note,
+    pipeline_options,
+    repeating,
+)
 from triage.files import writing
 from triage.model.case import Case
 from triage.model.errors import InputError
@@ -17,7 +25,6 @@ from triage.publish.compose.whole import scrubber_for
 from triage.publish.finished import Finished, is_finished
 from triage.publish.formats.terminal import console
 from triage.publish.obtain import anonymous, obtain
-from triage.publish.visible import one_line
 
 
 @click.command("report")
@@ -76,5 +83,5 @@ def finished_for(name: str, anonymized: bool, values: dict[str, Any]) -> Finishe
         else:
             finished = obtain(source, options, progress, repeating("check", name, values))
     for path in finished.left_out:
-        click.echo(one_line(f"triage: {path}: left out; it belongs to another failure, or is one of several"), err=True)
+        note(f"{path}: left out; it belongs to another failure, or is one of several")
     return finished

@@ -18,12 +18,12 @@ from triage.cli.options import (
     kb_option,
     machine_options,
     memory_bytes,
+    note,
     pipeline_options,
     timeout_option,
 )
 from triage.files import writing
 from triage.model.errors import InputError, TriageError
-from triage.publish.visible import one_line
 
 if TYPE_CHECKING:
     from triage.capture.compile_only import CompileOnly
@@ -92,7 +92,7 @@ def command(command: tuple[str, ...], folder: Path | None, as_json: bool, keep_a
             _report(finished, run_folder, compile_only, command, as_json, folder is not None, values)
         except TriageError as error:
             # The program's exit code is passed through even if triage fails.
-            click.echo(one_line(f"triage: {error}"), err=True)
+            note(error)
     finally:
         if folder is None and not has_results:
             run_folder.discard()
@@ -119,7 +119,7 @@ def _report(
     reached = compile_only.reached(finished.capture) if compile_only else None
     if reached and not as_json:
         for line in reached.lines():
-            click.echo(f"triage: {one_line(line)}", err=True)
+            note(line)
     if not finished.capture.failed_cases and not as_json:
         click.echo(f"triage: {finished.capture.summary()}", err=True)
         return
