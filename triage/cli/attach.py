@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import sys
 from typing import Any
 
 import click
 
-from triage.cli.options import budget_option, case_options, compile_options, kb_option, note
+from triage.cli.options import budget_option, case_options, compile_options, kb_option, note, print_json
 from triage.cli.report import finished_for
 from triage.model.errors import InputError
 from triage.publish.compose.whole import compose, files, scrubber_for
@@ -82,7 +81,7 @@ def command(
             click.launch(url)
         return 0
     if client is None:
-        click.echo(json.dumps(plan(endpoints, message, request), indent=2))
+        print_json(plan(endpoints, message, request))
         return 0
     ask = functools.partial(click.confirm, default=False, err=True)
     people = People(note, ask if sys.stdin.isatty() and sys.stderr.isatty() else None)

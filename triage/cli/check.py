@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from triage.cli.options import (
     kb_option,
     note,
     pipeline_options,
+    print_json,
     repeating,
 )
 from triage.model.case import Case
@@ -101,7 +101,7 @@ def _located(text: str, values: dict[str, Any]) -> list[tuple[str, Case]]:
 
 def _print(report: Report, command_line: str, as_json: bool, single: bool) -> None:
     if as_json:
-        click.echo(json.dumps(report.to_json(), indent=2 if single else None))
+        print_json(report.to_json(), single)
     else:
         render.report(console.output(), report, command_line)
     if report.case.origin.get(UNFINISHED) and not report.outcome.failed:

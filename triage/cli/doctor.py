@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
+from triage.cli.options import print_json
 from triage.harness.machine.facts import examine
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import machine as render_machine
@@ -17,7 +16,7 @@ def command(as_json: bool) -> int:
     """List the Triton releases, assemblers, linkers, GPUs, limits and caches of this machine."""
     facts = examine()
     if as_json:
-        click.echo(json.dumps(facts.to_json(), indent=2))
+        print_json(facts.to_json())
     else:
         render_machine.machine(console.output(), facts)
     return 0

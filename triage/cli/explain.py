@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import json
 from typing import Any
 
 import click
 
+from triage.cli.options import print_json
 from triage.legality import rules
 from triage.legality.rule import LegalityRule, Parameter, Syntax
 from triage.publish.formats.terminal import console
@@ -54,7 +54,7 @@ def command(context: click.Context, as_json: bool) -> int | None:
         context.obj = as_json
         return None
     if as_json:
-        click.echo(json.dumps({"rules": [_described(rules.rule(name)) for name in rules.names()]}, indent=2))
+        print_json({"rules": [_described(rules.rule(name)) for name in rules.names()]})
     else:
         render_explain.rules(console.output(), [rules.rule(name) for name in rules.names()])
     return 0
@@ -65,7 +65,7 @@ def _command(rule: LegalityRule) -> click.Command:
     def run(context: click.Context, /, as_json: bool, **texts: Any) -> int:
         explanation = rule.answer(texts)
         if as_json or context.obj:
-            click.echo(json.dumps(explanation.to_json(), indent=2))
+            print_json(explanation.to_json())
         else:
             render_explain.explanation(console.output(), explanation)
         return 0

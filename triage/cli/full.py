@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,7 +11,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from triage.cli import matrix
-from triage.cli.options import note
+from triage.cli.options import note, print_json
 from triage.files import writing
 from triage.harness.engine import Engine
 from triage.harness.store import Store
@@ -55,7 +54,7 @@ def complete(
                 _matrix(report, options, output / "matrix", progress, command_line)
         triage = replace(finished.read(output), again=command_line)
         if as_json:
-            click.echo(json.dumps(render.document(triage, None), indent=2 if single else None))
+            print_json(render.document(triage, None), single)
         else:
             click.echo(render.render(triage, render.Format.TEXT, scrubber_for(triage)), nl=False)
         if folder is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import click
 from triage import knowledge, logs
 from triage.cases import reproducers
 from triage.cases.locate import locate
-from triage.cli.options import note
+from triage.cli.options import note, print_json
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.store import Store
@@ -46,7 +45,7 @@ def list_(folders: tuple[Path, ...], as_json: bool) -> int:
     """List all entries, one line each."""
     entries = knowledge.load_all(folders)
     if as_json:
-        click.echo(json.dumps(encode(entries), indent=2))
+        print_json(encode(entries))
     else:
         render_kb.listing(console.output(), entries)
     errors = knowledge.problems(folders)
@@ -68,7 +67,7 @@ def show(name: str, folders: tuple[Path, ...], as_json: bool) -> int:
     entry = entries[name]
     tables = {folder.name: observed.read(folder) for folder in _reproducers_of(entry)}
     if as_json:
-        click.echo(json.dumps({**encode(entry), "observed": encode(tables)}, indent=2))
+        print_json({**encode(entry), "observed": encode(tables)})
     else:
         render_kb.entry(console.output(), entry, tables)
     return 0

@@ -13,7 +13,7 @@ import click
 
 from triage import knowledge, logs
 from triage.cli.ci import with_outputs
-from triage.cli.options import kb_option
+from triage.cli.options import kb_option, print_json
 from triage.knowledge.advice import next_steps
 from triage.model.diagnosis import Diagnosis
 from triage.model.report import Match
@@ -82,7 +82,7 @@ def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool, record:
             record.log(name, result.causes, result.matches)
     if as_json and not several:
         for result in results:
-            click.echo(json.dumps(result.to_json(), indent=2))
+            print_json(result.to_json())
     elif not as_json and several:
         render_log.groups(console.output(), [(result.file, result.diagnosis, result.matches) for result in results])
     elif not as_json:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from triage.cases.locate import locate
-from triage.cli.options import DIRECTORY, kernel_options, limit_options, limits, repeating
+from triage.cli.options import DIRECTORY, kernel_options, limit_options, limits, print_json, repeating
 from triage.files import writing
 from triage.harness.engine import Engine
 from triage.harness.store import Store
@@ -84,7 +84,7 @@ def command(
     if folder is not None:
         keep_table(folder, table, command_line)
     if as_json:
-        click.echo(json.dumps(table.to_json(), indent=2))
+        print_json(table.to_json())
     elif markdown:
         click.echo(render_matrix.markdown(table, command_line), nl=False)
     else:

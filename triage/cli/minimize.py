@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from typing import Any
 import click
 
 from triage.cases.locate import locate
-from triage.cli.options import DIRECTORY, case_options, compile_options, limits
+from triage.cli.options import DIRECTORY, case_options, compile_options, limits, print_json
 from triage.minimize.launch_script import FILE
 from triage.minimize.result import MOST_COMPILES, MOST_SECONDS, MinimizeOptions, MinimizeResult
 from triage.minimize.run import minimize
@@ -71,7 +70,7 @@ def command(case: str, as_json: bool, folder: Path | None, **chosen: Any) -> int
     with console.progress() as progress, _terminable():
         result = minimize(located, options, progress)
     if as_json:
-        click.echo(json.dumps(result.to_json(), indent=2))
+        print_json(result.to_json())
     else:
         _print(result)
     return 0 if result.holds else 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shlex
 from collections.abc import Callable, Mapping
@@ -95,6 +96,11 @@ budget_option: Callable[[F], F] = click.option(
 def note(line: object) -> None:
     """Print one line of triage's own on standard error."""
     click.echo(one_line(f"triage: {line}"), err=True)
+
+
+def print_json(document: Any, indented: bool = True) -> None:
+    """Print a document on standard output, indented or on one line."""
+    click.echo(json.dumps(document, indent=2 if indented else None))
 
 
 def limits(values: Mapping[str, Any]) -> Limits:
