@@ -34,7 +34,7 @@ from triage.model.report import POISONED, Match, Report
 from triage.suggest.budget import Budget
 
 if TYPE_CHECKING:
-    from triage.performance.fast_path import FastPath
+    from triage.performance.cost import FastPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class Session:
 
 def _intended_fast_path(case: Case, outcome: Outcome) -> FastPath:
     """The fast path that the failing case would have taken, read from the last IR that was written."""
-    from triage.performance.fast_path import FastPath, fast_path
+    from triage.performance.cost import FastPath, fast_path
 
     # 3 is what every back-end's options default to (triton/backends/*/compiler.py).
     stages = int(case.options.get("num_stages", 3))

@@ -29,7 +29,7 @@ from triage.model.errors import InputError
 from triage.model.outcome import Outcome, Stage, Status, Undecided
 from triage.model.target import Target
 from triage.pipeline import Options, Session
-from triage.suggest.ir_stages import applicable
+from triage.suggest.plan import applicable
 from triage.suggest.proposal import Move, Proposal
 
 MATMUL = {

@@ -13,8 +13,7 @@ from triage.model.gpus import TensorCore
 from triage.model.outcome import Resources
 from triage.model.report import Suggestion, SuggestionKind
 from triage.model.target import Target
-from triage.performance.cost import change_penalty, note, order
-from triage.performance.fast_path import FastPath, fast_path
+from triage.performance.cost import FastPath, change_penalty, fast_path, note, order
 
 
 def suggestion(

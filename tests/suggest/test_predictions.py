@@ -15,7 +15,7 @@ from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.target import Target
 from triage.source import parameters
 from triage.suggest.neighbours import neighbours
-from triage.suggest.predictions import loads, violations
+from triage.suggest.predictions import loads, predict
 from triage.suggest.rewrites.recipe import Subject
 from triage.suggest.scene import Scene
 
@@ -71,8 +71,8 @@ def scene_of(case: Case, message: str = "", kind: Kind = Kind.ASSERTION) -> Scen
 def broken(case: Case, changes: dict[str, Any] | None = None) -> list[str]:
     scene = scene_of(case)
     subject = Subject.of(scene, case.path.read_text(encoding="utf-8"))
-    found = violations(case, scene.source, changes or {}, loads(subject))
-    return sorted({violation.rule for violation in found})
+    predicted = predict(case, scene.source, changes or {}, loads(subject))
+    return sorted({prediction.violation.rule for prediction in predicted})
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_what_cannot_be_read_is_not_judged(tmp_path: Path) -> None:
     two = OLD_TF32 + "        acc = tl.dot(b, a, acc)\n"
     assert broken(a_case(two, tmp_path, "3.2.0", "fp32")) == []
     source = parameters.read("no Python (", "matmul")
-    assert violations(a_case(OLD_TF32, tmp_path, "3.2.0", "fp32"), source, {}) == []
+    assert predict(a_case(OLD_TF32, tmp_path, "3.2.0", "fp32"), source, {}, ()) == []
 
 
 def reproducer(name: str) -> Case:
@@ -141,7 +141,8 @@ def changes(case: Case, message: str, kind: Kind = Kind.ASSERTION) -> list[dict[
 def test_the_flagship_is_predicted_before_any_compile() -> None:
     case = reproducer("wgmma-tf32-mn-major")
     scene = scene_of(case)
-    [violation] = violations(case, scene.source, {}, loads(Subject.of(scene, case.path.read_text())))
+    [prediction] = predict(case, scene.source, {}, loads(Subject.of(scene, case.path.read_text())))
+    violation = prediction.violation
     assert (violation.rule, violation.given, violation.nearest) == ("wgmma.b-major", "mn", ("k",))
     assert "K-major only" in violation.message
 

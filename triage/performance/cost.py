@@ -7,16 +7,18 @@ user would have to change.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from math import log2
 
+from triage.ir.matrix_instruction import matrix_instruction
 from triage.legality import occupancy
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Resources
 from triage.model.report import Suggestion, SuggestionKind
 from triage.model.target import Target
 from triage.model.words import count
-from triage.performance.fast_path import FastPath
 from triage.source.dtypes import dtype_text
 
 _SPEED = {
@@ -32,6 +34,24 @@ _SPEED = {
 _OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "maxnreg"})
 _SERIOUS_SPILL = 256
 """Bytes a thread. Below, spills live in L1 and are seldom seen; above, they are memory traffic in the inner loop."""
+
+_SPECIALIZES = re.compile(r"\btt\.warp_specialize\b|\bttg\.warp_specialize\b|ttg\.partition\b")
+"""The attribute of a loop that requests it, and what it is lowered to."""
+
+
+@dataclass(frozen=True, slots=True)
+class FastPath:
+    """What the failing configuration asked for: the matrix instruction (None where its IR does not show it), the
+    pipeline's stages, and whether automatic warp specialization was requested."""
+
+    tensor_core: TensorCore | None = None
+    stages: int = 1
+    warp_specialized: bool = False
+
+
+def fast_path(ir_text: str, target: Target, stages: int) -> FastPath:
+    """Read from the last IR that the failing compile left; empty text where it left none."""
+    return FastPath(matrix_instruction(ir_text, target), stages, bool(_SPECIALIZES.search(ir_text)))
 
 
 def order(suggestions: Iterable[Suggestion], meant: FastPath) -> list[Suggestion]:

@@ -6,21 +6,19 @@ here, and nothing is promised: the harness tries them from the front.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import combinations
 
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import InputError
 from triage.suggest.budget import Budget
+from triage.suggest.changes.constexprs import assembly, flags, formats, numbers, texts
 from triage.suggest.changes.dtypes import dtypes
-from triage.suggest.changes.flags import flags
-from triage.suggest.changes.followed import followed
 from triage.suggest.changes.layouts import layouts
-from triage.suggest.changes.numbers import numbers
 from triage.suggest.changes.options import options
 from triage.suggest.changes.targets import targets
-from triage.suggest.changes.texts import assembly, formats, texts
 from triage.suggest.changes.tiles import tile_sizes
 from triage.suggest.predictions import Predictions, loads
 from triage.suggest.proposal import Move, Proposal
@@ -45,6 +43,9 @@ GENERATORS: tuple[Generator, ...] = (
 
 LIMIT = Budget.most
 """Proposals for one case; a search compiles about forty of them."""
+_CONTRADICTS = 1.0
+"""Penalty of a change that leaves behind the layouts that it unsettles."""
+_UNSETTLING = (Move.OPTION, Move.TILE, Move.NUMBER)
 _PAIRED = 9
 """Singles that are paired: 36 pairs, as many as a search would still try."""
 _PAIR_LATER = 2.2
@@ -63,7 +64,8 @@ def neighbours(case: Case, source: str, diagnosis: Diagnosis, log: str = "") -> 
     """
     scene = Scene.of(case, source, diagnosis, log)
     predictions = Predictions(scene, loads(Subject.of(scene, source)))
-    singles = _ordered(_ranked(scene, predictions, followed(scene, _all(scene))))
+    proposals = (proposal for generator in GENERATORS for proposal in generator(scene))
+    singles = _ordered(_ranked(scene, predictions, _followed(scene, proposals)))
     pairs = _ordered(_pairs(scene, predictions, singles))
     possible = (entry for entry in singles if not predictions.excludes(entry[1]))
     seen: set[str] = set()
@@ -77,9 +79,31 @@ def neighbours(case: Case, source: str, diagnosis: Diagnosis, log: str = "") -> 
 Ranked = tuple[float, Proposal]
 
 
-def _all(scene: Scene) -> Iterator[Proposal]:
-    for generator in GENERATORS:
-        yield from generator(scene)
+def _followed(scene: Scene, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
+    """The proposals, each before or after its twin with the layouts that it unsettles.
+
+    In Gluon the layouts are parameters beside the tiles and the warps they were written for, so a change of one alone
+    rarely compiles.
+    """
+    has_layouts = bool(scene.configuration.layouts())
+    for proposal in proposals:
+        if not has_layouts or proposal.move not in _UNSETTLING:
+            yield proposal
+            continue
+        changes = scene.with_layouts(proposal.changes)
+        if len(changes) == len(proposal.changes):
+            yield proposal
+        else:
+            # Alone it contradicts the layouts, as far as the source shows.
+            yield replace(proposal, prior=proposal.prior + _CONTRADICTS)
+            extra = [name for name in changes if name not in proposal.changes]
+            yield Proposal(
+                changes,
+                proposal.move,
+                proposal.prior - 0.2,
+                proposal.distance + 0.5 * len(extra),
+                f"{proposal.why}, {', '.join(extra)} following",
+            )
 
 
 def _ranked(scene: Scene, predictions: Predictions, proposals: Iterator[Proposal]) -> Iterator[Ranked]:

@@ -11,13 +11,14 @@ from pathlib import Path
 
 from triage.cases import reproducers
 from triage.harness.toolchains import Toolchain
-from triage.model.case import Case
+from triage.model.case import Case, Language
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome
+from triage.model.releases import in_range
 from triage.model.report import Match, Suggestion, SuggestionKind
-from triage.suggest.ir_stages import applicable
 from triage.suggest.neighbour import Neighbour, configuration, releases, rewritten_source
 from triage.suggest.neighbours import neighbours
+from triage.suggest.proposal import Move, Proposal
 from triage.suggest.rewrites.registry import rewrites
 from triage.suggest.scene import Scene
 
@@ -25,6 +26,17 @@ _FIRST = 3
 """Configurations that are tried before other releases: those start a server of their own each."""
 _MOST_REWRITES = 3
 _MOST_ADVICE = 2
+_BEFORE_LAYOUTS = frozenset({".source", ".ttir"})
+_READ_FROM_TTGIR_ON = frozenset(
+    {
+        "num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "num_consumer_groups",
+        "num_buffers_warp_spec", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint",
+    }
+)  # fmt: skip
+"""By make_ttgir and what follows it, in some release (triton/backends/*/compiler.py); Triton's layouts, and with them
+warps and clusters, are made there."""
+_MAXNREG_IN_LLIR = "<3.5"
+"""From 3.5 on the cap on registers is an attribute of the module, which stage ttgir sets."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +83,21 @@ class NeighbourPlan:
             proposals = applicable(self.case, self.toolchain.triton, proposals)
         for proposal in proposals:
             yield configuration(self.case, self.toolchain, self._scene.source, proposal)
+
+
+def applicable(case: Case, triton: str, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
+    """Changes of a case that is IR: those of the proposals, and others, that only the stages left to compile read."""
+    ending = Path(case.file).suffix
+    if ending == ".mlir":
+        return
+    if ending in _BEFORE_LAYOUTS and case.language is Language.TRITON:
+        yield from (proposal for proposal in proposals if proposal.changes.keys() <= _READ_FROM_TTGIR_ON)
+        return
+    if ending == ".ttgir" and in_range(triton, _MAXNREG_IN_LLIR) and case.options.get("maxnreg") is not None:
+        yield Proposal({"maxnreg": None}, Move.OPTION, 0.0, 1.0, "no cap on registers")
+    fused = case.options.get("enable_fp_fusion", True)
+    why = "without fused multiply-add" if fused else "with fused multiply-add"
+    yield Proposal({"enable_fp_fusion": not fused}, Move.OPTION, 0.0, 2.0, why)
 
 
 def advice(matches: Iterable[Match], suggestions: Iterable[Suggestion]) -> Iterator[Suggestion]:

@@ -1,6 +1,6 @@
 """Predictions of the legality rules for configurations that are not compiled yet, and their use in the search.
 
-``violations`` reads a configuration the way each rule wants it: the launch, the tile and types of ``tl.dot``, the
+``predict`` reads a configuration the way each rule wants it: the launch, the tile and types of ``tl.dot``, the
 operands of wgmma, shared memory, tensor memory and descriptors. A reading rests on names and syntax, so it may be
 wrong: a prediction only moves a neighbour in the order. It excludes a neighbour only where the failure itself confirms
 the reading: the case breaks the same rule exactly, and the compiler's message confirms it.
@@ -104,17 +104,11 @@ class Prediction:
     required: int | None = None
 
 
-def violations(
-    case: Case, source: KernelSource, changes: Mapping[str, Any], product: tuple[Load, ...] = ()
-) -> list[Violation]:
-    """Violations of the configuration that a change makes, of the case itself where there is none. ``product`` is from
-    :func:`loads`. Changes must apply to the case."""
-    return [prediction.violation for prediction in _predict(case, source, changes, product)]
-
-
-def _predict(
+def predict(
     case: Case, source: KernelSource, changes: Mapping[str, Any], product: tuple[Load, ...]
 ) -> list[Prediction]:
+    """Violations of the configuration that a change makes, of the case itself where there is none. ``product`` is from
+    :func:`loads`. Changes must apply to the case."""
     at = Configuration.of(case, source, changes)
     ctas = at.values.get("num_ctas", 1)
     broken = launch.violations(at.target, at.num_warps, ctas if isinstance(ctas, int) else 1)
@@ -238,7 +232,7 @@ class Predictions:
 
     def __init__(self, scene: Scene, product: tuple[Load, ...]) -> None:
         self._scene, self._product = scene, product
-        predicted = _predict(scene.case, scene.source, {}, product)
+        predicted = predict(scene.case, scene.source, {}, product)
         self._broken = frozenset(prediction.violation.rule for prediction in predicted)
         self.confirmed = frozenset(
             prediction.violation.rule
@@ -264,7 +258,7 @@ class Predictions:
         return any(predicted.exact and predicted.violation.rule in self.confirmed for predicted in self._of(proposal))
 
     def _of(self, proposal: Proposal) -> list[Prediction]:
-        return _predict(self._scene.case, self._scene.source, proposal.changes, self._product)
+        return predict(self._scene.case, self._scene.source, proposal.changes, self._product)
 
 
 def _confirmed(prediction: Prediction, evidence: Evidence) -> bool:

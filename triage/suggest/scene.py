@@ -52,12 +52,6 @@ class Scene:
         return frozenset().union(*(self.source.names_on(line) for line in self.evidence.lines))
 
     @property
-    def num_ctas(self) -> int:
-        """Blocks a cluster."""
-        value = self.case.options.get("num_ctas", 1)
-        return value if isinstance(value, int) else 1
-
-    @property
     def max_warps(self) -> int:
         """Warps of the largest block."""
         return MAX_THREADS // self.case.target.warp_size

@@ -25,13 +25,11 @@ def timed(
         return [suggestion for suggestion, _, _ in suggestions], ["not measured: the case states no inputs"]
     cases = [(index, case, toolchain) for index, (_, case, toolchain) in enumerate(suggestions)]
     answers = settled(dict(bench(cases, limits, problem, doing)))
-    measured = [_with(suggestion, answers[index]) for index, (suggestion, _, _) in enumerate(suggestions)]
+    measured = [
+        replace(suggestion, measured=answer, note=f"{suggestion.note}; measured: {answer.words()}")
+        if isinstance(answer := answers[index], Measurement)
+        else suggestion
+        for index, (suggestion, _, _) in enumerate(suggestions)
+    ]
     ordered = by_time(measured, lambda suggestion: suggestion.measured, lambda suggestion: bool(suggestion.results))
     return ordered, reasons(answers.values())
-
-
-def _with(suggestion: Suggestion, answer: object) -> Suggestion:
-    if not isinstance(answer, Measurement):
-        return suggestion
-    words = f"measured: {answer.words()}"
-    return replace(suggestion, measured=answer, note=f"{suggestion.note}; {words}")

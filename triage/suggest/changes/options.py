@@ -31,7 +31,9 @@ _BACKEND_OPTIONS: Mapping[str, tuple[int | str, ...]] = {
 
 def options(scene: Scene) -> Iterator[Proposal]:
     """All single changes of options."""
-    yield from _clusters(scene)
+    ctas = scene.case.options.get("num_ctas")
+    if isinstance(ctas, int) and ctas > 1:
+        yield Proposal({"num_ctas": 1}, Move.OPTION, -1.0, 1, "one block in place of a cluster")
     yield from _warps(scene)
     yield from _stages(scene)
     yield from _switches(scene)
@@ -50,11 +52,6 @@ def _precision(scene: Scene) -> Iterator[Proposal]:
     for index, value in enumerate(("ieee", "tf32x3")):
         why = f"fp32 products as {value} in place of tf32: more exact, and slower"
         yield Proposal({_PRECISION: value}, Move.OPTION, 2.4 + 0.3 * index, 3, why)
-
-
-def _clusters(scene: Scene) -> Iterator[Proposal]:
-    if scene.num_ctas > 1:
-        yield Proposal({"num_ctas": 1}, Move.OPTION, -1.0, 1, "one block in place of a cluster")
 
 
 def _warps(scene: Scene) -> Iterator[Proposal]:

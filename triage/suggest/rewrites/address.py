@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from triage.source.module import Edit, argument, called, calls
+from triage.source.module import Edit, argument, assignments, called, calls
 from triage.suggest.rewrites.recipe import Subject
 from triage.suggest.rewrites.scope import binders, is_method, read_only_in
 
@@ -60,21 +60,14 @@ class _Flip:
         if not values:
             return 0 if name in case.signature or name in case.constexprs else None
         loops = {id(node.iter) for node in ast.walk(kernel) if isinstance(node, ast.For)}
-        plain = {id(value) for node in ast.walk(kernel) if (value := _bound_to_a_name(node)) is not None}
+        statements = assignments(kernel, name)
+        plain = {id(node.value) for node in statements if isinstance(node, ast.Assign | ast.AugAssign)}
         if any(id(value) not in plain | loops for value in values):
             return None  # A part of a tuple may be anything.
         dimensions = self._joined([value for value in values if id(value) not in loops], seen | {name})
         if dimensions == 2:
             self.names.add(name)
         return dimensions
-
-
-def _bound_to_a_name(node: ast.AST) -> ast.expr | None:
-    """The value of a statement that binds a single name."""
-    match node:
-        case ast.Assign(targets=[ast.Name()], value=value) | ast.AugAssign(target=ast.Name(), value=value):
-            return value
-    return None
 
 
 def flipped(subject: Subject, load: ast.Call) -> tuple[tuple[Edit, ...], tuple[ast.Call, ...]] | None:

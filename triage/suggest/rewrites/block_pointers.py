@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triage.source.module import Edit, Module, argument, assignments, called, calls, entries
+from triage.source.module import Edit, Module, argument, assignments, called, calls, entries, uses
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import functions, language, root
 
@@ -24,7 +24,7 @@ class _Pointer:
     name: str
     assignment: ast.Assign
     call: ast.Call
-    advances: tuple[ast.Assign, ...]
+    advances: tuple[tuple[ast.Assign, ast.Call], ...]
 
 
 def block_pointers_as_descriptors(subject: Subject) -> Iterator[Rewritten]:
@@ -62,7 +62,10 @@ def _pointer(function: ast.FunctionDef, call: ast.Call) -> _Pointer | None:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is call:
                 others = [assignment for assignment in assignments(function, name) if assignment is not node]
                 advances = tuple(
-                    other for other in others if isinstance(other, ast.Assign) and called(other.value) == "advance"
+                    (other, other.value)
+                    for other in others
+                    if isinstance(other, ast.Assign) and isinstance(other.value, ast.Call)
+                    if called(other.value) == "advance"
                 )
                 return _Pointer(name, node, call, advances) if len(advances) == len(others) else None
     return None
@@ -78,7 +81,8 @@ def _edits(module: Module, function: ast.FunctionDef, pointer: _Pointer, tl: str
         return None
     if not len(shape) == len(strides) == len(offsets) == len(block):
         return None
-    moved = [_moves(pointer, axis) for axis in range(len(offsets))]
+    steps = [entries(argument(advance, 1, "offsets")) for _, advance in pointer.advances]
+    moved = [any(axis >= len(step) or not _is_zero(step[axis]) for step in steps) for axis in range(len(offsets))]
     # An offset that is a number and stays it needs no variable.
     names = [
         module.segment(offset) if isinstance(offset, ast.Constant) and not moves else f"{pointer.name}_{axis}"
@@ -95,12 +99,12 @@ def _edits(module: Module, function: ast.FunctionDef, pointer: _Pointer, tl: str
         module.after(pointer.assignment, "".join(f"{indent}{start}" for start in starts)),
     ]
     reached = {id(node) for node in ast.walk(pointer.call)}
-    for advance in pointer.advances:
-        step = _advanced(module, advance, names)
-        if step is None or not isinstance(advance.value, ast.Call):
+    for statement, advance in pointer.advances:
+        step = _advanced(module, pointer.name, statement, advance, names)
+        if step is None:
             return None
         edits.append(step)
-        reached |= {id(node) for node in ast.walk(advance.value)}
+        reached |= {id(node) for node in ast.walk(advance)}
     for node in calls(function, "load", "store"):
         first = argument(node, 0, "pointer")
         if isinstance(first, ast.Name) and first.id == pointer.name:
@@ -109,38 +113,22 @@ def _edits(module: Module, function: ast.FunctionDef, pointer: _Pointer, tl: str
                 return None
             edits += access
             reached.add(id(first))
-    reads = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == pointer.name]
-    unknown = [node for node in reads if isinstance(node.ctx, ast.Load) and id(node) not in reached]
-    return None if unknown else edits
-
-
-def _moves(pointer: _Pointer, axis: int) -> bool:
-    """An advance changes this offset."""
-    steps = [
-        entries(argument(advance.value, 1, "offsets"))
-        for advance in pointer.advances
-        if isinstance(advance.value, ast.Call)
-    ]
-    return any(axis >= len(step) or not _is_zero(step[axis]) for step in steps)
+    return None if any(id(use) not in reached for use in uses(function, pointer.name)) else edits
 
 
 def _is_zero(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value == 0
 
 
-def _advanced(module: Module, statement: ast.Assign, names: list[str]) -> Edit | None:
+def _advanced(module: Module, name: str, statement: ast.Assign, call: ast.Call, names: list[str]) -> Edit | None:
     """``p = tl.advance(p, (0, BLOCK))`` as ``p_1 += BLOCK``."""
-    call = statement.value
-    if not isinstance(call, ast.Call):
-        return None
     pointer, steps = argument(call, 0, "base"), entries(argument(call, 1, "offsets"))
-    target = statement.targets[0]
-    if not isinstance(pointer, ast.Name) or not isinstance(target, ast.Name) or pointer.id != target.id:
-        return None
-    if len(steps) != len(names):
+    if not isinstance(pointer, ast.Name) or pointer.id != name or len(steps) != len(names):
         return None
     indent = "\n" + " " * statement.col_offset
-    moved = [f"{name} += {module.segment(step)}" for name, step in zip(names, steps, strict=True) if not _is_zero(step)]
+    moved = [
+        f"{offset} += {module.segment(step)}" for offset, step in zip(names, steps, strict=True) if not _is_zero(step)
+    ]
     return module.replace(statement, indent.join(moved) or "pass")
 
 

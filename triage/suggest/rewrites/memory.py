@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triage.source.module import MAKES_DESCRIPTOR, Edit, argument, assignments, called, calls, entries
+from triage.source.module import MAKES_DESCRIPTOR, Edit, argument, assignments, called, calls, entries, uses
 from triage.suggest.rewrites.recipe import Rewritten, Subject
 from triage.suggest.rewrites.scope import behind, functions, language, within
 
@@ -90,7 +90,5 @@ def _described(subject: Subject, function: ast.FunctionDef, name: str, call: ast
                     edits.append(module.after(node, ".T"))
                 elif (value := argument(node, 1, "value")) is not None:
                     edits += behind(module, value, ".T")
-    names = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
-    if any(id(node) not in reached for node in names if isinstance(node.ctx, ast.Load) and not within(node, call)):
-        return None
-    return edits
+    unknown = any(id(use) not in reached and not within(use, call) for use in uses(function, name))
+    return None if unknown else edits

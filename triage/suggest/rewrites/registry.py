@@ -15,8 +15,8 @@ from triage.suggest.scene import Scene
 
 def recipe(name: str) -> Recipe:
     """The code of a recipe. Raises KeyError."""
-    module, _, function = CATALOGUE[name].function.rpartition(".")
-    return cast(Recipe, getattr(importlib.import_module(f"triage.suggest.rewrites.{module}"), function))
+    module = importlib.import_module(f"triage.suggest.rewrites.{CATALOGUE[name].module}")
+    return cast(Recipe, getattr(module, name.replace("-", "_")))
 
 
 def rewrites(case: Case, scene: Scene, named: Iterable[str]) -> Iterator[Rewritten]:

@@ -124,12 +124,9 @@ def binders(function: ast.FunctionDef, name: str) -> list[ast.expr]:
             case ast.Assign(targets=targets, value=value):
                 if any(binds(target, name) for target in targets):
                     bound_values.append(value)
-            case ast.AugAssign(target=ast.Name(id=target), value=value) if target == name:
-                bound_values.append(value)
-            case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value) if target == name:
-                bound_values.append(value)
-            case ast.NamedExpr(target=ast.Name(id=target), value=value) if target == name:
-                bound_values.append(value)
+            case ast.AugAssign() | ast.AnnAssign() | ast.NamedExpr():
+                if isinstance(node.target, ast.Name) and node.target.id == name and node.value is not None:
+                    bound_values.append(node.value)
             case ast.For(target=bound, iter=value) | ast.comprehension(target=bound, iter=value):
                 if binds(bound, name):
                     bound_values.append(value)
