@@ -18,13 +18,14 @@ triton/backends/{nvidia,amd}/compiler.py), before any pass runs. Where releases 
 from __future__ import annotations
 
 from triage.legality import dtypes, fp8
-from triage.legality.amd import chips, tile
+from triage.legality.amd import tile
+from triage.legality.amd.instruction import known
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.language import MAX_NUMEL
 from triage.legality.release import NEWEST, Series, series
 from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
-from triage.legality.violation import Value, Violation, powers, refuse, spoken
+from triage.legality.violation import Violation, powers, refuse, spoken
 from triage.model.gpus import MAX_THREADS
 from triage.model.target import Target
 
@@ -145,8 +146,8 @@ def _types(a: DType, b: DType, acc: DType | None, target: Target, triton: str | 
     beside = partners(a, target, triton)
     where = f"{target}, Triton {'.'.join(map(str, series(triton)))}"
     if not beside:
-        allowed: tuple[Value, ...] = operands(target, triton)
-        close = _closest(a, operands(target, triton))
+        allowed = operands(target, triton)
+        close = _closest(a, allowed)
         message = f"tl.dot on {where} takes no {a} operand: {spoken(allowed)}"
         return [refuse("dot.a", a.name, allowed, SOURCE, message, close)]
     if b.name not in beside:
@@ -185,12 +186,11 @@ def _too_small(
 
 
 def _too_large(m: int, n: int, k: int, batch: int) -> list[Violation]:
-    for (one, size), (other, second) in ((("m", m), ("k", k)), (("k", k), ("n", n)), (("m", m), ("n", n))):
-        if batch * size * second > MAX_NUMEL:
-            most = MAX_NUMEL // max(1, batch * second)
-            allowed = powers(most)
-            message = f"a tile of {one} x {other} has {batch * size * second} elements: at most {MAX_NUMEL}"
-            return [refuse("dot.numel", size, allowed, SOURCE, message, allowed[-1:], parameter=one)]
+    for first, rows, second, columns in (("m", m, "k", k), ("k", k, "n", n), ("m", m, "n", n)):
+        if batch * rows * columns > MAX_NUMEL:
+            allowed = powers(MAX_NUMEL // max(1, batch * columns))
+            message = f"a tile of {first} x {second} has {batch * rows * columns} elements: at most {MAX_NUMEL}"
+            return [refuse("dot.numel", rows, allowed, SOURCE, message, allowed[-1:], parameter=first)]
     return []
 
 
@@ -199,21 +199,20 @@ def _judge(args: Arguments) -> Judgement:
     asked = {name: args[name] for name in _ASKED if name in args}
     m, n, k = smallest(a=a, b=args.get("b"), target=target, triton=triton)
     release = ".".join(map(str, series(triton)))
+    beside, wide, allowed = partners(a, target, triton), accumulators(a), precisions(target, triton)
     facts = [
         Fact("min_m", m, "M, at least"),
         Fact("min_n", n, "N, at least"),
         Fact("min_k", k, "K, at least"),
-        Fact(
-            "b_types", list(partners(a, target, triton)), "b may be", spoken(partners(a, target, triton)) or "nothing"
-        ),
-        Fact("accumulators", list(accumulators(a)), "accumulator", spoken(accumulators(a)) or "none"),
-        Fact("input_precisions", list(precisions(target, triton)), "precision", spoken(precisions(target, triton))),
+        Fact("b_types", list(beside), "b may be", spoken(beside) or "nothing"),
+        Fact("accumulators", list(wide), "accumulator", spoken(wide) or "none"),
+        Fact("input_precisions", list(allowed), "precision", spoken(allowed)),
     ]
     if target.backend == "hip":
         facts += _instruction(args)
     notes = []
     acc = args.get("acc")
-    if acc is not None and acc.name in (*accumulators(a)[1:], "f64", "s32") and series(triton) < (3, 8):
+    if acc is not None and acc.name in (*wide[1:], "f64", "s32") and series(triton) < (3, 8):
         notes.append("Up to 3.7 out_dtype is float32 unless given: pass out_dtype as the accumulator's type too.")
     return Judgement(
         f"tl.dot of {args['m']}x{args['n']}x{args['k']} {a} on {target}, Triton {release}",
@@ -228,7 +227,7 @@ def _instruction(args: Arguments) -> list[Fact]:
     """The instruction that the newest Triton makes of the tile on AMD."""
     target, a = args["target"], args["a"]
     multiplied = dtypes.parse("tf32") if a.name == "f32" and args.get("input_precision") == "tf32" else a
-    if args.get("b", a) != a or not chips.known(target):
+    if args.get("b", a) != a or not known(target):
         return []
     row = tile.chosen(m=args["m"], n=args["n"], k=args["k"], a=multiplied, target=target)
     name = row.mnemonic if row else None
@@ -247,9 +246,9 @@ def _tables(args: Arguments) -> list[RuleTable]:
         for target in (Target("cuda", "90"), Target("hip", "gfx942"), Target("hip", "gfx1100")):
             cells = []
             for name in ("f16", "f32", "f64", "s8"):
-                one = dtypes.parse(name)
-                shape = smallest(a=one, target=target, triton=triton)
-                cells.append("x".join(map(str, shape)) if partners(one, target, triton) else "no")
+                dtype = dtypes.parse(name)
+                shape = smallest(a=dtype, target=target, triton=triton)
+                cells.append("x".join(map(str, shape)) if partners(dtype, target, triton) else "no")
             rows.append((span, str(target), *cells))
     target = args["target"]
     named = tuple((name, spoken(accumulators(dtypes.parse(name)))) for name in operands(target))

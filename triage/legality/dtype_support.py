@@ -50,7 +50,8 @@ USES = (
 
 _WHOLE = ("s32", "u32", "s64", "u64")
 _BYTES = ("u8", "u16")
-TYPES = ("f16", "bf16", "f32", "f64", *fp8.NAMES, "b1", "s8", "u8", "s16", "u16", *_WHOLE)
+_INTEGERS = ("b1", "s8", "u8", "s16", "u16", *_WHOLE)
+TYPES = ("f16", "bf16", "f32", "f64", *fp8.NAMES, *_INTEGERS)
 """The types that Triton has."""
 
 
@@ -70,26 +71,19 @@ def violations(*, dtype: DType, target: Target, use: str = "load", triton: str |
     if use not in USES or _takes(dtype.name, target, use, number):
         return []
     right = allowed(target, use, triton)
+    close = _nearest(dtype, right)
     release = ".".join(map(str, number))
     if dtype.name in fp8.NAMES and dtype.name not in fp8.supported(target, number):
-        names = tuple(name for name in fp8.NAMES if name in fp8.supported(target, number))
-        message = f"{dtype.triton} does not exist on {target} in Triton {release}: its fp8 types are {_spoken(names)}"
-        return [refuse("dtype.fp8", dtype.name, right, fp8.SOURCE, message, _nearest(dtype, right), parameter="dtype")]
+        names = [parse(name).triton for name in fp8.NAMES if name in fp8.supported(target, number)]
+        listed = spoken(names) or "none"
+        message = f"{dtype.triton} does not exist on {target} in Triton {release}: its fp8 types are {listed}"
+        return [refuse("dtype.fp8", dtype.name, right, fp8.SOURCE, message, close, parameter="dtype")]
     elsewhere = tuple(other for other in USES if _takes(dtype.name, target, other, number))
     message = f"{use} of {dtype} does not compile on {target} in Triton {release}"
     if dtype.name in TYPES and elsewhere:
         message += f"; {', '.join(elsewhere)} do" if len(elsewhere) > 1 else f"; {elsewhere[0]} does"
-    return [
-        refuse(
-            f"dtype.{use.replace('_', '-')}",
-            dtype.name,
-            right,
-            SOURCE,
-            message,
-            _nearest(dtype, right),
-            parameter="dtype",
-        )
-    ]
+    rule = f"dtype.{use.replace('_', '-')}"
+    return [refuse(rule, dtype.name, right, SOURCE, message, close, parameter="dtype")]
 
 
 def _takes(name: str, target: Target, use: str, number: Series) -> bool:
@@ -185,24 +179,15 @@ def _lost_exchange(target: Target, number: Series) -> bool:
 
 def _nearest(dtype: DType, right: tuple[str, ...]) -> tuple[str, ...]:
     """Types of the same kind, the closest in width first, wider before narrower."""
-    whole = _whole(dtype.name)
-    close = [name for name in right if _whole(name) == whole]
+    close = [name for name in right if (name in _INTEGERS) == (dtype.name in _INTEGERS)]
     return tuple(sorted(close, key=lambda name: (abs(parse(name).bits - dtype.bits), -parse(name).bits)))[:2]
-
-
-def _whole(name: str) -> bool:
-    return name in ("b1", "s8", "u8", "s16", "u16", *_WHOLE)
-
-
-def _spoken(names: tuple[str, ...]) -> str:
-    return spoken(tuple(parse(name).triton for name in names)) or "none"
 
 
 def _judge(args: Arguments) -> Judgement:
     dtype, target, use, triton = args["dtype"], args["target"], args["use"], args.get("triton")
     number = series(triton)
     release = ".".join(map(str, number))
-    uses = [one for one in USES if _takes(dtype.name, target, one, number)]
+    uses = [known for known in USES if _takes(dtype.name, target, known, number)]
     types = allowed(target, use, triton)
     return Judgement(
         f"{use} of {dtype} on {target}, Triton {release}",

@@ -155,11 +155,16 @@ def _together(asked: OperationArguments, *joined: int) -> list[Violation]:
     return block(stretched) or block((*stretched, *joined))
 
 
+def _vector(operation: str, parameter: str, shape: tuple[int, ...]) -> list[Violation]:
+    if len(shape) == 1:
+        return []
+    message = f"{operation} takes tensors of rank 1, not {_text(shape)}"
+    return _refused("rank", parameter, len(shape), (1,), operation, message)
+
+
 def _cat(asked: OperationArguments) -> list[Violation]:
-    for parameter, shape in (("shape", asked.shape), ("to", asked.other)):
-        if len(shape) != 1:
-            message = f"cat takes tensors of rank 1, not {_text(shape)}"
-            return _refused("rank", parameter, len(shape), (1,), "cat", message)
+    if broken := _vector("cat", "shape", asked.shape) or _vector("cat", "to", asked.other):
+        return broken
     return block((asked.shape[0] + asked.other[0],), "to")
 
 
@@ -199,13 +204,6 @@ def _gather(asked: OperationArguments) -> list[Violation]:
             message = f"gather along axis {axis}: dimension {dimension} of the index is {want}, not {have}"
             return _refused("gather", "to", want, (have,), "gather", message)
     return []
-
-
-def _histogram(asked: OperationArguments) -> list[Violation]:
-    if len(asked.shape) == 1:
-        return []
-    message = f"histogram takes a tensor of rank 1, not {_text(asked.shape)}"
-    return _refused("rank", "shape", len(asked.shape), (1,), "histogram", message)
 
 
 def _sort(asked: OperationArguments) -> list[Violation]:
@@ -291,7 +289,9 @@ OPERATIONS = {
     "reduce": LanguageOperation(_axis, "axis", "axis < rank", 1),
     "scan": LanguageOperation(_axis, "axis", "axis < rank", 1),
     "gather": LanguageOperation(_gather, "to = index shape, axis", "equal but along axis", 2, (3, 3)),
-    "histogram": LanguageOperation(_histogram, "to = bins", "rank 1, bins a power of two", 2),
+    "histogram": LanguageOperation(
+        lambda asked: _vector("histogram", "shape", asked.shape), "to = bins", "rank 1, bins a power of two", 2
+    ),
     "sort": LanguageOperation(_sort, "axis", "the last axis", 1),
     "topk": LanguageOperation(_topk, "to = k", "k a power of two, at most the last dimension", 1, (3, 4)),
     "descriptor": LanguageOperation(

@@ -137,14 +137,8 @@ class LegalityRule:
         if not stated.keys() - {"target", "triton"}:
             tables = tuple(self.tables(args))
             sources = (*self.sources, *(source for table in tables for source in table.sources))
-            return Explanation(
-                self.name,
-                self.title,
-                self.title,
-                tables=tables,
-                notes=self.notes,
-                sources=tuple(dict.fromkeys(sources)),
-            )
+            unique = tuple(dict.fromkeys(sources))
+            return Explanation(self.name, self.title, self.title, tables=tables, notes=self.notes, sources=unique)
         missing = [parameter.name for parameter in self.parameters if parameter.required and parameter.key not in args]
         if missing:
             raise InputError(f"explain {self.name}: --{missing[0]} is missing: try {self.examples[0]}")

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from triage.legality.amd import chips
-from triage.legality.amd.instruction import AmdInstruction, Specification, matching, why_not
+from triage.legality.amd.instruction import AmdInstruction, Specification, has_instead, known, matching, why_not
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.rule import Arguments, Judgement, Parameter, Syntax
 from triage.legality.violation import Violation, refuse
@@ -47,9 +46,9 @@ class InstructionFamily:
         rows = self.instructions(target)
         if rows:
             return why_not(self.name, rows, Specification.of(**wanted), target.arch, self.source)
-        if not chips.known(target):
+        if not known(target):
             return []
-        message = f"{target} has no {self.name.upper()} instructions{chips.has_instead(target)}"
+        message = f"{target} has no {self.name.upper()} instructions{has_instead(target)}"
         return [refuse(f"{self.name}.target", str(target), self.examples, self.source, message, self.nearest)]
 
     def judge(self, args: Arguments) -> Judgement:

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import product
 
-from triage.legality.amd import chips, explain
-from triage.legality.amd.instruction import FLOATS_8_TO_4, AmdInstruction, fp8, lane_registers
+from triage.legality.amd import explain
+from triage.legality.amd.instruction import FLOATS_8_TO_4, AmdInstruction, fp8, lane_registers, version
 from triage.legality.dtypes import parse
 from triage.legality.rule import LegalityRule, Parameter, Syntax
 from triage.model.gpus import TensorCore
@@ -38,7 +38,8 @@ _CDNA1, _CDNA2, _CDNA3, _CDNA4 = range(1, 5)
 _ALL = (_CDNA1, _CDNA2, _CDNA3, _CDNA4)
 _FP16 = "32x32x4/2 16x16x4/4 4x4x4/16 32x32x8 16x16x16"
 # A's (and B's) type, the accumulator, MxNxK (/blocks where they are more than one), generations.
-_DENSE: tuple[tuple[str, str, str, tuple[int, ...]], ...] = (
+_Rows = tuple[tuple[str, str, str, tuple[int, ...]], ...]
+_DENSE: _Rows = (
     ("f32", "f32", "32x32x1/2 16x16x1/4 4x4x1/16 32x32x2 16x16x4", _ALL),
     ("f16", "f32", _FP16, _ALL),
     ("bf16", "f32", "32x32x2/2 16x16x2/4 4x4x2/16 32x32x4 16x16x8", (_CDNA1, _CDNA2)),
@@ -54,7 +55,7 @@ _DENSE: tuple[tuple[str, str, str, tuple[int, ...]], ...] = (
     ("s8", "s32", "32x32x32 16x16x64", (_CDNA4,)),
     ("f8f6f4", "f32", "32x32x64 16x16x128", (_CDNA4,)),
 )
-_SPARSE: tuple[tuple[str, str, str, tuple[int, ...]], ...] = (
+_SPARSE: _Rows = (
     ("f16", "f32", "32x32x16 16x16x32", (_CDNA3, _CDNA4)),
     ("bf16", "f32", "32x32x16 16x16x32", (_CDNA3, _CDNA4)),
     ("s8", "s32", "32x32x32 16x16x64", (_CDNA3, _CDNA4)),
@@ -69,7 +70,7 @@ _SPELLED = {"s8": "i8", "s32": "i32", "tf32": "xf32"}
 
 def generation(target: Target) -> int | None:
     """1 to 4 for CDNA 1 to 4, else None."""
-    return chips.version(target, TensorCore.MFMA) or None
+    return version(target, TensorCore.MFMA) or None
 
 
 @cache

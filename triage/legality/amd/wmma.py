@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import product
 
-from triage.legality.amd import chips, explain
-from triage.legality.amd.instruction import FLOATS_8_TO_4, AmdInstruction, fp8, lane_registers
+from triage.legality.amd import explain
+from triage.legality.amd.instruction import FLOATS_8_TO_4, AmdInstruction, fp8, known, lane_registers, version
 from triage.legality.dtypes import parse
 from triage.legality.rule import LegalityRule, Parameter, Syntax
 from triage.model.gpus import TensorCore
@@ -69,7 +69,7 @@ _GFX1251: _Rows = (*_GFX1250, ("f64", "f64", "16x16x4"))
 
 
 def _generation(target: Target) -> tuple[_Rows, _Rows]:
-    match chips.version(target, TensorCore.WMMA):
+    match version(target, TensorCore.WMMA):
         case 1:
             return _RDNA3, ()
         case 2:
@@ -82,7 +82,7 @@ def _generation(target: Target) -> tuple[_Rows, _Rows]:
 @cache
 def instructions(target: Target) -> tuple[AmdInstruction, ...]:
     """Every WMMA of a target, dense first; empty where there are none."""
-    if target.backend != "hip" or not chips.known(target):
+    if target.backend != "hip" or not known(target):
         return ()
     dense, sparse = _generation(target)
     return (*_rows(dense, sparse=False), *_rows(sparse, sparse=True))

@@ -19,7 +19,7 @@ M = 64
 K_BYTES = 32
 """Bytes of K that a dense instruction reads of each operand."""
 _EVERY_8 = tuple(range(8, 257, 8))
-_EVERY_16 = (8, 24, *range(16, 257, 16))
+_INTEGER_N = (8, 16, 24, *range(32, 257, 16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,6 @@ class Operand:
 
 _FP8 = ("e4m3", "e5m2")
 _INT8 = ("s8", "u8")
-_INTEGER_N = tuple(sorted(_EVERY_16))
 
 OPERANDS: dict[str, Operand] = {
     row.dtype.name: row
