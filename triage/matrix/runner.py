@@ -149,12 +149,15 @@ class Runner:
             for target in waiting.pop(row):
                 if isinstance(toolchain, Toolchain):
                     wait = False
-                    case = replace(self._cases[target], triton=toolchain.triton)
-                    action = FullCompile(observe=True, keep=self._keep, use_cache=self._use_cache)
-                    yield Request(case, toolchain, self._limits, action, tag=(row, target))
+                    yield self._request(row, target, toolchain)
                 else:
                     wrong = isinstance(toolchain, InputError)
                     self._tell(row, target, MatrixCell(CellVerdict.UNDECIDED, reason=str(toolchain), input_error=wrong))
+
+    def _request(self, row: Row, target: str, toolchain: Toolchain) -> Request:
+        case = replace(self._cases[target], triton=toolchain.triton)
+        action = FullCompile(observe=True, keep=self._keep, use_cache=self._use_cache)
+        return Request(case, toolchain, self._limits, action, tag=(row, target))
 
     def _resolve(self, row: Row) -> Toolchain:
         if row not in self._resolved:
