@@ -44,12 +44,8 @@ def _judge(args: Arguments) -> Judgement:
     if row is not None:
         facts.append(Fact("max_threads", row.threads, "at most"))
         facts.append(Fact("max_cluster_blocks", row.cluster_blocks, "blocks a cluster, at most"))
-    return Judgement(
-        f"num_warps={warps}, num_ctas={ctas} on {target}",
-        violations(target, warps, ctas),
-        facts,
-        sources=(row.source,) if row else (),
-    )
+    subject, sources = f"num_warps={warps}, num_ctas={ctas} on {target}", (row.source,) if row else ()
+    return Judgement(subject, violations(target, warps, ctas), facts, sources=sources)
 
 
 def _tables(args: Arguments) -> list[RuleTable]:

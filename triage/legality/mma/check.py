@@ -95,21 +95,15 @@ def violations(
     assemblers of Triton 3.9.0 read them (``forms`` says where they differ).
     """
     types = {"a": a, "b": b, "c": c, "d": d}
-    asked = _Request(
-        {
-            **{name: str(dtype) for name, dtype in types.items() if dtype is not None},
-            "m": m,
-            "n": n,
-            "k": k,
-            "a_layout": a_layout,
-            "b_layout": b_layout,
-            "sparse": sparse,
-            "kind": kind or "none",
-            "scale": str(scale or "none"),
-            "scale_vec": scale_vec or 0,
-            "op": op or "none",
-        }
-    )
+    shape = {"m": m, "n": n, "k": k, "a_layout": a_layout, "b_layout": b_layout, "sparse": sparse}
+    qualifiers = {
+        "kind": kind or "none",
+        "scale": str(scale or "none"),
+        "scale_vec": scale_vec or 0,
+        "op": op or "none",
+    }
+    stated = {name: str(dtype) for name, dtype in types.items() if dtype is not None}
+    asked = _Request({**stated, **shape, **qualifiers})
     capability = target.capability or 0
     if legal(asked.instruction(), capability):
         return []

@@ -63,9 +63,8 @@ def spelled(row: MmaInstruction) -> str:
 def _facts(row: MmaInstruction, form: InstructionForm, target: Target) -> tuple[Fact, ...]:
     quads = _in_quads(row)
     share = 4 if quads else 1  # each quarter of a warp holds a product of its own
-    kind = None if row.kind == "none" else row.kind
-    bits_a = fragment.stored_bits(dtypes.parse(row.a), kind)
-    bits_b = fragment.stored_bits(dtypes.parse(row.b), kind)
+    bits_a = fragment.stored_bits(dtypes.parse(row.a), row.kind)
+    bits_b = fragment.stored_bits(dtypes.parse(row.b), row.kind)
     stored_k = row.k // 2 if row.sparse else row.k
     counts = {
         "a": share * fragment.registers(row.m, stored_k, bits_a),
@@ -114,12 +113,13 @@ def _notes(row: MmaInstruction, form: InstructionForm | None) -> tuple[str, ...]
 
 def _alternatives(row: MmaInstruction, capability: int) -> list[tuple[str, dict[str, Any]]]:
     """The instructions of the target with the same types, closest in shape."""
+    available = [other for other in instructions() if legal(other, capability)]
+    same_d = any(other.d == row.d and other.a == row.a for other in available)
     close = [
         other
-        for other in instructions()
-        if legal(other, capability)
-        and replace(row, m=other.m, n=other.n, k=other.k, d=other.d, c=other.c) == other
-        and (other.d == row.d or not any(x.d == row.d and x.a == row.a for x in instructions() if legal(x, capability)))
+        for other in available
+        if replace(row, m=other.m, n=other.n, k=other.k, d=other.d, c=other.c) == other
+        and (other.d == row.d or not same_d)
     ]
     close.sort(key=lambda other: (abs(other.m - row.m), abs(other.k - row.k), -other.k))
     return [
@@ -138,8 +138,7 @@ def _in_quads(row: MmaInstruction) -> bool:
 def _drawings(row: MmaInstruction) -> tuple[Drawing, ...]:
     if _in_quads(row):
         return ()
-    kind = None if row.kind == "none" else row.kind
-    bits = fragment.stored_bits(dtypes.parse(row.a), kind)
+    bits = fragment.stored_bits(dtypes.parse(row.a), row.kind)
     each = max(32 // bits, 1)
     stored_k = row.k // 2 if row.sparse else row.k
     words_a = range(fragment.registers(row.m, stored_k, bits))
@@ -163,9 +162,7 @@ def _fragment(title: str, held: dict[tuple[int, int], tuple[int, int]], letter: 
 def _tables(args: Arguments) -> list[RuleTable]:
     target: Target = args["target"]
     stated = "every target" if target == _DEFAULT else str(target)
-    rows = tuple(
-        _row(form) for form in FORMS if target == _DEFAULT or (target.capability and form.on(target.capability))
-    )
+    rows = tuple(_row(form) for form in FORMS if target == _DEFAULT or form.on(target.capability or 0))
     columns = ("A x B", "shapes", "D C", "layouts", "kind and scale", "targets")
     return [RuleTable(f"mma.sync on {stated}", columns, rows, (MMA, MMA_SP)), _choices()]
 
@@ -179,15 +176,11 @@ def _row(form: InstructionForm) -> tuple[str, ...]:
     words = [kind] if kind != "none" else []
     words += [f"scale {', '.join(scales)}"] if scales else []
     words += [f"{' and '.join(form.ops)}.popc"] if form.ops != ("none",) else []
-    return (
-        ("sparse " if form.sparse else "") + (" or ".join(types)) + (", mixed" if mixed else ""),
-        shapes,
-        ", ".join(f"{d} {c}" for d, c in form.accumulators),
-        "any" if len(form.layouts) > 1 else "row col",
-        ", ".join(words),
-        (", ".join(f"cuda:{row}" for row in form.only) if form.only else f"cuda:{form.since} on")
-        + ("" if form.documented else " *"),
-    )
+    operands = ("sparse " if form.sparse else "") + " or ".join(types) + (", mixed" if mixed else "")
+    accumulators = ", ".join(f"{d} {c}" for d, c in form.accumulators)
+    layouts = "any" if len(form.layouts) > 1 else "row col"
+    targets = ", ".join(f"cuda:{number}" for number in form.only) or f"cuda:{form.since} on"
+    return operands, shapes, accumulators, layouts, ", ".join(words), targets + ("" if form.documented else " *")
 
 
 def _choices() -> RuleTable:

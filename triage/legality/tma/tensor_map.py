@@ -173,10 +173,8 @@ def _inner(row: Element, box: tuple[int, ...], swizzle: str, interleave: str, im
     shapes = tuple((*outer, count) for count in rows)
     closest = tuple((*outer, count) for count in nearest(inner, rows))
     if row.padded:
-        if inner == row.only_box:
-            return []
         reason = f"the contiguous axis of the box is {inner} elements of {row.driver}: it must be {row.only_box}"
-        return [refuse("tma.box-inner", box, shapes, source, reason, closest, parameter="box")]
+        return require("tma.box-inner", box, shapes, source, reason, closest, parameter="box")
     broken = []
     if inner * row.bits % (UNIT * 8):
         reason = f"a row of the box is {inner} x {row.bits} bits = {size} bytes: it must be a multiple of {UNIT}"

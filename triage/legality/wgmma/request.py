@@ -43,8 +43,7 @@ def _tile_violations(m: int, k: int, instruction_k: int, num_warps: int) -> list
     if num_warps % _WARPGROUP or num_warps <= 0:
         allowed = (4, 8, 16, 32)
         reason = f"num_warps={num_warps} makes no warpgroup of {_WARPGROUP}; Triton then takes mma.sync"
-        near = nearest(num_warps, allowed)[:1]
-        broken.append(refuse("wgmma.num-warps", num_warps, allowed, _ISSUE, reason, near))
+        broken.append(refuse("wgmma.num-warps", num_warps, allowed, _ISSUE, reason, nearest(num_warps, allowed)[:1]))
     return broken
 
 
