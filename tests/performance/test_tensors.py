@@ -70,7 +70,7 @@ def kept(tmp_path: Path, values: Any, **stated: Any) -> dict[str, Any]:
     reference = made("c", fill="zeros", **stated)
     outputs.write(torch, [reference], ["c"], tmp_path / "kept")
     candidate = made("c", fill="zeros", **stated)
-    candidate.stored = values(candidate.stored)
+    candidate = candidate._replace(stored=values(candidate.stored))
     found: dict[str, Any] = outputs.compare(torch, [candidate], ["c"], tmp_path / "kept")
     return found
 
@@ -114,7 +114,7 @@ def test_an_output_that_is_stored_transposed_is_compared_as_it_was_filled(tmp_pa
 def test_the_worst_of_several_outputs_is_told(tmp_path: Path) -> None:
     outputs.write(torch, [made("c"), made("d")], ["c", "d"], tmp_path / "kept")
     d = made("d")
-    d.stored += 1
+    d.stored.add_(1)
     assert outputs.compare(torch, [made("c"), d], ["c", "d"], tmp_path / "kept")["output"] == "d"
 
 
