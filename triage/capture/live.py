@@ -131,10 +131,8 @@ def say_at_exit(pid: int) -> None:
 
 
 def _follow(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | None) -> None:
-    """Capture this process's compiles and connect to a service.
-
-    Settings inherited from the environment take precedence: under ``triage run`` folder and service belong to the
-    run."""
+    """Capture this process's compiles and connect to a service. Settings inherited from the environment take
+    precedence: under ``triage run`` folder and service belong to the run."""
     if folder is not None or not program("folder").path():
         program("folder").use(_folder(folder))
     if not program("guard").service_description():

@@ -88,10 +88,8 @@ def environment(folder: Path, base: Mapping[str, str], keep_all: bool = False, s
 
 @contextmanager
 def _signals() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Forward signals sent to triage alone.
-
-    Ctrl-C reaches the program from the terminal and is the program's to handle. Ignored signals stay ignored, because
-    the program inherits that."""
+    """Forward signals sent to triage alone. Ctrl-C reaches the program from the terminal and is the program's to
+    handle. Ignored signals stay ignored, because the program inherits that."""
     passed_on: list[subprocess.Popen[bytes]] = []
 
     def leave(number: int, frame: FrameType | None) -> None:
@@ -116,9 +114,8 @@ def _signals() -> Iterator[list[subprocess.Popen[bytes]]]:
 def _wait(
     process: subprocess.Popen[bytes], folder: RunFolder, timeout_s: float | None
 ) -> tuple[frozenset[Path], frozenset[Path]]:
-    """Wait until the program ends, by itself or because a compile in it exceeds the limit.
-
-    Returns the folders of compiles over the limit, and of those that were killed with them."""
+    """Wait until the program ends, by itself or because a compile in it exceeds the limit. Returns the folders of
+    compiles over the limit, and of those that were killed with them."""
     seen: dict[Path, float] = {}
     while True:
         with suppress(subprocess.TimeoutExpired):

@@ -141,11 +141,9 @@ def _target(options: Mapping[str, Any], default: Target) -> Target:
 
 
 def _language(path: Path, name: str) -> Language:
-    """The language of a kernel, read from its decorator. The worker compares it with the function itself.
-
-    A file may contain kernels of both languages, so the import of the decorator decides. For a name that is not a
-    decorated function (assigned, imported), any import of Gluon makes it Gluon.
-    """
+    """The language of a kernel, read from its decorator. The worker compares it with the function itself. A file may
+    contain kernels of both languages, so the import of the decorator decides. For a name that is not a decorated
+    function (assigned, imported), any import of Gluon makes it Gluon."""
     nodes = list(ast.walk(ast.parse(path.read_bytes())))
     gluon = [
         re.escape(alias.asname or alias.name)

@@ -112,10 +112,8 @@ def _report(
     keep_reports: bool,
     values: dict[str, Any],
 ) -> None:
-    """Triage the captured failures and print the results.
-
-    Without a failure, this loads none of the modules that only a report needs.
-    """
+    """Triage the captured failures and print the results. Without a failure, this loads none of the modules that only a
+    report needs."""
     reached = compile_only.reached(finished.capture) if compile_only else None
     if reached and not as_json:
         for line in reached.lines():

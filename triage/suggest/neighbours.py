@@ -80,11 +80,8 @@ Ranked = tuple[float, Proposal]
 
 
 def _followed(scene: Scene, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
-    """The proposals, each before or after its twin with the layouts that it unsettles.
-
-    In Gluon the layouts are parameters beside the tiles and the warps they were written for, so a change of one alone
-    rarely compiles.
-    """
+    """The proposals, each before or after its twin with the layouts that it unsettles. In Gluon the layouts are
+    parameters beside the tiles and the warps they were written for, so a change of one alone rarely compiles."""
     has_layouts = bool(scene.configuration.layouts())
     for proposal in proposals:
         if not has_layouts or proposal.move not in _UNSETTLING:

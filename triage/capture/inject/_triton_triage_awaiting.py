@@ -35,10 +35,8 @@ class AwaitingFinder(object):
 
     def _tell(self, spec, then):
         # type: (Any, Callable[[Any], None]) -> None
-        """Call back when the module is loaded.
-
-        Wrapping its loader would add a frame to the traceback of a module that fails. So the spec reports instead, when
-        the import system marks the module as initialised."""
+        """Call back when the module is loaded. Wrapping its loader would add a frame to the traceback of a module that
+        fails. So the spec reports instead, when the import system marks the module as initialised."""
         kind, loaded = type(spec), self._loaded
 
         class Telling(kind):  # type: ignore[misc,valid-type]

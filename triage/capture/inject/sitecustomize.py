@@ -50,10 +50,9 @@ def _pretend(module):
 
 def _inherit(module):
     # type: (Any) -> None
-    """Keep this folder in the path of Inductor's compile workers.
-
-    Inductor starts them with its own process's ``sys.path`` as PYTHONPATH (torch/_inductor/utils.py,
-    python_subprocess_env), which no longer has this folder; TORCH_CUSTOM_PYTHONPATH overrides it."""
+    """Keep this folder in the path of Inductor's compile workers. Inductor starts them with its own process's
+    ``sys.path`` as PYTHONPATH (torch/_inductor/utils.py, python_subprocess_env), which no longer has this folder;
+    TORCH_CUSTOM_PYTHONPATH overrides it."""
     path = os.environ.get("TORCH_CUSTOM_PYTHONPATH") or os.pathsep.join(sys.path)
     os.environ["TORCH_CUSTOM_PYTHONPATH"] = os.pathsep.join([_HERE, path])
 

@@ -115,9 +115,8 @@ class Service:
         return connection
 
     def _start(self, path: str) -> None:
-        """Start the service unless another process is doing so.
-
-        The lock is held until the service listens or has failed, and while an earlier one shuts down."""
+        """Start the service unless another process is doing so. The lock is held until the service listens or has
+        failed, and while an earlier one shuts down."""
         os.makedirs(self._folder, 0o700, exist_ok=True)
         lock = os.open(path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         inherited: List[int] = [lock]

@@ -103,10 +103,8 @@ def _in_folder(path: Path, default: Target) -> Located:
 
 
 def _died_below(path: Path) -> list[stages.Remains]:
-    """Unfinished compiles in Inductor's own Triton caches, one for each device.
-
-    Source: torch/_inductor/runtime/cache_dir_utils.py, ``triton_cache_dir``.
-    """
+    """Unfinished compiles in Inductor's own Triton caches, one for each device. Source:
+    torch/_inductor/runtime/cache_dir_utils.py, ``triton_cache_dir``."""
     folder = path / "triton"
     if not folder.is_dir() or folder.is_symlink():
         return []

@@ -116,11 +116,9 @@ class Toolchains:
 
 
 def _pythons(installer: Installer, failed: list[tuple[str, InstallFailure]]) -> Iterator[tuple[str, str]]:
-    """Series and interpreter to try, in order; lazily, since the first nearly always does.
-
-    ``failed`` grows meanwhile, and tells which series have a wheel at all when the installer said so. The
-    last may be a bare series, which uv looks for in places of its own, or fetches if the user's settings let it.
-    """
+    """Series and interpreter to try, in order; lazily, since the first nearly always does. ``failed`` grows meanwhile,
+    and tells which series have a wheel at all when the installer said so. The last may be a bare series, which uv looks
+    for in places of its own, or fetches if the user's settings let it."""
     yield _OWN_SERIES, sys.executable
     with_wheel = failed[-1][1].pythons
     own = sys.version_info.minor

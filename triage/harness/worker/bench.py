@@ -105,13 +105,10 @@ class LauncherLimit(Exception):
 
 def _arguments(source: Any, inputs: List[tensors.Input], scalars: Dict[str, Any]) -> List[Any]:
     """The values of ``compiled[grid](*arguments)``. Raises LauncherLimit, and ImportError on releases without host-side
-    descriptors.
-
-    The launcher takes one value for each name of the source's signature (``CudaLauncher`` in triton/backends/nvidia/
-    driver.py): up to 3.2 that is every argument but the constexprs, from 3.3 on every argument, with any value for the
-    constexprs. Tensor descriptors are objects on the host side from 3.4 on. Observed with each of the releases from 3.0
-    to 3.9, through their own launchers.
-    """
+    descriptors. The launcher takes one value for each name of the source's signature (``CudaLauncher`` in
+    triton/backends/nvidia/driver.py): up to 3.2 that is every argument but the constexprs, from 3.3 on every argument,
+    with any value for the constexprs. Tensor descriptors are objects on the host side from 3.4 on. Observed with each
+    of the releases from 3.0 to 3.9, through their own launchers."""
     _check_halves(source)
     values: Dict[str, Any] = dict(scalars)
     for tensor in inputs:

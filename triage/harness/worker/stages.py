@@ -115,10 +115,8 @@ def _report(command: Any, stderr: Any) -> str:
 
 
 def _tolerate_missing_lld(compiler: Any) -> None:
-    """Up to 3.4 the AMD back-end asks ld.lld for its version to build the cache key, before anything compiles.
-
-    Without an ld.lld every stage up to amdgcn still works; only the link at the end needs it, and says so.
-    """
+    """Up to 3.4 the AMD back-end asks ld.lld for its version to build the cache key, before anything compiles. Without
+    an ld.lld every stage up to amdgcn still works; only the link at the end needs it, and says so."""
     original = compiler.hash
 
     def hash_(self: Any) -> Any:

@@ -28,9 +28,7 @@ def instruction_n(n: int) -> int:
 
 def _tile_violations(m: int, k: int, instruction_k: int, num_warps: int) -> list[Violation]:
     """Violations of the sides of a tile and the warps that compute it; N is judged with the instruction.
-
-    ``instruction_k`` is the K of the type's instruction, doubled where A is sparse.
-    """
+    ``instruction_k`` is the K of the type's instruction, doubled where A is sparse."""
     broken = []
     if m % M or m <= 0:
         near = nearest(m, _multiples(M, m))

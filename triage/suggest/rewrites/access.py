@@ -160,11 +160,9 @@ class _Creation:
 
 
 def _creation(subject: Subject, call: ast.expr) -> _Creation | None:
-    """The call that makes a descriptor: shape and block exchanged, and rows contiguous along the new axis.
-
-    It must start at the argument itself: where it starts at an offset, the text does not show to which axis of the
-    memory the offset belongs.
-    """
+    """The call that makes a descriptor: shape and block exchanged, and rows contiguous along the new axis. It must
+    start at the argument itself: where it starts at an offset, the text does not show to which axis of the memory the
+    offset belongs."""
     if not isinstance(call, ast.Call):
         return None
     name = called(call)

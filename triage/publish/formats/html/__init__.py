@@ -5,8 +5,6 @@ more dependency for a page without logic. As a second line of defence, the conte
 nothing but the page's own style.
 """
 
-from __future__ import annotations
-
 from triage.publish.formats.html.page import render
 
 __all__ = ["render"]
