@@ -26,7 +26,7 @@ from triage.integrations.summary import Summary
 _OUTER = "TRITON_TRIAGE_CAPTURE"
 """Case folder of an enclosing ``triage run``."""
 _CASES = "TRITON_TRIAGE_TESTS"
-"""Case folder for this session's workers."""
+"""Case folder for the workers of a pytest session."""
 
 
 def begin(config: pytest.Config, timeout_s: float | None) -> None:
