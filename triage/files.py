@@ -1,8 +1,10 @@
-"""Writing files: atomic replacement, and the error of what cannot be written."""
+"""Writing and removing files: atomic replacement, private folders, and the error of what cannot be written."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -38,3 +40,46 @@ def writing(name: object) -> Iterator[None]:
         yield
     except OSError as error:
         raise EnvironmentFault(f"{name}: cannot be written: {error.strerror}") from None
+
+
+def private_folder(folder: Path) -> bool:
+    """Make a folder that only its owner may enter, with its parents, or close an existing one to others. False where
+    others could have changed what is in it: a link, another user's folder, one that everybody may write to. Raises
+    OSError."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        folder.mkdir(0o700)
+    if folder.lstat().st_uid != os.geteuid():
+        return False
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except NotADirectoryError:
+        return False
+    try:
+        facts = os.fstat(descriptor)
+        if facts.st_uid != os.geteuid() or facts.st_mode & stat.S_IWOTH:
+            return False
+        if facts.st_mode & 0o077:
+            os.fchmod(descriptor, facts.st_mode & 0o700)
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder, also what may not be entered in it, or a file; of a link the link. What cannot be removed
+    stays."""
+    if path.is_symlink() or not path.is_dir():
+        with suppress(OSError):
+            path.unlink()
+        return
+    shutil.rmtree(path, ignore_errors=True)
+    if path.exists():
+        with suppress(OSError):
+            path.chmod(0o700)
+        for root, names, _ in os.walk(path):
+            for folder in (Path(root) / name for name in names):
+                with suppress(OSError):
+                    if not folder.is_symlink():
+                        folder.chmod(0o700)
+        shutil.rmtree(path, ignore_errors=True)

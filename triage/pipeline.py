@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from triage import scratch
 from triage._version import __version__
 from triage.files import writing
 from triage.harness.engine import Engine
@@ -166,8 +166,8 @@ class Session:
             use_cache=options.cache,
             progress=self._progress.tried,
         )
-        with TemporaryDirectory(prefix="triage-rewrites-") as folder:
-            plan = NeighbourPlan(case, toolchain, outcome, diagnosis, matches, Path(folder))
+        with scratch.folder("rewrites") as folder:
+            plan = NeighbourPlan(case, toolchain, outcome, diagnosis, matches, folder)
             releases = partial(self._other_releases, toolchain, matches)
             suggestions = search.run(plan.neighbours(releases), outcome.duration_s)
             unmeasured: list[str] = []

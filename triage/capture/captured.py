@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -139,9 +138,6 @@ class RunFolder:
     def tidy(self) -> None:
         """Remove files that only the run itself needed."""
         (self.path / _TALLY).unlink(missing_ok=True)
-
-    def discard(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
 
     def _folders(self) -> list[Path]:
         """Capture folders, in the order in which the compiles began."""

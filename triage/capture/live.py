@@ -6,15 +6,15 @@ import atexit
 import importlib.util
 import os
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, variable
+from triage import scratch
+from triage.capture.service.start import DEFAULT_TIMEOUT_S, SOCKETS_BYTES, Settings, variable
 from triage.model.errors import InputError
 from triage.model.words import count
+from triage.scratch import Scratch
 
 _PACKAGE = "_triton_triage_capture"
 """Module name that ``triage run`` uses as well, so that a process has one guard, whoever started it."""
@@ -137,7 +137,7 @@ def _follow(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | 
         program("folder").use(_folder(folder))
     if not program("guard").service_description():
         inherited = os.environ.get(program("service").VARIABLE)
-        program("guard").use(inherited or variable(Path(tempfile.mkdtemp(prefix="triage-g-")), settings))
+        program("guard").use(inherited or variable(scratch.new("guard", SOCKETS_BYTES).folder, settings))
     program("watch").install(compiler)
 
 
@@ -145,17 +145,17 @@ def _folder(folder: str | os.PathLike[str] | None) -> str:
     if folder is not None:
         Path(folder).mkdir(parents=True, exist_ok=True)
         return str(Path(folder).absolute())
-    temporary = tempfile.mkdtemp(prefix="triage-guard-")
-    atexit.register(_tidy, Path(temporary), os.getpid())
-    return temporary
+    home = scratch.new("guarded")
+    # An exception names the case that it is about, and may be the last that the program prints.
+    home.keep()
+    atexit.register(_tidy, home, os.getpid())
+    return str(home.folder)
 
 
-def _tidy(folder: Path, pid: int) -> None:
+def _tidy(home: Scratch, pid: int) -> None:
     """Remove triage's own folder if it holds no case."""
-    if os.getpid() == pid:
-        with suppress(OSError):
-            (folder / "tally").unlink(missing_ok=True)
-            folder.rmdir()
+    if os.getpid() == pid and not home.has_results:
+        home.remove()
 
 
 def early_config_prune(configs: list[Any], named_args: Mapping[str, Any], **kwargs: Any) -> list[Any]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
+from triage import scratch
 from triage.cli import matrix
 from triage.cli.options import note, print_json
 from triage.files import writing
@@ -42,8 +42,8 @@ def complete(
     ``folder`` contains the artifacts of the check, and gets the others. A step that fails is named, and the report goes
     on without it.
     """
-    with TemporaryDirectory(prefix="triage-full-") as scratch:
-        output = folder or Path(scratch)
+    with scratch.folder("full") as work:
+        output = folder or work
         if folder is None:
             keep(report, output)
         with console.progress() as progress:

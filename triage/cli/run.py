@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from triage import scratch
 from triage.capture.captured import RunFolder
 from triage.capture.run import ProgramRun, run
 from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings
@@ -65,8 +65,11 @@ def command(command: tuple[str, ...], folder: Path | None, as_json: bool, keep_a
         raise InputError("--keep-all: needs a folder; add -o DIR")
     if values["compile_only"] != bool(values["target"]):
         raise InputError("--compile-only and --target go together: --target cuda:90 --compile-only")
-    with writing(folder or tempfile.gettempdir()):
-        run_folder = RunFolder(folder or Path(tempfile.mkdtemp(prefix="triage-run-")))
+    home = None if folder else scratch.new("run")
+    run_path = home.folder if home else folder
+    assert run_path
+    with writing(run_path):
+        run_folder = RunFolder(run_path)
     has_results = False
     compile_only = guard = None
     if values["guard"]:
@@ -94,10 +97,12 @@ def command(command: tuple[str, ...], folder: Path | None, as_json: bool, keep_a
             # The program's exit code is passed through even if triage fails.
             note(error)
     finally:
-        if folder is None and not has_results:
-            run_folder.discard()
+        if home and not has_results:
+            home.remove()
         else:
             run_folder.tidy()
+            if home:
+                home.keep()
             if compile_only:
                 compile_only.tidy()
     return 1 if compile_only and not finished.code and finished.capture.failed else finished.code

@@ -10,15 +10,14 @@ from __future__ import annotations
 import hashlib
 import os
 import selectors
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from triage import scratch
 from triage.harness import linker, processes
 from triage.harness.driver import driver_properties
 from triage.harness.environment import worker_environment
@@ -29,6 +28,7 @@ from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
 from triage.model.errors import EnvironmentFault
 from triage.model.outcome import Outcome, Undecided
+from triage.scratch import Scratch
 
 WORKER = Path(__file__).parent / "worker"
 _START_S = 60.0
@@ -56,7 +56,7 @@ class Listener(Protocol):
 class _Root(NamedTuple):
     nanny: Remote
     process: subprocess.Popen[bytes]
-    folder: Path
+    home: Scratch
 
 
 class ServerTree:
@@ -84,7 +84,7 @@ class ServerTree:
 
     def new_folder(self) -> Path:
         """An empty folder that is removed with the run, however that ends. Raises EnvironmentFault."""
-        folder = self._started().folder / self.new_identity()
+        folder = self._started().home.folder / self.new_identity()
         try:
             folder.mkdir()
         except OSError as error:
@@ -100,9 +100,9 @@ class ServerTree:
     def _started(self) -> _Root:
         if self._root is not None:
             return self._root
+        home = scratch.new("engine")
         ours, theirs = wire.pair()
-        folder = Path(tempfile.gettempdir()) / f"triage-{os.getpid()}-{os.urandom(6).hex()}"
-        command = [sys.executable, "-I", "-S", str(WORKER), "nanny", str(theirs.fileno()), str(folder)]
+        command = [sys.executable, "-I", "-S", str(WORKER), "nanny", str(theirs.fileno()), str(home.folder)]
         devnull = subprocess.DEVNULL
         try:
             process = subprocess.Popen(
@@ -112,9 +112,10 @@ class ServerTree:
                 stdout=devnull,
                 stderr=devnull,
                 start_new_session=True,
-                env={**os.environ, processes.MARK: str(folder)},
+                env={**os.environ, processes.MARK: str(home.folder)},
             )
         except OSError as error:
+            home.remove()
             raise EnvironmentFault(f"cannot start a process: {error}") from None
         theirs.close()
         ours.settimeout(_START_S)
@@ -124,12 +125,11 @@ class ServerTree:
             ours.close()
             process.kill()
             process.wait()
-            raise EnvironmentFault(
-                f"cannot work in {folder.parent}: files cannot be made there; set TMPDIR to another folder"
-            ) from None
+            home.remove()
+            raise EnvironmentFault("triage's own process ended while it started; is something killing it?") from None
         ours.settimeout(None)
         nanny = Remote(Level.NANNY, ("nanny",), ours, None, "nanny", -1, state=ServerState.READY, pid=process.pid)
-        self._root = _Root(nanny, process, folder)
+        self._root = _Root(nanny, process, home)
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._receive(nanny))
         return self._root
 
@@ -149,8 +149,8 @@ class ServerTree:
             process.wait()
         if process.returncode != 0:
             # The nanny was killed and has not cleaned up.
-            processes.kill_marked(self._root.folder)
-        shutil.rmtree(self._root.folder, ignore_errors=True)
+            processes.kill_marked(self._root.home.folder)
+        self._root.home.remove()
         self._root = None
 
     # ---- servers
@@ -179,7 +179,7 @@ class ServerTree:
 
     def environment(self, request: Request) -> dict[str, str]:
         """Environment of a worker for the request."""
-        folder = self._started().folder
+        folder = self._started().home.folder
         if request.case.target.backend == "hip" and self._lld is None:
             self._lld = linker.find(self._spare(), folder) or ""
         lld = self._lld if request.case.target.backend == "hip" else None

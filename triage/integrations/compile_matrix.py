@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from triage import scratch
 from triage.capture.refusals import check
 from triage.capture.service import answers
 from triage.harness.limits import DEFAULT_TIMEOUT_S, Limits, default_memory_bytes, parse_size
@@ -174,9 +174,9 @@ class _Compiler:
     @cached_property
     def folder(self) -> Path:
         """Folder for kernel sources."""
-        folder = Path(tempfile.mkdtemp(prefix="triage-matrix-"))
-        self._config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-        return folder
+        work = scratch.new("matrix")
+        self._config.add_cleanup(work.remove)
+        return work.folder
 
     def check(self, case: Case, combination: Combination) -> Report:
         """Raises InputError and EnvironmentFault."""

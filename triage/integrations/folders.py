@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
 
+from triage import scratch
 from triage.capture.captured import is_alive
 
 
@@ -23,7 +24,15 @@ def configured_folder(config: pytest.Config) -> Path | None:
 def default_folder(config: pytest.Config) -> Path:
     """The default folder, in pytest's cache, where CI can fetch it."""
     cache = getattr(config, "cache", None)
-    return Path(cache.mkdir("triage")) if cache is not None else Path(tempfile.mkdtemp(prefix="triage-pytest-"))
+    return Path(cache.mkdir("triage")) if cache is not None else _results()
+
+
+@functools.cache
+def _results() -> Path:
+    """The folder of a session without pytest's cache; it stays for the user."""
+    home = scratch.new("pytest")
+    home.keep()
+    return home.folder
 
 
 def forget(folder: Path) -> None:

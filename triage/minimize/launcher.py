@@ -17,9 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from triage import logs
+from triage import logs, scratch
 from triage.harness.environment import worker_environment
 from triage.harness.judge import signal_name
 from triage.harness.request import Attempt, Request
@@ -87,10 +86,10 @@ class Launcher:
     def _launched(self, attempts: list[Attempt]) -> list[Attempt]:
         answers: list[Attempt] = []
         running: list[_Launch] = []
-        with TemporaryDirectory(prefix="triage-launch-") as folder:
+        with scratch.folder("launch") as folder:
             try:
                 for number, attempt in enumerate(attempts):
-                    home = Path(folder) / str(number)
+                    home = folder / str(number)
                     home.mkdir()
                     if (reason := self._refused(attempt.request.case)) is not None:
                         answers.append(replace(attempt, result=Undecided(reason, input_error=True)))

@@ -6,13 +6,13 @@ from __future__ import annotations
 import pprint
 import re
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from triage import scratch
 from triage.harness.environment import worker_environment
 from triage.harness.toolchains import Toolchain
 from triage.logs.signature import MAX_FIELD
@@ -225,7 +225,7 @@ def run_twice(script: Path, toolchain: Toolchain, patience_s: float) -> tuple[in
 
 def run_once(script: Path, toolchain: Toolchain, patience_s: float) -> ScriptRun:
     """Run the script in a fresh process and an empty folder, with the toolchain's Python."""
-    with tempfile.TemporaryDirectory(prefix="triage-reproducer-") as folder:
+    with scratch.folder("reproducer") as folder:
         command = [str(toolchain.python), str(script.resolve())]
         try:
             done = subprocess.run(

@@ -7,8 +7,8 @@ import json
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from triage import scratch
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchains
@@ -48,11 +48,11 @@ def minimize(case: Case, options: MinimizeOptions, progress: Progress | None = N
     earlier = folder.open()
     try:
         with (
-            TemporaryDirectory(prefix="triage-minimize-") as scratch,
+            scratch.folder("minimize") as work,
             Engine(options.jobs, spare=toolchains.installed) as engine,
         ):
             runner = CountingRunner(Launcher(engine) if options.launch else engine)
-            compiler = Compiler(runner, toolchain, options.limits, Path(scratch))
+            compiler = Compiler(runner, toolchain, options.limits, work)
             reduction = _Reduction(original, options, progress, folder, compiler, engine)
             result = reduction.run(earlier if options.resume else None)
             write(folder.folder / DOCUMENT, json.dumps(result.stored(), indent=2) + "\n")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from triage import scratch
 from triage.matrix.cell import MatrixCell
 from triage.matrix.history import History
 from triage.matrix.table import MatrixTable
@@ -40,8 +40,8 @@ def anonymous(asked: Path | Case, options: Options, progress: Progress | None = 
     """The same from the anonymous reduction alone, without any text of the original. A case is reduced first. Raises
     InputError where there is no such reduction, or the failure needs the names."""
     if isinstance(asked, Case):
-        with TemporaryDirectory(prefix="triage-anonymous-") as scratch:
-            folder = Path(scratch) / "reduced"
+        with scratch.folder("anonymous") as work:
+            folder = work / "reduced"
             reduce(asked, options, folder, progress, anonymize=True)
             return anonymous(folder, options, progress)
     stored = read(asked)

@@ -29,6 +29,7 @@ from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model import case as cases
 from triage.model.errors import TriageError
+from triage.scratch import hold, remove_empty
 
 _STAY_S = 10.0
 _MOST_BYTES = 1 << 20
@@ -60,6 +61,8 @@ class GuardService:
 
     def __init__(self, path: Path, python: str, settings: Settings, first: socket.socket) -> None:
         self._path, self._python, self._settings = path, python, settings
+        # The program that made the folder may end before this process does.
+        hold(path.parent)
         path.unlink(missing_ok=True)
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(path))
@@ -87,8 +90,7 @@ class GuardService:
         for thread in self._threads:
             thread.join()
         shutil.rmtree(self._entries, ignore_errors=True)
-        with suppress(OSError):
-            self._path.parent.rmdir()  # unless another service still uses it
+        remove_empty(self._path.parent)  # unless another service still uses it
 
     def _stream(self) -> Iterator[Request | None]:
         self._warm_up()

@@ -6,14 +6,19 @@ import json
 import os
 import socket
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from triage import scratch
+
 DEFAULT_TIMEOUT_S = 600.0
 """A compile that takes ten minutes is slow; the guard must not fail what only is slow."""
+
+
+SOCKETS_BYTES = 90
+"""Of the path of a folder for sockets: a socket's path may have 107, and its name is 16 digits (program/service.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class Settings:
 
 def variable(folder: Path, settings: Settings) -> str:
     """The value of ``program.service.VARIABLE``, by which guarded programs find their service. ``folder`` is for its
-    sockets, whose paths may have 107 bytes."""
+    sockets."""
     root = str(Path(__file__).resolve().parents[3])
     code = f"import sys; sys.path.insert(0, {root!r}); from triage.capture.service.start import main; main()"
     command = [sys.executable, "-c", code, json.dumps(asdict(settings))]
@@ -40,12 +45,11 @@ def variable(folder: Path, settings: Settings) -> str:
 @contextmanager
 def shared_service(settings: Settings) -> Iterator[str]:
     """:func:`variable` with a temporary folder, which the last service in it removes, or this if there was none."""
-    sockets = Path(tempfile.mkdtemp(prefix="triage-g-"))
+    sockets = scratch.new("guard", SOCKETS_BYTES)
     try:
-        yield variable(sockets, settings)
+        yield variable(sockets.folder, settings)
     finally:
-        with suppress(OSError):
-            sockets.rmdir()
+        sockets.leave()
 
 
 def main() -> None:

@@ -7,10 +7,12 @@ imports nothing but this package's ``loop``, ``process`` and ``wire``.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -21,11 +23,16 @@ from .loop import ForkServer
 def serve(sock: socket.socket, folder: Path) -> None:
     """Start processes on request until triage closes its end of ``sock``; then clean up."""
     process.limit(0)
-    folder.mkdir(mode=0o700)
+    # Held until this process ends: the folder is in use, also when triage is gone (triage/scratch.py).
+    lock = os.open(str(folder), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    with suppress(OSError):  # no locks on this file system
+        fcntl.flock(lock, fcntl.LOCK_SH)
 
     def clean_up() -> None:
         _kill_all()
         shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            folder.parent.rmdir()  # the folder of all temporary folders, if this was the last
 
     server = ForkServer(sock, {"start": _start}, clean_up)
     server.send({"op": "ready"})
