@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -35,12 +37,13 @@ class Seen:
 
 @dataclass
 class Reply:
-    """An answer; ``raw`` replaces the JSON."""
+    """An answer; ``raw`` replaces the JSON. ``drips``: its head, a byte at a time, without end."""
 
     status: int
     document: Any = None
     headers: dict[str, str] = field(default_factory=dict)
     raw: bytes | None = None
+    drips: bool = False
 
 
 @dataclass
@@ -229,6 +232,10 @@ class _Handler(BaseHTTPRequestHandler):
         if reply is None:
             self.close_connection = True
             return
+        if reply.drips:
+            drip(self.connection, b"HTTP/1.1 200 OK\r\nX-Long: ")
+            self.close_connection = True
+            return
         raw = (
             reply.raw
             if reply.raw is not None
@@ -248,6 +255,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Not on standard error."""
+
+
+def drip(connection: socket.socket, first: bytes = b"", piece: bytes = b"x", pause_s: float = 0.05) -> None:
+    """Send a little at a time, never the end, until the other side has gone."""
+    with suppress(OSError):
+        connection.sendall(first)
+        while True:
+            connection.sendall(piece)
+            time.sleep(pause_s)
 
 
 def serve(github: GitHub) -> ThreadingHTTPServer:

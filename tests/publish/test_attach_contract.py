@@ -112,7 +112,7 @@ def endpoints(prism: str) -> Endpoints:
 
 @pytest.fixture
 def client(endpoints: Endpoints) -> Client:
-    patience = Patience(read_s=60, whole_s=60, tries=1)
+    patience = Patience(read_s=60, tries=1)
     return Client(endpoints.server, Token("token", "GH_TOKEN"), lambda line: None, patience)
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -33,7 +37,7 @@ MESSAGE = Message(
     headline="Assertion failed in WGMMAOpPattern::getPtxAsm: not supported",
     files={"log.txt": "the log", "ir.mlir": "module {}"},
 )
-QUICK = Patience(connect_s=2, read_s=0.3, whole_s=2, tries=3, backoff_s=0.01, longest_wait_s=1.5)
+QUICK = Patience(connect_s=2, read_s=0.3, step_s=2, settle_s=2, tries=3, backoff_s=0.01)
 
 
 class Desk:
@@ -270,6 +274,55 @@ class TestGist:
             desk.attach(issue=number, gist=True)
         assert len(github.gists) == 1
         assert desk.notes == [f"the gist still exists: {next(iter(github.gists.values()))['html_url']}"]
+
+    @pytest.mark.parametrize("can_look", [True, False])
+    def test_it_is_named_when_the_post_takes_too_long(self, desk: Desk, github: GitHub, can_look: bool) -> None:
+        """The time for finding out what was posted begins when that for posting is over."""
+        number = github.add_issue()
+        github.fail("POST", "/comments", Reply(200, drips=True), times=9)
+        if not can_look:
+            # The first look is for a comment to update.
+            github.fail("GET", f"/issues/{number}/comments", Reply(200, []))
+            github.fail("GET", f"/issues/{number}/comments", Reply(200, drips=True), times=9)
+        began = time.monotonic()
+        with pytest.raises(EnvironmentFault, match="no whole answer within 0.5 s" if can_look else "could not tell"):
+            desk.attach(issue=number, gist=True, patience=Patience(step_s=0.5, settle_s=0.3))
+        assert time.monotonic() - began < 2
+        assert github.comments == {}
+        assert desk.notes[-1].startswith("the gist still exists: ")
+
+    def test_one_that_was_made_without_an_answer_is_named_when_the_post_fails(self, desk: Desk, github: GitHub) -> None:
+        github.fail("POST", "/gists", None, after=True)
+        github.fail("POST", "/issues$", Reply(403, {}))
+        with pytest.raises(TriageError, match="may not do that"):
+            desk.attach(gist=True)
+        assert desk.notes == [f"the gist still exists: {next(iter(github.gists.values()))['html_url']}"]
+
+    def test_it_is_deleted_when_the_post_would_have_to_wait_for_long(self, desk: Desk, github: GitHub) -> None:
+        number = github.add_issue()
+        github.fail("POST", "/comments", Reply(429, {}, {"Retry-After": "999999999"}))
+        with pytest.raises(TriageError, match="rate limit"):
+            desk.attach(issue=number, gist=True)
+        assert github.gists == {}
+
+    def test_it_has_time_of_its_own_to_be_deleted(self, desk: Desk, github: GitHub) -> None:
+        number = github.add_issue()
+        github.fail("POST", "/comments", Reply(403, {}), delay_s=0.5)
+        github.fail("DELETE", "/gists", Reply(502))
+        with pytest.raises(TriageError, match="may not do that"):
+            desk.attach(issue=number, gist=True, patience=Patience(whole_s=0.8, backoff_s=0.2))
+        assert github.gists == {}
+
+    def test_an_interrupted_post_is_named(self, desk: Desk, github: GitHub) -> None:
+        number = github.add_issue()
+        github.fail("POST", "/comments", Reply(200, drips=True))
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            desk.attach(issue=number, gist=True)
+        assert desk.notes[-2:] == [
+            f"interrupted; it is not known whether this was done: comment on issue {number} of octo/kernels",
+            f"the gist still exists: {next(iter(github.gists.values()))['html_url']}",
+        ]
 
     def test_without_the_right_to_write_gists_they_are_not_found(self, desk: Desk, github: GitHub) -> None:
         github.fail("POST", "/gists", Reply(404, {"message": "Not Found"}))

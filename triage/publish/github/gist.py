@@ -38,7 +38,7 @@ def keep(client: Client, endpoints: Endpoints, message: Message, login: str, ear
 def drop(client: Client, endpoints: Endpoints, gist: Gist) -> bool:
     """Delete a gist that no post links. False if it still exists, or may."""
     try:
-        client.read(endpoints.drop_gist(gist.identifier))
+        client.tidy(endpoints.drop_gist(gist.identifier))
     except RequestRefused as error:
         return error.status == faults.GONE
     except TriageError:

@@ -17,7 +17,7 @@ from triage.publish.github.content import Post
 from triage.publish.github.duplicates import Similar
 from triage.publish.github.endpoints import ApiRequest, Endpoints
 from triage.publish.github.faults import ApiResponse, Unanswered, Undone
-from triage.publish.github.message import Message, digest, signature_of
+from triage.publish.github.message import Message, digest, gist_of, signature_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,8 @@ class Attachment:
             refused = isinstance(error, TriageError) and not isinstance(error, Undone)
             if isinstance(error, Unanswered):
                 refused = not error.maybe_done
-            if own.new and not (refused and gist.drop(self._client, self._endpoints, own)):
+            dropped = own.new and refused and gist.drop(self._client, self._endpoints, own)
+            if not dropped and own.identifier != gist_of(earlier):
                 self._people.note(f"the gist still exists: {own.url}")
             raise
 

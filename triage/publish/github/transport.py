@@ -8,7 +8,6 @@ proxy set in the environment."""
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -29,15 +28,20 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Timeouts in seconds, and number of tries. ``whole_s`` bounds a slow response; ``longest_wait_s`` is the longest
-    rate limit to wait for before the user is asked to come back."""
+    """Timeouts in seconds, and number of tries.
+
+    ``step_s`` bounds one step: a request until its answer is complete, with its tries, redirects and waits for a rate
+    limit; nothing else counts as progress. ``whole_s`` bounds all steps together. Beyond both, finding out whether a
+    creation was carried out has ``settle_s``, and so has deleting its gist."""
 
     connect_s: float = 10
     read_s: float = 30
-    whole_s: float = 120
+    step_s: float = 60
+    # The 100 pages of an issue with ten thousand comments, at two seconds each, and a slow upload.
+    whole_s: float = 300
+    settle_s: float = 10
     tries: int = 4
     backoff_s: float = 1
-    longest_wait_s: float = 90
     # A page of a hundred of the longest comments is 6.5 MB, and twice that where its letters are escaped.
     most_bytes: int = 32 << 20
 
@@ -48,19 +52,23 @@ class Transport:
     def __init__(self, patience: Patience) -> None:
         try:
             import urllib3
+
+            from triage.publish.github import sending
         except ImportError:
             raise EnvironmentFault(
                 "posting needs a library that is not installed: pip install 'triton-triage[github]'; "
                 "--dry-run and --open work without"
             ) from None
-        self._urllib3, self._patience = urllib3, patience
+        self._urllib3, self._sending, self._patience = urllib3, sending, patience
         self._pools: dict[tuple[str, str], urllib3.PoolManager] = {}
 
-    def exchange(self, request: ApiRequest, authorization: str) -> ApiResponse:
-        """Send once. Raises Unanswered."""
+    def exchange(self, request: ApiRequest, authorization: str, within_s: float) -> ApiResponse:
+        """Send once, and wait that long for the whole answer. Raises Unanswered."""
         errors = self._urllib3.exceptions
+        pool = self._pool(request.url)
+        sent = self._sending.Sending(lambda: self._send(pool, request, authorization))
         try:
-            return self._exchange(request, authorization)
+            answer = sent.wait(within_s)
         except errors.NameResolutionError:
             why = (
                 f"the name {urlsplit(request.url).hostname} is not known here: is there a network, is --api-url right?"
@@ -78,14 +86,22 @@ class Transport:
         except errors.SSLError as error:
             raise faults.untrusted(request, error) from None
         except errors.ReadTimeoutError:
+            if not sent.connected:
+                why = f"no TLS connection within {self._patience.connect_s:g} s; check --api-url and the proxy"
+                raise Unanswered(request, why, maybe_done=False) from None
             raise _lost(request, f"no answer within {self._patience.read_s:g} s") from None
         except errors.HTTPError as error:
             raise _lost(request, f"the connection broke: {_reason(error)}") from None
+        if answer is None:
+            # Its thread may still hold a connection of theirs.
+            self._pools.clear()
+            raise _lost(request, f"no whole answer within {within_s:.3g} s", sent.connected)
+        return answer
 
-    def _exchange(self, request: ApiRequest, authorization: str) -> ApiResponse:
-        patience, until = self._patience, time.monotonic() + self._patience.whole_s
+    def _send(self, pool: urllib3.PoolManager, request: ApiRequest, authorization: str) -> ApiResponse:
+        patience = self._patience
         timeout = self._urllib3.Timeout(connect=patience.connect_s, read=patience.read_s)
-        response = self._pool(request.url).request(
+        response = pool.request(
             request.method,
             request.url,
             body=json.dumps(request.body).encode() if request.body is not None else None,
@@ -93,6 +109,8 @@ class Transport:
             redirect=False,
             retries=False,
             preload_content=False,
+            # Nothing was asked to be compressed; a few bytes may unpack to gigabytes.
+            decode_content=False,
             timeout=timeout,
         )
         try:
@@ -101,8 +119,6 @@ class Transport:
                 received += chunk
                 if len(received) > patience.most_bytes:
                     raise _lost(request, f"an answer of more than {patience.most_bytes >> 20} MiB")
-                if time.monotonic() > until:
-                    raise _lost(request, f"no whole answer within {patience.whole_s:g} s")
         finally:
             response.close()
         headers = {name.lower(): value for name, value in response.headers.items()}
@@ -116,6 +132,11 @@ class Transport:
         return self._pools[server]
 
     def _new_pool(self, scheme: str, host: str) -> urllib3.PoolManager:
+        manager = self._manager(scheme, host)
+        manager.pool_classes_by_scheme = self._sending.POOLS
+        return manager
+
+    def _manager(self, scheme: str, host: str) -> urllib3.PoolManager:
         proxies = getproxies()
         proxy = proxies.get(scheme) or proxies.get("all")
         if not proxy or is_loopback(host) or proxy_bypass(host):
@@ -147,8 +168,8 @@ def _document(request: ApiRequest, status: int, headers: Mapping[str, str], rece
         raise Unanswered(request, why, maybe_done=True, again=False) from None
 
 
-def _lost(request: ApiRequest, why: str) -> Unanswered:
-    return Unanswered(request, f"{why}; try again later", maybe_done=True)
+def _lost(request: ApiRequest, why: str, maybe_done: bool = True) -> Unanswered:
+    return Unanswered(request, f"{why}; try again later", maybe_done)
 
 
 def _reason(error: BaseException) -> str:
