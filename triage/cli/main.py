@@ -5,16 +5,23 @@ Only this module turns errors into a line and an exit code.
 
 from __future__ import annotations
 
+import errno
 import importlib
+import io
 import os
 import sys
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from triage._version import __version__
-from triage.model.errors import TriageError
+from triage.cli import signals
+from triage.model.errors import EnvironmentFault, TriageError
 from triage.publish.visible import one_line
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _COMMANDS = {
     "attach": ("triage.cli.attach", "Post the report to GitHub: comment on an issue, or open one."),
@@ -29,6 +36,17 @@ _COMMANDS = {
     "report": ("triage.cli.report", "Render a finished triage as Markdown, HTML, JSON or text, without private data."),
     "run": ("triage.cli.run", "Run a program unchanged; triage what fails to compile in it."),
 }
+
+_MACHINE = {
+    errno.ENOSPC: "; free space there, or set TMPDIR and TRITON_TRIAGE_CACHE to other folders",
+    errno.EDQUOT: "; free space there, or set TMPDIR and TRITON_TRIAGE_CACHE to other folders",
+    errno.EROFS: "; set TMPDIR and TRITON_TRIAGE_CACHE to folders that can be written",
+    errno.EMFILE: "; raise `ulimit -n`",
+    errno.ENFILE: "; close other programs",
+    errno.EAGAIN: "; raise `ulimit -u`, or use fewer --jobs",
+    errno.ENOMEM: "; give it more memory, or fewer --jobs",
+}
+"""Limits of the machine that any call of the system may meet, and what to do."""
 
 
 class _LazyGroup(click.Group):
@@ -65,7 +83,45 @@ def main(arguments: list[str] | None = None) -> None:
     debug = "--debug" in own
     # --debug is accepted anywhere, although it is an option of the group.
     words = (["--debug"] if debug else []) + [word for word in own if word != "--debug"] + program
-    sys.exit(_run(words, debug))
+    _open_streams()
+    with signals.handled() as ending:
+        code = _written(_run(words, debug))
+    if ending.number is not None:
+        # A command that keeps what it has finished ends as usual.
+        code = signals.EXIT_CODE if code == signals.EXIT_CODE else _fail(signals.LINE, signals.EXIT_CODE)
+        signals.end_by(ending.number)
+    sys.exit(code)
+
+
+class _Output(io.FileIO):
+    """Standard output. What cannot be written is, once, an error that names it, and goes nowhere from then on."""
+
+    _broken = False
+
+    def write(self, data: Buffer) -> int:
+        if self._broken:
+            return len(memoryview(data))
+        try:
+            return super().write(data)
+        except OSError as error:
+            self._broken = True
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise EnvironmentFault(f"standard output cannot be written: {error.strerror}") from None
+
+
+def _open_streams() -> None:
+    """Open the standard streams that the caller has closed: a file opened later would get the number of one, and with
+    it what is printed. To read or to write a document there stays an error."""
+    for descriptor, name, mode in ((0, "stdin", os.O_WRONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, mode)  # The lowest number that is free: this one.
+            setattr(sys, name, open(descriptor, "w" if descriptor else "r", closefd=False))  # noqa: SIM115
+    before = sys.stdout
+    # Another one is a caller's, in this process.
+    if isinstance(before, io.TextIOWrapper) and sys.__stdout__ in (None, before):
+        raw = io.BufferedWriter(_Output(1, "w", closefd=False))
+        sys.stdout = io.TextIOWrapper(raw, before.encoding, before.errors, line_buffering=before.line_buffering)
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:
@@ -94,10 +150,9 @@ def _run(arguments: list[str], debug: bool) -> int:
     except click.ClickException as error:
         return _fail(f"triage: {error.format_message()}", 2)
     except (click.Abort, KeyboardInterrupt):
-        return _fail("triage: interrupted", 130)
-    except BrokenPipeError:
-        # The reader has exited (`triage … | head`); Python would report the error again when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _fail(signals.LINE, signals.EXIT_CODE)
+    except (SystemExit, BrokenPipeError):
+        # The reader has exited (`triage ... | head`); click and rich exit then.
         return 0
     except TriageError as error:
         if debug:
@@ -106,9 +161,32 @@ def _run(arguments: list[str], debug: bool) -> int:
     except Exception as error:
         if debug:
             raise
-        return _fail(f"triage: internal error: {type(error).__name__}: {error}; run again with --debug", 3)
+        return _fail(f"triage: {_reason(error)}", 3)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.errno in _MACHINE:
+        return ": ".join(filter(None, [error.filename and str(error.filename), error.strerror])) + _MACHINE[error.errno]
+    if isinstance(error, MemoryError):
+        return "out of memory; give it more, or fewer --jobs"
+    return f"internal error: {type(error).__name__}: {error}; run again with --debug"
+
+
+def _written(code: int) -> int:
+    """Write out what was printed. Python would do so later, with a traceback and an exit code of its own."""
+    try:
+        with suppress(BrokenPipeError):
+            sys.stdout.flush()
+    except EnvironmentFault as error:
+        code = _fail(f"triage: {error}", 3)
+    try:
+        sys.stderr.flush()
+    except OSError:
+        sys.stderr = None
+    return code
 
 
 def _fail(line: str, code: int) -> int:
-    click.echo(one_line(line), err=True)
+    with suppress(OSError):
+        click.echo(one_line(line), err=True)
     return code

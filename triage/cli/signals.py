@@ -1,0 +1,111 @@
+"""Signals that end a command: Ctrl-C, ``kill`` and the end of a terminal.
+
+The first one raises :class:`Interrupted`, so that the command keeps what it has finished and cleans up. The second
+one, or the first where that takes too long, ends the process at once; the nanny then removes what ran below it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+EXIT_CODE = 130
+"""128 + SIGINT, as shells report Ctrl-C."""
+LINE = "triage: interrupted"
+_CLEAN_UP_S = 2.3
+"""A command ends within 3 s of a signal; the rest is for the kill of what still runs, on a busy machine."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal asked triage to end."""
+
+
+class Ending:
+    """The signal that ends this command, and the thread that sees to it. ``number``: None before there was one."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """The handler of the signals, in the main thread."""
+        if self.number is None:
+            self.number = number
+            raise Interrupted
+
+    def watch(self, wakeups: int) -> None:
+        """Read the numbers of signals as they arrive, also while the main thread is inside a call of the system that
+        does not return; until the pipe is closed."""
+        timer: threading.Timer | None = None
+        while numbers := os.read(wakeups, 64):
+            for number in numbers:
+                # `triage run` handles signals itself while its program runs.
+                if signal.getsignal(number) != self.handle:
+                    continue
+                if timer is not None:
+                    _leave(number)
+                timer = threading.Timer(_CLEAN_UP_S, _leave, (number,))
+                timer.daemon = True
+                timer.start()
+        os.close(wakeups)
+
+
+@contextmanager
+def handled() -> Iterator[Ending]:
+    """Handle the signals in the body. Those that are ignored, as by ``nohup``, stay ignored."""
+    ending = Ending()
+    read, write = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(write, False)
+    before = {number: signal.getsignal(number) for number in ENDING}
+    wakeup = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    threading.Thread(target=ending.watch, args=(read,), name="signals", daemon=True).start()
+    try:
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, ending.handle)
+        yield ending
+    finally:
+        # After a signal the process is about to end, and must still end at once with the next one.
+        if ending.number is None:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            signal.set_wakeup_fd(wakeup)
+            os.close(write)
+
+
+def end_by(number: int) -> None:
+    """End this process as the signal would have; returns for SIGINT, which has an exit code of its own."""
+    if number != signal.SIGINT:
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+
+def _leave(number: int) -> None:
+    """End the process now, with all that it started, but for the nannies: they end what they started, and clean up."""
+    with suppress(OSError):
+        os.write(2, f"{LINE}\n".encode())
+    for pid in _below(os.getpid()):
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    os._exit(EXIT_CODE if number == signal.SIGINT else 128 + number)
+
+
+def _below(pid: int) -> list[int]:
+    """The processes below one, parents first."""
+    children: list[int] = []
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            children += [int(child) for child in (task / "children").read_text().split()]
+    below = [child for child in children if not _is_nanny(child)]
+    return [descendant for child in below for descendant in (child, *_below(child))]
+
+
+def _is_nanny(pid: int) -> bool:
+    with suppress(OSError):
+        return b"\0nanny\0" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
