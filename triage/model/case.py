@@ -29,6 +29,13 @@ IR_ENDINGS = frozenset({".source", ".glir", ".ttir", ".ttgir", ".llir", ".ll", "
 pipeline that MLIR's reproducer names."""
 
 
+_MOST_NAME = 1000
+"""Characters of a name; C++ names of Triton's functions are as long."""
+_MOST_NESTING = 32
+"""Objects and lists in one another; a case has four, and Python gives up at some hundred."""
+_MOST_SHOWN = 300
+"""Characters of a field's name or of a value in an error."""
+
 _KERNEL_FILE = "the name of the kernel's source file in this folder"
 
 
@@ -52,7 +59,8 @@ class Case(Documented):
     ``signature`` maps argument names to Triton types (``*fp16``, ``i32``); ``constexprs`` maps compile-time
     arguments to JSON values, where ``tl.float32`` and ``gl.NVMMASharedLayout(128, 16, 2)`` name Triton objects;
     ``divisible`` maps argument names to the known divisor in elements or bytes (16, or 1 for none); left out,
-    pointers count as divisible by 16. ``options`` are the backend's own (``num_warps``, ``num_stages``, …).
+    pointers count as divisible by 16. ``options`` are the backend's own (``num_warps``, ``num_stages``, …); null means
+    the backend's default.
     ``inputs`` say how to make the arguments of a launch (see ``triage/model/inputs.py``); empty where the case does
     not say, and no part of what is compiled.
     """
@@ -79,6 +87,11 @@ class Case(Documented):
     inputs: Annotated[Frozen, Doc("How to make the arguments of a launch.", optional=True)] = field(
         default_factory=frozen
     )
+
+    def __post_init__(self) -> None:
+        # As Triton takes it: a null is an option that is not stated.
+        stated = {name: value for name, value in self.options.items() if value is not None}
+        object.__setattr__(self, "options", frozen(stated))
 
     @property
     def path(self) -> Path:
@@ -187,8 +200,17 @@ def load(path: Path) -> Case:
         text = document_path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{document_path}: cannot be read as text: {error}") from None
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        fields = dict(pairs)
+        if len(fields) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"{document_path}: {twice:.{_MOST_SHOWN}}: stands there twice; leave one of them")
+        return fields
+
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{document_path}: not JSON: {error}") from None
     return checked(document, document_path.parent, str(document_path))
@@ -200,10 +222,11 @@ def checked(document: Any, folder: Path, where: str) -> Case:
     InputError."""
 
     def bad(field_name: str, problem: str) -> InputError:
-        return InputError(f"{where}: {field_name}: {problem}")
+        return InputError(f"{where}: {field_name:.{_MOST_SHOWN}}: {problem:.{_MOST_SHOWN}}")
 
     if not isinstance(document, dict):
         raise InputError(f"{where}: expected a JSON object with schema {SCHEMA!r}")
+    _check_values(document, bad)
     if document.get("schema") != SCHEMA:
         raise bad("schema", f"expected {SCHEMA!r}, found {document.get('schema')!r}")
     known = {"schema", *(own.path[0] for own in document_fields(Case))}
@@ -236,6 +259,43 @@ def checked(document: Any, folder: Path, where: str) -> Case:
         for name in ("signature", "constexprs", "divisible", "options", "origin", "inputs")
     }
     return replace(case, **mappings)
+
+
+def _check_values(document: dict[str, Any], bad: Any) -> None:
+    """What any field may hold: JSON that every reader understands, in texts that can be encoded, not nested deeply."""
+    level: list[tuple[str, Any]] = [("", document)]
+    for _ in range(_MOST_NESTING):
+        below: list[tuple[str, Any]] = []
+        for path, value in level:
+            match value:
+                case dict():
+                    for name, item in value.items():
+                        field_name = f"{path}.{name}" if path else name
+                        if len(name) > _MOST_NAME:
+                            raise bad(field_name, f"a name of {len(name)} characters; give at most {_MOST_NAME}")
+                        _check_text(name, field_name, bad)
+                        below.append((field_name, item))
+                case list():
+                    below += [(path, item) for item in value]
+                case str():
+                    _check_text(value, path, bad)
+                case int() if not -(1 << 63) <= value < 1 << 64:
+                    raise bad(path, "does not fit into 64 bits")
+                case float() if not math.isfinite(value):
+                    raise bad(path, f"{value} is not a number that JSON can hold")
+        level = below
+    if level:
+        raise bad(level[0][0], f"nested deeper than {_MOST_NESTING}; leave it out")
+
+
+def _check_text(text: str, field_name: str, bad: Any) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise bad(
+            field_name.encode(errors="backslashreplace").decode(),
+            f"not Unicode: character {error.start} is a surrogate",
+        ) from None
 
 
 _SCALAR = r"(?:fp8e4nv|fp8e4b8|fp8e4b15|fp8e5b16|fp8e5|fp16|bf16|fp32|fp64|[iu](?:1|8|16|32|64)|B)"
@@ -308,7 +368,7 @@ def check_options(options: Mapping[str, Any], bad: Any) -> None:
 def _check_kernel(case: Case, bad: Any) -> None:
     if not case.file:
         raise bad("kernel.file", f"expected {_KERNEL_FILE}, found nothing")
-    if not case.name.isidentifier():
+    if len(case.name) > _MOST_NAME or not case.name.isidentifier():
         raise bad("kernel.name", f"expected the name of a function, found {case.name!r}")
     try:
         inside = not Path(case.file).is_absolute() and case.path.resolve().is_relative_to(case.folder.resolve())

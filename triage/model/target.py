@@ -38,12 +38,14 @@ class Target:
         elif backend != "hip" or not _HIP.match(arch):
             arch = ""
         if not arch:
-            raise InputError(f"target {text!r}: write cuda:NN (cuda:80, cuda:90, cuda:100) or hip:gfxNNN (hip:gfx942)")
+            raise InputError(
+                f"target {text!r:.80}: write cuda:NN (cuda:80, cuda:90, cuda:100) or hip:gfxNNN (hip:gfx942)"
+            )
         target = cls(backend, arch)
         if target.gpu is None and not gpus.is_newer(backend, arch):
             near = " and ".join(map(str, gpus.neighbours(backend, arch)))
             raise UnknownArchitecture(
-                f"target {text!r}: not a GPU architecture that Triton compiles for; next to it: {near}"
+                f"target {text!r:.80}: not a GPU architecture that Triton compiles for; next to it: {near}"
             )
         return target
 
