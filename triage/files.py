@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from triage.model.errors import EnvironmentFault
+from triage.model.errors import EnvironmentFault, InputError
 
 
 def replace_file(path: Path, content: str | bytes) -> None:
@@ -83,3 +85,28 @@ def remove_tree(path: Path) -> None:
                     if not folder.is_symlink():
                         folder.chmod(0o700)
         shutil.rmtree(path, ignore_errors=True)
+
+
+def usable_folder(option: str, folder: Path) -> None:
+    """Make the folder that an option names, and a file in it: before the work whose results it shall hold. Raises
+    InputError, and EnvironmentFault where the disk is full."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"{option} {folder}: a file is in its way; name another folder") from None
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise EnvironmentFault(f"{option} {folder}: cannot be written: {error.strerror}") from None
+        raise InputError(f"{option} {folder}: cannot be written: {error.strerror}; name another folder") from None
+
+
+def usable_file(option: str, path: Path) -> None:
+    """Test that the file that an option names can be written later, without making it. Raises InputError."""
+    if not path.parent.is_dir():
+        raise InputError(f"{option} {path}: the folder {path.parent} does not exist; make it first")
+    if path.is_dir():
+        raise InputError(f"{option} {path}: is a folder; name a file in it")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise InputError(f"{option} {path}: cannot be written; name another file")

@@ -26,7 +26,7 @@ from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
-from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.model.errors import EnvironmentFault, InputError, TriageError, fault
 from triage.model.outcome import Outcome, Status, Undecided
 from triage.model.progress import Progress
 from triage.model.releases import in_range, sort_key
@@ -67,6 +67,7 @@ class Session:
         self._toolchains = Toolchains(progress=self._progress.note)
         self._store = Store() if self.options.cache else None
         self._engine = Engine(jobs=self.options.jobs, store=self._store, spare=self._toolchains.installed)
+        self._interrupted = False
 
     def __enter__(self) -> Session:
         return self
@@ -88,32 +89,44 @@ class Session:
         Raises InputError when the case does not fit the kernel, EnvironmentFault when triage could not tell or the
         toolchain cannot be made.
         """
-        report = next(iter(self.check_all([case])))
+        (report,) = self.check_all([case])
         if isinstance(report, TriageError):
             raise report
         return report
 
     def check_all(self, cases: Iterable[Case]) -> Iterator[Report | TriageError]:
         """Triage several cases that share the workers. All are compiled first, in any order; the reports come in the
-        order of the cases, with an error for each case that could not be triaged."""
+        order of the cases, with an error for each case that could not be triaged. After an interrupt come the reports
+        of what was compiled until then, and at the end KeyboardInterrupt."""
         cases = list(cases)
         self._progress.caveats(case.target for case in cases)
-        requests: list[Request | TriageError] = []
-        for case in cases:
-            try:
-                requests.append(self._request(case, len(requests)))
-            except TriageError as error:
-                requests.append(error)
-        valid = [request for request in requests if isinstance(request, Request)]
-        attempts = {attempt.request.tag: attempt for attempt in self._compile(valid)}
-        for index, request in enumerate(requests):
+        requests = [self._request(case, index) for index, case in enumerate(cases)]
+        attempts: dict[int, Attempt] = {}
+        missing: TriageError = EnvironmentFault("no answer")
+        try:
+            for attempt in self._compile([request for request in requests if isinstance(request, Request)]):
+                attempts[attempt.request.tag] = attempt
+        except KeyboardInterrupt:
+            self._interrupted, missing = True, EnvironmentFault("interrupted before it was compiled")
+        except Exception as error:
+            missing = fault(error)
+        for index, (case, request) in enumerate(zip(cases, requests, strict=True)):
             if isinstance(request, TriageError):
                 yield request
-                continue
-            try:
-                yield self._report(attempts[index])
-            except TriageError as error:
-                yield error
+            elif index in attempts:
+                yield self._answer(attempts[index])
+            else:
+                yield of_case(case, missing)
+        if self._interrupted:
+            raise KeyboardInterrupt
+
+    def _answer(self, attempt: Attempt) -> Report | TriageError:
+        try:
+            return self._report(attempt)
+        except TriageError as error:
+            return error
+        except Exception as error:
+            return of_case(attempt.request.case, fault(error))
 
     def _compile(self, requests: list[Request]) -> Iterator[Attempt]:
         for done, attempt in enumerate(self._engine.run(requests), start=1):
@@ -121,10 +134,13 @@ class Session:
                 self._progress.step(f"compiled {done} of {len(requests)} cases")
             yield attempt
 
-    def _request(self, case: Case, index: int) -> Request:
+    def _request(self, case: Case, index: int) -> Request | TriageError:
         options = self.options
         triton = options.triton or (None if options.python else case.triton)
-        toolchain = self._toolchains.resolve(triton, options.python)
+        try:
+            toolchain = self._toolchains.resolve(triton, options.python)
+        except Exception as error:
+            return fault(error)
         action = FullCompile(observe=True, keep=True, use_cache=options.cache)
         return Request(replace(case, triton=toolchain.triton), toolchain, options.limits, action, tag=index)
 
@@ -146,9 +162,13 @@ class Session:
         entries = knowledge.load_all(self.options.knowledge)
         matches = tuple(knowledge.match(diagnosis, entries, case, request.toolchain.triton))
         report = Report(case, outcome, environment, diagnosis, matches, artifacts=outcome.artifacts)
-        if not self.options.suggest:
+        if not self.options.suggest or self._interrupted:
             return report
-        return self._with_suggestions(report, request.toolchain, diagnosis)
+        try:
+            return self._with_suggestions(report, request.toolchain, diagnosis)
+        except Exception as error:
+            self._progress.problem(of_case(case, fault(error)))
+            return report
 
     def _with_suggestions(self, report: Report, toolchain: Toolchain, diagnosis: Diagnosis) -> Report:
         from triage.suggest.learnt import learnt
@@ -206,12 +226,19 @@ class Session:
         return list(dict.fromkeys(newer[:2] + newer[-1:] + older[-1:]))
 
 
+def of_case(case: Case, error: TriageError) -> TriageError:
+    """The error with the case that it is of."""
+    named = type(error)(f"{case.path}::{case.name}: could not tell: {error}")
+    named.__cause__ = error.__cause__
+    return named
+
+
 def _intended_fast_path(case: Case, outcome: Outcome) -> FastPath:
     """The fast path that the failing case would have taken, read from the last IR that was written."""
     from triage.performance.cost import FastPath, fast_path
 
     # 3 is what every back-end's options default to (triton/backends/*/compiler.py).
-    stages = int(case.options.get("num_stages", 3))
+    stages = case.options.get("num_stages", 3)
     texts = [outcome.artifacts[name] for name in ("ir", "ttgir", "ttir", "source") if name in outcome.artifacts]
     paths = [fast_path(path.read_text(errors="replace"), case.target, stages) for path in texts]
     specialized = any(path.warp_specialized for path in paths)

@@ -129,7 +129,9 @@ def test_cases_that_do_not_fit_the_kernel_do_not_keep_others_from_their_reports(
     for number, changes in enumerate(MISFITS):
         (tmp_path / f"{number}.json").write_text(json.dumps({**document, **changes}))
     done = check(*(tmp_path / f"{number}.json" for number in range(len(MISFITS))), DATA / "ok.json", "--json")
-    assert [one["outcome"]["status"] for one in done.documents] == ["ok"]
+    *misfits, fits = done.documents
+    assert [one["exit_code"] for one in misfits] == [2] * len(MISFITS)
+    assert fits["outcome"]["status"] == "ok"
     golden(done.err)
     assert done.err.count("\n") == len(MISFITS)
     assert done.code == 2

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
+import tempfile
+import time
 import venv
 from pathlib import Path
 
 import pytest
 from commands import DATA, KERNELS, Triage
+from golden_files import Golden
 
+from triage import knowledge
 from triage.cli.main import main
+from triage.files import usable_folder
+from triage.model.case import Case
+from triage.model.diagnosis import Diagnosis
+from triage.model.errors import EnvironmentFault
+from triage.model.report import Match
 
 ADD = (f"{KERNELS}::add", "--arg", "x_ptr=*fp32", "--arg", "y_ptr=*fp32", "--arg", "n=i32", "--const", "BLOCK=128")
 
@@ -62,11 +72,78 @@ def test_artifacts_of_several_cases_are_kept_apart(check: Triage, tmp_path: Path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["001-undefined", "002-add"]
 
 
-def test_a_folder_that_cannot_be_written_is_triages_own_fault(check: Triage, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    done = check(DATA / "ok.json", "-o", tmp_path / "file")
+OUTPUTS = {
+    "check": ("-o", "/dev/null/x"),
+    "run": ("-o", "file"),
+    "minimize": ("-o", "file/below"),
+    "matrix": ("-o", "file"),
+    "report": ("-o", "folder"),
+    "kb new": ("-o", "nowhere/entry.toml"),
+}
+
+
+@pytest.mark.parametrize("command", OUTPUTS)
+def test_where_results_cannot_go_is_told_before_the_work(
+    cli: Triage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden, command: str
+) -> None:
+    """The program that would run does not exist, and the compile of the case would print what it does."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("kept")
+    monkeypatch.chdir(tmp_path)
+    work = ("--", "nowhere/program") if command == "run" else (DATA / "undefined-name.json",)
+    began = time.monotonic()
+    done = cli(*command.split(), *OUTPUTS[command], *work)
+    golden(done.err)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert time.monotonic() - began < 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_a_full_disk_is_not_the_command_lines_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(EnvironmentFault, match=r"-o .*: cannot be written: No space left on device"):
+        usable_folder("-o", tmp_path)
+
+
+def test_each_case_stands_alone(check: Triage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
+    """A path that does not exist, a case that cannot be read, null options, and a report that triage cannot make."""
+    (tmp_path / "kernels.py").write_text(KERNELS.read_text())
+    failing = json.loads((DATA / "undefined-name.json").read_text())
+    (tmp_path / "null.json").write_text(json.dumps({**failing, "options": dict.fromkeys(["num_warps", "num_stages"])}))
+    (tmp_path / "unknown.json").write_text(json.dumps({**failing, "option": {}}))
+    monkeypatch.chdir(tmp_path)
+
+    def match(diagnosis: Diagnosis, entries: object, case: Case, triton: str) -> list[Match]:
+        if case.folder == DATA:
+            raise ValueError("two\nlines")
+        return []
+
+    monkeypatch.setattr(knowledge, "match", match)
+    names = ("nowhere.json", "null.json", "unknown.json", str(DATA / "undefined-name.json"), str(DATA / "ok.json"))
+    done = check(*names, "--json", "-o", "kept", "--budget", "1")
+    missing, null, unknown, broken, fine = done.documents
+    assert (missing["case"], missing["exit_code"]) == ("nowhere.json", 2)
+    assert (unknown["case"], unknown["exit_code"]) == ("unknown.json", 2)
+    assert null["case"]["options"] == {}
+    assert (null["outcome"]["status"], fine["outcome"]["status"]) == ("error", "ok")
+    assert null["neighbours_compiled"] > 0
+    assert (broken["case"], broken["exit_code"]) == (names[3], 3)
+    assert "internal error: ValueError" in broken["could_not_tell"]
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["002-undefined", "005-add"]
     assert done.code == 3
-    assert done.err == f"triage: -o {tmp_path / 'file'}: cannot be written: File exists\n"
+    golden(done.err.replace(str(DATA), "DATA"))
+
+
+def test_a_result_that_cannot_be_kept_is_printed(check: Triage, tmp_path: Path) -> None:
+    (tmp_path / "001-undefined").touch()
+    done = check(DATA / "undefined-name.json", DATA / "ok.json", "--no-suggest", "--json", "-o", tmp_path)
+    assert [document["outcome"]["status"] for document in done.documents] == ["error", "ok"]
+    assert done.code == 3
+    assert done.err.count("\n") == 1
+    assert (tmp_path / "002-add" / "report.json").is_file()
 
 
 def test_without_a_triton_triage_cannot_work(

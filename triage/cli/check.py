@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +21,16 @@ from triage.cli.options import (
     compile_options,
     kb_option,
     note,
+    note_error,
     pipeline_options,
     print_json,
     repeating,
 )
+from triage.files import usable_folder
 from triage.model.case import Case
-from triage.model.errors import TriageError
+from triage.model.errors import TriageError, fault
 from triage.model.report import Report
-from triage.pipeline import Session
+from triage.pipeline import Options, Session
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import report as render
 
@@ -53,50 +58,95 @@ def command(
     CASE is kernel.py::function (with --arg and --const), a case folder, its case.json, a reproducer's name, or what
     another tool left: IR (kernel.ttgir), a folder of Triton's cache or dump, an MLIR reproducer.
     """
-    located = [named_case for text in cases for named_case in _located(text, values)]
     options = pipeline_options(values)
-    codes = []
-    incomplete: list[tuple[Report, str, Path | None]] = []
-    single = len(located) == 1
+    named = [named_case for text in cases for named_case in _located(text, values)]
+    valid = [case for _, case in named if isinstance(case, Case)]
+    results = _Results(as_json, len(named) == 1, folder, full, record, values)
+    if valid and folder is not None:
+        usable_folder("-o", folder)
     for line in knowledge.problems(options.knowledge):
         note(line)
-    with console.progress() as progress, Session(options, progress) as session:
-        answers = session.check_all(case for _, case in located)
-        for number, ((text, _), answer) in enumerate(zip(located, answers, strict=True), start=1):
-            if isinstance(answer, TriageError):
-                note(answer)
-                if record is not None:
-                    record.error(text, answer)
-                codes.append(answer.exit_code)
-                continue
-            report_folder = folder if folder is None or single else folder / f"{number:03d}-{answer.case.name}"
-            report = answer
-            if report_folder is not None:
-                from triage.publish.keep import keep
-
-                report = keep(answer, report_folder)
-            command_line = repeating("check", text, values)
-            if full and report.outcome.failed:
-                incomplete.append((report, command_line, report_folder))
-            else:
-                _print(report, command_line, as_json, single)
-            if record is not None:
-                record.report(text, report)
-            codes.append(int(report.outcome.failed))
-    if incomplete:
-        from triage.cli.full import complete
-
-        for report, command_line, report_folder in incomplete:
-            complete(report, command_line, options, report_folder, as_json, single)
-    return max(codes, default=0)
+    with console.progress() as progress, Session(options, replace(progress, problem=note_error)) as session:
+        reports = session.check_all(valid)
+        for number, (name, case) in enumerate(named, start=1):
+            results.add(number, name, next(reports) if isinstance(case, Case) else case)
+        # Raises the interrupt that has cut the reports short.
+        next(reports, None)
+    results.complete(options)
+    return max(results.codes, default=0)
 
 
-def _located(text: str, values: dict[str, Any]) -> list[tuple[str, Case]]:
-    """The cases that one CASE names, each with a name of its own."""
-    located = locate_all(text, values)
+def _located(text: str, values: dict[str, Any]) -> list[tuple[str, Case | TriageError]]:
+    """The cases that one CASE names, each with a name of its own, or the error that there are none."""
+    try:
+        located = locate_all(text, values)
+    except Exception as error:
+        return [(text, fault(error))]
     for line in located.notes:
         note(line)
     return [(text if len(located.cases) == 1 else str(case.folder), case) for case in located.cases]
+
+
+@dataclass(slots=True)
+class _Results:
+    """Prints and keeps each result as it comes. One that cannot be printed or kept concerns no other."""
+
+    as_json: bool
+    single: bool
+    folder: Path | None
+    full: bool
+    record: CiRecord | None
+    values: dict[str, Any]
+    codes: list[int] = field(default_factory=list)
+    _incomplete: list[tuple[Report, str, Path | None]] = field(default_factory=list)
+
+    def add(self, number: int, name: str, answer: Report | TriageError) -> None:
+        """The result of one case."""
+        if isinstance(answer, TriageError):
+            self._failed(name, answer)
+            return
+        folder, report = self.folder, answer
+        if folder is not None and not self.single:
+            folder = folder / f"{number:03d}-{answer.case.name}"
+        if folder is not None:
+            from triage.publish.keep import keep
+
+            with self._alone():
+                report = keep(answer, folder)
+        command_line = repeating("check", name, self.values)
+        if self.full and report.outcome.failed:
+            self._incomplete.append((report, command_line, folder))
+        else:
+            _print(report, command_line, self.as_json, self.single)
+        if self.record is not None:
+            with self._alone():
+                self.record.report(name, report)
+        self.codes.append(int(report.outcome.failed))
+
+    def complete(self, options: Options) -> None:
+        """With ``--full``, reduce what failed and compile it with other releases; print it."""
+        from triage.cli.full import complete
+
+        for report, command_line, folder in self._incomplete:
+            with self._alone():
+                complete(report, command_line, options, folder, self.as_json, self.single)
+
+    def _failed(self, name: str, error: TriageError) -> None:
+        note_error(error)
+        if self.as_json and not self.single:
+            print_json({"case": name, "could_not_tell": str(error), "exit_code": error.exit_code}, indented=False)
+        if self.record is not None:
+            self.record.error(name, error)
+        self.codes.append(error.exit_code)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Print an error of the body, and go on."""
+        try:
+            yield
+        except Exception as error:
+            note_error(fault(error))
+            self.codes.append(fault(error).exit_code)
 
 
 def _print(report: Report, command_line: str, as_json: bool, single: bool) -> None:

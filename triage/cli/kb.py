@@ -11,6 +11,7 @@ from triage import knowledge, logs
 from triage.cases import reproducers
 from triage.cases.locate import locate
 from triage.cli.options import note, print_json
+from triage.files import usable_file, writing
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.store import Store
@@ -138,6 +139,8 @@ def new(source: str, folders: tuple[Path, ...], path: Path | None) -> int:
         raise InputError(f"-o {path}: exists already; name another file")
     if path is not None and path.suffix != ".toml":
         raise InputError(f"-o {path}: an entry is a TOML file; name it {path.stem}.toml")
+    if path is not None:
+        usable_file("-o", path)
     diagnosis, case, matches = _triaged(source, folders)
     for match in matches:
         known = f"known already: {match.id} ({match.confidence:.0%}): {match.title}"
@@ -147,10 +150,8 @@ def new(source: str, folders: tuple[Path, ...], path: Path | None) -> int:
     if path is None:
         click.echo(text, nl=False)
         return 0
-    try:
+    with writing(f"-o {path}"):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"-o {path}: cannot be written: {error.strerror}") from None
     click.echo(f"{path}: replace the texts that begin with {PLACEHOLDER} and run triage kb check {path.stem}", err=True)
     return 0
 

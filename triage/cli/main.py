@@ -5,7 +5,6 @@ Only this module turns errors into a line and an exit code.
 
 from __future__ import annotations
 
-import errno
 import importlib
 import io
 import os
@@ -17,7 +16,7 @@ import click
 
 from triage._version import __version__
 from triage.cli import signals
-from triage.model.errors import EnvironmentFault, TriageError
+from triage.model.errors import EnvironmentFault, fault
 from triage.publish.visible import one_line
 
 if TYPE_CHECKING:
@@ -36,17 +35,6 @@ _COMMANDS = {
     "report": ("triage.cli.report", "Render a finished triage as Markdown, HTML, JSON or text, without private data."),
     "run": ("triage.cli.run", "Run a program unchanged; triage what fails to compile in it."),
 }
-
-_MACHINE = {
-    errno.ENOSPC: "; free space there, or set TMPDIR and TRITON_TRIAGE_CACHE to other folders",
-    errno.EDQUOT: "; free space there, or set TMPDIR and TRITON_TRIAGE_CACHE to other folders",
-    errno.EROFS: "; set TMPDIR and TRITON_TRIAGE_CACHE to folders that can be written",
-    errno.EMFILE: "; raise `ulimit -n`",
-    errno.ENFILE: "; close other programs",
-    errno.EAGAIN: "; raise `ulimit -u`, or use fewer --jobs",
-    errno.ENOMEM: "; give it more memory, or fewer --jobs",
-}
-"""Limits of the machine that any call of the system may meet, and what to do."""
 
 
 class _LazyGroup(click.Group):
@@ -154,22 +142,10 @@ def _run(arguments: list[str], debug: bool) -> int:
     except (SystemExit, BrokenPipeError):
         # The reader has exited (`triage ... | head`); click and rich exit then.
         return 0
-    except TriageError as error:
-        if debug:
-            raise
-        return _fail(f"triage: {error}", error.exit_code)
     except Exception as error:
         if debug:
             raise
-        return _fail(f"triage: {_reason(error)}", 3)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror and error.errno in _MACHINE:
-        return ": ".join(filter(None, [error.filename and str(error.filename), error.strerror])) + _MACHINE[error.errno]
-    if isinstance(error, MemoryError):
-        return "out of memory; give it more, or fewer --jobs"
-    return f"internal error: {type(error).__name__}: {error}; run again with --debug"
+        return _fail(f"triage: {fault(error)}", fault(error).exit_code)
 
 
 def _written(code: int) -> int:

@@ -11,7 +11,7 @@ import click
 
 from triage.cases.locate import locate
 from triage.cli.options import DIRECTORY, kernel_options, limit_options, limits, print_json, repeating
-from triage.files import writing
+from triage.files import usable_folder, writing
 from triage.harness.engine import Engine
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchains
@@ -71,6 +71,8 @@ def command(
     wanted = [word.strip() for target in targets for word in target.split(",")]
     located = [locate(name, {**values, "target": target}) for target in wanted] or [locate(name, values)]
     cases = {str(case.target): case for case in located}
+    if folder is not None:
+        usable_folder("-o", folder)
     with console.progress() as progress:
         toolchains = Toolchains(progress=progress.note)
         selection, builds = _rows(tritons, pythons, toolchains)

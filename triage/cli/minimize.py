@@ -13,6 +13,7 @@ import click
 
 from triage.cases.locate import locate
 from triage.cli.options import DIRECTORY, case_options, compile_options, limits, print_json
+from triage.files import usable_folder
 from triage.minimize.launch_script import FILE
 from triage.minimize.result import MOST_COMPILES, MOST_SECONDS, MinimizeOptions, MinimizeResult
 from triage.minimize.run import minimize
@@ -67,6 +68,7 @@ def command(case: str, as_json: bool, folder: Path | None, **chosen: Any) -> int
         launch=chosen["launch"],
         ir=not chosen["no_ir"],
     )
+    usable_folder("-o", options.folder)
     with console.progress() as progress, _terminable():
         result = minimize(located, options, progress)
     if as_json:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import shlex
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from triage.model.errors import InputError
+from triage.model.errors import InputError, TriageError
 from triage.publish.visible import one_line
 from triage.suggest.budget import Budget
 
@@ -96,6 +97,13 @@ budget_option: Callable[[F], F] = click.option(
 def note(line: object) -> None:
     """Print one line of triage's own on standard error."""
     click.echo(one_line(f"triage: {line}"), err=True)
+
+
+def note_error(error: TriageError) -> None:
+    """Print the line of an error that does not end the command; with ``--debug`` also where it was raised."""
+    note(error)
+    if click.get_current_context().find_root().params.get("debug"):
+        traceback.print_exception(error)
 
 
 def print_json(document: Any, indented: bool = True) -> None:

@@ -17,7 +17,7 @@ from triage.cli.options import (
     pipeline_options,
     repeating,
 )
-from triage.files import writing
+from triage.files import usable_file, writing
 from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.publish import render
@@ -59,6 +59,8 @@ def command(name: str | None, schema: bool, format_: str, file: Path | None, sho
     keep_private, anonymized = values.pop("keep_private"), values.pop("anonymize")
     if keep_private and anonymized:
         raise InputError("--keep-private and --anonymize exclude each other")
+    if file is not None:
+        usable_file("-o", file)
     finished = finished_for(name, anonymized, values)
     scrubber = None if keep_private else scrubber_for(finished)
     text = render.render(finished, render.Format(format_), scrubber)

@@ -22,7 +22,7 @@ from triage.cli.options import (
     pipeline_options,
     timeout_option,
 )
-from triage.files import writing
+from triage.files import usable_folder, writing
 from triage.model.errors import InputError, TriageError
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ def command(command: tuple[str, ...], folder: Path | None, as_json: bool, keep_a
         raise InputError("--keep-all: needs a folder; add -o DIR")
     if values["compile_only"] != bool(values["target"]):
         raise InputError("--compile-only and --target go together: --target cuda:90 --compile-only")
+    if folder:
+        usable_folder("-o", folder)
     home = None if folder else scratch.new("run")
     run_path = home.folder if home else folder
     assert run_path

@@ -4,6 +4,10 @@ Nothing else may end a command early. A failure of the *compile* is never an exc
 :class:`~triage.model.outcome.Outcome`; these are for bad input (2) and for triage being unable to work (3).
 """
 
+from __future__ import annotations
+
+import errno
+
 
 class TriageError(Exception):
     """Base of the errors that triage raises on purpose. ``str(error)`` is one line for the user."""
@@ -21,3 +25,29 @@ class EnvironmentFault(TriageError):
     """triage itself could not do its work: no Triton, no network, no disk, a server that will not start."""
 
     exit_code = 3
+
+
+_MACHINE = {
+    errno.ENOSPC: "free space there, or set TMPDIR and TRITON_TRIAGE_CACHE to other folders",
+    errno.EDQUOT: "free space there, or set TMPDIR and TRITON_TRIAGE_CACHE to other folders",
+    errno.EROFS: "set TMPDIR and TRITON_TRIAGE_CACHE to folders that can be written",
+    errno.EMFILE: "raise `ulimit -n`",
+    errno.ENFILE: "close other programs",
+    errno.EAGAIN: "raise `ulimit -u`, or use fewer --jobs",
+    errno.ENOMEM: "give it more memory, or use fewer --jobs",
+}
+"""Limits of the machine that any call of the system may meet, and what to do."""
+
+
+def fault(error: Exception) -> TriageError:
+    """What any exception means for the user. One that triage does not expect is its cause, for ``--debug``."""
+    if isinstance(error, TriageError):
+        return error
+    if isinstance(error, MemoryError):
+        return EnvironmentFault(f"out of memory; {_MACHINE[errno.ENOMEM]}")
+    if isinstance(error, OSError) and error.errno in _MACHINE:
+        where = f"{error.filename}: " if error.filename else ""
+        return EnvironmentFault(f"{where}{error.strerror}; {_MACHINE[error.errno]}")
+    internal = EnvironmentFault(f"internal error: {type(error).__name__}: {error}; run again with --debug")
+    internal.__cause__ = error
+    return internal

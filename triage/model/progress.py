@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from triage.model.errors import TriageError
 from triage.model.target import Target
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``warn`` gets a line that stays on the screen; ``note`` one before anything that takes long; ``step`` what is
-    being done right now; ``tried`` how many neighbours were compiled and how many of them work; ``timing`` how many
-    were timed, and of how many. Each may be left out."""
+    """``warn`` gets a line that stays on the screen; ``problem`` an error that ends only a part of the work; ``note`` a
+    line before anything that takes long; ``step`` what is being done right now; ``tried`` how many neighbours were
+    compiled and how many of them work; ``timing`` how many were timed, and of how many. Each may be left out."""
 
     warn: Callable[[str], None] = lambda line: None
+    problem: Callable[[TriageError], None] = lambda error: None
     note: Callable[[str], None] = lambda line: None
     step: Callable[[str], None] = lambda line: None
     tried: Callable[[int, int], None] = lambda compiled, working: None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from triage.files import writing
+from triage.files import usable_file, writing
 from triage.model.diagnosis import Diagnosis
-from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.model.errors import EnvironmentFault, TriageError
 from triage.model.report import Match, Report
 from triage.publish import finished
 from triage.publish.ci.actions import commands, summary
@@ -35,10 +35,8 @@ class CiRecord:
         files = {_SUMMARY: summary, "--junit": junit, "--sarif": sarif}
         self._files = {option: path for option, path in files.items() if path is not None}
         for option, path in self._files.items():
-            if option != _SUMMARY and not path.parent.is_dir():
-                raise InputError(f"{option} {path}: the folder {path.parent} does not exist; make it first")
-            if option != _SUMMARY and path.is_dir():
-                raise InputError(f"{option} {path}: is a folder; name a file in it")
+            if option != _SUMMARY:
+                usable_file(option, path)
         self._places = Places.here(environ)
         self._checked: list[Checked] = []
         self._reports: dict[int, str] = {}

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.text import Text
 
+from triage.model.errors import TriageError
 from triage.model.progress import Progress
 from triage.publish.visible import visible
 
@@ -32,8 +33,11 @@ def progress() -> Iterator[Progress]:
     def warn(line: str) -> None:
         console.print(line, markup=False, soft_wrap=True)
 
+    def problem(error: TriageError) -> None:
+        warn(f"triage: {error}")
+
     if not console.is_terminal:
-        yield Progress(warn=warn, note=lambda line: console.print(line, markup=False))
+        yield Progress(warn=warn, problem=problem, note=lambda line: console.print(line, markup=False))
         return
     with console.status("compiling") as status:
 
@@ -46,7 +50,7 @@ def progress() -> Iterator[Progress]:
         def timing(done: int, of: int) -> None:
             status.update(f"timing on the GPU: {done} of {of} done")
 
-        yield Progress(warn=warn, note=step, step=step, tried=tried, timing=timing)
+        yield Progress(warn=warn, problem=problem, note=step, step=step, tried=tried, timing=timing)
 
 
 def section(console: Console, title: str) -> None:
