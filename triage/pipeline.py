@@ -65,7 +65,7 @@ class Session:
         self.options = options or Options()
         self._progress = progress or Progress()
         self._toolchains = Toolchains(progress=self._progress.note)
-        self._store = Store() if self.options.cache else None
+        self._store = Store(note=self._progress.warn) if self.options.cache else None
         self._engine = Engine(jobs=self.options.jobs, store=self._store, spare=self._toolchains.installed)
         self._interrupted = False
 

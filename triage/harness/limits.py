@@ -30,13 +30,13 @@ class Limits:
     memory_bytes: int = 8 * GIB
 
 
-def parse_size(text: str) -> int:
-    """``512M``, ``8GiB``, ``1.5g`` or plain bytes. Raises InputError; the least is 64 MiB, as Python and LLVM
-    alone need that much."""
+def parse_size(text: str, name: str = "--memory") -> int:
+    """``512M``, ``8GiB``, ``1.5g`` or plain bytes. Raises InputError, which names the option; the least is 64 MiB, as
+    Python and LLVM alone need that much memory."""
     match = _SIZE.match(text.strip())
     if not match:
-        raise InputError(f"--memory {text!r}: write a size such as 512M or 8GiB")
+        raise InputError(f"{name} {text!r}: write a size such as 512M or 8GiB")
     size = int(float(match.group(1)) * _UNIT[match.group(2).upper()])
     if size < 64 << 20:
-        raise InputError(f"--memory {text!r}: at least 64M")
+        raise InputError(f"{name} {text!r}: at least 64M")
     return size
