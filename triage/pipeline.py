@@ -158,7 +158,11 @@ class Session:
         if diagnosis is None:
             return Report(case, outcome, environment)
         from triage import knowledge
+        from triage.knowledge.observed import missing_api
 
+        if not outcome.imported and missing_api(outcome) is None:
+            # The user's own code: no entry is about it, and no neighbour changes it.
+            return Report(case, outcome, environment, diagnosis)
         entries = knowledge.load_all(self.options.knowledge)
         matches = tuple(knowledge.match(diagnosis, entries, case, request.toolchain.triton))
         report = Report(case, outcome, environment, diagnosis, matches, artifacts=outcome.artifacts)

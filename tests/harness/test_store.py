@@ -73,8 +73,26 @@ def test_a_limit_that_was_met_holds_for_smaller_ones(
     assert (kept.get(replace(request_, limits=asked)) is not None) == answers
 
 
-def test_what_was_killed_from_outside_is_not_kept(kept: Store, request_: Request) -> None:
-    kept.put(request_, Outcome(Status.CRASH, signal="SIGKILL", killed_from_outside=True), None, [])
+@pytest.mark.parametrize(
+    "result",
+    [
+        Outcome(Status.CRASH, signal="SIGKILL", killed_from_outside=True),
+        Outcome(Status.ERROR, Stage.SOURCE, exit_code=1, imported=False),
+    ],
+    ids=["killed from outside", "not imported"],
+)
+def test_what_is_not_the_kernels_doing_is_not_kept(kept: Store, request_: Request, result: Outcome) -> None:
+    kept.put(request_, result, None, [])
+    assert kept.get(request_) is None
+
+
+def test_what_was_seen_under_a_limit_of_the_environment_counts_there_alone(
+    kept: Store, request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "ulimits", lambda limits: {"-v": GIB})
+        kept.put(request_, FAILED, None, [])
+        assert kept.get(request_) == FAILED
     assert kept.get(request_) is None
 
 

@@ -5,7 +5,8 @@ identity, the variables that steer the compiler, and triage's own worker. Files 
 are recorded with the outcome and looked at again before it is reused.
 
 A time-out or a memory kill holds only for the limit it met, so it is reused for limits no larger than that. What
-triage could not tell, what was killed from outside, and a module that cannot be imported are never stored.
+triage could not tell, what was killed from outside, and a module that cannot be imported are never stored; what was
+seen under a limit of the environment's own (``ulimit``) is stored apart.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from triage.files import remove_tree
 from triage.harness import artifacts
 from triage.harness.database import Database
 from triage.harness.environment import deciding_variables
-from triage.harness.limits import GIB, Limits, parse_size
+from triage.harness.limits import GIB, Limits, holds_for, parse_size
 from triage.harness.request import FullCompile, Request
+from triage.harness.ulimits import ulimits
 from triage.model.document import decode, encode
 from triage.model.errors import InputError
-from triage.model.outcome import Outcome, Status
+from triage.model.outcome import Outcome
 
 _SCHEMA = 3
 _MOST_KEPT = 400
@@ -224,6 +226,7 @@ def key_of(request: Request) -> str:
         "path": str(request.case.path.resolve()),
         "toolchain": request.toolchain.identity,
         "variables": deciding_variables(),
+        "ulimits": ulimits(request.limits),
         "tool": [__version__, _worker_digest()],
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
@@ -231,9 +234,7 @@ def key_of(request: Request) -> str:
 
 def _answers(row: _Row, limits: Limits, action: FullCompile) -> bool:
     outcome = row.outcome
-    if outcome.status is Status.TIMEOUT and limits.timeout_s > (outcome.limit_s or 0):
-        return False
-    if outcome.status is Status.OUT_OF_MEMORY and limits.memory_bytes > (outcome.limit_bytes or 0):
+    if not holds_for(outcome, limits):
         return False
     if not outcome.failed:
         return action.entry is None  # what was compiled is not kept with the outcome
@@ -265,7 +266,7 @@ def _size(path: Path) -> int:
 def _worker_digest() -> str:
     """The worker decides what is recorded; an edit to it makes old outcomes unfit."""
     digest = hashlib.sha256()
-    for path in sorted((Path(__file__).parent / "worker").glob("*.py")):
+    here = Path(__file__).parent
+    for path in (*sorted((here / "worker").glob("*.py")), here / "judge.py", here / "ulimits.py"):
         digest.update(path.read_bytes())
-    digest.update((Path(__file__).parent / "judge.py").read_bytes())
     return digest.hexdigest()
