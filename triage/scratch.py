@@ -30,6 +30,8 @@ _NO_RESULT = {KEPT, "tally"}
 _UNLOCKABLE_S = 7 * 86400.0
 """On a file system without locks, what has not changed for a week is a leftover: no program is triaged that long."""
 _SHORT_BASES = (Path("/tmp"), Path("/var/tmp"))
+_ROOM_BYTES = 8 << 20
+"""What the stages and the temporary files of a large kernel take."""
 _RANDOM = "x" * 8
 """As long as what ``mkdtemp`` adds to a name."""
 _MOST_TRIES = 20
@@ -106,6 +108,20 @@ def hold(folder: Path) -> int:
         os.close(lock)
         raise
     return lock
+
+
+def lacks_room(folder: Path) -> str | None:
+    """The reason why nothing that failed in this folder says anything about a kernel: its disk is full. The assembler
+    does not tell why it cannot write."""
+    try:
+        facts = os.statvfs(folder)
+    except OSError as error:
+        return f"{folder} cannot be read: {error.strerror}"
+    free = facts.f_bavail * facts.f_frsize
+    # Some file systems have no fixed number of files, and report 0 of 0.
+    if free >= _ROOM_BYTES and (facts.f_favail or not facts.f_files):
+        return None
+    return f"the disk of {tempfile.gettempdir()} is full ({free >> 10} KiB free); set TMPDIR to another folder"
 
 
 def remove_empty(folder: Path) -> None:

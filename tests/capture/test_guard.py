@@ -17,6 +17,9 @@ import pytest
 from commands import Run, start_triage
 from running import Bench
 
+from triage.capture.captured import RunFolder
+from triage.capture.program.service import VARIABLE as SERVICE
+
 REPRODUCERS = Path(__file__).parents[2] / "reproducers"
 WORKER = Path(__file__).parents[2] / "triage/harness/worker"
 
@@ -191,6 +194,52 @@ def test_a_service_that_is_killed_is_started_anew(bench: Bench) -> None:
     assert done.out.splitlines() == ["64 compiled", "killed 1", "256 compiled"], done.err
     assert "could not be tried" not in done.err
     assert eventually(lambda: not services(bench))
+
+
+def test_a_program_that_closes_and_changes_all_is_guarded(bench: Bench) -> None:
+    plain = bench.plain("looks_after_itself.py", TRITON_CACHE_DIR=str(bench.folder / "other"))
+    done = bench.run("looks_after_itself.py", options=("--guard",))
+    assert (done.code, done.out) == (plain.code, plain.out), done.err
+    assert "could not be tried" not in done.err
+
+
+def test_a_cache_that_cannot_be_written_costs_the_memory_of_failures_only(bench: Bench) -> None:
+    file = bench.folder / "file"
+    file.touch()
+    done = bench.run("guarded.py", "abort", "single", "64", "128", options=("--guard",), TRITON_TRIAGE_CACHE=str(file))
+    assert [line.split()[:2] for line in done.out.splitlines()] == [["64", "compiled"], ["128", "CompileFailed"]]
+    assert f"triage: failures are not remembered: {file}/guarded cannot be written: Not a directory" in done.err
+    assert "could not be tried" not in done.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kib", [60, 100])
+def test_a_full_disk_refuses_no_configuration(bench: Bench, kib: int) -> None:
+    """The assembler does not tell why it cannot write, and an autotuner would pass over what it could not."""
+    disk = bench.folder / "disk"
+    disk.mkdir()
+    if os.geteuid() != 0 or os.system(f"mount -t tmpfs -o size={kib}k tiny {disk} 2>/dev/null") != 0:
+        pytest.skip("may not mount a file system here")
+    try:
+        done = bench.run("autotunes.py", "no", options=("--guard",), TMPDIR=str(disk))
+        assert not list(disk.glob("*/run-*"))
+    finally:
+        os.system(f"umount -l {disk}")
+    assert "inf" not in done.out and done.code == 0, done.err
+    assert "could not be tried in isolation" in done.err
+    assert "none failed" in done.err
+
+
+def test_a_service_that_cannot_start_leaves_the_program_alone(bench: Bench) -> None:
+    """Neither slow nor in silence."""
+    variables = guarded_environment(bench, {})
+    folder = RunFolder(bench.captured)
+    description = json.loads(variables[SERVICE])
+    description["command"][0] = "/no/such/python"
+    done = bench.plain("guarded.py", "no", **{**variables, SERVICE: json.dumps(description)})
+    assert done.out.splitlines() == ["64 compiled", "128 compiled", "256 compiled", "128 compiled"], done.err
+    (line,) = folder.read().lost()
+    assert line.startswith("3 compiles could not be tried in isolation: the guard's service does not start: [Errno 2] ")
 
 
 def test_a_program_without_triton_leaves_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

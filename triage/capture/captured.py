@@ -10,6 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from triage.capture.program.folder import AGAIN, CACHED, COMPILED, NOTICE, UNGUARDED
 from triage.model.errors import InputError
 from triage.model.words import count
 
@@ -74,8 +75,8 @@ class Capture:
 
     ``compiled`` and ``cached`` count successful compiles in all processes of the program; ``again`` compiles that the
     guard refused a second time, which would have taken ``saved_s`` seconds; ``unguarded`` compiles that the guard could
-    not try. ``notes`` are files about triage's own faults there, ``helion`` reports of configurations that Helion's
-    autotuner skipped."""
+    not try, for the ``reasons``, and ``notices`` what else its user should know. ``notes`` are files about triage's own
+    faults there, ``helion`` reports of configurations that Helion's autotuner skipped."""
 
     compiles: tuple[Captured, ...] = ()
     compiled: int = 0
@@ -83,8 +84,17 @@ class Capture:
     again: int = 0
     saved_s: float = 0.0
     unguarded: int = 0
+    reasons: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
     notes: tuple[Path, ...] = ()
     helion: tuple[Path, ...] = ()
+
+    def lost(self) -> list[str]:
+        """Lines on what the guard could not try, and what else kept triage from its work."""
+        reasons = f": {self.reasons[0]}" if self.reasons else ""
+        more = f" ({len(self.reasons) - 1} other reasons)" if len(self.reasons) > 1 else ""
+        untried = f"{count(self.unguarded, 'compile')} could not be tried in isolation{reasons}{more}"
+        return [*([untried] if self.unguarded else []), *self.notices]
 
     @property
     def failed_cases(self) -> tuple[Captured, ...]:
@@ -123,17 +133,30 @@ class RunFolder:
 
     def read(self, hung: frozenset[Path] = frozenset(), stopped: frozenset[Path] = frozenset()) -> Capture:
         """Read the folder. ``hung``: compiles for which the program was killed; ``stopped``: others killed with it."""
-        tally = read_text(self.path / _TALLY)
+        tally: dict[str, list[str]] = {}
+        for line in read_text(self.path / _TALLY).splitlines():
+            tally.setdefault(line[:1], []).append(line[2:])
         return Capture(
             compiles=tuple(_read(entry, hung, stopped) for entry in self._folders()),
-            compiled=tally.count("c"),
-            cached=tally.count("h"),
-            again=tally.count("a"),
-            saved_s=sum(float(line[2:]) for line in tally.splitlines() if line.startswith("a ")),
-            unguarded=tally.count("u"),
+            compiled=len(tally.get(COMPILED, ())),
+            cached=len(tally.get(CACHED, ())),
+            again=len(tally.get(AGAIN, ())),
+            saved_s=sum(_seconds(detail) for detail in tally.get(AGAIN, ())),
+            unguarded=len(tally.get(UNGUARDED, ())),
+            reasons=tuple(filter(None, dict.fromkeys(tally.get(UNGUARDED, ())))),
+            notices=(*dict.fromkeys(tally.get(NOTICE, ())), *self._unwritable()),
             notes=tuple(sorted(self.path.glob(_NOTES))),
             helion=tuple(sorted(set(self.path.glob(f"{HELION}/*.py")) - self._reports)),
         )
+
+    def _unwritable(self) -> list[str]:
+        """Whether the program can have written to the folder: what it could not write was not counted either."""
+        try:
+            with (self.path / _TALLY).open("ab") as tally:
+                tally.write(b"\n")
+        except OSError as error:
+            return [f"{self.path} cannot be written, so that not every compile was counted: {error.strerror}"]
+        return []
 
     def tidy(self) -> None:
         """Remove files that only the run itself needed."""
@@ -147,6 +170,13 @@ class RunFolder:
             return []
         folders = [entry for entry in names if entry.name.partition("-")[0].isdigit() and entry.is_dir()]
         return sorted(folders, key=_began)
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:  # cut short by a full disk
+        return 0.0
 
 
 def _pid(folder: Path) -> int:

@@ -71,6 +71,7 @@ def document(
         "cut_short": [str(group.folder) for group in findings.cut_short],
         "left_out": findings.left_out,
         "notes": list(map(str, capture.notes)),
+        "notices": capture.lost(),
         "helion": list(map(str, capture.helion)),
     }
     with writing(path):

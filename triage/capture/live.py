@@ -6,13 +6,14 @@ import atexit
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from triage import scratch
-from triage.capture.service.start import DEFAULT_TIMEOUT_S, SOCKETS_BYTES, Settings, variable
-from triage.model.errors import InputError
+from triage.capture.service.start import DEFAULT_TIMEOUT_S, SOCKETS_BYTES, Settings, end_services, variable
+from triage.files import remove_tree
+from triage.model.errors import InputError, TriageError
 from triage.model.words import count
 from triage.scratch import Scratch
 
@@ -43,7 +44,8 @@ class guard:  # noqa: N801 - stands in a with statement
 
     ``timeout_s``: seconds a compile may take. ``memory``: a size such as ``8GiB``. ``folder``: where failing cases are
     kept, by default a new temporary folder. ``quiet``: no summary on standard error at the end. Raises InputError for
-    an invalid size, and ImportError without Triton."""
+    an invalid size, and ImportError without Triton. Where no file can be made, nothing is guarded, which a line on
+    standard error tells."""
 
     def __init__(
         self,
@@ -63,21 +65,31 @@ class guard:  # noqa: N801 - stands in a with statement
         size = parse_size(memory) if memory is not None else None
         self._settings = Settings(timeout_s, size, jobs, cache, tuple(str(entry) for entry in knowledge))
         self._folder, self._quiet = folder, quiet
-        self._first, self._folder_before = 0, ""
+        self._first, self._folder_before, self._began = 0, "", False
 
     def __enter__(self) -> guard:
         from triton.compiler import compiler
 
         self._folder_before = program("folder").path()
-        begin(compiler, self._settings, self._folder)
+        try:
+            begin(compiler, self._settings, self._folder)
+        except (TriageError, OSError) as error:
+            _tell([f"compiles are not guarded: {error}"])
+            return self
+        self._began = True
         self._first = len(program("guard").refused())
         return self
 
     def __exit__(self, *ended: object) -> None:
+        if not self._began:
+            return
+        self._began = False
         program("guard").stop()
         program("folder").use(self._folder_before)
-        if not self._quiet and self.refused:
-            print(self.summary(), file=sys.stderr)
+        if not self._quiet:
+            _tell(program("guard").troubles())
+            if self.refused:
+                print(self.summary(), file=sys.stderr)
 
     @property
     def refused(self) -> Sequence[Any]:
@@ -125,9 +137,17 @@ def begin(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | No
 
 def say_at_exit(pid: int) -> None:
     """Print the summary on standard error when the process that started the guard exits."""
+    if os.getpid() != pid:
+        return
+    _tell(program("guard").troubles())
     refused = program("guard").refused()
-    if os.getpid() == pid and refused:
+    if refused:
         print(summary(refused), file=sys.stderr)
+
+
+def _tell(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(f"triage: {line}", file=sys.stderr)
 
 
 def _follow(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | None) -> None:
@@ -137,8 +157,21 @@ def _follow(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | 
         program("folder").use(_folder(folder))
     if not program("guard").service_description():
         inherited = os.environ.get(program("service").VARIABLE)
-        program("guard").use(inherited or variable(scratch.new("guard", SOCKETS_BYTES).folder, settings))
+        program("guard").use(inherited or _service(settings))
     program("watch").install(compiler)
+
+
+def _service(settings: Settings) -> str:
+    sockets = scratch.new("guard", SOCKETS_BYTES).folder
+    atexit.register(_end_services, sockets, os.getpid())
+    return variable(sockets, settings)
+
+
+def _end_services(sockets: Path, pid: int) -> None:
+    """Let the services end as soon as the last of this process and its children has."""
+    if os.getpid() == pid:
+        end_services(sockets)
+        scratch.remove_empty(sockets)
 
 
 def _folder(folder: str | os.PathLike[str] | None) -> str:
@@ -155,7 +188,8 @@ def _folder(folder: str | os.PathLike[str] | None) -> str:
 def _tidy(home: Scratch, pid: int) -> None:
     """Remove triage's own folder if it holds no case."""
     if os.getpid() == pid and not home.has_results:
-        home.remove()
+        remove_tree(home.folder)  # its lock ends with this process, which may have closed it and use its number
+        scratch.remove_empty(home.folder)
 
 
 def early_config_prune(configs: list[Any], named_args: Mapping[str, Any], **kwargs: Any) -> list[Any]:
@@ -170,7 +204,11 @@ def early_config_prune(configs: list[Any], named_args: Mapping[str, Any], **kwar
     from triton.compiler import compiler
 
     folder_before = program("folder").path()
-    _follow(compiler, Settings(), None)
+    try:
+        _follow(compiler, Settings(), None)
+    except (TriageError, OSError) as error:
+        _tell([f"configurations are not tried: {error}"])
+        return list(configs)
     program("watch").follow_cache(compiler)
     guard_, tuning = program("guard"), program("tuning")
     try:

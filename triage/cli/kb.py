@@ -108,7 +108,7 @@ def check(
     chosen = _chosen(names, entries, bool(errors))
     with console.progress() as progress:
         toolchains = Toolchains(progress=progress.note)
-        store = None if no_cache else Store(note=progress.warn)
+        store = None if no_cache else Store()
         deviations: list[observed.Deviation] = []
         undecided: list[str] = []
         contradictions: list[str] = []

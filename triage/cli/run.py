@@ -126,7 +126,8 @@ def _report(
         for line in reached.lines():
             note(line)
     if not finished.capture.failed_cases and not as_json:
-        click.echo(f"triage: {finished.capture.summary()}", err=True)
+        for line in (*finished.capture.lost(), finished.capture.summary()):
+            note(line)
         return
     from triage.capture.document import document, keep
     from triage.capture.findings import triage_captures

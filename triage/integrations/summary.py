@@ -95,9 +95,7 @@ def _lost(capture: Capture) -> list[str]:
             problem = f" ({one_line(captured.problem)})" if captured.problem else ""
             fact = f"a process ended when it compiled {captured.kernel}, which could not be tried first{problem}"
             lines.append(f"{fact}: {captured.folder}")
-    if capture.unguarded:
-        many = "1 compile" if capture.unguarded == 1 else f"{capture.unguarded} compiles"
-        lines.append(f"{many} could not be tried in isolation")
+    lines += capture.lost()
     if capture.notes:
         lines.append(f"not everything could be captured: {capture.notes[0]}")
     return lines

@@ -222,11 +222,18 @@ def _origin(source: Any, frame: Any) -> Dict[str, Any]:
         "line": code.co_firstlineno if code else None,
         "called_from": _caller(frame),
         "command": list(getattr(sys, "orig_argv", None) or sys.argv),
-        "directory": os.getcwd(),
+        "directory": _directory(),
         "python": sys.executable,
         "pid": os.getpid(),
         "environment": compiler_variables(),
     }
+
+
+def _directory() -> Optional[str]:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return None
 
 
 def _caller(frame: Any) -> Optional[str]:

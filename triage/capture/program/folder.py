@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import json
 import os
@@ -11,15 +12,19 @@ import time
 import traceback
 from typing import Any, Dict, Optional
 
+from . import interrupts
+
 # Read once: the program may change its environment. Without ``triage run`` the guard sets it (``use``).
 _RUN = os.environ.get("TRITON_TRIAGE_CAPTURE", "")
 _KEEP_ALL = bool(os.environ.get("TRITON_TRIAGE_CAPTURE_ALL"))
-COMPILED, CACHED, UNGUARDED, AGAIN = "c", "h", "u", "a"
-"""Letters of a compile in the tally: compiled, or found in Triton's cache; with a guard also: not tried in isolation,
-or refused once more."""
+COMPILED, CACHED, UNGUARDED, AGAIN, NOTICE = "c", "h", "u", "a", "n"
+"""First letters of a line in the tally: a compile that compiled, or was found in Triton's cache; with a guard also: not
+tried in isolation, for a reason, or refused once more, which saved seconds; and something that its user should know."""
 _MOST_NOTES = 20
 _numbers = itertools.count(1)
 _noted = 0
+_unwritten: Dict[str, bytes] = {}
+_MOST_UNWRITTEN = 1 << 16
 
 
 def path() -> str:
@@ -33,10 +38,9 @@ def use(path: str) -> None:
     _RUN = path
 
 
-def count(what: str, seconds: float = 0.0) -> None:
-    """Count one compile and the seconds it would have taken. A single append, so that concurrent processes lose
-    nothing."""
-    _append("tally", "%s %.3f\n" % (what, seconds) if seconds else what + "\n")
+def count(what: str, detail: str = "") -> None:
+    """Count one compile. A single append, so that concurrent processes lose nothing."""
+    _append("tally", ("%s %s" % (what, " ".join(detail.split()))).strip() + "\n")
 
 
 def reach(kernel: str, key: str) -> None:
@@ -50,21 +54,32 @@ def leave(record: Dict[str, Any]) -> None:
 
 
 def note() -> None:
-    """Keep the exception being handled, a fault of triage's own, for the end of the run."""
+    """Keep the exception being handled, a fault of triage's own, for the end of the run. One that a signal handler of
+    the program raised is raised again."""
     global _noted  # noqa: PLW0603 - a fault that repeats with every compile shall not fill the disk
+    interrupts.reraise()
     _noted += 1
     if _noted <= _MOST_NOTES:
         _append("note-%d.txt" % os.getpid(), traceback.format_exc())
 
 
 def _append(name: str, text: str) -> None:
+    """Append at once. A full disk, or a removed folder, must not affect the program: what cannot be written is tried
+    again with the next, and when the process ends."""
     if not _RUN:
         return
+    file = os.path.join(_RUN, name)
+    before = _unwritten.pop(file, b"")
+    waiting = before + text.encode("utf-8", "replace")
     try:
-        with open(os.path.join(_RUN, name), "ab", buffering=0) as file:
-            file.write(text.encode("utf-8", "replace"))
+        with open(file, "ab", buffering=0) as stream:
+            waiting = waiting[stream.write(waiting) or 0 :]
     except OSError:
-        pass  # a full disk, or a removed folder, must not affect the program
+        pass
+    if waiting:
+        if not before:
+            atexit.register(_append, name, "")
+        _unwritten[file] = waiting[-_MOST_UNWRITTEN:]
 
 
 def write(files: Dict[str, str]) -> str:

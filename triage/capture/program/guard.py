@@ -42,6 +42,10 @@ _refused: Dict[str, "RefusedConfig"] = {}
 """By Triton's cache key, which covers source, configuration, target and release."""
 _harmless: Dict[str, str] = {}
 """Cache keys of compiles that kill nothing and are left to the program, with the diagnosis of those that raise."""
+_untried: Dict[str, int] = {}
+"""Reasons for which compiles of this process were not tried, with their numbers."""
+_notices: Dict[str, bool] = {}
+"""What else its user should know, and whether that was printed."""
 _lock = threading.Lock()
 _service: Optional[Service] = None
 _active = 0
@@ -101,10 +105,10 @@ class Pending:
                 config = _refused[self.key] = RefusedConfig(kernel, self.answer, self.path)
                 config.met = 0 if among_others else 1
                 if config.remembered:
-                    folder.count(folder.AGAIN, config.seconds)
+                    folder.count(folder.AGAIN, "%.3f" % config.seconds)
                 raise config.again(self.key, among_others)
             if status == "undecided":
-                folder.count(folder.UNGUARDED)
+                untried(str(self.answer.get("text", "")))
             group = None
             if status == "compiled" and entry and not self.answer.get("printed") and not _does_more(self.backend):
                 try:
@@ -205,7 +209,7 @@ def is_harmless(key: str) -> bool:
     if config is not None:
         config.met += 1
         if config.met > 1:
-            folder.count(folder.AGAIN, config.seconds)
+            folder.count(folder.AGAIN, "%.3f" % config.seconds)
         raise config.again(key)
     return key in _harmless
 
@@ -221,6 +225,28 @@ def ask(pending: List[Pending]) -> None:
         answers = [{"status": "undecided", "text": str(gone)}] * len(pending)
     for compile_, answer in zip(pending, answers):  # noqa: B905 - of Python 3.10
         compile_.answer = answer
+        notice = str(answer.get("notice") or "")
+        if notice and notice not in _notices:
+            _notices[notice] = False
+            folder.count(folder.NOTICE, notice)
+
+
+def untried(reason: str) -> None:
+    """Count a compile that the program does itself, without a trial."""
+    _untried[reason] = _untried.get(reason, 0) + 1
+    folder.count(folder.UNGUARDED, reason)
+
+
+def troubles() -> List[str]:
+    """Lines on what kept triage from its work in this process since the last call."""
+    lines = [
+        "%d compile%s could not be tried in isolation: %s" % (number, "s"[: number > 1], reason)
+        for reason, number in _untried.items()
+    ]
+    lines += [notice for notice, printed in _notices.items() if not printed]
+    _untried.clear()
+    _notices.update(dict.fromkeys(_notices, True))
+    return lines
 
 
 def refused() -> List[RefusedConfig]:

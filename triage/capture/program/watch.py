@@ -89,7 +89,7 @@ def _guarded(manager: Any, filename: str, caller: FrameType) -> Any:
         folder.note()
         held = False
     if not held:
-        folder.count(folder.UNGUARDED)
+        guard.untried("the kernel could not be captured")
         return None
     assert current.path is not None
     pending = guard.Pending(local, current.path, manager, filename)
@@ -97,8 +97,14 @@ def _guarded(manager: Any, filename: str, caller: FrameType) -> Any:
     if collected is not None:
         collected.append(pending)
         raise guard.Collected
-    guard.ask([pending])
-    group = pending.settle()
+    group = None
+    try:
+        guard.ask([pending])
+        group = pending.settle()
+    except Exception as error:
+        if refusal.is_refusal(error):
+            raise
+        folder.note()
     current.missed = current.missed or group is not None
     return group
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import time
 from contextlib import suppress
@@ -30,17 +31,30 @@ def warm():
 """
 
 
-def stable(case: Case) -> Case:
-    """The same case, with its source in triage's cache, in a folder named by its content. Raises OSError."""
+def stable(case: Case, temporary: Path) -> tuple[Case, str]:
+    """The same case, with its source in triage's cache, in a folder named by its content; where the cache cannot be
+    written, below ``temporary``, and a line that tells that. Raises OSError."""
     text = case.path.read_bytes()
     identity = [case.identity(), case.name, case.origin.get("functions")]
     digest = hashlib.sha256(text + json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()[:32]
-    folder = cache_root() / "guarded" / digest
-    path = folder / case.file
-    if not path.exists():
+    root = cache_root() / "guarded"
+    try:
+        return replace(case, folder=_with_source(root / digest, case.file, text)), ""
+    except OSError as error:
+        notice = f"failures are not remembered: {root} cannot be written: {error.strerror}"
+        return replace(case, folder=_with_source(temporary / digest, case.file, text)), notice
+
+
+def _with_source(folder: Path, file: str, text: bytes) -> Path:
+    path = folder / file
+    # Compared, because what is compiled goes into the program's cache.
+    if path.exists() and path.read_bytes() == text:
+        with suppress(OSError):
+            os.utime(folder)  # it is in use
+    else:
         replace_file(path, text)
         _prune(folder.parent)
-    return replace(case, folder=folder)
+    return folder
 
 
 def _prune(root: Path) -> None:

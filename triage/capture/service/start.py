@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import signal
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from triage import scratch
+from triage.capture.program import service
+from triage.capture.service.connection import Connection, SignsOfLife
+from triage.files import remove_tree
 
 DEFAULT_TIMEOUT_S = 600.0
 """A compile that takes ten minutes is slow; the guard must not fail what only is slow."""
@@ -37,35 +42,77 @@ def variable(folder: Path, settings: Settings) -> str:
     """The value of ``program.service.VARIABLE``, by which guarded programs find their service. ``folder`` is for its
     sockets."""
     root = str(Path(__file__).resolve().parents[3])
-    code = f"import sys; sys.path.insert(0, {root!r}); from triage.capture.service.start import main; main()"
-    command = [sys.executable, "-c", code, json.dumps(asdict(settings))]
+    # Where this process found triage and what that needs, behind the standard library. The program's working folder and
+    # PYTHONPATH may hold modules of the same names, and concern only the compiles.
+    paths = [str(Path(entry).absolute()) for entry in sys.path if entry]
+    code = (
+        f"import sys; sys.path.insert(0, {root!r}); sys.path += [path for path in {paths!r} if path not in sys.path]; "
+        "from triage.capture.service.start import main; main()"
+    )
+    command = [sys.executable, "-I", "-c", code, json.dumps(asdict(settings))]
     return json.dumps({"folder": str(folder), "command": command})
 
 
 @contextmanager
 def shared_service(settings: Settings) -> Iterator[str]:
-    """:func:`variable` with a temporary folder, which the last service in it removes, or this if there was none."""
+    """:func:`variable` with a temporary folder, which the last service in it removes, or this if there is none."""
     sockets = scratch.new("guard", SOCKETS_BYTES)
     try:
         yield variable(sockets.folder, settings)
     finally:
+        end_services(sockets.folder)
         sockets.leave()
+
+
+def end_services(folder: Path) -> None:
+    """Let each service in ``folder`` end with the last process of the program, and remove what killed ones left. One
+    that was stopped is continued, so that it can."""
+    for path in folder.glob("*.lock"):
+        with suppress(OSError), path.open("rb") as lock:
+            # One that starts or ends holds the lock, and removes its files itself.
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            peer = service.listener(str(folder), path.stem)
+            path.with_suffix("").unlink(missing_ok=True)
+            if peer is None:
+                for old in (path, *folder.glob(f"{path.stem}-*")):
+                    remove_tree(old)
+            elif peer:
+                service.resume(peer)
 
 
 def main() -> None:
     """Become the service. Arguments: settings, the socket's path, the interpreter to compile with, the lock to hold
-    until the service listens, and the first connection.
+    until the service listens, and the first connection, over which the starting process learns how that goes.
 
     Forks at once into a session of its own, so that no program finds a child that it did not start, and no Ctrl-C in
     its terminal ends the service in the middle of a compile."""
     settings, path, python, lock, first = sys.argv[-5:]
-    if os.fork():
-        os._exit(0)
-    os.setsid()
-    from triage.capture.service.server import GuardService
+    try:
+        if os.fork():
+            os._exit(0)
+        os.setsid()
+        # As the program may have set them: its workers have to see the end of their children, and write their files.
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.umask(0o077)
+        connection = Connection(socket.socket(fileno=int(first)))
+        connection.write(f"{os.getpid()}\n".encode())
+        signs = SignsOfLife()
+        signs.give(connection)
+        from triage.capture.service.server import GuardService
 
-    fields = json.loads(settings)
-    fields["knowledge"] = tuple(fields["knowledge"])
-    service = GuardService(Path(path), python, Settings(**fields), socket.socket(fileno=int(first)))
-    os.close(int(lock))
-    service.serve()
+        fields = json.loads(settings)
+        fields["knowledge"] = tuple(fields["knowledge"])
+        guard = GuardService(Path(path), python, Settings(**fields), connection, signs)
+        signs.end(connection)
+        fcntl.flock(int(lock), fcntl.LOCK_UN)
+        os.close(int(lock))
+        connection.write(service.READY + b"\n")
+        # Standard error was that connection.
+        devnull = os.open(os.devnull, os.O_RDWR)
+        os.dup2(devnull, 1)
+        os.dup2(devnull, 2)
+    except BaseException as error:
+        print(f"{type(error).__name__}: {error}".replace("\n", " "), file=sys.stderr, flush=True)
+        os._exit(1)
+    guard.serve()

@@ -79,8 +79,8 @@ def _guarded(console: Console, capture: Capture) -> None:
     for compiled in refused:
         text = compiled.error.partition("triage: ")[2].partition("\n  case:")[0]
         _say(console, f"  {shortened(text, _WIDTH)}: {_again(compiled)}")
-    if capture.unguarded:
-        _say(console, f"triage: {count(capture.unguarded, 'compile')} could not be tried in isolation")
+    for text in capture.lost():
+        _say(console, f"triage: {text}")
 
 
 def _captured(finding: CaptureGroup) -> str:
