@@ -13,9 +13,10 @@ import fcntl
 import io
 import json
 import os
+import resource
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -71,12 +72,28 @@ def _variables(cache: Path) -> dict[str, str]:
     return {"TRITON_TRIAGE_CACHE": str(cache), "COLUMNS": "80"}
 
 
-def start_triage(cache: Path, *arguments: str | Path, stdin: str = "", **variables: str) -> Run:
-    """``triage ARGUMENTS`` in a process of its own, at 80 columns and without colour."""
+def set_limits(limits: Mapping[int, int]) -> None:
+    """Set soft and hard limits of this process (``resource``'s)."""
+    for which, value in limits.items():
+        resource.setrlimit(which, (value, value))
+
+
+def start_triage(
+    cache: Path, *arguments: str | Path, stdin: str = "", limits: Mapping[int, int] | None = None, **variables: str
+) -> Run:
+    """``triage ARGUMENTS`` in a process of its own, at 80 columns and without colour, under hard ``limits``."""
     path = {"PYTHONPATH": str(Path(triage.__file__).parent.parent)}
     environment = {**os.environ, **path, **_variables(cache), **variables}
     command = [sys.executable, "-m", "triage", *map(str, arguments)]
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(
+        command,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+        preexec_fn=partial(set_limits, limits or {}),
+    )
     return Run(done.returncode, done.stdout, done.stderr)
 
 

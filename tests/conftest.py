@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +22,10 @@ from triage.model.case import Case
 from triage.model.outcome import Outcome, Undecided
 
 pytest_plugins = ["commands", "golden_files", "compile_outputs", "plugin_suites", "running", "github_server"]
+
+# Hundreds of tests start Python. Without byte code each of those processes compiles all of triage anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A deadline for each example would measure what else runs on the machine.
 hypothesis.settings.register_profile("tests", deadline=None)

@@ -65,7 +65,7 @@ class Session:
         self.options = options or Options()
         self._progress = progress or Progress()
         self._toolchains = Toolchains(progress=self._progress.note)
-        self._store = Store() if self.options.cache else None
+        self._store = Store(note=self._progress.warn) if self.options.cache else None
         self._engine = Engine(jobs=self.options.jobs, store=self._store, spare=self._toolchains.installed)
         self._interrupted = False
 
@@ -158,7 +158,11 @@ class Session:
         if diagnosis is None:
             return Report(case, outcome, environment)
         from triage import knowledge
+        from triage.knowledge.observed import missing_api
 
+        if not outcome.imported and missing_api(outcome) is None:
+            # The user's own code: no entry is about it, and no neighbour changes it.
+            return Report(case, outcome, environment, diagnosis)
         entries = knowledge.load_all(self.options.knowledge)
         matches = tuple(knowledge.match(diagnosis, entries, case, request.toolchain.triton))
         report = Report(case, outcome, environment, diagnosis, matches, artifacts=outcome.artifacts)

@@ -13,6 +13,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,11 +22,14 @@ import psutil
 import pytest
 from conftest import Traces
 
+from triage import logs
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
+from triage.harness.remote import DISAPPEARING
 from triage.harness.request import Attempt, Request
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.case import Case, frozen
+from triage.model.diagnosis import Trait
 from triage.model.outcome import Outcome, Stage, Status, Undecided
 
 LIMITS = Limits(timeout_s=60, memory_bytes=2 << 30)
@@ -184,6 +188,46 @@ def test_what_was_finished_before_the_end_is_kept(stream: Stream, tmp_path: Path
     assert "the last words" in result.log
 
 
+FAULTS = {
+    "exit code": ("os._exit(70)", "triage's own worker failed: exit code 70"),
+    "exception": (
+        """
+        def read(*_): raise ValueError("a form of assembly that is new")
+        sys.modules["_triton_triage_worker.resources"].read = read
+        """,
+        "reading the compiled kernel: ValueError: a form of assembly that is new",
+    ),
+    "thread": (
+        """raise RuntimeError("can't start new thread")""",
+        "can't start new thread",
+    ),
+    "fork": ("raise BlockingIOError(11, os.strerror(11))", "[Errno 11] Resource temporarily unavailable"),
+    "file size": ("raise OSError(27, os.strerror(27))", "[Errno 27] File too large"),
+    "assembler": (
+        """
+        original = subprocess.run
+        def run(command, *arguments, **named):
+            killed = ["sh", "-c", "kill -9 $$"] if "ptxas" in str(command) else command
+            return original(killed, *arguments, **named)
+        subprocess.run = run
+        """,
+        "ptxas was killed from outside (SIGKILL); is memory short?",
+    ),
+    "processor time": (
+        "os.kill(os.getpid(), signal.SIGXCPU)",
+        "the compile used up the environment's limit on processor time (ulimit -t)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "reason"), FAULTS.values(), ids=FAULTS)
+def test_what_is_not_the_kernels_doing_is_no_failure_of_it(
+    stream: Stream, tmp_path: Path, body: str, reason: str
+) -> None:
+    """Triage's own worker failed, or the machine."""
+    assert stream(module(tmp_path, body)) == Undecided(reason)
+
+
 # --- no end ---------------------------------------------------------------------------------------------------------
 
 ENDLESS = {
@@ -240,7 +284,18 @@ GREEDY = {
             while True: kept.append(b'x' * (1 << 24)); time.sleep(0.01)
         time.sleep(1000)
     """,
+    "in a daemon": """
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                kept = []
+                while True: kept.append(b'x' * (1 << 24)); time.sleep(0.01)
+            os._exit(0)
+        os.wait()
+        time.sleep(1000)
+    """,
     "all at once": "b'x' * (1 << 34)",
+    "as a mapping": "import mmap; mmap.mmap(-1, 1 << 40)",
     "in C": """
         libc = ctypes.CDLL(None)
         libc.malloc.restype = ctypes.c_void_p
@@ -258,6 +313,12 @@ def test_a_child_that_allocates_without_end_is_out_of_memory(stream: Stream, tmp
     assert told(result) == ("out-of-memory", None, None)
     assert isinstance(result, Outcome)
     assert result.limit_bytes == 1 << 30
+
+
+@pytest.mark.slow
+def test_more_processes_than_triage_watches_end_the_attempt(stream: Stream, tmp_path: Path) -> None:
+    result = stream(module(tmp_path, "while True: subprocess.Popen(['sleep', '1000'])"))
+    assert result == Undecided("the compile started more processes than triage watches")
 
 
 def test_a_gibibyte_of_output_is_kept_in_bounds(stream: Stream, tmp_path: Path) -> None:
@@ -500,6 +561,31 @@ def test_a_server_that_somebody_kills_costs_nobody_a_result(
     assert told(result) == ("ok", None, 0)
 
 
+@pytest.mark.parametrize("times", [1, pytest.param(99, marks=pytest.mark.slow)])
+def test_a_server_that_is_killed_as_it_starts_is_started_again(stream_of_its_own: Stream, times: int) -> None:
+    """The toolchain server, as it imports Triton. Killed again and again, that is the answer, and not for ever."""
+    done = threading.Event()
+    killed: set[int] = set()
+
+    def kill() -> None:
+        while len(killed) < times and not done.is_set():
+            for process in psutil.Process().children(recursive=True):
+                with suppress(psutil.Error):
+                    if process.pid not in killed and "serve" in process.cmdline():
+                        process.kill()
+                        killed.add(process.pid)
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    results = [attempt.result for attempt in stream_of_its_own.attempts(kernel_cases.add(block=16))]
+    done.set()
+    killer.join()
+    if times > 1:
+        assert results == [Undecided(DISAPPEARING)] * (GOOD + 1)
+        return
+    assert [getattr(result, "status", result) for result in results] == [Status.OK] * (GOOD + 1)
+
+
 # --- a module that cannot be imported -------------------------------------------------------------------------------
 
 IMPORTS = {
@@ -524,7 +610,14 @@ def test_a_module_that(stream: Stream, tmp_path: Path, text: str, expected: tupl
     result = stream(kernel_cases.case(path, "add", {"x_ptr": "*fp32"}), limits)
     assert told(result) == expected
     assert isinstance(result, Outcome)
-    assert result.stage is Stage.SOURCE
+    assert (result.stage, result.imported) == (Stage.SOURCE, False)
+    found = logs.diagnose_outcome(result, path)
+    assert found is not None
+    assert found.headline.startswith("Importing unimportable.py ")
+    assert not found.kind.has(Trait.GAVE_UP | Trait.COMPILER_MESSAGE)
+    # Nothing can be seen of a process that ends itself with SIGKILL.
+    lines = len(text.splitlines()) if result.signal != "SIGKILL" else None
+    assert (found.source and (found.source.file, found.source.line)) == (lines and ("unimportable.py", lines))
 
 
 def test_a_module_that_starts_threads_is_compiled_in_fresh_processes(stream: Stream, tmp_path: Path) -> None:

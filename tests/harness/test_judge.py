@@ -70,6 +70,64 @@ def test_an_end_without_a_result(facts: dict[str, Any], expected: tuple[Status, 
     assert (found.limit_s, found.limit_bytes) == (10.0, 1 << 30)
 
 
+WORDLESS = {"status": signal.SIGSEGV}
+ASSERTION = "a.cpp:1: f: Assertion `x' failed.\n"
+NO_MEMORY = {"ev": "error", "errors": [{"type": "OSError", "module": "builtins", "message": "no"}], "no_memory": True}
+
+
+@pytest.mark.parametrize(
+    ("facts", "limits", "reason"),
+    [
+        ({"status": 70 << 8, "log": "Traceback\nOSError: no\n"}, {}, "triage's own worker failed: OSError: no"),
+        ({"status": signal.SIGABRT, "log": "LLVM ERROR: out of memory\n"}, {"-v": 2 << 30}, "ulimit -v 2097152"),
+        ({"status": signal.SIGABRT, "log": "LLVM ERROR: out of memory\n"}, {"-d": 2 << 30}, "ulimit -d 2097152"),
+        (
+            {"status": signal.SIGABRT, "log": "LLVM ERROR: IO failure on output stream: No space left on device\n"},
+            {},
+            "No space left on device",
+        ),
+        (
+            {"status": signal.SIGABRT, "log": "LLVM ERROR: pthread_create failed: Resource temporarily unavailable\n"},
+            {},
+            "Resource temporarily unavailable",
+        ),
+        ({"status": signal.SIGXFSZ}, {"-f": 1 << 20}, "ulimit -f 1024"),
+        ({"status": signal.SIGXCPU}, {"-t": 5}, "ulimit -t 5"),
+        ({"status": signal.SIGKILL, "cpu_s": 4.9}, {"-t": 5}, "ulimit -t 5"),
+        ({"status": signal.SIGKILL, "oom_kills": 1}, {}, "want of memory"),
+        (WORDLESS, {"-s": 1 << 20}, "ulimit -s 1024"),
+        (WORDLESS, {"-v": 2 << 30}, "ulimit -v 2097152"),
+    ],
+)
+def test_what_the_environment_ended_says_nothing_of_the_case(
+    facts: dict[str, Any], limits: dict[str, int], reason: str
+) -> None:
+    result = judge(kernel_cases.add(), RunFacts(events=BEGUN, ulimits=limits, **facts), LIMITS, TOKEN)
+    assert isinstance(result, Undecided), result
+    assert reason in result.reason
+
+
+@pytest.mark.parametrize(
+    ("facts", "limits", "status"),
+    [
+        (WORDLESS, {"-v": 64 << 30}, Status.CRASH),
+        ({**WORDLESS, "log": ASSERTION}, {"-v": 2 << 30}, Status.CRASH),
+        ({"status": signal.SIGABRT, "log": ASSERTION}, {"-v": 2 << 30, "-s": 1 << 20}, Status.CRASH),
+        ({"status": signal.SIGKILL, "cpu_s": 1.0}, {"-t": 5}, Status.CRASH),
+        ({"status": signal.SIGKILL, "over_memory": True, "oom_kills": 1}, {"-v": 2 << 30}, Status.OUT_OF_MEMORY),
+        ({"status": signal.SIGKILL, "timed_out": True}, {"-t": 5}, Status.TIMEOUT),
+    ],
+)
+def test_what_has_another_cause_stays_what_it_is(facts: dict[str, Any], limits: dict[str, int], status: Status) -> None:
+    assert outcome(BEGUN, ulimits=limits, **facts).status is status
+
+
+def test_refused_memory_is_the_cases_where_only_triages_limit_was_met() -> None:
+    assert outcome([*BEGUN, NO_MEMORY], status=0).status is Status.OUT_OF_MEMORY
+    limited = RunFacts(events=[*BEGUN, NO_MEMORY], status=0, ulimits={"-v": 2 << 30})
+    assert isinstance(judge(kernel_cases.add(), limited, LIMITS, TOKEN), Undecided)
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_only_these_come_from_outside(number: int) -> None:
     assert outcome(BEGUN, status=number).killed_from_outside

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import sqlite3
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.harness import store
+from triage.harness import database, store
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.store import Store, key_of
@@ -70,8 +73,26 @@ def test_a_limit_that_was_met_holds_for_smaller_ones(
     assert (kept.get(replace(request_, limits=asked)) is not None) == answers
 
 
-def test_what_was_killed_from_outside_is_not_kept(kept: Store, request_: Request) -> None:
-    kept.put(request_, Outcome(Status.CRASH, signal="SIGKILL", killed_from_outside=True), None, [])
+@pytest.mark.parametrize(
+    "result",
+    [
+        Outcome(Status.CRASH, signal="SIGKILL", killed_from_outside=True),
+        Outcome(Status.ERROR, Stage.SOURCE, exit_code=1, imported=False),
+    ],
+    ids=["killed from outside", "not imported"],
+)
+def test_what_is_not_the_kernels_doing_is_not_kept(kept: Store, request_: Request, result: Outcome) -> None:
+    kept.put(request_, result, None, [])
+    assert kept.get(request_) is None
+
+
+def test_what_was_seen_under_a_limit_of_the_environment_counts_there_alone(
+    kept: Store, request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "ulimits", lambda limits: {"-v": GIB})
+        kept.put(request_, FAILED, None, [])
+        assert kept.get(request_) == FAILED
     assert kept.get(request_) is None
 
 
@@ -129,15 +150,97 @@ def test_the_key_holds_everything_that_decides(request_: Request, monkeypatch: p
     assert key_of(same) == key_of(request_)
 
 
-@pytest.mark.parametrize("content", [b"not a database", b"SQLite format 3\0" + b"x" * 4096, b""])
-def test_a_broken_file_means_not_remembered(tmp_path: Path, request_: Request, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"not a database", b"SQLite format 3\0" + b"x" * 4096, b"", None, "link"])
+def test_a_malformed_file_is_moved_aside(tmp_path: Path, request_: Request, content: bytes | str | None) -> None:
     folder = tmp_path / "broken"
-    folder.mkdir()
-    (folder / f"outcomes-{store._SCHEMA}.sqlite").write_bytes(content)
-    broken = Store(folder)
+    folder.mkdir(0o700)
+    file = folder / f"outcomes-{store._SCHEMA}.sqlite"
+    match content:
+        case bytes():
+            file.write_bytes(content)
+        case None:
+            (file / "below").mkdir(parents=True)
+        case _:
+            (tmp_path / "precious").write_text("precious")
+            file.symlink_to(tmp_path / "precious")
+    notes: list[str] = []
+    broken = Store(folder, notes.append)
     assert broken.get(request_) is None
     assert broken.put(request_, OK, None, []) == OK
+    assert broken.get(request_) == OK
     broken.close()
+    assert [line.partition(": ")[2].partition(";")[0] for line in notes] == ["malformed"] * bool(content != b"")
+    assert file.is_file() and not file.is_symlink()
+    assert content != "link" or (tmp_path / "precious").read_text() == "precious"
+
+
+def test_a_file_that_breaks_while_it_is_used(kept: Store, request_: Request) -> None:
+    kept.put(request_, OK, None, [])
+    file = kept.folder / f"outcomes-{store._SCHEMA}.sqlite"
+    file.write_bytes(b"SQLite format 3\0" + b"x" * (file.stat().st_size - 16))
+    kept.put(request_, OK, None, [])
+    assert kept.get(request_) == OK
+
+
+def test_another_table_of_that_name(tmp_path: Path, request_: Request) -> None:
+    (tmp_path / "other").mkdir(0o700)
+    with sqlite3.connect(tmp_path / "other" / f"outcomes-{store._SCHEMA}.sqlite") as db:
+        db.execute("CREATE TABLE outcomes (key TEXT)")
+    other = Store(tmp_path / "other")
+    other.put(request_, OK, None, [])
+    assert other.get(request_) == OK
+
+
+@pytest.mark.parametrize("how", ["another user's", "open to all", "a link of another user's"])
+def test_a_folder_that_others_may_write_to_is_not_used(tmp_path: Path, request_: Request, how: str) -> None:
+    folder = tmp_path / "cache"
+    Store(folder).put(request_, OK, None, [])
+    match how:
+        case "open to all":
+            folder.chmod(0o777)
+        case _ if os.geteuid() != 0:
+            pytest.skip("may not give files away here")
+        case "another user's":
+            os.chown(folder, 12345, -1)
+        case _:
+            folder.rename(tmp_path / "elsewhere")
+            folder.symlink_to(tmp_path / "elsewhere")
+            os.lchown(folder, 12345, -1)
+    before = sorted(folder.iterdir())
+    notes: list[str] = []
+    foreign = Store(folder, notes.append)
+    assert foreign.get(request_) is None
+    assert foreign.put(replace(request_, action=KEEP), FAILED, tmp_path, []) == FAILED
+    assert sorted(folder.iterdir()) == before
+    assert len(notes) == 1
+    assert "others may write to it" in notes[0]
+
+
+def test_folders_are_closed_to_others(tmp_path: Path, request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache" / "outcomes").mkdir(parents=True)
+    (tmp_path / "cache").chmod(0o755)
+    ours = Store()
+    ours.put(replace(request_, action=KEEP), FAILED, tmp_path, [])
+    assert [folder.stat().st_mode & 0o777 for folder in (tmp_path / "cache", ours.folder)] == [0o700, 0o700]
+
+
+def test_a_database_that_somebody_holds_is_given_up_once(
+    kept: Store, request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.put(request_, OK, None, [])
+    monkeypatch.setattr(database, "_BUSY_S", 0.1)
+    notes: list[str] = []
+    waiting = Store(kept.folder, notes.append)
+    holder = sqlite3.connect(kept.folder / f"outcomes-{store._SCHEMA}.sqlite", isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    began = time.monotonic()
+    for _ in range(50):
+        assert waiting.get(request_) is None
+        assert waiting.put(request_, OK, None, []) == OK
+    assert time.monotonic() - began < 2
+    holder.close()
+    assert ["locked" in note for note in notes] == [True]
 
 
 def test_a_folder_that_cannot_be_made_means_not_remembered(tmp_path: Path, request_: Request) -> None:
@@ -147,16 +250,103 @@ def test_a_folder_that_cannot_be_made_means_not_remembered(tmp_path: Path, reque
     assert blocked.get(request_) is None
 
 
-def test_a_row_that_another_release_wrote_is_a_miss(kept: Store, request_: Request) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        'outcome = \'{"status": "ok"}\'',
+        "outcome = CAST(x'ff' AS TEXT)",
+        "outcome = replace(outcome, 'ok', 'timeout')",
+        "dependencies = '[1]'",
+        "artifacts = '{\"log\": 1}'",
+        "digest = 7",
+    ],
+)
+def test_a_row_that_does_not_parse_is_dropped(kept: Store, request_: Request, change: str) -> None:
     kept.put(request_, OK, None, [])
-    kept._try(lambda db: db.execute('UPDATE outcomes SET outcome = \'{"status": "ok"}\''))
+    db = sqlite3.connect(kept.folder / f"outcomes-{store._SCHEMA}.sqlite", isolation_level=None)
+    db.execute(f"UPDATE outcomes SET {change}")
+    assert kept.get(request_) is None
+    assert db.execute("SELECT count(*) FROM outcomes").fetchone() == (0,)
+
+
+def test_what_is_no_verdict_on_the_kernel_is_not_kept(kept: Store, request_: Request) -> None:
+    kept.put(request_, replace(FAILED, imported=False), None, [])
     assert kept.get(request_) is None
 
 
-def _put_many(folder: Path, request: Request, first: int) -> None:
+def _put_for_ever(folder: Path, request: Request) -> None:
+    while True:
+        _put_many(folder, replace(request, action=KEEP), 0, FAILED)
+
+
+def test_writers_that_are_killed_leave_a_store_that_works(tmp_path: Path, request_: Request) -> None:
+    fork = multiprocessing.get_context("fork")
+    notes: list[str] = []
+    for number in range(8):
+        writers = [fork.Process(target=_put_for_ever, args=(tmp_path / "both", request_)) for _ in range(2)]
+        for writer in writers:
+            writer.start()
+        time.sleep(0.03 + number * 0.011)
+        for writer in writers:
+            writer.kill()
+            writer.join()
+    both = Store(tmp_path / "both", notes.append)
+    both.put(request_, OK, None, [])
+    assert both.get(request_) == OK
+    assert notes == []
+
+
+def test_the_least_recently_used_go_first_where_the_limit_is_reached(
+    tmp_path: Path, request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(store.LIMIT, "64M")
+    monkeypatch.setattr(store, "_BETWEEN_LOOKS", 0.0)
+    limited = Store(tmp_path / "limited")
+    limited._limit = 10_000
+    long = replace(OK, log="x" * 1000)
+    requests = [replace(request_, case=replace(request_.case, name=f"k{number}")) for number in range(12)]
+    for each in requests:
+        limited.put(each, long, None, [])
+        assert limited.get(requests[0]) == long
+    remembered = [limited.get(each) is not None for each in requests]
+    assert remembered[:3] == [True, False, False]
+    assert all(remembered[-3:])
+
+
+def test_artifacts_count_and_go_with_their_outcome(
+    tmp_path: Path, request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_BETWEEN_LOOKS", 0.0)
+    limited = Store(tmp_path / "limited")
+    limited._limit = 10_000
+    for number in range(4):
+        each = replace(request_, action=KEEP, case=replace(request_.case, name=f"k{number}"))
+        limited.put(each, replace(FAILED, log="x" * 3000), None, [])
+    assert len(list((limited.folder / "artifacts").iterdir())) == 1
+
+
+def test_what_earlier_versions_left_is_removed(kept: Store, request_: Request) -> None:
+    artifacts = kept.folder / "artifacts"
+    for name in ("old", "new"):
+        (artifacts / name).mkdir(parents=True)
+    (kept.folder / "outcomes-2.sqlite").touch()
+    long_ago = time.time() - store._UNOWNED_S - 1
+    os.utime(artifacts / "old", (long_ago, long_ago))
+    kept.put(request_, OK, None, [])
+    assert [path.name for path in artifacts.iterdir()] == ["new"]
+    assert not (kept.folder / "outcomes-2.sqlite").exists()
+
+
+def test_a_limit_that_is_no_size_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(store.LIMIT, "much")
+    with pytest.raises(InputError, match=f"{store.LIMIT} 'much'"):
+        Store()
+
+
+def _put_many(folder: Path, request: Request, first: int, outcome: Outcome = OK) -> None:
     mine = Store(folder)
     for number in range(first, first + 50):
-        mine.put(replace(request, case=replace(request.case, options={"num_warps": number})), OK, None, [])
+        mine.put(replace(request, case=replace(request.case, options={"num_warps": number})), outcome, None, [])
 
 
 def test_two_processes_at_once(tmp_path: Path, request_: Request) -> None:

@@ -777,3 +777,14 @@ def test_without_uv(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert Toolchains(fresh).managed(VERSION).triton == VERSION
     with pytest.raises(InputError, match="there is no such Triton release; the nearest are"):
         Toolchains(fresh).managed("3.99.0")
+
+
+def test_environments_that_others_may_have_made_are_not_used(tmp_path: Path, toolchains: Toolchains) -> None:
+    environment = toolchains.managed("3.2.0").python.parent.parent
+    (tmp_path / "toolchains").mkdir()
+    (tmp_path / "toolchains" / environment.name).symlink_to(environment)
+    assert "3.2.0" in [toolchain.triton for toolchain in Toolchains(tmp_path).installed()]
+    (tmp_path / "toolchains").chmod(0o777)
+    assert "3.2.0" not in [toolchain.triton for toolchain in Toolchains(tmp_path).installed()]
+    with pytest.raises(EnvironmentFault, match="others may write to it"):
+        Toolchains(tmp_path).managed("3.2.0")

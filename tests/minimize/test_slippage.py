@@ -29,7 +29,7 @@ from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
 from triage.model.outcome import Outcome, Undecided
 
-_COMPILES, _QUICK = 120, 20
+_COMPILES, _QUICK = 120, 10
 """Bounds of the reduction: enough to take away whatever goes at once, which is where it would slip."""
 _LIMITS = Limits(timeout_s=60, memory_bytes=4 << 30)
 _SETTINGS = re.compile(r"(?ms)^_HEADLINE = .*?^_PATIENCE_S = [^\n]*")

@@ -17,8 +17,8 @@ from triage.suggest.budget import Budget
 
 KERNELS = Path(__file__).parent / "failing"
 NAMES = sorted(path.name for path in KERNELS.iterdir() if (path / "case.json").is_file())
-SOME = ("fp8-rtz-downcast-hopper", "gluon-softmax-split-layout", "integer-dot-int16", "ws-tf32-kn-weights")
-"""A mode, a layout, an element type and a rewritten source."""
+SOME = ("fp8-rtz-downcast-hopper", "gluon-softmax-split-layout", "integer-dot-int16")
+"""A mode, a layout and an element type; the crash of test_report_document.py needs a rewritten source."""
 SOON = 6
 """Compiles of neighbours within which one works."""
 

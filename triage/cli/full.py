@@ -79,7 +79,7 @@ def _matrix(report: Report, options: Options, folder: Path, progress: Progress, 
     installed = [toolchain.triton for toolchain in toolchains.installed()]
     selection = releases.select([releases.INSTALLED] * bool(installed) + [RELEASES[-1]], installed)
     builds = releases.builds([f"own={options.python}"] if options.python else [], selection.known)
-    store = Store() if options.cache else None
+    store = Store(note=progress.warn) if options.cache else None
     with Engine(jobs=options.jobs, store=store, spare=toolchains.installed) as engine:
         cases = {str(report.case.target): report.case}
         table = Runner(cases, engine, toolchains, options.limits, options.cache, True, progress).table(

@@ -108,7 +108,7 @@ def check(
     chosen = _chosen(names, entries, bool(errors))
     with console.progress() as progress:
         toolchains = Toolchains(progress=progress.note)
-        store = None if no_cache else Store()
+        store = None if no_cache else Store(note=progress.warn)
         deviations: list[observed.Deviation] = []
         undecided: list[str] = []
         contradictions: list[str] = []

@@ -76,7 +76,7 @@ def command(
     with console.progress() as progress:
         toolchains = Toolchains(progress=progress.note)
         selection, builds = _rows(tritons, pythons, toolchains)
-        store = None if values["no_cache"] else Store()
+        store = None if values["no_cache"] else Store(note=progress.warn)
         with Engine(jobs=values["jobs"], store=store, spare=toolchains.installed) as engine:
             keep = folder is not None
             runner = Runner(cases, engine, toolchains, limits(values), not values["no_cache"], keep, progress)

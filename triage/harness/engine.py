@@ -24,14 +24,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from triage.harness import artifacts, observe, processes
+from triage.harness import artifacts, observe
 from triage.harness.judge import NO_LLD, judge
 from triage.harness.remote import Remote, unregister
 from triage.harness.request import Attempt, FullCompile, Request
-from triage.harness.run import Pipe, Run, open_run
+from triage.harness.run import Pipe, Run, open_run, over_limit
 from triage.harness.servers import ServerTree
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain
+from triage.harness.ulimits import ulimits
 from triage.harness.work import FirstRun, Mode, SecondLook, Work
 from triage.ir.passes import PassInput
 from triage.model.outcome import Outcome, Status, Undecided
@@ -62,7 +63,6 @@ class Engine:
         self._discarded: list[Path] = []
         self._numbers = itertools.count(1)
         self._second_look = SecondLook()
-        self._oom_kills = processes.kernel_oom_kills()
         self._last_watch = 0.0
 
     def __enter__(self) -> Engine:
@@ -160,9 +160,7 @@ class Engine:
         self._last_watch = now
         self._tree.watch(now)
         for work, run in self._runs():
-            over = bool(run.pid) and processes.tree_rss_bytes(run.pid) > work.request.limits.memory_bytes
-            if over and not run.facts.over_memory:
-                run.facts.over_memory = True
+            if run.pid and not run.clock.killed and over_limit(run.pid, run.facts, work.request.limits):
                 run.kill()
 
     # ---- what the servers report (servers.Listener)
@@ -181,7 +179,7 @@ class Engine:
             if "fork_failed" in message:
                 self._finish(work, Undecided(f"no new process could be started: {message['fork_failed']}"))
                 continue
-            run.facts.status, run.facts.max_rss_bytes = message["status"], message["max_rss_bytes"]
+            run.facts.ended(message)
             self._settle(work, run)
 
     def lost(self, remote: Remote) -> None:
@@ -191,7 +189,7 @@ class Engine:
                 self._after_loss(work, run)
 
     def _after_loss(self, work: Work, run: Run) -> None:
-        if run.facts.timed_out or run.facts.over_memory:
+        if run.facts.timed_out or run.facts.over_memory or run.facts.crowded:
             # It was being killed for that anyway.
             self._settle(work, run)
             return
@@ -274,9 +272,8 @@ class Engine:
         if run.events.flooded:
             self._finish(work, Undecided("the compile wrote more than 64 MiB of garbage into triage's result pipe"))
             return
+        run.facts.ulimits = ulimits(work.request.limits)
         result = judge(work.request.case, run.facts, work.request.limits, run.token)
-        if isinstance(result, Outcome) and result.signal == "SIGKILL":
-            result = self._after_oom_killer(result)
         if isinstance(result, Outcome) and work.mode is Mode.FORK:
             mode = self._second_look.mode(work.request, result)
             if mode is not None:
@@ -287,21 +284,15 @@ class Engine:
             return
         self._finish(work, result, run.folder)
 
-    def _after_oom_killer(self, outcome: Outcome) -> Outcome:
-        kills = processes.kernel_oom_kills()
-        if kills == self._oom_kills:
-            return outcome
-        self._oom_kills = kills
-        note = "Linux killed it for want of memory, before triage's own limit was reached"
-        return replace(outcome, status=Status.OUT_OF_MEMORY, killed_from_outside=False, notes=(note,))
-
     def _conclude(self, work: Work, run: Run, first: FirstRun, second: Outcome | Undecided) -> None:
         """Combine the forked run and the fresh one."""
         outcome = first.outcome
         if isinstance(second, Undecided):
-            # The first run gave an outcome; that the second failed is worth a note, not a verdict.
+            # Forking alone may have caused a crash; what the compiler reported needs no second look.
             note = f"not confirmed in a fresh process: {second.reason}"
-            self._finish(work, replace(outcome, notes=(*outcome.notes, note)), first.folder)
+            unsure = outcome.status is Status.CRASH
+            result = Undecided(note) if unsure else replace(outcome, notes=(*outcome.notes, note))
+            self._finish(work, result, first.folder)
         elif second.failed:
             self._second_look.confirm(work.request, outcome)
             if isinstance(work.mode, observe.How):

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from triage import logs
+from triage.harness import ulimits
 from triage.harness.limits import Limits
+from triage.harness.worker.loop import FAULT
 from triage.harness.worker.recorder import MARK
 from triage.legality.limits import over_limit
 from triage.model.case import Case
@@ -21,7 +23,9 @@ from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTi
 
 @dataclass(slots=True)
 class RunFacts:
-    """What is known when a run has ended. ``status`` is the wait status, None when its server was lost."""
+    """What is known when a process has ended. ``status``: its wait status, None when its server was lost. ``crowded``:
+    it was killed for too many processes. ``oom_kills``: processes that Linux killed meanwhile for want of memory.
+    ``ulimits``: see :mod:`triage.harness.ulimits`."""
 
     events: list[dict[str, Any]] = field(default_factory=list)
     log: str = ""
@@ -29,18 +33,37 @@ class RunFacts:
     status: int | None = None
     max_rss_bytes: int = 0
     duration_s: float = 0.0
+    cpu_s: float = 0.0
     timed_out: bool = False
     over_memory: bool = False
+    crowded: bool = False
     lost_server: bool = False
+    oom_kills: int = 0
+    ulimits: Mapping[str, int] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def signal(self) -> int:
+        """The number of the signal that ended it, 0 for none."""
+        return (self.status or 0) & 0x7F
+
+    @property
+    def stopped(self) -> bool:
+        """Whether triage had a reason to stop it, or lost it."""
+        return self.timed_out or self.over_memory or self.crowded or self.lost_server
+
+    def ended(self, message: Mapping[str, Any]) -> None:
+        """Take what a server reports of the end."""
+        self.status, self.max_rss_bytes, self.cpu_s = message["status"], message["max_rss_bytes"], message["cpu_s"]
 
 
 def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | Undecided:
     """Classify how the run ended. Signals and limits take precedence over anything printed."""
     log, marks = split_marks(facts.log, token)
-    events = [event for event in facts.events if _is_readable(event)]
+    events = [event for event in facts.events if is_readable(event)]
     done = [StageTime(Stage(event["stage"]), float(event["seconds"])) for event in events if event["ev"] == "end"]
     begun = [Stage(event["stage"]) for event in events if event["ev"] == "begin"]
+    imports = [event["ev"] for event in events if event["ev"] in ("importing", "imported")]
     pipelines = [bool(event["running"]) for event in events if event["ev"] == "pipeline"]
     outcome = Outcome(
         status=Status.CRASH,
@@ -55,6 +78,7 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
         limit_s=limits.timeout_s,
         limit_bytes=limits.memory_bytes,
         environment=dict(facts.environment),
+        imported=not imports or imports[-1] == "imported",
         notes=tuple(
             f"{event['package']} is not installed there; the kernel's module was given a stand-in for it"
             for event in events
@@ -62,45 +86,71 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
         )
         + tuple(str(event["text"]) for event in events if event["ev"] == "note"),
     )
-    if facts.timed_out:
-        return replace(outcome, status=Status.TIMEOUT)
-    if facts.over_memory:
-        return replace(outcome, status=Status.OUT_OF_MEMORY)
-    if facts.lost_server:
-        note = "the compile killed the process that had started it, twice, the second time with nothing else running"
-        return replace(outcome, killed_from_outside=True, notes=(note,))
-    if facts.status is not None and (number := facts.status & 0x7F):
-        if case.is_ir and outcome.stage is Stage.SOURCE:
-            why = f"died of {signal_name(number)} reading this text; IR belongs to the release that wrote it"
-            return Undecided(why, input_error=True)
-        if _NO_MEMORY.search(log):
-            return replace(outcome, status=Status.OUT_OF_MEMORY)
-        return died(outcome, facts.status)
     last = next((event for event in reversed(events) if event["ev"] in _VERDICTS), None)
-    if last is None:
-        return died(outcome, facts.status or 0)
+    # A signal or a limit takes precedence over anything reported.
+    if last is None or facts.stopped or facts.signal:
+        if case.is_ir and outcome.stage is Stage.SOURCE and not facts.stopped and facts.signal:
+            why = f"died of {signal_name(facts.signal)} reading this text; IR belongs to the release that wrote it"
+            return Undecided(why, input_error=True)
+        return ended(outcome, facts)
     if last["ev"] == "undecided":
         back_end = "".join(text for _, text in _back_end_texts(outcome))
         if last["reason"] == NO_LLD and logs.printed_error(back_end) is not None:
             # Up to 3.4 the AMD assembler's errors are printed only; the link that would fail next has no linker.
             return replace(outcome, status=Status.ERROR, exit_code=1)
-        return Undecided(str(last["reason"]), input_error=bool(last.get("input_error")))
-    if last["ev"] == "error":
-        errors = python_errors(last["errors"])
-        if (undecided := missing_import(case.file, errors)) is not None:
-            return undecided
-        if any(error.type == "MemoryError" for error in errors):
-            return replace(outcome, status=Status.OUT_OF_MEMORY, errors=errors)
-        return replace(outcome, status=Status.ERROR, exit_code=1, errors=errors)
-    return _compiled(case, outcome, last)
+    return raised(case.file, outcome, facts, last) if last["ev"] != "done" else _compiled(case, outcome, last)
 
 
 NO_LLD = "no-lld"
 """The worker's reason when there is no linker."""
 
 _VERDICTS = frozenset({"done", "error", "undecided"})
-_NO_MEMORY = re.compile(r"^(?:terminate called .*'std::bad_alloc'|LLVM ERROR: out of memory)", re.MULTILINE)
-"""An allocation was refused: the address space ended before triage saw the memory in use (``process.limit``)."""
+
+
+def ended(outcome: Outcome, facts: RunFacts) -> Outcome | Undecided:
+    """The result of a process that ended without reporting one."""
+    if facts.timed_out:
+        return replace(outcome, status=Status.TIMEOUT)
+    if facts.over_memory:
+        return replace(outcome, status=Status.OUT_OF_MEMORY)
+    if facts.crowded:
+        return Undecided("the compile started more processes than triage watches")
+    if facts.lost_server:
+        note = "the compile killed the process that had started it, twice, the second time with nothing else running"
+        return replace(outcome, killed_from_outside=True, notes=(note,))
+    if facts.status is not None and facts.status >> 8 == FAULT:
+        return Undecided(f"triage's own worker failed: {last_line(outcome.log) or f'exit code {FAULT}'}")
+    crash = died(outcome, facts.status or 0)
+    if ulimits.refused_memory(outcome.log):
+        return _out_of_memory(outcome, facts)
+    why = ulimits.ended(crash, facts.cpu_s, facts.ulimits, facts.oom_kills)
+    return crash if why is None else Undecided(why)
+
+
+def raised(file: str, outcome: Outcome, facts: RunFacts, event: Mapping[str, Any]) -> Outcome | Undecided:
+    """The result that the worker's last event states: ``undecided`` or ``error``."""
+    if event["ev"] == "undecided":
+        return Undecided(str(event["reason"]), input_error=bool(event.get("input_error")))
+    errors = python_errors(event["errors"])
+    if (undecided := missing_import(file, errors)) is not None:
+        return undecided
+    failure = replace(outcome, status=Status.ERROR, exit_code=1, errors=errors)
+    texts = "\n".join(error.message for error in errors)
+    if event.get("no_memory") or ulimits.refused_memory(texts):
+        return _out_of_memory(replace(outcome, errors=errors), facts)
+    why = ulimits.ended_tool(texts, facts.ulimits)
+    return failure if why is None else Undecided(why)
+
+
+def _out_of_memory(outcome: Outcome, facts: RunFacts) -> Outcome | Undecided:
+    """An allocation was refused: the address space ended before triage saw the memory in use (``process.limit``)."""
+    why = ulimits.memory_limit(facts.ulimits)
+    return replace(outcome, status=Status.OUT_OF_MEMORY) if why is None else Undecided(why)
+
+
+def last_line(text: str) -> str:
+    """The last line that is not blank."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 
 def signal_name(number: int) -> str:
@@ -111,7 +161,7 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _is_readable(event: dict[str, Any]) -> bool:
+def is_readable(event: dict[str, Any]) -> bool:
     """False for a malformed event. The process of a kernel has the token, so it can write events of its own; it can
     only falsify its own outcome by that, but must not break triage."""
     try:
@@ -125,6 +175,8 @@ def _is_readable(event: dict[str, Any]) -> bool:
                 return needed[event["ev"]] in event
             case "error":
                 python_errors(event["errors"])
+            case "importing" | "imported":
+                return True
             case "done":
                 _resources(event)
                 return isinstance(event.get("num_ctas"), int | None)
@@ -215,9 +267,13 @@ def python_errors(described: Any) -> tuple[PythonError, ...]:
     return decode(tuple[PythonError, ...], described, "errors")
 
 
+FROM_OUTSIDE = frozenset({"SIGKILL", "SIGTERM"})
+"""Signals that a compiler does not raise: somebody else sent them."""
+
+
 def died(outcome: Outcome, status: int) -> Outcome:
     """The crash of a process that gave no verdict. ``status``: its wait status."""
     if number := status & 0x7F:
-        killed = number in (signal.SIGKILL, signal.SIGTERM)
-        return replace(outcome, status=Status.CRASH, signal=signal_name(number), killed_from_outside=killed)
+        name = signal_name(number)
+        return replace(outcome, status=Status.CRASH, signal=name, killed_from_outside=name in FROM_OUTSIDE)
     return replace(outcome, status=Status.CRASH, exit_code=status >> 8)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 
+from triage.cache import cache_folder
 from triage.files import replace_file
-from triage.harness.toolchains import Toolchain, cache_root
+from triage.harness.toolchains import Toolchain
 
 
 class LibraryKeys:
     """One small file per toolchain, named by its identity, which changes with every file that Triton hashes. Faults of
     the disk cost time and nothing else."""
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder or cache_root() / "library-keys"
+    def __init__(self) -> None:
         self._known: dict[str, str] = {}
 
     def get(self, toolchain: Toolchain) -> str | None:
@@ -22,7 +21,7 @@ class LibraryKeys:
         name = toolchain.identity
         if name not in self._known:
             with suppress(OSError, UnicodeDecodeError):
-                self._known[name] = (self._folder / name).read_text(encoding="ascii")
+                self._known[name] = (cache_folder("library-keys") / name).read_text(encoding="ascii")
         return self._known.get(name) or None
 
     def put(self, toolchain: Toolchain, key: str) -> None:
@@ -32,4 +31,4 @@ class LibraryKeys:
             return
         self._known[name] = key
         with suppress(OSError):
-            replace_file(self._folder / name, key)
+            replace_file(cache_folder("library-keys") / name, key)

@@ -7,6 +7,7 @@ import signal
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 MARK = "TRITON_TRIAGE_RUN"
 """The variable that holds the run's folder. Every process below triage is started with it, and a fork keeps it whatever
@@ -15,19 +16,34 @@ _PATIENCE_S = 2.0
 """Death signals reach a chain of processes one after the other; a process that lives longer cannot be killed."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MOST_PROCESSES = 256
+"""A compile has itself and an assembler."""
 
 
-def tree_rss_bytes(pid: int) -> int:
-    """Bytes resident in ``pid`` and everything below it; 0 when it is gone. Cheap enough for ten times a second."""
+def rss_bytes(pid: int) -> int:
+    """Bytes resident in ``pid``; 0 when it is gone."""
+    with suppress(OSError, IndexError, ValueError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+    return 0
+
+
+class Tree(NamedTuple):
+    """What a process and everything below it use. ``crowded``: they are more than are counted."""
+
+    rss_bytes: int
+    crowded: bool
+
+
+def tree(pid: int) -> Tree:
+    """The use of ``pid`` and everything below it; nothing when it is gone. Cheap enough for ten times a second."""
     total, queue, seen = 0, [pid], 0
     while queue and seen < _MOST_PROCESSES:
-        process = Path(f"/proc/{queue.pop()}")
+        current = queue.pop()
         seen += 1
-        with suppress(OSError, IndexError, ValueError):
-            total += int((process / "statm").read_text().split()[1]) * _PAGE
-            for task in (process / "task").iterdir():
+        total += rss_bytes(current)
+        with suppress(OSError, ValueError):
+            for task in Path(f"/proc/{current}/task").iterdir():
                 queue += [int(child) for child in (task / "children").read_text().split()]
-    return total
+    return Tree(total, crowded=bool(queue))
 
 
 def kernel_oom_kills() -> int:

@@ -8,19 +8,32 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from triage.harness.boundedlog import BoundedLog
-from triage.harness.judge import RunFacts, died, missing_import, python_errors
+from triage.harness.judge import (
+    FROM_OUTSIDE,
+    RunFacts,
+    ended,
+    is_readable,
+    last_line,
+    python_errors,
+    raised,
+    signal_name,
+)
 from triage.harness.limits import Limits
+from triage.harness.ulimits import ulimits
 from triage.harness.worker import wire
-from triage.model.outcome import Outcome, PythonError, Stage, Status, Undecided
+from triage.model.outcome import Outcome, Stage, Status, Undecided
 
 Key = tuple[str, ...]
 """Identifies what a server serves; the key of the server above is a prefix of it."""
+
+
+DISAPPEARING = "the processes under triage keep disappearing; is something killing them, or is memory short?"
 
 
 class Level(Enum):
@@ -43,7 +56,7 @@ class ServerState(Enum):
 @dataclass(slots=True, eq=False)
 class Remote:
     """A server process. ``answer``: its ready message. ``log``: the pipe of its output. ``attempts``: runs below it.
-    ``facts``: how it ended, if it never became ready."""
+    ``facts``: how it ended, if it never became ready; ``fork_failed``: why its process could not be started."""
 
     level: Level
     key: Key
@@ -59,6 +72,7 @@ class Remote:
     attempts: int = 0
     used: float = field(default_factory=time.monotonic)
     facts: RunFacts = field(default_factory=RunFacts)
+    fork_failed: str = ""
     limits: Limits = field(default_factory=Limits)
 
     def ask(self, message: dict[str, Any], fds: list[int] | None = None) -> bool:
@@ -68,6 +82,12 @@ class Remote:
         except (wire.Closed, OSError):
             return False
         return True
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether it ended by no doing of its own or of triage's, as far as is known."""
+        ended = not self.facts.stopped and not self.fork_failed and "event" not in self.answer
+        return ended and (self.facts.status is None or signal_name(self.facts.signal) in FROM_OUTSIDE)
 
     def environment(self) -> dict[str, str]:
         """Versions that this server and those above it reported."""
@@ -89,42 +109,44 @@ def unregister(selector: selectors.BaseSelector, end: socket.socket | int) -> No
         selector.unregister(end)
 
 
-def judge_unready(remote: Remote) -> Outcome | Undecided | None:
-    """The answer to every request that needs a server that never became ready; None when its end is not known.
+def judge_unready(remote: Remote) -> Outcome | Undecided:
+    """The answer to every request that needs a server that never became ready.
 
     For servers above the case server that is Undecided (Triton cannot be imported). A case server that died was
     importing the user's module, and that is an outcome of the case: stage ``source``.
     """
-    errors = python_errors(remote.answer.get("errors", []))
-    text = remote.output.text()
+    facts, text = remote.facts, remote.output.text()
+    if remote.fork_failed:
+        return Undecided(f"no new process could be started: {remote.fork_failed}")
+    if remote.was_killed and (facts.status is None or remote.level is not Level.CASE):
+        return Undecided(DISAPPEARING)
+    facts.ulimits = ulimits(remote.limits)
+    event = remote.answer.get("event")
+    if not isinstance(event, dict) or not is_readable(event):
+        event = None
     if remote.level is not Level.CASE:
-        return Undecided(f"Triton cannot be imported there: {_last_words(errors, text)}")
-    if (undecided := missing_import(Path(remote.key[-2]).name, errors)) is not None:
-        return undecided
+        return Undecided(f"Triton cannot be imported there: {_why(facts, event, text)}")
     outcome = Outcome(
         status=Status.ERROR,
         stage=Stage.SOURCE,
         log=text,
-        errors=errors,
-        max_rss_bytes=remote.facts.max_rss_bytes,
+        max_rss_bytes=facts.max_rss_bytes,
         limit_s=remote.limits.timeout_s,
         limit_bytes=remote.limits.memory_bytes,
         imported=False,
     )
-    if remote.facts.timed_out:
-        return replace(outcome, status=Status.TIMEOUT)
-    if remote.facts.over_memory:
-        return replace(outcome, status=Status.OUT_OF_MEMORY)
-    if errors:
-        return replace(outcome, exit_code=1)
-    return None if remote.facts.status is None else died(outcome, remote.facts.status)
+    if event is not None and not facts.stopped:
+        return raised(Path(remote.key[-2]).name, outcome, facts, event)
+    return ended(outcome, facts)
 
 
-def _last_words(errors: tuple[PythonError, ...], printed: str) -> str:
-    if errors:
-        return f"{errors[0].type}: {errors[0].message}".splitlines()[0]
-    lines = [line for line in printed.splitlines() if line.strip()]
-    return lines[-1] if lines else "it ended without a word"
+def _why(facts: RunFacts, event: dict[str, Any] | None, printed: str) -> str:
+    if event is not None:
+        errors = python_errors(event["errors"]) if event["ev"] == "error" else ()
+        return f"{errors[0].type}: {errors[0].message}".splitlines()[0] if errors else str(event.get("reason"))
+    if facts.timed_out:
+        return "the import did not end in time"
+    return last_line(printed) or (f"died of {signal_name(facts.signal)}" if facts.signal else "it ended without a word")
 
 
 def read_available(fd: int, write: Callable[[bytes], None], most: int = 1 << 20) -> bool:

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from triage.harness import processes
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import RunFacts
+from triage.harness.limits import Limits
 from triage.harness.remote import Remote, read_available
 from triage.harness.worker import wire
 
@@ -131,6 +133,7 @@ class Run:
         self.facts.events = self.events.events
         self.facts.log, self.facts.dropped = self.log.text(), self.log.dropped
         self.facts.duration_s = time.monotonic() - self.clock.started
+        self.facts.oom_kills = processes.kernel_oom_kills() - self.facts.oom_kills
         self.server = None
 
 
@@ -142,9 +145,17 @@ def open_run(
     events = Events(token)
     log_pipe, log_write = open_pipe(log.write)
     result_pipe, result_write = open_pipe(events.write)
-    facts = RunFacts(environment=environment)
+    facts = RunFacts(environment=environment, oom_kills=processes.kernel_oom_kills())
     run = Run(identity, folder, token, server, RunClock(limit_s), log, events, (log_pipe, result_pipe), facts)
     return run, [log_write, result_write]
+
+
+def over_limit(pid: int, facts: RunFacts, limits: Limits) -> bool:
+    """Whether ``pid`` and everything below it use more than they may; ``facts`` then say of what."""
+    use = processes.tree(pid)
+    facts.over_memory = use.rss_bytes > limits.memory_bytes
+    facts.crowded = use.crowded
+    return facts.over_memory or facts.crowded
 
 
 def open_pipe(write: Callable[[bytes], None]) -> tuple[Pipe, int]:

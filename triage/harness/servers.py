@@ -13,6 +13,7 @@ import selectors
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -22,8 +23,19 @@ from triage.harness import linker, processes
 from triage.harness.driver import driver_properties
 from triage.harness.environment import worker_environment
 from triage.harness.library_keys import LibraryKeys
-from triage.harness.remote import Key, Level, Remote, ServerState, judge_unready, read_available, unregister
+from triage.harness.limits import holds_for
+from triage.harness.remote import (
+    DISAPPEARING,
+    Key,
+    Level,
+    Remote,
+    ServerState,
+    judge_unready,
+    read_available,
+    unregister,
+)
 from triage.harness.request import Request
+from triage.harness.run import over_limit
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
 from triage.model.errors import EnvironmentFault
@@ -37,7 +49,13 @@ _LAST_WORDS_S = 2.0
 """How long to wait, after a server closed its socket, for the server above it to report how it ended."""
 _MOST_SERVERS = 24
 _MOST_RESTARTS = 8
-_DISAPPEARING = "the processes under triage keep disappearing; is something killing them?"
+_MOST_STARTS = 3
+"""Of a server that is killed each time before it is ready."""
+_SHOW_S = 0.1
+"""Writing a Python stack takes a millisecond, and memory grows by 0.3 GB meanwhile."""
+_REMEMBERED_S = 30.0
+"""How long a failure to start answers further requests: a sweep has thousands for one module, and what was wrong (a
+sibling module, a full disk) may be mended in a session of hours."""
 
 
 class Listener(Protocol):
@@ -70,7 +88,8 @@ class ServerTree:
         self._spare = spare
         self._root: _Root | None = None
         self._remotes: dict[Key, Remote] = {}
-        self._failed: dict[Key, Outcome | Undecided] = {}
+        self._failed: dict[Key, tuple[Outcome | Undecided, float]] = {}
+        self._killed_starts: Counter[Key] = Counter()
         self._cold: set[Key] = set()
         self._number = 0
         self._restarts = 0
@@ -198,19 +217,33 @@ class ServerTree:
     def watch(self, now: float) -> None:
         """Kill imports over their limits; give up on servers whose end was not reported."""
         for remote in list(self._remotes.values()):
-            if remote.state is ServerState.STARTING and now > remote.deadline:
-                remote.facts.timed_out, remote.deadline = True, float("inf")
-                self._kill(remote)
-            elif remote.state is ServerState.DEAD and now > remote.deadline:
-                self._ended(remote)
-            elif remote.state is ServerState.STARTING and remote.level is Level.CASE and remote.pid:
-                over = processes.tree_rss_bytes(remote.pid) > remote.limits.memory_bytes
-                if over and not remote.facts.over_memory:
-                    remote.facts.over_memory = True
+            has_module = remote.level is Level.CASE and remote.pid > 0
+            match remote.state:
+                case ServerState.DEAD if now > remote.deadline:
+                    self._ended(remote)
+                case ServerState.STARTING if now > remote.deadline and remote.facts.stopped:
+                    remote.deadline = float("inf")
+                    self._kill(remote)
+                case ServerState.STARTING if now > remote.deadline:
+                    remote.facts.timed_out = True
+                    self._stop(remote, now)
+                case ServerState.STARTING if has_module and not remote.facts.stopped:
+                    if over_limit(remote.pid, remote.facts, remote.limits):
+                        self._stop(remote, now)
+                case ServerState.READY if has_module and processes.rss_bytes(remote.pid) > remote.limits.memory_bytes:
+                    # A thread that the module started goes on; compiles of such a module run elsewhere.
                     self._kill(remote)
 
+    def _stop(self, remote: Remote, now: float) -> None:
+        """Have a server that starts killed; one that imports the user's module first shows where that is."""
+        shown = remote.level is Level.CASE and remote.above is not None
+        remote.deadline = now + _SHOW_S if shown else now
+        if shown and remote.above is not None:
+            remote.above.ask({"op": "show", "id": remote.identity})
+
     def _server(self, level: Level, key: Key, above: Remote, request: Request) -> Remote | Outcome | Undecided | None:
-        if (failure := self._failed.get(key)) is not None:
+        failure, until = self._failed.get(key, (None, 0.0))
+        if failure is not None and time.monotonic() < until and holds_for(failure, request.limits):
             return failure
         remote = self._remotes.get(key)
         if remote is None:
@@ -230,6 +263,7 @@ class ServerTree:
         patience = request.limits.timeout_s if level is Level.CASE else max(_START_S, request.limits.timeout_s)
         remote.deadline = time.monotonic() + patience
         remote.limits = request.limits
+        remote.facts.oom_kills = processes.kernel_oom_kills()
         self._remotes[key] = remote
         self._selector.register(remote.sock, selectors.EVENT_READ, lambda: self._receive(remote))
         self._selector.register(remote.log, selectors.EVENT_READ, lambda: self._read_log(remote))
@@ -254,7 +288,8 @@ class ServerTree:
                 "warm": key not in self._cold,
                 "triton_key": self.library_keys.get(request.toolchain),
             }
-        return {"op": "serve", "path": str(request.case.path.resolve())}
+        path = str(request.case.path.resolve())
+        return {"op": "serve", "path": path, "memory_bytes": request.limits.memory_bytes}
 
     def _make_room(self) -> None:
         """Close the least recently used servers that have nothing below them."""
@@ -295,6 +330,7 @@ class ServerTree:
                 remote.answer, remote.deadline = message, float("inf")
                 if message["ok"]:
                     remote.state = ServerState.READY
+                    self._restarts = self._killed_starts[remote.key] = 0
             case "started":
                 self._listener.started(message["id"], message["pid"])
                 for other in self._remotes.values():
@@ -303,8 +339,9 @@ class ServerTree:
             case "exit":
                 self._listener.exited(message["id"], message)
                 for other in [other for other in self._remotes.values() if other.identity == message["id"]]:
-                    other.facts.status = message.get("status")
-                    other.facts.max_rss_bytes = message.get("max_rss_bytes", 0)
+                    other.fork_failed = message.get("fork_failed", "")
+                    if not other.fork_failed:
+                        other.facts.ended(message)
                     self._ended(other)
 
     def _hang_up(self, remote: Remote) -> None:
@@ -313,7 +350,7 @@ class ServerTree:
             # It was killed; the next request starts a new one.
             self._restarts += 1
             if self._restarts > _MOST_RESTARTS:
-                raise EnvironmentFault(_DISAPPEARING)
+                raise EnvironmentFault(DISAPPEARING)
             lost = [remote, *self._remotes.values()]
             self.close()
             for server in lost:
@@ -338,14 +375,13 @@ class ServerTree:
             # The warm-up compile may have killed it: start the next one without.
             self._cold.add(remote.key)
             return
-        verdict = judge_unready(remote)
-        if verdict is not None:
-            self._failed[remote.key] = verdict
-            return
-        # Nobody saw how it ended. It is started again, a bounded number of times.
-        self._restarts += 1
-        if self._restarts > _MOST_RESTARTS:
-            self._failed[remote.key] = Undecided(_DISAPPEARING)
+        remote.facts.oom_kills = processes.kernel_oom_kills() - remote.facts.oom_kills
+        if remote.was_killed:
+            # By somebody else, or nobody saw how it ended: it is started again.
+            self._killed_starts[remote.key] += 1
+            if self._killed_starts[remote.key] < _MOST_STARTS:
+                return
+        self._failed[remote.key] = (judge_unready(remote), time.monotonic() + _REMEMBERED_S)
 
     def _kill(self, remote: Remote) -> None:
         if remote.above is None or not remote.above.ask({"op": "kill", "id": remote.identity}):

@@ -5,136 +5,207 @@ identity, the variables that steer the compiler, and triage's own worker. Files 
 are recorded with the outcome and looked at again before it is reused.
 
 A time-out or a memory kill holds only for the limit it met, so it is reused for limits no larger than that. What
-triage could not tell, or what was killed from outside, is never stored.
+triage could not tell, what was killed from outside, and a module that cannot be imported are never stored; what was
+seen under a limit of the environment's own (``ulimit``) is stored apart.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import sqlite3
+import os
+import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from triage._version import __version__
+from triage.cache import cache_folder, cache_root, own_folder
+from triage.files import remove_tree
 from triage.harness import artifacts
+from triage.harness.database import Database
 from triage.harness.environment import deciding_variables
-from triage.harness.limits import Limits
+from triage.harness.limits import GIB, Limits, holds_for, parse_size
 from triage.harness.request import FullCompile, Request
-from triage.harness.toolchains import cache_root
+from triage.harness.ulimits import ulimits
 from triage.model.document import decode, encode
 from triage.model.errors import InputError
-from triage.model.outcome import Outcome, Status
+from triage.model.outcome import Outcome
 
-_SCHEMA = 2
+_SCHEMA = 3
 _MOST_KEPT = 400
 """Failures whose artifacts are files; a failing attention kernel's are about 2 MB."""
 _MOST_LOG = 1 << 20
-_BUSY_S = 10.0
+LIMIT = "TRITON_TRIAGE_CACHE_LIMIT"
+"""The variable that sets how much outcomes and artifacts may take."""
+_LIMIT_BYTES = 2 * GIB
+_AFTER_CLEANING = 0.9
+"""Part of the limit that is left full, so that not every new outcome removes old ones."""
+_BETWEEN_LOOKS = 0.01
+"""Part of the limit that this process may add before it adds up what is there, which takes 10 ms for 100,000 rows."""
+_UNOWNED_S = 86400.0
+"""Artifacts of no row: a process may just be writing them, or show those of a row that another has replaced."""
+_LAYOUT = """
+CREATE TABLE IF NOT EXISTS outcomes (
+    key TEXT PRIMARY KEY, used REAL NOT NULL, bytes INTEGER NOT NULL, observed INTEGER NOT NULL,
+    artifacts TEXT NOT NULL, digest TEXT NOT NULL, dependencies TEXT NOT NULL, outcome TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS by_use ON outcomes (used, bytes);
+"""
+_COLUMNS = "observed, artifacts, digest, dependencies, outcome"
+_MALFORMED = (ValueError, TypeError, AttributeError, RecursionError, InputError)
 
-T = TypeVar("T")
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A remembered outcome. ``dependencies``: digests of the files that the kernel's module imported."""
+
+    outcome: Outcome
+    dependencies: Mapping[str, str]
+    observed: bool
+
+    @property
+    def is_current(self) -> bool:
+        return all(_digest(Path(path)) == digest for path, digest in self.dependencies.items())
 
 
 class Store:
     """One SQLite file and one folder of artifacts. Every fault of the disk counts as "not remembered": it makes triage
-    slower, and does not make it fail."""
+    slower, and does not make it fail; ``note`` gets one line about it. Raises InputError for a limit that is no size.
+    """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, note: Callable[[str], None] = lambda line: None) -> None:
         self.folder = folder or cache_root() / "outcomes"
         self._artifacts = self.folder / "artifacts"
-        self._connection: sqlite3.Connection | None = None
+        self._limit = parse_size(os.environ.get(LIMIT) or str(_LIMIT_BYTES), LIMIT)
+        self._added: float = self._limit  # so that the first put looks
+        file = f"outcomes-{_SCHEMA}.sqlite"
+        make = (lambda: own_folder(folder)) if folder else (lambda: cache_folder("outcomes"))
+        self._database = Database(make, file, _LAYOUT, f"SELECT {_COLUMNS} FROM outcomes LIMIT 0", note)
 
     def get(self, request: Request) -> Outcome | None:
         """The remembered outcome, if it answers this request."""
         if not isinstance(request.action, FullCompile) or not request.action.use_cache:
             return None
         key = key_of(request)
-        row = self._try(
+        values = self._database.run(
+            # As bytes: text that is not UTF-8 is a matter of its row alone.
             lambda db: db.execute(
-                "SELECT outcome, dependencies, artifacts, observed FROM outcomes WHERE key = ?", (key,)
+                "SELECT observed, CAST(artifacts AS BLOB), digest, CAST(dependencies AS BLOB), CAST(outcome AS BLOB) "
+                "FROM outcomes WHERE key = ?",
+                (key,),
             ).fetchone()
         )
-        if row is None or any(_digest(Path(path)) != digest for path, digest in json.loads(row[1]).items()):
+        if values is None:
             return None
-        files = {name: self._artifacts / key / file for name, file in json.loads(row[2]).items()}
         try:
-            outcome = loads(row[0], files)
-        except (ValueError, InputError):
+            row = self._row(key, *values)
+        except _MALFORMED:
+            self._forget([key])
             return None
-        if not _answers(outcome, request.limits, request.action, files, observed=bool(row[3])):
+        if not row.is_current or not _answers(row, request.limits, request.action):
             return None
-        self._try(lambda db: db.execute("UPDATE outcomes SET used = ? WHERE key = ?", (time.time(), key)))
-        return outcome
+        self._database.run(lambda db: db.execute("UPDATE outcomes SET used = ? WHERE key = ?", (time.time(), key)))
+        return row.outcome
 
     def put(self, request: Request, outcome: Outcome, folder: Path | None, dependencies: Iterable[str]) -> Outcome:
         """Remember an outcome, and copy a failure's artifacts out of ``folder`` if the request wants that. Returns the
-        outcome with the paths of its artifacts."""
-        if outcome.killed_from_outside or not isinstance(request.action, FullCompile):
+        outcome with the paths of its artifacts.
+
+        What was killed from outside is not remembered, nor a module that could not be imported: the user's next step is
+        to install what it lacks, or to change the environment that it reads."""
+        if outcome.killed_from_outside or not outcome.imported or not isinstance(request.action, FullCompile):
             return outcome
         key = key_of(request)
-        files: dict[str, Path] = {}
-        if request.action.keep and outcome.failed:
-            with suppress(OSError):
-                shutil.rmtree(self._artifacts / key, ignore_errors=True)
-                files = artifacts.collect(folder, outcome.log, self._artifacts / key)
+        files = self._collect(key, outcome, folder) if request.action.keep and outcome.failed else {}
         bounded = outcome
         if len(outcome.log) > _MOST_LOG:
             # Offsets into a truncated log would be wrong.
             bounded = replace(outcome, log=outcome.log[-_MOST_LOG:], log_stages=())
-        row = (
-            key,
-            dumps(bounded),
-            json.dumps({path: _digest(Path(path)) for path in dependencies}),
-            json.dumps({name: path.name for name, path in files.items()}),
-            int(request.action.observe),
-            time.time(),
+        names = json.dumps({name: str(path.relative_to(self._artifacts)) for name, path in files.items()})
+        digests = json.dumps({path: _digest(Path(path)) for path in dependencies})
+        text = dumps(bounded)
+        digest = _row_digest(key, names, digests, text)
+        size = len(text) + len(digests) + sum(map(_size, set(files.values())))
+        row = (key, time.time(), size, int(request.action.observe), names, digest, digests, text)
+        self._database.run(
+            lambda db: db.execute("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
         )
-        self._try(lambda db: db.execute("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", row))
-        self._prune()
+        self._prune(size, has_files=bool(files))
         return replace(outcome, artifacts=files)
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Close the file; the next use opens it again."""
+        self._database.close()
 
-    def _prune(self) -> None:
-        """Forget the least recently used failures, artifacts first."""
-        old = self._try(
-            lambda db: db.execute(
-                "SELECT key FROM outcomes WHERE artifacts != '{}' ORDER BY used DESC LIMIT -1 OFFSET ?", (_MOST_KEPT,)
-            ).fetchall()
-        )
-        keys = [(str(key),) for (key,) in old or ()]
-        for (key,) in keys:
-            shutil.rmtree(self._artifacts / key, ignore_errors=True)
-        self._try(lambda db: db.executemany("DELETE FROM outcomes WHERE key = ?", keys))
+    def _row(self, key: str, observed: int, names: bytes, digest: str, dependencies: bytes, outcome: bytes) -> _Row:
+        """Raises one of ``_MALFORMED``."""
+        if digest != _row_digest(key, *(part.decode() for part in (names, dependencies, outcome))):
+            raise ValueError("not what was written")
+        files = {name: self._artifacts / file for name, file in json.loads(names).items()}
+        return _Row(loads(outcome.decode(), files), json.loads(dependencies), bool(observed))
 
-    def _try(self, action: Callable[[sqlite3.Connection], T]) -> T | None:
+    def _collect(self, key: str, outcome: Outcome, folder: Path | None) -> dict[str, Path]:
+        """Copy a failure's artifacts to a new folder: another process may show those of an earlier one."""
+        destination = self._artifacts / f"{key}-{secrets.token_hex(4)}"
+        if self._database.run(lambda db: True) is None:
+            return {}
         try:
-            if self._connection is None:
-                self._connection = self._open()
-            with self._connection:
-                return action(self._connection)
-        except (sqlite3.Error, OSError):
-            return None
+            return artifacts.collect(folder, outcome.log, destination)
+        except OSError as error:
+            remove_tree(destination)
+            self._database.give_up(error)
+            return {}
 
-    def _open(self) -> sqlite3.Connection:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self.folder / f"outcomes-{_SCHEMA}.sqlite", timeout=_BUSY_S)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS outcomes (key TEXT PRIMARY KEY, outcome TEXT NOT NULL, "
-            "dependencies TEXT NOT NULL, artifacts TEXT NOT NULL, observed INTEGER NOT NULL, used REAL NOT NULL)"
-        )
-        return connection
+    def _prune(self, added: int, has_files: bool) -> None:
+        """Forget the least recently used outcomes where there are too many."""
+        keys: set[str] = set()
+        if has_files:
+            excess = self._rows(
+                "SELECT key FROM outcomes WHERE artifacts != '{}' ORDER BY used DESC LIMIT -1 OFFSET ?", _MOST_KEPT
+            )
+            keys |= {key for (key,) in excess}
+        self._added += added
+        if self._added > self._limit * _BETWEEN_LOOKS:
+            self._added = 0
+            self._remove_unowned()
+            ((total,),) = self._rows("SELECT total(bytes) FROM outcomes") or [(0,)]
+            if total > self._limit:
+                for key, size in self._rows("SELECT key, bytes FROM outcomes ORDER BY used"):
+                    if total <= self._limit * _AFTER_CLEANING:
+                        break
+                    keys.add(key)
+                    total -= size
+        if keys:
+            self._forget(keys)
+
+    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._database.run(lambda db: db.execute(query, values).fetchall()) or []
+
+    def _forget(self, keys: Collection[str]) -> None:
+        rows = [(key,) for key in keys]
+        self._database.run(lambda db: db.executemany("DELETE FROM outcomes WHERE key = ?", rows))
+        for key in keys:
+            for folder in self._artifacts.glob(f"{key}-*"):
+                remove_tree(folder)
+
+    def _remove_unowned(self) -> None:
+        """Remove what earlier versions and killed processes left."""
+        rows = self._rows("SELECT artifacts FROM outcomes WHERE artifacts != '{}'")
+        if self._database.is_lost:
+            return
+        with suppress(OSError, *_MALFORMED):
+            owned = {Path(file).parts[0] for (names,) in rows for file in json.loads(names).values()}
+            for path in self.folder.glob("outcomes-*.sqlite*"):
+                if not path.name.startswith(f"outcomes-{_SCHEMA}.sqlite"):
+                    remove_tree(path)
+            for path in self._artifacts.iterdir():
+                if path.name not in owned and time.time() - path.lstat().st_mtime > _UNOWNED_S:
+                    remove_tree(path)
 
 
 def dumps(outcome: Outcome) -> str:
@@ -155,21 +226,26 @@ def key_of(request: Request) -> str:
         "path": str(request.case.path.resolve()),
         "toolchain": request.toolchain.identity,
         "variables": deciding_variables(),
+        "ulimits": ulimits(request.limits),
         "tool": [__version__, _worker_digest()],
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _answers(outcome: Outcome, limits: Limits, action: FullCompile, files: dict[str, Path], observed: bool) -> bool:
-    if outcome.status is Status.TIMEOUT and limits.timeout_s > (outcome.limit_s or 0):
-        return False
-    if outcome.status is Status.OUT_OF_MEMORY and limits.memory_bytes > (outcome.limit_bytes or 0):
+def _answers(row: _Row, limits: Limits, action: FullCompile) -> bool:
+    outcome = row.outcome
+    if not holds_for(outcome, limits):
         return False
     if not outcome.failed:
         return action.entry is None  # what was compiled is not kept with the outcome
-    if action.observe and not observed:
+    if action.observe and not row.observed:
         return False
-    return not action.keep or (bool(files) and all(path.exists() for path in files.values()))
+    return not action.keep or (bool(outcome.artifacts) and all(path.exists() for path in outcome.artifacts.values()))
+
+
+def _row_digest(*texts: str) -> str:
+    """Of all that a row says: after a power failure SQLite may hold a page of another row."""
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
 
 
 def _digest(path: Path) -> str:
@@ -179,11 +255,18 @@ def _digest(path: Path) -> str:
         return "unreadable"
 
 
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 @cache
 def _worker_digest() -> str:
     """The worker decides what is recorded; an edit to it makes old outcomes unfit."""
     digest = hashlib.sha256()
-    for path in sorted((Path(__file__).parent / "worker").glob("*.py")):
+    here = Path(__file__).parent
+    for path in (*sorted((here / "worker").glob("*.py")), here / "judge.py", here / "ulimits.py"):
         digest.update(path.read_bytes())
-    digest.update((Path(__file__).parent / "judge.py").read_bytes())
     return digest.hexdigest()

@@ -15,6 +15,7 @@ from triage.ir.locations import users_location
 from triage.logs import diagnostic_lines, text
 from triage.logs.chains import CAUSE
 from triage.logs.episodes import ranked
+from triage.logs.failed_import import failed_import
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.recognisers import process_end
 from triage.logs.recognisers.frontend import UNKNOWN_FILE
@@ -188,6 +189,10 @@ def diagnose_outcome(outcome: Outcome, kernel: Path | None = None) -> Diagnosis 
     """The diagnosis of an outcome; None when it did not fail. ``kernel`` is the user's file, if available."""
     if outcome.status is Status.OK:
         return None
+    if not outcome.imported:
+        diagnosis = failed_import(outcome, kernel)
+        diagnosis = replace(diagnosis, stage=Stage.SOURCE.value, source=_in_kernel(diagnosis.source, (), kernel))
+        return replace(diagnosis, signature=signature_of(diagnosis))
     diagnosis, locations = _failure(outcome)
     diagnosis = _of_code_generator(diagnosis, outcome)
     stage = outcome.stage.value if outcome.stage else diagnosis.stage

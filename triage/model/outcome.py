@@ -133,7 +133,7 @@ class Outcome(Documented):
     limit_s: Internal[float | None] = None
     limit_bytes: Internal[int | None] = None
     killed_from_outside: Internal[bool] = False
-    imported: Internal[bool] = True
+    imported: Annotated[bool, Doc("False: the kernel's module failed as it was imported.", optional=True)] = True
     notes: Annotated[tuple[str, ...], Doc(optional=True)] = ()
     artifacts: Internal[Mapping[str, Path]] = field(default_factory=lambda: MappingProxyType({}))
     environment: Internal[Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
@@ -155,7 +155,10 @@ class Outcome(Documented):
 
     def to_json(self) -> dict[str, Any]:
         """The ``outcome`` object of the report document."""
-        return encode_fields(self) | ({} if self.failed else {"stage": None})
+        document = encode_fields(self) | ({} if self.failed else {"stage": None})
+        if self.imported:
+            del document["imported"]
+        return document
 
     def restored(self, derived: Mapping[str, Any]) -> Outcome:
         """With the stages, which the document has as their names and their times."""

@@ -191,7 +191,7 @@ class Bench:
                 continue
             process.timed_out = now > process.deadline
             process.over_memory = (
-                bool(process.pid) and processes.tree_rss_bytes(process.pid) > self._limits.memory_bytes
+                bool(process.pid) and processes.tree(process.pid).rss_bytes > self._limits.memory_bytes
             )
             if process.timed_out or process.over_memory:
                 killed_at = now

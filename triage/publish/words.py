@@ -12,22 +12,23 @@ from triage.model.report import Report, Suggestion, SuggestionKind
 
 def ending(outcome: Outcome) -> str:
     """How the compile ended, as a clause."""
+    who, compile_ = ("the compiler", "the compile") if outcome.imported else ("importing the kernel's file",) * 2
     match outcome.status:
         case Status.OK:
             return "it compiles"
         case Status.CRASH if outcome.signal:
-            return f"the compiler died of {outcome.signal}"
+            return f"{who} died of {outcome.signal}"
         case Status.CRASH:
-            return f"the compiler called exit({outcome.exit_code})"
+            return f"{who} called exit({outcome.exit_code})"
         case Status.SUSPECT:
             return "the compile returned normally, but an error was printed (do not trust its binary)"
         case Status.TIMEOUT:
             within = f"within {outcome.limit_s:g} s" if outcome.limit_s else "within its time"
-            return f"the compile did not end {within}"
+            return f"{compile_} did not end {within}"
         case Status.OUT_OF_MEMORY:
-            return "the compile ran out of memory"
+            return f"{compile_} ran out of memory"
         case Status.ERROR:
-            return f"the compile ended in {'a Python exception' if outcome.errors else 'an error'}"
+            return f"{compile_} ended in {'a Python exception' if outcome.errors else 'an error'}"
 
 
 def location(diagnosis: Diagnosis) -> str | None:

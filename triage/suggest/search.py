@@ -42,9 +42,13 @@ class Search:
     signature: str | None = None
     use_cache: bool = True
     progress: Callable[[int, int], None] = lambda tried, compiled: None
-    suggestions: list[Suggestion] = field(default_factory=list)
-    _neighbours: dict[int, Neighbour] = field(default_factory=dict)
+    _compiled: dict[int, tuple[Suggestion, Neighbour]] = field(default_factory=dict)
     _tried: dict[int, Tried] = field(default_factory=dict)
+
+    @property
+    def suggestions(self) -> list[Suggestion]:
+        """What compiled, in the order in which it was asked for: ties do not depend on which compile ends first."""
+        return [suggestion for _, (suggestion, _) in sorted(self._compiled.items())]
 
     @property
     def tried(self) -> tuple[Tried, ...]:
@@ -59,7 +63,7 @@ class Search:
         started = time.monotonic()
         for attempt in self.engine.run(self._requests(neighbours, limits, started)):
             self._take(attempt)
-            self.progress(len(self._tried), len(self.suggestions))
+            self.progress(len(self._tried), len(self._compiled))
         return cost.order(self._undominated(), self.meant)
 
     def _requests(self, neighbours: Iterable[Neighbour], limits: Limits, started: float) -> Iterator[Request]:
@@ -114,12 +118,11 @@ class Search:
             tried = replace(tried, signature=diagnosis.signature, headline=diagnosis.headline, same=same)
         self._tried[index] = tried
         if compiled:
-            self.suggestions.append(self._suggestion(neighbour, outcome))
-            self._neighbours[id(self.suggestions[-1])] = neighbour
+            self._compiled[index] = self._suggestion(neighbour, outcome), neighbour
 
     def neighbour(self, suggestion: Suggestion) -> Neighbour:
         """What was compiled for one of the suggestions that :meth:`run` gave."""
-        return self._neighbours[id(suggestion)]
+        return next(neighbour for compiled, neighbour in self._compiled.values() if compiled is suggestion)
 
     def _suggestion(self, neighbour: Neighbour, outcome: Outcome) -> Suggestion:
         assert outcome.resources is not None

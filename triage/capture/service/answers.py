@@ -41,6 +41,9 @@ def answer(attempt: Attempt, folders: tuple[Path, ...]) -> dict[str, Any]:
     result, case = attempt.result, attempt.request.case
     if isinstance(result, Undecided):
         return {"status": UNDECIDED, "text": result.reason}
+    if not result.imported:
+        # The program has imported its own module; what failed is the file that the capture wrote.
+        return {"status": UNDECIDED, "text": attempt.diagnosis.headline if attempt.diagnosis else ""}
     fields: dict[str, Any] = {
         "status": _status(result),
         "stage": result.stage.value if result.stage else None,

@@ -44,7 +44,7 @@ def limits(cache: Path) -> MachineLimits:
         core_quota=_core_quota(),
         memory_total_bytes=total,
         memory_available_bytes=available,
-        memory_cgroup_bytes=_memory_limit(),
+        memory_cgroup_bytes=cgroup_memory_bytes(),
         processes=_soft_limit(resource.RLIMIT_NPROC),
         open_files=_soft_limit(resource.RLIMIT_NOFILE),
         cache_free_bytes=_free(cache),
@@ -76,7 +76,7 @@ def _free(folder: Path) -> int | None:
     return None
 
 
-def _memory_limit() -> int | None:
+def cgroup_memory_bytes() -> int | None:
     """The lowest limit between this process's group and the root, from cgroups 2 and 1."""
     values = [
         int(text)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from triage.cache import own_folder
 from triage.harness.toolchains import managed
 from triage.harness.toolchains.failures import InstallFailure, Problem
 from triage.harness.toolchains.installers import Installer, run
@@ -53,7 +54,8 @@ def make(
         progress(f"waiting for another process to make {plan.folder}")
 
     try:
-        plan.folder.parent.mkdir(parents=True, exist_ok=True)
+        own_folder(plan.folder.parent.parent)
+        own_folder(plan.folder.parent)
         with managed.locked(plan.folder, waiting) as lock:
             toolchain = found_meanwhile() or _made_for_another_python(plan)
             if toolchain is not None:

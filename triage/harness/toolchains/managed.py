@@ -23,8 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-import platformdirs
-
+from triage.cache import is_trusted
 from triage.files import replace_file
 from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
 from triage.model.document import Documented, Internal
@@ -35,14 +34,6 @@ MARKER = "triage-toolchain.json"
 # As long as the installer that holds the lock may take, and its predecessor's orphan before it.
 _LOCK_LIMIT_S = 3600.0
 _LOCK_POLL_S = 0.1
-
-
-def cache_root() -> Path:
-    """Folder for what triage keeps between runs: ``$TRITON_TRIAGE_CACHE``, else the user's cache folder."""
-    chosen = os.environ.get("TRITON_TRIAGE_CACHE")
-    if chosen:
-        return Path(os.path.expanduser(chosen)).absolute()  # noqa: PTH111 - Path.expanduser raises
-    return platformdirs.user_cache_path("triton-triage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +82,9 @@ def read(folder: Path) -> ManagedEnvironment | None:
 
 
 def read_all(root: Path) -> list[ManagedEnvironment]:
-    """Every complete environment below ``root``."""
+    """Every complete environment below ``root``; none where others could have put an interpreter there."""
+    if not (is_trusted(root.parent) and is_trusted(root)):
+        return []
     return [environment for marker in sorted(root.glob(f"*/{MARKER}")) if (environment := read(marker.parent))]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from triage.cache import cache_root
 from triage.harness.toolchains import managed
 from triage.harness.toolchains.builder import InstallPlan, make
 from triage.harness.toolchains.failures import InstallFailure, Problem, explain
@@ -27,7 +28,7 @@ class Toolchains:
     """The toolchains of this machine. ``progress`` gets a line for people before anything that takes long."""
 
     def __init__(self, cache_dir: Path | None = None, progress: Callable[[str], None] | None = None) -> None:
-        self._root = (managed.cache_root() if cache_dir is None else cache_dir.absolute()) / "toolchains"
+        self._root = (cache_root() if cache_dir is None else cache_dir.absolute()) / "toolchains"
         self._progress = progress or (lambda line: None)
         self._default: Toolchain | None = None
 

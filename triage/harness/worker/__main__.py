@@ -8,6 +8,7 @@ import json
 import os
 import socket
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,14 @@ def main(mode: str, *arguments: str) -> None:
             _module("child").run_fresh(request, result)
         else:
             _module("bench").run(request, result)
-    os._exit(0)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    code = 70  # loop.FAULT, which may be what cannot be imported
+    try:
+        main(*sys.argv[1:])
+        code = 0
+    except BaseException:  # shown in the log of the run
+        traceback.print_exc()
+    finally:
+        os._exit(code)

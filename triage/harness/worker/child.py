@@ -7,8 +7,9 @@ import faulthandler
 import os
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
 
 from . import (
     adapter,
@@ -25,9 +26,20 @@ from . import (
     values,
 )
 
-_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EROFS}
-"""Faults of the machine, not of the kernel: triage could not tell."""
+_MACHINE = {
+    errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ESTALE,
+    errno.EFBIG,  # ulimit -f
+    errno.EMFILE, errno.ENFILE,  # ulimit -n
+    errno.EAGAIN,  # ulimit -u, or the group's limit on processes
+}  # fmt: skip
+"""Faults of the machine, or limits of its own, and not of the kernel: triage could not tell."""
+_NO_THREAD = "can't start new thread"
+_NO_MEMORY = (os.strerror(errno.ENOMEM), "std::bad_alloc")
 _NO_LLD = "ld.lld not found"
+
+
+class Fault(Exception):
+    """Triage's own code failed, or the environment: nothing is known of the compile. The text is the reason."""
 
 
 def run_forked(request: Dict[str, Any], module: Any, missing: List[str], result: int) -> None:
@@ -42,14 +54,27 @@ def run_fresh(request: Dict[str, Any], result: int) -> None:
     recording.begin("source")
 
     def imported() -> Any:
-        stages.install()
-        if request["triton_key"]:
-            adapter.set_triton_key(request["triton_key"])
-        target = request["target"]
-        adapter.set_driver(adapter.gpu_target(**target), request["limits"])
-        return load.load_module(Path(request["path"]))
+        with _own_code("importing Triton"):
+            stages.install()
+            if request["triton_key"]:
+                adapter.set_triton_key(request["triton_key"])
+            target = request["target"]
+            adapter.set_driver(adapter.gpu_target(**target), request["limits"])
+        recording.emit("importing")
+        loaded = load.load_module(Path(request["path"]))
+        recording.emit("imported")
+        return loaded
 
     _guarded(request, imported, recording)
+
+
+@contextmanager
+def _own_code(doing: str) -> Iterator[None]:
+    """Around what is triage's own and not the user's: an exception is no failure of the compile."""
+    try:
+        yield
+    except Exception as error:
+        raise Fault("%s: %s: %s" % (doing, type(error).__name__, error)) from error
 
 
 def _prepare(request: Dict[str, Any], result: int) -> recorder.Recorder:
@@ -71,26 +96,45 @@ def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
         for name in missing:
             recording.emit("missing", package=name)
         _compile(request, loaded, recording)
-    except (adapter.BadCase, load.BadKernel, values.BadValue, ir_text.CannotRead) as error:
-        if isinstance(error, values.BadValue) and "this Triton has no" in str(error):
-            # The API does not exist on this release: that is how the case fails here.
-            recording.emit("error", errors=errors.describe(error))
-        else:
-            recording.emit("undecided", reason=str(error), input_error=True)
     except BaseException as error:  # SystemExit and KeyboardInterrupt as well
-        described = errors.describe(error)
-        disk = [
-            link for link in errors.chain(error, suppressed=True) if isinstance(link, OSError) and link.errno in _DISK
-        ]
-        if disk:
-            recording.emit("undecided", reason=str(disk[0]), input_error=False)
-        elif any(_NO_LLD in link["message"] for link in described):
-            recording.emit("undecided", reason="no-lld", input_error=False)
-        else:
-            recording.emit("error", errors=described)
+        event = verdict(error)
+        recording.emit(event.pop("ev"), **event)
+        if "errors" in event:
             errors.print_chain(error)
     sys.stdout.flush()
     sys.stderr.flush()
+
+
+def verdict(error: BaseException) -> Dict[str, Any]:
+    """The event for what ended a compile, or the import of the kernel's module: ``undecided``, else ``error``, with
+    ``no_memory`` where an allocation was refused."""
+    # An API that does not exist on this release is how the case fails here.
+    lacks_api = isinstance(error, values.BadValue) and "this Triton has no" in str(error)
+    if isinstance(error, (adapter.BadCase, load.BadKernel, values.BadValue, ir_text.CannotRead)) and not lacks_api:
+        return {"ev": "undecided", "reason": str(error), "input_error": True}
+    described = errors.describe(error)
+    links = list(errors.chain(error, suppressed=True))
+    no_memory = any(_refused_memory(link) for link in links)
+    if not no_memory:
+        for link in links:
+            if isinstance(link, Fault) or _is_the_machines(link):
+                return {"ev": "undecided", "reason": errors.message(link), "input_error": False}
+        if any(_NO_LLD in link["message"] for link in described):
+            return {"ev": "undecided", "reason": "no-lld", "input_error": False}
+    return {"ev": "error", "errors": described, "no_memory": no_memory}
+
+
+def _is_the_machines(error: BaseException) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in _MACHINE
+    return isinstance(error, RuntimeError) and errors.message(error) == _NO_THREAD
+
+
+def _refused_memory(error: BaseException) -> bool:
+    """MemoryError and what is derived from it (numpy); ENOMEM; torch, the dynamic linker and C++ have it in a text."""
+    if isinstance(error, (OSError, ImportError, RuntimeError)):
+        return any(text in errors.message(error) for text in _NO_MEMORY)
+    return isinstance(error, MemoryError)
 
 
 def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
@@ -149,11 +193,8 @@ def _done(
     entry: Optional[str] = None,
 ) -> None:
     """Report the end. ``attribute``: the compile's metadata by name."""
-    metadata = {name: attribute(name) for name in _METADATA}
-    metadata["warp_size"] = metadata["warp_size"] or request["target"]["warp_size"]
-    recording.emit(
-        "done",
-        resources=resources.read(assembly, recording.ptxas_log, metadata),
-        num_ctas=metadata["num_ctas"],
-        cache_entry=entry,
-    )
+    with _own_code("reading the compiled kernel"):
+        metadata = {name: attribute(name) for name in _METADATA}
+        metadata["warp_size"] = metadata["warp_size"] or request["target"]["warp_size"]
+        used = resources.read(assembly, recording.ptxas_log, metadata)
+    recording.emit("done", resources=used, num_ctas=metadata["num_ctas"], cache_entry=entry)

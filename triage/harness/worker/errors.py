@@ -42,11 +42,14 @@ def print_chain(error: BaseException) -> None:
 
 def _described(error: BaseException) -> Dict[str, Any]:
     frames = traceback.extract_tb(error.__traceback__)[-MAX_FRAMES:]
+    located = [_frame(frame.filename, frame.lineno or 0, frame.name, frame.line or "") for frame in frames]
+    if isinstance(error, SyntaxError) and isinstance(error.lineno, int):
+        located.append(_frame(str(error.filename), error.lineno, "<module>", str(error.text or "").rstrip()))
     described: Dict[str, Any] = {
         "type": type(error).__name__,
         "module": str(type(error).__module__),
-        "message": _message(error)[:MAX_TEXT],
-        "frames": [_frame(frame.filename, frame.lineno or 0, frame.name, frame.line or "") for frame in frames],
+        "message": message(error)[:MAX_TEXT],
+        "frames": located,
     }
     try:
         described.update(_kernel_location(error))
@@ -55,13 +58,12 @@ def _described(error: BaseException) -> Dict[str, Any]:
     return described
 
 
-def _message(error: BaseException) -> str:
-    # CompilationError's own text repeats the source with a caret; its cause alone is in error_message.
-    own = getattr(error, "error_message", None)
-    if isinstance(own, str):
-        return own
+def message(error: BaseException) -> str:
+    """The exception's text; never raises."""
     try:
-        return str(error)
+        # CompilationError's own text repeats the source with a caret; its cause alone is in error_message.
+        own = getattr(error, "error_message", None)
+        return own if isinstance(own, str) else str(error)
     except Exception as failure:  # __str__ is user code here
         return "<%s raised in __str__>" % type(failure).__name__
 

@@ -21,6 +21,8 @@ Operation = Callable[[Dict[str, Any], List[int]], Optional[int]]
 """Runs in the forked child, with the message and its descriptors; returns the exit code."""
 
 _PARENT_CHECK_MS = 1000
+FAULT = 70
+"""Exit code of a process in which the worker itself failed (EX_SOFTWARE)."""
 
 
 class ForkServer:
@@ -75,10 +77,11 @@ class ForkServer:
         except wire.Closed:
             self._leave()
             return
-        if message["op"] == "kill":
+        act = {"kill": process.kill_group, "show": process.show_stack}.get(message["op"])
+        if act is not None:
             for pid, identity in list(self._children.items()):
                 if identity == message["id"]:
-                    process.kill_group(pid)
+                    act(pid)
         else:
             self._fork(message, fds)
         for fd in fds:
@@ -93,12 +96,14 @@ class ForkServer:
             self.send({"op": "exit", "id": message["id"], "fork_failed": str(error)})
             return
         if pid == 0:
-            code = 70  # EX_SOFTWARE: only seen when the lines below themselves break
+            code = FAULT
             try:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 os.setsid()
                 process.die_with_parent(me)
+                # Its daemons stay below it, where their memory is counted, and come to this server with its end.
+                process.adopt_orphans()
                 self._sock.close()
                 os.close(self._wake_read)
                 os.close(self._wake_write)
@@ -125,7 +130,8 @@ class ForkServer:
             _, status, usage = os.wait4(pid, 0)
             if pid in self._children:
                 identity = self._children.pop(pid)
-                self.send({"op": "exit", "id": identity, "status": status, "max_rss_bytes": usage.ru_maxrss * 1024})
+                used = {"max_rss_bytes": usage.ru_maxrss * 1024, "cpu_s": usage.ru_utime + usage.ru_stime}
+                self.send({"op": "exit", "id": identity, "status": status, **used})
         for pid in process.children():
             if pid not in self._children:
                 process.kill_group(pid)

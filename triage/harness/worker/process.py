@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import os
 import resource
 import signal
 import sys
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import List
+from typing import Iterator, List
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -29,15 +31,52 @@ def adopt_orphans() -> None:
 
 
 def limit(memory_bytes: int) -> None:
-    """Disable core files, and bound the address space well above the memory limit.
+    """Disable core files, and bound the address space well above the memory limit; 0 means no bound of triage's.
 
     triage watches resident memory and kills at the limit; this is the backstop for an allocation that is faster
     than the watch, hence twice the limit above what is mapped now (LLVM and torch reserve far more than they use).
+    Only the soft limit is set: the hard one is the environment's, and nobody but root may raise it.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = most
     if memory_bytes:
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (mapped + 2 * memory_bytes, resource.RLIM_INFINITY))
+        wanted = mapped + 2 * memory_bytes
+    # RLIM_INFINITY is -1.
+    resource.setrlimit(resource.RLIMIT_AS, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most))
+
+
+_SHOW = signal.SIGUSR2
+
+
+@contextmanager
+def showing_stack() -> Iterator[None]:
+    """Within it, this process prints its Python stack when it dies of a signal, when ``os._exit`` is called, and when
+    it is asked to by :func:`show_stack`; on the log, even if standard error is closed meanwhile."""
+    log, me, leave = os.dup(2), os.getpid(), os._exit
+
+    def shown(code: int) -> None:
+        if os.getpid() == me:
+            faulthandler.dump_traceback(log, all_threads=False)
+        leave(code)
+
+    faulthandler.enable(log, all_threads=False)
+    faulthandler.register(_SHOW, log, all_threads=False)
+    os._exit = shown  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        os._exit = leave
+        faulthandler.unregister(_SHOW)
+        faulthandler.disable()
+        os.close(log)
+
+
+def show_stack(pid: int) -> None:
+    """Have a child print its Python stack, if it is within :func:`showing_stack`; it may die of that else."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, _SHOW)
 
 
 def children() -> List[int]:

@@ -26,7 +26,7 @@ def serve_toolchain(sock: socket.socket) -> None:
         stages.install()
         version = triton.__version__
     except BaseException as error:  # a broken installation raises anything
-        wire.send(sock, {"op": "ready", "ok": False, "errors": errors.describe(error)})
+        wire.send(sock, {"op": "ready", "ok": False, "event": child.verdict(error)})
         return
     server = ForkServer(sock, {"serve": _serve_target})
     python = ".".join(str(part) for part in sys.version_info[:3])
@@ -74,12 +74,13 @@ def _warm_up(target: Any, folder: str) -> None:
 def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
     process.redirect(fds[0])
     sock = socket.socket(fileno=os.dup(fds[1]))
-    process.limit(0)
+    process.limit(message["memory_bytes"])
     path = Path(message["path"])
     try:
-        module, missing = load.load_module(path)
+        with process.showing_stack():
+            module, missing = load.load_module(path)
     except BaseException as error:  # a user's module may raise SystemExit as well
-        wire.send(sock, {"op": "ready", "ok": False, "errors": errors.describe(error)})
+        wire.send(sock, {"op": "ready", "ok": False, "event": child.verdict(error)})
         errors.print_chain(error)
         return
 

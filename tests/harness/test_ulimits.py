@@ -1,0 +1,68 @@
+"""The environment's own limits: good kernels compile under them, and what they ended is not remembered."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+from commands import call_triage, new_cache, set_limits, start_triage
+
+from triage.harness.limits import GIB
+
+KERNEL = """
+import mmap
+import triton
+import triton.language as tl
+
+_compile = triton.compile
+
+
+@triton.jit
+def add(x_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(x_ptr + offsets, tl.load(x_ptr + offsets) + 1)
+
+
+@triton.jit
+def greedy(x_ptr, BLOCK: tl.constexpr):
+    add(x_ptr, BLOCK)
+
+
+def compile_(source, **named):
+    if source.name == "greedy":
+        mmap.mmap(-1, 4 << 30)
+    return _compile(source, **named)
+
+
+triton.compile = compile_
+"""
+
+
+def test_an_environment_that_limits_the_address_space(tmp_path: Path) -> None:
+    """A good kernel compiles. One for which the environment's limit is too small may be good: nobody can tell, and
+    without the limit it compiles."""
+    kernel, cache = tmp_path / "kernel.py", new_cache(tmp_path / "cache")
+    kernel.write_text(KERNEL)
+    add, greedy = f"{kernel}::add", f"{kernel}::greedy"
+    options = ("--arg", "x_ptr=*fp32", "--const", "BLOCK=64", "--target", "cuda:90", "--memory", "4G", "--json")
+    limited = start_triage(cache, "check", add, greedy, *options, limits={resource.RLIMIT_AS: 3 * GIB})
+    assert (limited.code, limited.documents[0]["outcome"]["status"]) == (3, "ok")
+    assert "greedy: could not tell: the compile was refused memory under `ulimit -v 3145728`" in limited.err
+    assert call_triage(cache, "check", greedy, *options).code == 0
+
+
+def test_which_limits_count() -> None:
+    """Those that may end a compile before triage's own do; memory is bounded so that triage's own is met first."""
+    code = (
+        "from triage.harness.limits import Limits, default_memory_bytes\n"
+        "from triage.harness.ulimits import ulimits\n"
+        "print(ulimits(Limits()), default_memory_bytes())"
+    )
+    tight = {resource.RLIMIT_AS: GIB, resource.RLIMIT_STACK: 1 << 20, resource.RLIMIT_CPU: 60}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, preexec_fn=partial(set_limits, tight)
+    )
+    assert done.stdout == f"{{'-v': {GIB}, '-s': {1 << 20}, '-t': 60}} {GIB // 4}\n"
