@@ -4,13 +4,20 @@ interpreters it starts, so nobody but its owner may write there."""
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import platformdirs
 
 from triage.files import private_folder
+
+FOLDERS = frozenset({"cases", "guarded", "library-keys", "outcomes", "toolchains"})
+"""The folders of the cache."""
+_UNTRUSTED = "it is another user's, or others may write to it"
 
 
 def cache_root() -> Path:
@@ -22,8 +29,44 @@ def cache_root() -> Path:
 
 
 def cache_folder(name: str) -> Path:
-    """A folder of the cache, made or closed to others. Raises OSError where that cannot be."""
-    return own_folder(own_folder(cache_root()) / name)
+    """A folder of the cache, one of ``FOLDERS``, made or closed to others; ``triage clean`` knows that a triage is at
+    work as long as this process lives. Raises OSError where that cannot be."""
+    root = own_root(cache_root())
+    _hold(root)
+    return own_folder(root / name)
+
+
+def own_root(root: Path) -> Path:
+    """The folder of the cache, made or closed to others. One that holds something else too is the user's, and stays as
+    open as it is. Raises OSError."""
+    try:
+        is_shared = not {path.name for path in root.iterdir()} <= FOLDERS
+    except FileNotFoundError:
+        is_shared = False
+    if not is_shared:
+        return own_folder(root)
+    if not is_trusted(root):
+        raise PermissionError(errno.EPERM, _UNTRUSTED, str(root))
+    return root
+
+
+def is_at_work(root: Path) -> bool:
+    """Whether another process uses the cache in ``root``. Raises OSError."""
+    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+@cache
+def _hold(root: Path) -> None:
+    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    with suppress(OSError):  # no locks on this file system, or somebody is just looking
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
 def own_folder(folder: Path) -> Path:
@@ -32,7 +75,7 @@ def own_folder(folder: Path) -> Path:
     if folder.is_symlink() and folder.lstat().st_uid == os.geteuid():
         folder = folder.resolve()
     if not private_folder(folder):
-        raise PermissionError(errno.EPERM, "it is another user's, or others may write to it", str(folder))
+        raise PermissionError(errno.EPERM, _UNTRUSTED, str(folder))
     return folder
 
 

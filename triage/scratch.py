@@ -134,8 +134,27 @@ def remove_empty(folder: Path) -> None:
 def leftovers(older_than_s: float = 0.0, kept: bool = False) -> Iterator[Path]:
     """Folders that no process holds, each locked until the next is asked for. Of those that hold results only the
     outdated ones, unless ``kept``; all of them unchanged for ``older_than_s`` seconds."""
-    for root in dict.fromkeys(map(_root, (Path(tempfile.gettempdir()), *_SHORT_BASES))):
-        yield from _leftovers(root, older_than_s, kept)
+    for folder in dict.fromkeys((root(), *map(_root, _SHORT_BASES))):
+        yield from _leftovers(folder, older_than_s, kept)
+
+
+def held() -> int:
+    """How many folders a process holds."""
+    number = 0
+    for folder in root().glob("*"):
+        try:
+            with _locked(folder):
+                pass
+        except BlockingIOError:
+            number += 1
+        except OSError:
+            continue
+    return number
+
+
+def root() -> Path:
+    """The folder of all temporary folders; it may not exist."""
+    return _root(Path(tempfile.gettempdir()))
 
 
 def _leftovers(root: Path, older_than_s: float, kept: bool) -> Iterator[Path]:

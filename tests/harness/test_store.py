@@ -327,13 +327,15 @@ def test_artifacts_count_and_go_with_their_outcome(
 
 def test_what_earlier_versions_left_is_removed(kept: Store, request_: Request) -> None:
     artifacts = kept.folder / "artifacts"
-    for name in ("old", "new"):
-        (artifacts / name).mkdir(parents=True)
+    old, new = artifacts / ("0" * 32), artifacts / (32 * "1" + "-12345678")
+    for folder in (old, new, artifacts / "users-own"):
+        folder.mkdir(parents=True)
     (kept.folder / "outcomes-2.sqlite").touch()
     long_ago = time.time() - store._UNOWNED_S - 1
-    os.utime(artifacts / "old", (long_ago, long_ago))
+    for path in (old, artifacts / "users-own", kept.folder / "outcomes-2.sqlite"):
+        os.utime(path, (long_ago, long_ago))
     kept.put(request_, OK, None, [])
-    assert [path.name for path in artifacts.iterdir()] == ["new"]
+    assert {path.name for path in artifacts.iterdir()} == {new.name, "users-own"}
     assert not (kept.folder / "outcomes-2.sqlite").exists()
 
 

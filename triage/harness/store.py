@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import secrets
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -37,6 +38,10 @@ from triage.model.errors import InputError
 from triage.model.outcome import Outcome
 
 _SCHEMA = 3
+FILE = f"outcomes-{_SCHEMA}.sqlite"
+_IN_USE = re.compile(re.escape(FILE) + "(-.*)?")
+"""The file and what SQLite puts beside it."""
+_ARTIFACTS = re.compile("[0-9a-f]{32}(-[0-9a-f]{8})?")
 _MOST_KEPT = 400
 """Failures whose artifacts are files; a failing attention kernel's are about 2 MB."""
 _MOST_LOG = 1 << 20
@@ -83,9 +88,8 @@ class Store:
         self._artifacts = self.folder / "artifacts"
         self._limit = parse_size(os.environ.get(LIMIT) or str(_LIMIT_BYTES), LIMIT)
         self._added: float = self._limit  # so that the first put looks
-        file = f"outcomes-{_SCHEMA}.sqlite"
         make = (lambda: own_folder(folder)) if folder else (lambda: cache_folder("outcomes"))
-        self._database = Database(make, file, _LAYOUT, f"SELECT {_COLUMNS} FROM outcomes LIMIT 0", note)
+        self._database = Database(make, FILE, _LAYOUT, f"SELECT {_COLUMNS} FROM outcomes LIMIT 0", note)
 
     def get(self, request: Request) -> Outcome | None:
         """The remembered outcome, if it answers this request."""
@@ -138,6 +142,31 @@ class Store:
         self._prune(size, has_files=bool(files))
         return replace(outcome, artifacts=files)
 
+    def unused(self, seconds: float) -> tuple[int, int]:
+        """How many outcomes have not been used for so long, and how many bytes they and their artifacts take."""
+        query = "SELECT count(*), total(bytes) FROM outcomes WHERE used <= ?"
+        ((number, size),) = self._rows(query, time.time() - seconds) or [(0, 0)]
+        return int(number), int(size)
+
+    def forget_unused(self, seconds: float) -> None:
+        """Forget them."""
+        rows = self._rows("SELECT key FROM outcomes WHERE used <= ?", time.time() - seconds)
+        self._forget([key for (key,) in rows])
+
+    def unowned(self, seconds: float) -> list[Path]:
+        """What earlier versions and killed processes left, and has not changed for so long."""
+        rows = self._rows("SELECT artifacts FROM outcomes WHERE artifacts != '{}'")
+        if self._database.is_lost:
+            return []
+        with suppress(OSError, *_MALFORMED):
+            owned = {Path(file).parts[0] for (names,) in rows for file in json.loads(names).values()}
+            databases = [path for path in self.folder.glob("outcomes-*.sqlite*") if not _IN_USE.fullmatch(path.name)]
+            folders = [path for path in self._artifacts.glob("*") if _ARTIFACTS.fullmatch(path.name)]
+            folders = [path for path in folders if path.name not in owned]
+            latest = time.time() - seconds
+            return [path for path in (*databases, *folders) if path.lstat().st_mtime <= latest]
+        return []
+
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         self._database.close()
@@ -172,7 +201,8 @@ class Store:
         self._added += added
         if self._added > self._limit * _BETWEEN_LOOKS:
             self._added = 0
-            self._remove_unowned()
+            for path in self.unowned(_UNOWNED_S):
+                remove_tree(path)
             ((total,),) = self._rows("SELECT total(bytes) FROM outcomes") or [(0,)]
             if total > self._limit:
                 for key, size in self._rows("SELECT key, bytes FROM outcomes ORDER BY used"):
@@ -192,20 +222,6 @@ class Store:
         for key in keys:
             for folder in self._artifacts.glob(f"{key}-*"):
                 remove_tree(folder)
-
-    def _remove_unowned(self) -> None:
-        """Remove what earlier versions and killed processes left."""
-        rows = self._rows("SELECT artifacts FROM outcomes WHERE artifacts != '{}'")
-        if self._database.is_lost:
-            return
-        with suppress(OSError, *_MALFORMED):
-            owned = {Path(file).parts[0] for (names,) in rows for file in json.loads(names).values()}
-            for path in self.folder.glob("outcomes-*.sqlite*"):
-                if not path.name.startswith(f"outcomes-{_SCHEMA}.sqlite"):
-                    remove_tree(path)
-            for path in self._artifacts.iterdir():
-                if path.name not in owned and time.time() - path.lstat().st_mtime > _UNOWNED_S:
-                    remove_tree(path)
 
 
 def dumps(outcome: Outcome) -> str:

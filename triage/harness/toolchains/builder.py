@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triage.cache import own_folder
+from triage.cache import own_folder, own_root
 from triage.harness.toolchains import managed
 from triage.harness.toolchains.failures import InstallFailure, Problem
 from triage.harness.toolchains.installers import Installer, run
@@ -54,7 +54,7 @@ def make(
         progress(f"waiting for another process to make {plan.folder}")
 
     try:
-        own_folder(plan.folder.parent.parent)
+        own_root(plan.folder.parent.parent)
         own_folder(plan.folder.parent)
         with managed.locked(plan.folder, waiting) as lock:
             toolchain = found_meanwhile() or _made_for_another_python(plan)

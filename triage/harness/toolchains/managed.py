@@ -67,6 +67,11 @@ class ManagedEnvironment(Documented):
             return None
         return Toolchain(python, self.triton, self.python_version, True, identity, package)
 
+    def touch(self) -> None:
+        """Record that it is used: ``triage clean`` may ask how long it has not been."""
+        with suppress(OSError):
+            os.utime(self.folder / MARKER)
+
     def write(self) -> None:
         """Declare the environment complete; atomic. Raises OSError."""
         replace_file(self.folder / MARKER, json.dumps(self.to_json(), indent=1) + "\n")

@@ -92,7 +92,11 @@ class Toolchains:
         fitting = [each for each in managed.read_all(self._root) if request.accepts(each.triton) and each.serves(own)]
         # The newest release; of two environments with it, the one that was built for triage's own Python.
         fitting.sort(key=lambda each: (sort_key(each.triton), own not in each.stands_in_for), reverse=True)
-        return next(filter(None, (environment.toolchain() for environment in fitting)), None)
+        for environment in fitting:
+            if (toolchain := environment.toolchain()) is not None:
+                environment.touch()
+                return toolchain
+        return None
 
     def _make(self, request: ReleaseRequest) -> Toolchain:
         """Create the environment with triage's own Python, or with the nearest that has a wheel."""
