@@ -115,6 +115,8 @@ def lacks_room(folder: Path) -> str | None:
     does not tell why it cannot write."""
     try:
         facts = os.statvfs(folder)
+    except FileNotFoundError:
+        return None  # The compile removed it, or it went with the servers that the compile killed.
     except OSError as error:
         return f"{folder} cannot be read: {error.strerror}"
     free = facts.f_bavail * facts.f_frsize

@@ -12,7 +12,6 @@ as well, with nothing else running, the compile itself killed them.
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import selectors
 import shutil
@@ -24,16 +23,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from triage.harness import artifacts, observe
-from triage.harness.judge import NO_LLD, judge
-from triage.harness.remote import Remote, unregister
+from triage.harness import artifacts, observe, processes
+from triage.harness.judge import NO_LLD, judge, unless_skipped
+from triage.harness.messages import Exited
+from triage.harness.remote import Level, Remote, ServerState, unregister
 from triage.harness.request import Attempt, FullCompile, Request
-from triage.harness.run import Pipe, Run, open_run, over_limit
+from triage.harness.run import Pipe, Run, open_run, over_limit, regular_files
 from triage.harness.servers import ServerTree
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain
 from triage.harness.ulimits import ulimits
 from triage.harness.work import FirstRun, Mode, SecondLook, Work
+from triage.harness.worker import wire
 from triage.ir.passes import PassInput
 from triage.model.outcome import Outcome, Status, Undecided
 from triage.scratch import lacks_room
@@ -138,20 +139,24 @@ class Engine:
     def _advance(self) -> None:
         """Bring every waiting request as far as its servers allow. One that has lost its servers runs alone."""
         for work in list(self._works):
-            others = [other for other, _ in self._runs()]
-            if work in others or any(other.isolation for other in others) or (work.isolation and others):
+            others = [other for other in self._works if other is not work and other.under_way]
+            if work.active_run or any(other.isolation for other in others) or (work.isolation and others):
                 continue
-            if work.mode is Mode.FORK:
-                self._start_fork(work)
-            else:
-                self._start_fresh(work, work.mode)
+            try:
+                if work.mode is Mode.FORK:
+                    self._start_fork(work)
+                else:
+                    self._start_fresh(work, work.mode)
+            except wire.Unsendable as error:
+                self._finish(work, Undecided(str(error)))
 
     def _watch(self) -> None:
         now = time.monotonic()
         for _, run in self._runs():
-            if run.clock.kill_failed(now):
-                if run.server is not None:
-                    self._tree.kill_toolchain(run.server)
+            if run.events.events:
+                run.clock.begin()
+            if run.clock.stuck(now) and run.server is not None:
+                self._tree.distrust(run.server)
             elif run.clock.timed_out(now) or (run.events.flooded and not run.clock.killed):
                 run.facts.timed_out = not run.events.flooded
                 run.kill()
@@ -160,57 +165,80 @@ class Engine:
         self._last_watch = now
         self._tree.watch(now)
         for work, run in self._runs():
-            if run.pid and not run.clock.killed and over_limit(run.pid, run.facts, work.request.limits):
+            pid = run.process.pid
+            if pid and not run.clock.killed and over_limit(pid, run.facts, work.request.limits):
                 run.kill()
 
     # ---- what the servers report (servers.Listener)
 
-    def started(self, identity: str, pid: int) -> None:
+    def started(self, identity: str, process: processes.Process) -> None:
         for _, run in self._runs():
             if run.identity == identity:
-                run.pid = pid
+                run.process = process
                 run.clock.restart()
+                if process.pidfd >= 0:
+                    self._selector.register(process.pidfd, selectors.EVENT_READ, partial(self._ended, run))
 
-    def exited(self, identity: str, message: dict[str, Any]) -> None:
+    def _ended(self, run: Run) -> None:
+        unregister(self._selector, run.process.pidfd)
+        run.clock.end()
+
+    def exited(self, identity: str, end: Exited) -> None:
         for work, run in self._runs():
             if run.identity != identity:
                 continue
             self._close(run)
-            if "fork_failed" in message:
-                self._finish(work, Undecided(f"no new process could be started: {message['fork_failed']}"))
+            if end.fork_failed:
+                self._finish(work, Undecided(f"no new process could be started: {end.fork_failed}"))
                 continue
-            run.facts.ended(message)
+            run.facts.ended(end)
             self._settle(work, run)
 
     def lost(self, remote: Remote) -> None:
-        for work, run in self._runs():
-            if run.server is remote:
+        for work in list(self._works):
+            run = work.active_run
+            if run is not None and run.server is remote:
                 self._close(run)
-                self._after_loss(work, run)
+                self._after_loss(work, run, remote)
+            elif work.awaited is not None and self._tree.lost_import(remote, work.request, work.isolation):
+                self._after_loss(work, None, remote)
 
-    def _after_loss(self, work: Work, run: Run) -> None:
-        if run.facts.timed_out or run.facts.over_memory or run.facts.crowded:
+    def _after_loss(self, work: Work, run: Run | None, remote: Remote) -> None:
+        if run is not None and run.facts.stopped:
             # It was being killed for that anyway.
             self._settle(work, run)
+            return
+        if remote.unfit and remote.level is Level.CASE:
+            # The module did that to its server; a fresh process has nothing of it but the compile.
+            self._drop_run(work)
             return
         work.losses += 1
         if work.losses == 1:
             work.isolation = f"alone-{work.number}"
             self._drop_run(work)
-            return
-        run.facts.lost_server = True
-        self._settle(work, run)
+        elif run is None:
+            self._finish(work, Undecided("importing the kernel's module killed triage's own processes, twice"))
+        else:
+            run.facts.lost_server = True
+            self._settle(work, run)
 
     # ---- starting runs
 
     def _start_fork(self, work: Work) -> None:
-        case = self._tree.case_server(work.request, work.isolation)
-        if case is None:
+        work.awaited = None
+        if not self._tree.forkable(work.request):
+            work.mode = Mode.FRESH
+            self._start_fresh(work, Mode.FRESH)
             return
+        case = self._tree.case_server(work.request, work.isolation)
         if not isinstance(case, Remote):
             self._finish(work, case)
             return
-        if int(case.answer.get("threads", 1)) > 1:
+        if case.answer is None or case.level is not Level.CASE or case.state is not ServerState.READY:
+            work.awaited = case
+            return
+        work.files = regular_files(case.answer.files)
+        if case.process.threads() > 1:
             # The module started threads on import: a fork of it may hang in a lock that none of them will open.
             work.mode = Mode.FRESH
             self._start_fresh(work, Mode.FRESH)
@@ -227,7 +255,14 @@ class Engine:
         extra = observe.environment(mode, run.folder) if isinstance(mode, observe.How) else {}
         path = run.folder / "request.json"
         compile_message = work.message(run, extra)
-        path.write_text(json.dumps({**compile_message, "triton_key": self._tree.library_keys.get(request.toolchain)}))
+        compile_message["triton_key"] = self._tree.library_keys.get(request.toolchain)
+        try:
+            path.write_text(wire.dumps(compile_message))
+        except (OSError, TypeError, RecursionError) as error:
+            self._close(run)
+            for fd in writing:
+                os.close(fd)
+            raise wire.Unsendable(f"the request cannot be written to {path.parent}: {error}") from None
         message = {
             "op": "start",
             "id": run.identity,
@@ -239,28 +274,33 @@ class Engine:
 
     def _open_run(self, work: Work, server: Remote, environment: dict[str, str]) -> tuple[Run, list[int]]:
         folder, identity = self._tree.new_folder(), self._tree.new_identity()
+        server.attempts += 1
         return open_run(identity, folder, server, work.timeout_s, work.new_log(), environment)
 
     def _launch(self, work: Work, run: Run, server: Remote, message: dict[str, Any], writing: list[int]) -> None:
         work.run = run
-        server.attempts += 1
         for pipe in run.pipes:
             self._selector.register(pipe.fd, selectors.EVENT_READ, partial(self._read, pipe))
-        asked = server.ask(message, writing)
-        for fd in writing:
-            os.close(fd)
+        try:
+            asked = server.ask(message, writing)
+        except wire.Unsendable:
+            self._close(run)
+            raise
+        finally:
+            for fd in writing:
+                os.close(fd)
         if not asked:
             self._close(run)
-            self._after_loss(work, run)
+            self._after_loss(work, run, server)
 
     def _read(self, pipe: Pipe) -> None:
         if not pipe.read():
             unregister(self._selector, pipe.fd)
 
     def _close(self, run: Run) -> None:
-        """The run's process has ended: read the rest of its pipes and close them."""
-        for pipe in run.pipes:
-            unregister(self._selector, pipe.fd)
+        """The run's process has ended, or never was: read the rest of its pipes and close them."""
+        for fd in (*(pipe.fd for pipe in run.pipes), run.process.pidfd):
+            unregister(self._selector, fd)
         if run.server is not None:
             run.server.attempts -= 1
         run.close()
@@ -272,8 +312,12 @@ class Engine:
         if run.events.flooded:
             self._finish(work, Undecided("the compile wrote more than 64 MiB of garbage into triage's result pipe"))
             return
+        if work.files is None:
+            work.files = run.events.imported_files()
         run.facts.ulimits = ulimits(work.request.limits)
         result = judge(work.request.case, run.facts, work.request.limits, run.token)
+        if isinstance(result, Outcome) and isinstance(work.request.action, FullCompile):
+            result = unless_skipped(work.request.case, result)
         if isinstance(result, Outcome) and work.mode is Mode.FORK:
             mode = self._second_look.mode(work.request, result)
             if mode is not None:
@@ -320,8 +364,7 @@ class Engine:
             if not result.environment:
                 result = replace(result, environment={"triton": work.request.toolchain.triton})
             if self._store is not None:
-                files = self._tree.imported_files(work.request)
-                result = self._store.put(work.request, result, folder, files)
+                result = self._store.put(work.request, result, folder, work.files or ())
             match work.request.action:
                 case FullCompile(entry=Path() as entry) if result.cache_key is not None and folder is not None:
                     result = _with_entry(result, folder, entry)

@@ -12,6 +12,7 @@ from typing import Any
 from triage import logs
 from triage.harness import ulimits
 from triage.harness.limits import Limits
+from triage.harness.messages import Exited
 from triage.harness.worker.loop import FAULT
 from triage.harness.worker.recorder import MARK
 from triage.legality.limits import over_limit
@@ -52,9 +53,9 @@ class RunFacts:
         """Whether triage had a reason to stop it, or lost it."""
         return self.timed_out or self.over_memory or self.crowded or self.lost_server
 
-    def ended(self, message: Mapping[str, Any]) -> None:
+    def ended(self, end: Exited) -> None:
         """Take what a server reports of the end."""
-        self.status, self.max_rss_bytes, self.cpu_s = message["status"], message["max_rss_bytes"], message["cpu_s"]
+        self.status, self.max_rss_bytes, self.cpu_s = end.status, end.max_rss_bytes, end.cpu_s
 
 
 def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | Undecided:
@@ -179,12 +180,18 @@ def is_readable(event: dict[str, Any]) -> bool:
                 return True
             case "done":
                 _resources(event)
-                return isinstance(event.get("num_ctas"), int | None)
+                entry = event.get("cache_entry")
+                return isinstance(event.get("num_ctas"), int | None) and (entry is None or _is_name(entry))
             case _:
                 return False
     except (KeyError, TypeError, ValueError, InputError):
         return False
     return True
+
+
+def _is_name(entry: Any) -> bool:
+    """Whether it names something in a folder, and nothing outside."""
+    return isinstance(entry, str) and re.fullmatch(r"[\w-]{1,255}", entry) is not None
 
 
 def _resources(event: Mapping[str, Any]) -> Resources | None:
@@ -216,6 +223,16 @@ def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
     return outcome
 
 
+def unless_skipped(case: Case, outcome: Outcome) -> Outcome | Undecided:
+    """The outcome of a whole compile, unless it is said to have returned and no binary was made: the module under test
+    has replaced the compiler."""
+    ended = {done.stage for done in outcome.stages}
+    if case.is_ir or outcome.status not in (Status.OK, Status.SUSPECT) or ended & _BINARIES:
+        return outcome
+    return Undecided(f"{case.file} replaces the compiler: its compile returned, and made no binary")
+
+
+_BINARIES = frozenset({Stage.CUBIN, Stage.HSACO})
 _BACK_END = frozenset({Stage.LLIR, Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
 
 

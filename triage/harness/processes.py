@@ -19,6 +19,58 @@ _MOST_PROCESSES = 256
 """A compile has itself and an assembler."""
 
 
+class Process:
+    """A process below triage, known by number, and by a descriptor that never comes to mean another one. Both are
+    empty (0, -1) where it is not known, the descriptor also where Linux has none (before 5.3)."""
+
+    def __init__(self, pid: int = 0, pidfd: int = -1) -> None:
+        self.pid = pid
+        self.pidfd = pidfd
+
+    @classmethod
+    def child(cls, pid: int, parent: int) -> Process:
+        """The process ``pid``, if it is a child of ``parent``; else an unknown one: it has ended, or never was."""
+        pidfd = -1
+        with suppress(OSError, AttributeError, OverflowError):
+            pidfd = os.pidfd_open(pid)
+        process = cls(pid, pidfd)
+        if _stat(pid)[1:2] != [str(parent)]:
+            process.close()
+        return process
+
+    def kill(self) -> None:
+        """SIGKILL, directly: the server above it may not answer."""
+        if self.pidfd >= 0:
+            with suppress(OSError):
+                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    def resume(self) -> None:
+        """Let it go on if it was stopped. Nobody but a compile stops the processes below triage."""
+        if self.pid and _stat(self.pid)[:1] == ["T"]:
+            with suppress(OSError):
+                os.kill(self.pid, signal.SIGCONT)
+
+    def threads(self) -> int:
+        """How many threads it has; 1 where that cannot be read."""
+        with suppress(OSError):
+            return len(list(Path(f"/proc/{self.pid}/task").iterdir()))
+        return 1
+
+    def close(self) -> None:
+        """Forget it; safe to call twice."""
+        if self.pidfd >= 0:
+            os.close(self.pidfd)
+        self.pid, self.pidfd = 0, -1
+
+
+def _stat(pid: int) -> list[str]:
+    """State, parent and the following fields of a process; empty when it is gone."""
+    with suppress(OSError, ValueError):
+        # The command name may hold spaces and parentheses; the fields that follow the last ')' do not.
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    return []
+
+
 def rss_bytes(pid: int) -> int:
     """Bytes resident in ``pid``; 0 when it is gone."""
     with suppress(OSError, IndexError, ValueError):

@@ -6,27 +6,29 @@ import os
 import selectors
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from triage.harness import processes
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import (
     FROM_OUTSIDE,
     RunFacts,
     ended,
-    is_readable,
     last_line,
     python_errors,
     raised,
     signal_name,
 )
 from triage.harness.limits import Limits
+from triage.harness.messages import Ready
 from triage.harness.ulimits import ulimits
 from triage.harness.worker import wire
+from triage.harness.worker.loop import FAULT
 from triage.model.outcome import Outcome, Stage, Status, Undecided
 
 Key = tuple[str, ...]
@@ -50,13 +52,16 @@ class ServerState(Enum):
 
     STARTING = "starting"
     READY = "ready"
+    KILLED = "killed"
     DEAD = "dead"
 
 
 @dataclass(slots=True, eq=False)
 class Remote:
     """A server process. ``answer``: its ready message. ``log``: the pipe of its output. ``attempts``: runs below it.
-    ``facts``: how it ended, if it never became ready; ``fork_failed``: why its process could not be started."""
+    ``facts``: how it ended, if it never became ready; ``fork_failed``: why its process could not be started. ``asked``:
+    names of the processes that it was asked to start and whose end it has not reported. ``unfit``: it did what no
+    server does, and is not used any more."""
 
     level: Level
     key: Key
@@ -66,8 +71,10 @@ class Remote:
     log: int
     output: BoundedLog = field(default_factory=lambda: BoundedLog(1 << 18, 1 << 18))
     state: ServerState = ServerState.STARTING
-    pid: int = 0
-    answer: dict[str, Any] = field(default_factory=dict)
+    process: processes.Process = field(default_factory=processes.Process)
+    answer: Ready | None = None
+    asked: set[str] = field(default_factory=set)
+    unfit: bool = False
     deadline: float = float("inf")
     attempts: int = 0
     used: float = field(default_factory=time.monotonic)
@@ -76,27 +83,38 @@ class Remote:
     limits: Limits = field(default_factory=Limits)
 
     def ask(self, message: dict[str, Any], fds: list[int] | None = None) -> bool:
-        """Send; False when the process is gone."""
+        """Send; False when the process is gone. Raises wire.Unsendable."""
         try:
             wire.send(self.sock, message, fds or [])
         except (wire.Closed, OSError):
             return False
+        if message["op"] not in ("kill", "show"):
+            self.asked.add(message["id"])
         return True
 
     @property
     def was_killed(self) -> bool:
         """Whether it ended by no doing of its own or of triage's, as far as is known."""
-        ended = not self.facts.stopped and not self.fork_failed and "event" not in self.answer
+        answered = self.answer is not None and self.answer.event is not None
+        ended = not self.facts.stopped and not self.fork_failed and not answered
         return ended and (self.facts.status is None or signal_name(self.facts.signal) in FROM_OUTSIDE)
 
     def environment(self) -> dict[str, str]:
         """Versions that this server and those above it reported."""
-        below = dict(self.answer.get("environment", {}))
+        below = dict(self.answer.environment) if self.answer is not None else {}
         return {**self.above.environment(), **below} if self.above is not None else below
+
+    @property
+    def left(self) -> bool:
+        """Whether a case server ended by itself, and not of what its module did on import."""
+        if self.level is not Level.CASE or self.facts.status is None or self.facts.signal:
+            return False
+        return self.facts.status == FAULT << 8 if self.answer is None else self.answer.ok
 
     def close(self) -> None:
         """Close socket and log; a server exits when its socket closes."""
         self.state = ServerState.DEAD
+        self.process.close()
         self.sock.close()
         if self.log >= 0:
             os.close(self.log)
@@ -121,9 +139,7 @@ def judge_unready(remote: Remote) -> Outcome | Undecided:
     if remote.was_killed and (facts.status is None or remote.level is not Level.CASE):
         return Undecided(DISAPPEARING)
     facts.ulimits = ulimits(remote.limits)
-    event = remote.answer.get("event")
-    if not isinstance(event, dict) or not is_readable(event):
-        event = None
+    event = remote.answer.event if remote.answer is not None else None
     if remote.level is not Level.CASE:
         return Undecided(f"Triton cannot be imported there: {_why(facts, event, text)}")
     outcome = Outcome(
@@ -140,7 +156,7 @@ def judge_unready(remote: Remote) -> Outcome | Undecided:
     return ended(outcome, facts)
 
 
-def _why(facts: RunFacts, event: dict[str, Any] | None, printed: str) -> str:
+def _why(facts: RunFacts, event: Mapping[str, Any] | None, printed: str) -> str:
     if event is not None:
         errors = python_errors(event["errors"]) if event["ev"] == "error" else ()
         return f"{errors[0].type}: {errors[0].message}".splitlines()[0] if errors else str(event.get("reason"))

@@ -6,9 +6,9 @@ import fcntl
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from triage.harness import processes
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import RunFacts
 from triage.harness.limits import Limits
+from triage.harness.processes import Process
 from triage.harness.remote import Remote, read_available
 from triage.harness.worker import wire
 
@@ -24,8 +25,12 @@ _MOST_EVENT_BYTES = 1 << 20
 """A line of the result pipe; the longest real one, an exception chain, is bounded by the worker at about 100 KB."""
 _MOST_RESULT_BYTES = 64 << 20
 """Bytes in the result pipe in all. Garbage above that ends the run."""
-_KILL_GRACE_S = 5.0
-"""A SIGKILL takes effect at once; a server that has not reported the end by then does not work any more."""
+_REPORT_S = 1.0
+"""A SIGKILL takes effect at once; a server that has not reported the end by then does not work any more. (A quarter of
+the limit where that is less: a call may take twice its limit.)"""
+_BEGIN_S = (1.0, 5.0)
+"""A fork takes milliseconds. One that has not begun after half its limit, but these seconds at least and at most, waits
+for something that the module left in its server."""
 _NEVER = float("inf")
 
 
@@ -34,9 +39,10 @@ class RunClock:
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
-        self._kill_deadline = _NEVER
+        self._report_deadline = _NEVER
         # Until the process exists, its server has as long to start it.
         self.restart()
+        self._begin_deadline = self.started + min(max(limit_s / 2, _BEGIN_S[0]), _BEGIN_S[1])
 
     def restart(self) -> None:
         """The process exists: its time starts now."""
@@ -44,8 +50,18 @@ class RunClock:
         self._deadline = self.started + self._limit_s
 
     def kill(self) -> None:
-        """The process was killed; what is due next is the report of its end."""
-        self._deadline, self._kill_deadline = _NEVER, time.monotonic() + _KILL_GRACE_S
+        """The process was killed."""
+        self._deadline = _NEVER
+        self.end()
+
+    def end(self) -> None:
+        """The process has ended; what is due next is its server's report."""
+        self._begin_deadline = _NEVER
+        self._report_deadline = time.monotonic() + min(_REPORT_S, self._limit_s / 4)
+
+    def begin(self) -> None:
+        """The process has done something."""
+        self._begin_deadline = _NEVER
 
     @property
     def killed(self) -> bool:
@@ -53,17 +69,17 @@ class RunClock:
 
     @property
     def next_deadline(self) -> float:
-        """When :meth:`timed_out` or :meth:`kill_failed` may next become true."""
-        return min(self._deadline, self._kill_deadline)
+        """When one of the following may next become true."""
+        return min(self._deadline, self._report_deadline, self._begin_deadline)
 
     def timed_out(self, now: float) -> bool:
         return now > self._deadline
 
-    def kill_failed(self, now: float) -> bool:
-        """True, once, when the end of a killed process was not reported in time."""
-        if now <= self._kill_deadline:
+    def stuck(self, now: float) -> bool:
+        """True, once, when the process has not begun in time, or its end was not reported in time."""
+        if now <= min(self._report_deadline, self._begin_deadline):
             return False
-        self._kill_deadline = _NEVER
+        self._report_deadline = self._begin_deadline = _NEVER
         return True
 
 
@@ -88,7 +104,26 @@ class Events:
         # An endless line is garbage; what follows the next line break is read again.
         self._buffer = bytearray(rest if len(rest) <= _MOST_EVENT_BYTES else b"")
         events = (wire.parse_event(bytes(line), self._token) for line in lines)
-        self.events += [event for event in events if event is not None]
+        self.events += [_printable(event) for event in events if event is not None]
+
+    def imported_files(self) -> list[str]:
+        """The files of the user's own that a fresh process imported, as far as it reported them."""
+        reported = [event.get("files") for event in self.events if event["ev"] == "imported"]
+        return regular_files(reported[-1]) if reported and isinstance(reported[-1], list) else []
+
+
+def _printable(value: Any) -> Any:
+    """The same without halves of characters, which no file and no terminal takes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_printable(name): _printable(item) for name, item in value.items()}
+    return [_printable(item) for item in value] if isinstance(value, list) else value
+
+
+def regular_files(reported: Iterable[Any]) -> list[str]:
+    """The names among what a process with the user's code reports that are files, which can be read."""
+    return [file for file in reported if isinstance(file, str) and Path(file).is_file()]
 
 
 @dataclass(slots=True, eq=False)
@@ -117,10 +152,11 @@ class Run:
     events: Events
     pipes: tuple[Pipe, Pipe]
     facts: RunFacts
-    pid: int = 0
+    process: Process = field(default_factory=Process)
 
     def kill(self) -> None:
         self.clock.kill()
+        self.process.kill()
         if self.server is not None:
             self.server.ask({"op": "kill", "id": self.identity})
 
@@ -130,6 +166,7 @@ class Run:
             pipe.read()
             os.close(pipe.fd)
             pipe.fd = -1
+        self.process.close()
         self.facts.events = self.events.events
         self.facts.log, self.facts.dropped = self.log.text(), self.log.dropped
         self.facts.duration_s = time.monotonic() - self.clock.started

@@ -15,15 +15,18 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from triage import scratch
-from triage.harness import linker, processes
+from triage.harness import linker, messages, processes
 from triage.harness.driver import driver_properties
 from triage.harness.environment import worker_environment
+from triage.harness.judge import is_readable
 from triage.harness.library_keys import LibraryKeys
 from triage.harness.limits import holds_for
+from triage.harness.messages import Exited, Ready, Started
 from triage.harness.remote import (
     DISAPPEARING,
     Key,
@@ -38,15 +41,19 @@ from triage.harness.request import Request
 from triage.harness.run import over_limit
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
-from triage.model.errors import EnvironmentFault
+from triage.model.errors import EnvironmentFault, InputError
 from triage.model.outcome import Outcome, Undecided
 from triage.scratch import Scratch
 
 WORKER = Path(__file__).parent / "worker"
 _START_S = 60.0
 """Importing Triton takes half a second warm and up to ten from a cold network disk."""
-_LAST_WORDS_S = 2.0
-"""How long to wait, after a server closed its socket, for the server above it to report how it ended."""
+_REPORT_S = 1.0
+"""How long to wait for the report of a server's end after it closed its socket, or was killed. Without one it is
+killed, and then the server above it."""
+_END_S = 30.0
+"""How long the nanny may take to remove what is left of the runs, gigabytes at worst."""
+_WATCH_S = 0.1
 _MOST_SERVERS = 24
 _MOST_RESTARTS = 8
 _MOST_STARTS = 3
@@ -61,14 +68,14 @@ sibling module, a full disk) may be mended in a session of hours."""
 class Listener(Protocol):
     """Callbacks for processes started through the tree. ``identity``: the name under which one was asked for."""
 
-    def started(self, identity: str, pid: int) -> None:
+    def started(self, identity: str, process: processes.Process) -> None:
         """The process exists."""
 
-    def exited(self, identity: str, message: dict[str, Any]) -> None:
-        """The process ended: ``status`` and ``max_rss_bytes``, or ``fork_failed``."""
+    def exited(self, identity: str, end: Exited) -> None:
+        """The process ended."""
 
     def lost(self, remote: Remote) -> None:
-        """This server is gone, and whatever ran directly below it."""
+        """This server is gone, and whatever ran directly below it or was waiting for it."""
 
 
 class _Root(NamedTuple):
@@ -90,6 +97,7 @@ class ServerTree:
         self._remotes: dict[Key, Remote] = {}
         self._failed: dict[Key, tuple[Outcome | Undecided, float]] = {}
         self._killed_starts: Counter[Key] = Counter()
+        self._unfit: set[Key] = set()
         self._cold: set[Key] = set()
         self._number = 0
         self._restarts = 0
@@ -140,14 +148,15 @@ class ServerTree:
         ours.settimeout(_START_S)
         try:
             wire.receive(ours)
-        except (wire.Closed, OSError):
+        except (wire.Closed, wire.Malformed, OSError):
             ours.close()
             process.kill()
             process.wait()
             home.remove()
             raise EnvironmentFault("triage's own process ended while it started; is something killing it?") from None
-        ours.settimeout(None)
-        nanny = Remote(Level.NANNY, ("nanny",), ours, None, "nanny", -1, state=ServerState.READY, pid=process.pid)
+        ours.setblocking(False)
+        nanny = Remote(Level.NANNY, ("nanny",), ours, None, "nanny", -1, state=ServerState.READY)
+        nanny.process = processes.Process.child(process.pid, os.getpid())
         self._root = _Root(nanny, process, home)
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._receive(nanny))
         return self._root
@@ -159,13 +168,16 @@ class ServerTree:
         if self._root is None:
             return
         unregister(self._selector, self._root.nanny.sock)
-        self._root.nanny.close()
-        process = self._root.process
-        try:
-            process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
+        self._root.nanny.sock.close()
+        process, until = self._root.process, time.monotonic() + _END_S
+        while process.poll() is None and time.monotonic() < until:
+            self._root.nanny.process.resume()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_WATCH_S)
+        if process.poll() is None:
             process.kill()
             process.wait()
+        self._root.nanny.close()
         if process.returncode != 0:
             # The nanny was killed and has not cleaned up.
             processes.kill_marked(self._root.home.folder)
@@ -174,23 +186,22 @@ class ServerTree:
 
     # ---- servers
 
-    def case_server(self, request: Request, isolation: str) -> Remote | Outcome | Undecided | None:
-        """The server from which a request can be forked; None when it is not ready yet. An Outcome or Undecided when it
-        never will be: the answer to the request (its module cannot be imported, for example)."""
-        server: Remote | Outcome | Undecided | None = self.nanny()
+    def case_server(self, request: Request, isolation: str) -> Remote | Outcome | Undecided:
+        """The server from which a request can be forked, or the one above it that is not ready yet. An Outcome or
+        Undecided when it never will be: the answer to the request (its module cannot be imported, for example)."""
+        server: Remote | Outcome | Undecided = self.nanny()
         for level, key in _keys(request, isolation):
-            if not isinstance(server, Remote):
+            if not isinstance(server, Remote) or server.state is not ServerState.READY:
                 break
             server = self._server(level, key, server, request)
-            if isinstance(server, Remote) and (library_key := server.answer.get("triton_key")):
-                self.library_keys.put(request.toolchain, library_key)
+            if isinstance(server, Remote) and server.answer is not None and server.answer.triton_key:
+                self.library_keys.put(request.toolchain, server.answer.triton_key)
         return server
 
-    def imported_files(self, request: Request) -> list[str]:
-        """Files of the user's own that the case's module imported."""
+    def forkable(self, request: Request) -> bool:
+        """False when the module of the request's case made its server do what no server does."""
         *_, (_, key) = _keys(request, "")
-        remote = self._remotes.get(key)
-        return list(remote.answer.get("files", [])) if remote is not None else []
+        return key not in self._unfit
 
     def command(self, request: Request, *mode: str) -> list[str]:
         """Command line of a worker of the request's toolchain."""
@@ -204,35 +215,53 @@ class ServerTree:
         lld = self._lld if request.case.target.backend == "hip" else None
         return {**worker_environment(lld or None), processes.MARK: str(folder)}
 
-    def kill_toolchain(self, remote: Remote) -> None:
-        """Kill a server that does not answer, from its toolchain server down; the nanny does answer."""
-        while remote.above is not None and remote.level is not Level.TOOLCHAIN:
-            remote = remote.above
+    def distrust(self, remote: Remote) -> None:
+        """End a server that does not do what it is asked, or does what it is not asked; if it is a case server, no
+        other is made of its module."""
+        if remote.level is Level.NANNY:
+            self._lose_nanny()
+            return
+        if remote.unfit or self._remotes.get(remote.key) is not remote:
+            return
+        remote.unfit = True
+        unregister(self._selector, remote.sock)
         self._kill(remote)
+
+    def lost_import(self, remote: Remote, request: Request, isolation: str) -> bool:
+        """Whether ``remote`` was importing the module of the request when the servers above it were killed."""
+        *_, (_, key) = _keys(request, isolation)
+        return remote.key == key and remote.facts.status is None and not remote.unfit
 
     def next_deadline(self) -> float:
         """When :meth:`watch` next has something to do (monotonic seconds)."""
         return min((remote.deadline for remote in self._remotes.values()), default=float("inf"))
 
     def watch(self, now: float) -> None:
-        """Kill imports over their limits; give up on servers whose end was not reported."""
+        """Kill imports over their limits; give up on servers whose end was not reported; resume stopped ones."""
         for remote in list(self._remotes.values()):
-            has_module = remote.level is Level.CASE and remote.pid > 0
+            if self._remotes.get(remote.key) is not remote:
+                continue  # Gone with one before it.
+            remote.process.resume()
+            pid = remote.process.pid if remote.level is Level.CASE else 0
             match remote.state:
                 case ServerState.DEAD if now > remote.deadline:
-                    self._ended(remote)
-                case ServerState.STARTING if now > remote.deadline and remote.facts.stopped:
+                    self.distrust(remote)
+                case ServerState.KILLED if now > remote.deadline:
                     remote.deadline = float("inf")
+                    self._kill(remote.above)
+                case ServerState.STARTING if now > remote.deadline and remote.facts.stopped:
                     self._kill(remote)
                 case ServerState.STARTING if now > remote.deadline:
                     remote.facts.timed_out = True
                     self._stop(remote, now)
-                case ServerState.STARTING if has_module and not remote.facts.stopped:
-                    if over_limit(remote.pid, remote.facts, remote.limits):
+                case ServerState.STARTING if pid and not remote.facts.stopped:
+                    if over_limit(pid, remote.facts, remote.limits):
                         self._stop(remote, now)
-                case ServerState.READY if has_module and processes.rss_bytes(remote.pid) > remote.limits.memory_bytes:
+                case ServerState.READY if pid and processes.rss_bytes(pid) > remote.limits.memory_bytes:
                     # A thread that the module started goes on; compiles of such a module run elsewhere.
                     self._kill(remote)
+        if self._root is not None:
+            self._root.nanny.process.resume()
 
     def _stop(self, remote: Remote, now: float) -> None:
         """Have a server that starts killed; one that imports the user's module first shows where that is."""
@@ -241,21 +270,21 @@ class ServerTree:
         if shown and remote.above is not None:
             remote.above.ask({"op": "show", "id": remote.identity})
 
-    def _server(self, level: Level, key: Key, above: Remote, request: Request) -> Remote | Outcome | Undecided | None:
+    def _server(self, level: Level, key: Key, above: Remote, request: Request) -> Remote | Outcome | Undecided:
         failure, until = self._failed.get(key, (None, 0.0))
         if failure is not None and time.monotonic() < until and holds_for(failure, request.limits):
             return failure
         remote = self._remotes.get(key)
         if remote is None:
-            self._start(level, key, above, request)
-            return None
+            return self._start(level, key, above, request)
         remote.used = time.monotonic()
-        return remote if remote.state is ServerState.READY else None
+        return remote
 
-    def _start(self, level: Level, key: Key, above: Remote, request: Request) -> None:
+    def _start(self, level: Level, key: Key, above: Remote, request: Request) -> Remote | Undecided:
         self._make_room()
         message = self._start_message(level, key, request)
         ours, theirs = wire.pair()
+        ours.setblocking(False)
         log_read, log_write = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(log_read, False)
         remote = Remote(level, key, ours, above, self.new_identity(), log_read)
@@ -267,11 +296,16 @@ class ServerTree:
         self._remotes[key] = remote
         self._selector.register(remote.sock, selectors.EVENT_READ, lambda: self._receive(remote))
         self._selector.register(remote.log, selectors.EVENT_READ, lambda: self._read_log(remote))
-        asked = above.ask({**message, "id": remote.identity}, [log_write, theirs.fileno()])
-        theirs.close()
-        os.close(log_write)
-        if not asked:
-            self._ended(remote)
+        try:
+            if not above.ask({**message, "id": remote.identity}, [log_write, theirs.fileno()]):
+                self._ended(remote)
+        except wire.Unsendable as error:
+            self._forget(remote)
+            return Undecided(str(error))
+        finally:
+            theirs.close()
+            os.close(log_write)
+        return remote
 
     def _start_message(self, level: Level, key: Key, request: Request) -> dict[str, Any]:
         """The message that makes the server above start one of this level."""
@@ -319,52 +353,79 @@ class ServerTree:
 
     def _receive(self, remote: Remote) -> None:
         try:
-            message, fds = wire.receive(remote.sock)
-        except (wire.Closed, OSError, ValueError):
-            self._hang_up(remote)
+            document, fds = wire.receive(remote.sock)
+            for fd in fds:
+                os.close(fd)
+            self._heed(remote, messages.parse(document))
+        except BlockingIOError:
             return
-        for fd in fds:
-            os.close(fd)
-        match message["op"]:
-            case "ready":
-                remote.answer, remote.deadline = message, float("inf")
-                if message["ok"]:
-                    remote.state = ServerState.READY
-                    self._restarts = self._killed_starts[remote.key] = 0
-            case "started":
-                self._listener.started(message["id"], message["pid"])
-                for other in self._remotes.values():
-                    if other.identity == message["id"]:
-                        other.pid = message["pid"]
-            case "exit":
-                self._listener.exited(message["id"], message)
-                for other in [other for other in self._remotes.values() if other.identity == message["id"]]:
-                    other.fork_failed = message.get("fork_failed", "")
-                    if not other.fork_failed:
-                        other.facts.ended(message)
-                    self._ended(other)
+        except (wire.Closed, OSError):
+            self._hang_up(remote)
+        except (wire.Malformed, InputError):
+            self.distrust(remote)
+
+    def _heed(self, remote: Remote, message: messages.Message) -> None:
+        """Act on what a server reports. Raises InputError for what it cannot know, or has reported before."""
+        if isinstance(message, Ready):
+            if remote.answer is not None:
+                raise InputError("ready, again")
+            if not message.ok and not is_readable(dict(message.event or {})):
+                raise InputError("not ready, for no reason")
+            remote.answer = message
+            if message.ok and remote.state is ServerState.STARTING:
+                remote.state, remote.deadline = ServerState.READY, float("inf")
+                self._restarts = self._killed_starts[remote.key] = 0
+            return
+        if message.id not in remote.asked:
+            raise InputError("about a process that it was not asked for")
+        below = [other for other in self._remotes.values() if other.identity == message.id]
+        if isinstance(message, Started):
+            process = processes.Process.child(message.pid, remote.process.pid)
+            for other in below:
+                other.process = process
+            if not below:
+                self._listener.started(message.id, process)
+            return
+        remote.asked.remove(message.id)
+        self._listener.exited(message.id, message)
+        for other in below:
+            other.fork_failed = message.fork_failed
+            if not other.fork_failed:
+                other.facts.ended(message)
+            self._ended(other)
 
     def _hang_up(self, remote: Remote) -> None:
         unregister(self._selector, remote.sock)
         if remote.level is Level.NANNY:
-            # It was killed; the next request starts a new one.
-            self._restarts += 1
-            if self._restarts > _MOST_RESTARTS:
-                raise EnvironmentFault(DISAPPEARING)
-            lost = [remote, *self._remotes.values()]
-            self.close()
-            for server in lost:
-                self._listener.lost(server)
+            self._lose_nanny()
+        elif remote.state is not ServerState.KILLED:
+            # The server above it is about to report how it ended, unless it only looks as if it had.
+            remote.state, remote.deadline = ServerState.DEAD, time.monotonic() + _REPORT_S
+
+    def _lose_nanny(self) -> None:
+        """The nanny was killed; the next request starts a new one."""
+        if self._root is None:
             return
-        # The server above is about to report how it ended; if that is gone as well, do not wait forever.
-        remote.state, remote.deadline = ServerState.DEAD, time.monotonic() + _LAST_WORDS_S
+        self._restarts += 1
+        if self._restarts > _MOST_RESTARTS:
+            raise EnvironmentFault(DISAPPEARING)
+        lost = [self._root.nanny, *self._remotes.values()]
+        self._root.process.kill()
+        self.close()
+        for server in lost:
+            self._listener.lost(server)
 
     def _ended(self, remote: Remote) -> None:
         """A server ended: keep the verdict if it never became ready, and report all that is lost with it."""
+        if self._remotes.get(remote.key) is not remote:
+            return
         if remote.log >= 0:
             read_available(remote.log, remote.output.write)
         self._forget(remote)
-        if not remote.answer.get("ok"):
+        if remote.left or (remote.unfit and remote.level is Level.CASE):
+            self._unfit.add(_shared(remote.key))
+            remote.unfit = True
+        elif remote.answer is None or not remote.answer.ok:
             self._judge(remote)
         for other in [other for other in self._remotes.values() if other.above is remote]:
             self._ended(other)
@@ -383,9 +444,21 @@ class ServerTree:
                 return
         self._failed[remote.key] = (judge_unready(remote), time.monotonic() + _REMEMBERED_S)
 
-    def _kill(self, remote: Remote) -> None:
-        if remote.above is None or not remote.above.ask({"op": "kill", "id": remote.identity}):
+    def _kill(self, remote: Remote | None) -> None:
+        if remote is None or remote.above is None:
+            self._lose_nanny()
+            return
+        remote.process.kill()
+        if remote.above.ask({"op": "kill", "id": remote.identity}):
+            remote.state, remote.deadline = ServerState.KILLED, time.monotonic() + _REPORT_S
+        else:
             self._ended(remote)
+
+
+def _shared(key: Key) -> Key:
+    """The key of a case server, without the name of servers of its own."""
+    toolchain, python, _, *rest = key
+    return (toolchain, python, "", *rest)
 
 
 def _keys(request: Request, isolation: str) -> Iterator[tuple[Level, Key]]:

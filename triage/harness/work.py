@@ -12,6 +12,7 @@ from triage import logs
 from triage.harness import observe
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.driver import driver_properties
+from triage.harness.remote import Remote
 from triage.harness.request import FullCompile, PartialCompile, Request
 from triage.harness.run import Run
 from triage.model.diagnosis import Trait
@@ -39,7 +40,8 @@ class Work:
     """An admitted request and its current run.
 
     ``mode``: how the next run is made, or is being made; a way to observe means a fresh process, observed in that way.
-    ``isolation``: the name of servers of its own, if it has lost its servers before (``losses`` times).
+    ``isolation``: the name of servers of its own, if it has lost its servers before (``losses`` times). ``awaited``: a
+    server that has to be ready first. ``files``: the user's own that the module imported; None until that is known.
     """
 
     request: Request
@@ -49,6 +51,12 @@ class Work:
     losses: int = 0
     first: FirstRun | None = None
     run: Run | None = None
+    awaited: Remote | None = None
+    files: list[str] | None = None
+
+    @property
+    def under_way(self) -> bool:
+        return self.awaited is not None or self.active_run is not None
 
     @property
     def active_run(self) -> Run | None:

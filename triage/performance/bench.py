@@ -24,6 +24,7 @@ from triage.harness import processes
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import signal_name
 from triage.harness.limits import Limits
+from triage.harness.messages import Exited
 from triage.harness.remote import Remote, unregister
 from triage.harness.request import Request
 from triage.harness.run import Pipe, open_pipe
@@ -157,8 +158,11 @@ class Bench:
             # The driver maps a terabyte of addresses for itself: resident memory is watched instead.
             "memory_bytes": 0,
         }
-        if not nanny.ask(message, [writing for _, writing in pipes]):
-            process.ended, process.fault = True, "the process above it is gone"
+        try:
+            if not nanny.ask(message, [writing for _, writing in pipes]):
+                process.ended, process.fault = True, "the process above it is gone"
+        except wire.Unsendable as error:
+            process.ended, process.fault = True, str(error)
         for _, writing in pipes:
             os.close(writing)
         try:
@@ -209,16 +213,17 @@ class Bench:
 
     # ---- what the nanny reports (servers.Listener)
 
-    def started(self, identity: str, pid: int) -> None:
+    def started(self, identity: str, process: processes.Process) -> None:
         """The process exists."""
         if self._process is not None and self._process.identity == identity:
-            self._process.pid = pid
+            self._process.pid = process.pid
+        process.close()
 
-    def exited(self, identity: str, message: dict[str, Any]) -> None:
+    def exited(self, identity: str, end: Exited) -> None:
         """The process ended."""
         if self._process is not None and self._process.identity == identity:
-            self._process.status = message.get("status")
-            self._process.fault = message.get("fork_failed", "")
+            self._process.status = end.status
+            self._process.fault = end.fork_failed
             self._process.ended = True
 
     def lost(self, remote: Remote) -> None:

@@ -1,7 +1,9 @@
-"""Entry point when the folder is run by path: load it as one package under a name no user module has."""
+"""Entry point when the folder is run by path: load it as one package under a name no user module has, and with builtins
+that no user module can replace."""
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import importlib.util
 import json
@@ -9,17 +11,43 @@ import os
 import socket
 import sys
 import traceback
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, Optional, Sequence
 
 PACKAGE = "_triton_triage_worker"
+_FAULT = 70
+"""As in ``loop.py``, which may be what cannot be loaded."""
+_HERE = Path(__file__).resolve().parent
+
+
+class _Loader(SourceFileLoader):
+    """Gives a module a copy of the builtins."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__dict__["__builtins__"] = dict(vars(builtins))
+        super().exec_module(module)
+
+
+class _Finder:
+    """Finds this package's modules, for :class:`_Loader`."""
+
+    @staticmethod
+    def find_spec(name: str, path: Optional[Sequence[str]] = None, target: Any = None) -> Optional[ModuleSpec]:
+        package, _, module = name.rpartition(".")
+        if package != PACKAGE:
+            return None
+        file = str(_HERE / ("%s.py" % module))
+        return importlib.util.spec_from_file_location(name, file, loader=_Loader(name, file))
 
 
 def _load_package() -> None:
-    here = Path(__file__).resolve().parent
     # Run by path, Python put this folder first on sys.path, where its modules could shadow the user's.
-    sys.path[:] = [entry for entry in sys.path if not entry or Path(entry).resolve() != here]
-    spec = importlib.util.spec_from_file_location(PACKAGE, here / "__init__.py", submodule_search_locations=[str(here)])
+    sys.path[:] = [entry for entry in sys.path if not entry or Path(entry).resolve() != _HERE]
+    sys.meta_path.insert(0, _Finder)
+    init = _HERE / "__init__.py"
+    spec = importlib.util.spec_from_file_location(PACKAGE, init, submodule_search_locations=[str(_HERE)])
     assert spec is not None
     assert spec.loader is not None
     package = importlib.util.module_from_spec(spec)
@@ -35,25 +63,27 @@ def main(mode: str, *arguments: str) -> None:
     """``nanny FD FOLDER``: the root of all processes, in triage's own interpreter. ``serve FD``: a toolchain server on
     that socket. ``fresh FILE FD``: one compile, result on that pipe. ``bench FILE FD``: one case launched and timed,
     likewise."""
-    _load_package()
-    if mode == "nanny":
-        _module("nanny").serve(socket.socket(fileno=int(arguments[0])), Path(arguments[1]))
-    elif mode == "serve":
-        _module("server").serve_toolchain(socket.socket(fileno=int(arguments[0])))
-    else:
-        request, result = json.loads(Path(arguments[0]).read_text()), int(arguments[1])
-        if mode == "fresh":
-            _module("child").run_fresh(request, result)
-        else:
-            _module("bench").run(request, result)
-
-
-if __name__ == "__main__":
-    code = 70  # loop.FAULT, which may be what cannot be imported
+    leave, code = os._exit, _FAULT
     try:
-        main(*sys.argv[1:])
+        _load_package()
+        fd = int(arguments[0] if mode == "nanny" else arguments[-1])
+        os.set_inheritable(fd, False)
+        if mode == "nanny":
+            _module("nanny").serve(socket.socket(fileno=fd), Path(arguments[1]))
+        elif mode == "serve":
+            _module("server").serve_toolchain(socket.socket(fileno=fd))
+        else:
+            request = json.loads(Path(arguments[0]).read_text())
+            if mode == "fresh":
+                _module("child").run_fresh(request, fd)
+            else:
+                _module("bench").run(request, fd)
         code = 0
     except BaseException:  # shown in the log of the run
         traceback.print_exc()
     finally:
-        os._exit(code)
+        leave(code)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

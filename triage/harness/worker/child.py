@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
-import faulthandler
 import os
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from faulthandler import enable as enable_faulthandler
+from io import open as open_file
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
 
@@ -45,6 +46,7 @@ class Fault(Exception):
 def run_forked(request: Dict[str, Any], module: Any, missing: List[str], result: int) -> None:
     """Compile in a fork of a case server that has imported ``module``, without the packages ``missing``."""
     recording = _prepare(request, result)
+    recording.begin("source")
     _guarded(request, lambda: (module, missing), recording)
 
 
@@ -60,9 +62,11 @@ def run_fresh(request: Dict[str, Any], result: int) -> None:
                 adapter.set_triton_key(request["triton_key"])
             target = request["target"]
             adapter.set_driver(adapter.gpu_target(**target), request["limits"])
+        path = Path(request["path"])
         recording.emit("importing")
-        loaded = load.load_module(Path(request["path"]))
-        recording.emit("imported")
+        loaded = load.load_module(path)
+        with _own_code("listing the imported files"):
+            recording.emit("imported", files=load.local_files(path))
         return loaded
 
     _guarded(request, imported, recording)
@@ -73,24 +77,25 @@ def _own_code(doing: str) -> Iterator[None]:
     """Around what is triage's own and not the user's: an exception is no failure of the compile."""
     try:
         yield
-    except Exception as error:
+    except BaseException as error:  # what the module under test has put into the standard library raises anything
         raise Fault("%s: %s: %s" % (doing, type(error).__name__, error)) from error
 
 
 def _prepare(request: Dict[str, Any], result: int) -> recorder.Recorder:
     recording = recorder.current = recorder.Recorder(result, request["token"], request["until"])
     folder = request["folder"]
-    os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "cache")
+    os.environ["TRITON_CACHE_DIR"] = folder + "/cache"
     os.environ["TMPDIR"] = folder
     os.environ.update(request.get("environment", {}))
     tempfile.tempdir = None  # Python caches the server's.
     # The Python stack at a fatal signal names the stage even where LLVM prints nothing; apart from the log,
     # whose text is the compiler's alone.
-    faulthandler.enable(file=open(os.path.join(folder, "python-stack.txt"), "w"))  # lives until the end
+    enable_faulthandler(file=open_file(folder + "/python-stack.txt", "w"))  # lives until the end
     return recording
 
 
-def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
+def _guarded(request: Dict[str, Any], module: Callable[[], Any], recording: recorder.Recorder) -> None:
+    """Compile, and report how that ended. Raises recorder.Unreported."""
     try:
         loaded, missing = module()
         for name in missing:
@@ -98,11 +103,17 @@ def _guarded(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
         _compile(request, loaded, recording)
     except BaseException as error:  # SystemExit and KeyboardInterrupt as well
         event = verdict(error)
-        recording.emit(event.pop("ev"), **event)
+        recording.conclude(**event)
         if "errors" in event:
             errors.print_chain(error)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    flush()
+
+
+def flush() -> None:
+    """Write out what was printed."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(BaseException):  # They may be objects of the kernel's module.
+            stream.flush()
 
 
 def verdict(error: BaseException) -> Dict[str, Any]:
@@ -161,7 +172,8 @@ def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
     except stages.Stopped as stopped:
         _done(request, recording, {}, stopped.metadata.get)
         return
-    entry = adapter.cache_entry(os.environ["TRITON_CACHE_DIR"], kernel.__name__)
+    with _own_code("looking for the compiled kernel"):
+        entry = adapter.cache_entry(os.environ["TRITON_CACHE_DIR"], kernel.__name__)
     _done(request, recording, compiled.asm, lambda name: getattr(compiled.metadata, name, None), entry)
 
 
@@ -170,7 +182,7 @@ def _compile_text(request: Dict[str, Any], recording: recorder.Recorder) -> None
     if ir_text.ENDINGS[Path(request["path"]).suffix] == "mlir":
         recording.emit("note", text=ir_pipeline.run(request, recording))
         # A pipeline makes no kernel.
-        recording.emit("done", resources=None, num_ctas=None, cache_entry=None)
+        recording.conclude("done", resources=None, num_ctas=None, cache_entry=None)
         return
     texts: Dict[str, Any] = {}
     try:
@@ -197,4 +209,4 @@ def _done(
         metadata = {name: attribute(name) for name in _METADATA}
         metadata["warp_size"] = metadata["warp_size"] or request["target"]["warp_size"]
         used = resources.read(assembly, recording.ptxas_log, metadata)
-    recording.emit("done", resources=used, num_ctas=metadata["num_ctas"], cache_entry=entry)
+    recording.conclude("done", resources=used, num_ctas=metadata["num_ctas"], cache_entry=entry)

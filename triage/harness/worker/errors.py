@@ -17,8 +17,12 @@ MAX_FRAMES = 24
 
 
 def describe(error: BaseException) -> List[Dict[str, Any]]:
-    """The chain of ``error``, what was raised first and the innermost cause last."""
-    return [_described(link) for link in chain(error)]
+    """The chain of ``error``, what was raised first and the innermost cause last. Its classes may be user code."""
+    try:
+        return [_described(link) for link in chain(error)]
+    except BaseException as failure:
+        message = "<%s raised while its chain was read>" % type(failure).__name__
+        return [{"type": type(error).__name__, "module": "", "message": message}]
 
 
 def chain(error: BaseException, suppressed: bool = False) -> Iterator[BaseException]:
@@ -36,7 +40,7 @@ def print_chain(error: BaseException) -> None:
     """Print the traceback as the user's own program would have."""
     try:
         traceback.print_exception(type(error), error, error.__traceback__)
-    except Exception:  # __str__ of a user's exception is user code
+    except BaseException:  # __str__ of a user's exception is user code
         return
 
 
@@ -64,7 +68,7 @@ def message(error: BaseException) -> str:
         # CompilationError's own text repeats the source with a caret; its cause alone is in error_message.
         own = getattr(error, "error_message", None)
         return own if isinstance(own, str) else str(error)
-    except Exception as failure:  # __str__ is user code here
+    except BaseException as failure:  # __str__ is user code here
         return "<%s raised in __str__>" % type(failure).__name__
 
 

@@ -28,7 +28,7 @@ def run(request: Dict[str, Any], recording: recorder.Recorder) -> None:
         _run_stage(payload, backend, request)
     recording.end()
     # No kernel is compiled, so no resources are known.
-    recording.emit("done", resources=None, num_ctas=None, cache_entry=None)
+    recording.conclude("done", resources=None, num_ctas=None, cache_entry=None)
 
 
 def _run_passes(module: Any, context: Any, task: Dict[str, Any], recording: recorder.Recorder) -> None:

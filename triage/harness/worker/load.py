@@ -6,6 +6,7 @@ import gc
 import importlib
 import importlib.util
 import sys
+from os.path import dirname, realpath
 from pathlib import Path
 from types import ModuleType
 from typing import Any, List, Tuple
@@ -68,7 +69,7 @@ def find_kernel(module: ModuleType, name: str) -> Any:
 def unwrap(value: Any) -> Any:
     """The function below decorators of Triton."""
     # Autotuner and Heuristics hold the function below them in .fn, and so does JITFunction itself (the plain one).
-    while not is_jitted(value) and type(value).__module__.startswith("triton.") and hasattr(value, "fn"):
+    while not is_jitted(value) and str(type(value).__module__).startswith("triton.") and hasattr(value, "fn"):
         value = value.fn
     return value
 
@@ -97,13 +98,14 @@ def hash_kernels(module: ModuleType) -> None:
 
 def local_files(path: Path) -> List[str]:
     """The user's own files that the module imported: a stored outcome depends on them."""
-    installed = ("site-packages", "dist-packages", "lib/python")
+    installed = ("site-packages", "dist-packages", "lib/python", dirname(realpath(__file__)))
     files = set()
     for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if not file or not file.endswith(".py") or any(part in file for part in installed):
+        # Anything may stand there, and may do anything when its attributes are read.
+        if not issubclass(type(module), ModuleType):
             continue
-        if not getattr(module, "__name__", "").startswith("_triton_triage_worker"):
-            files.add(str(Path(file).resolve()))
-    files.discard(str(path.resolve()))
+        file = vars(module).get("__file__")
+        if isinstance(file, str) and file.endswith(".py") and not any(part in file for part in installed):
+            files.add(realpath(file))
+    files.discard(realpath(str(path)))
     return sorted(files)

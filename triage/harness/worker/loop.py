@@ -7,12 +7,40 @@ server leaves behind is adopted by the server above, in the end by the nanny.
 
 from __future__ import annotations
 
-import os
-import select
-import signal
 import socket
 import traceback
 from contextlib import suppress
+from os import (
+    O_CLOEXEC,
+    O_NONBLOCK,
+    P_ALL,
+    WEXITED,
+    WNOHANG,
+    WNOWAIT,
+    _exit,
+    close,
+    fork,
+    getpid,
+    getppid,
+    pipe2,
+    read,
+    setsid,
+    wait4,
+    waitid,
+)
+from select import POLLIN, poll
+from signal import (
+    ITIMER_PROF,
+    ITIMER_REAL,
+    ITIMER_VIRTUAL,
+    SIG_DFL,
+    SIG_SETMASK,
+    SIGCHLD,
+    pthread_sigmask,
+    set_wakeup_fd,
+    setitimer,
+    signal,
+)
 from typing import Any, Callable, Dict, List, Optional
 
 from . import process, wire
@@ -20,7 +48,8 @@ from . import process, wire
 Operation = Callable[[Dict[str, Any], List[int]], Optional[int]]
 """Runs in the forked child, with the message and its descriptors; returns the exit code."""
 
-_PARENT_CHECK_MS = 1000
+_CHECK_MS = 1000
+"""How often to look for ended children, and for triage itself, without having been woken."""
 FAULT = 70
 """Exit code of a process in which the worker itself failed (EX_SOFTWARE)."""
 
@@ -32,12 +61,17 @@ class ForkServer:
         self, sock: socket.socket, operations: Dict[str, Operation], farewell: Optional[Callable[[], None]] = None
     ) -> None:
         self._sock = sock
+        self._fd = sock.fileno()
         self._operations = operations
         self._farewell = farewell
         self._children: Dict[int, str] = {}
-        self._wake_read, self._wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        self._wake_read, self._wake_write = pipe2(O_NONBLOCK | O_CLOEXEC)
+        # The user's module may have blocked signals, and may have set an alarm.
+        pthread_sigmask(SIG_SETMASK, [])
+        for timer in (ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF):
+            setitimer(timer, 0)
+        signal(SIGCHLD, lambda *_: None)
+        set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         process.adopt_orphans()
 
     def send(self, message: Dict[str, Any]) -> None:
@@ -50,26 +84,26 @@ class ForkServer:
     def _leave(self) -> None:
         if self._farewell is not None:
             self._farewell()
-        os._exit(0)
+            _exit(0)
+        # Triage asks no more how it ended, unless its end of the socket is not what was closed.
+        _exit(FAULT)
 
     def run(self) -> None:
         """Serve until triage is gone."""
-        poll = select.poll()
-        poll.register(self._sock, select.POLLIN)
-        poll.register(self._wake_read, select.POLLIN)
-        parent = os.getppid()
+        ends = poll()
+        ends.register(self._fd, POLLIN)
+        ends.register(self._wake_read, POLLIN)
+        parent = getppid()
         while True:
-            ready = poll.poll(_PARENT_CHECK_MS if self._farewell is not None else None)
-            if self._farewell is not None and os.getppid() != parent:
+            ready = ends.poll(_CHECK_MS)
+            if self._farewell is not None and getppid() != parent:
                 # Another process still holds triage's end of the socket, so its death did not close that.
                 self._leave()
-            for fd, _ in ready:
-                if fd == self._wake_read:
-                    with suppress(BlockingIOError):
-                        os.read(self._wake_read, 4096)
-                    self._reap()
-                else:
-                    self._receive()
+            with suppress(BlockingIOError):
+                read(self._wake_read, 4096)
+            self._reap()
+            if any(fd == self._fd for fd, _ in ready):
+                self._receive()
 
     def _receive(self) -> None:
         try:
@@ -85,33 +119,32 @@ class ForkServer:
         else:
             self._fork(message, fds)
         for fd in fds:
-            os.close(fd)
+            close(fd)
 
     def _fork(self, message: Dict[str, Any], fds: List[int]) -> None:
         operation = self._operations[message["op"]]
-        me = os.getpid()
+        me = getpid()
         try:
-            pid = os.fork()
+            pid = fork()
         except OSError as error:
             self.send({"op": "exit", "id": message["id"], "fork_failed": str(error)})
             return
         if pid == 0:
             code = FAULT
             try:
-                signal.set_wakeup_fd(-1)
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                os.setsid()
+                set_wakeup_fd(-1)
+                signal(SIGCHLD, SIG_DFL)
+                setsid()
                 process.die_with_parent(me)
                 # Its daemons stay below it, where their memory is counted, and come to this server with its end.
                 process.adopt_orphans()
-                self._sock.close()
-                os.close(self._wake_read)
-                os.close(self._wake_write)
+                for fd in (self._fd, self._wake_read, self._wake_write):
+                    close(fd)
                 code = operation(message, fds) or 0
             except BaseException:  # shown in the log of the run
                 traceback.print_exc()
             finally:
-                os._exit(code)
+                _exit(code)
         self._children[pid] = message["id"]
         self.send({"op": "started", "id": message["id"], "pid": pid})
 
@@ -119,7 +152,7 @@ class ForkServer:
         while True:
             try:
                 # Leave the zombie: as long as it exists, no other process gets its id.
-                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                ended = waitid(P_ALL, 0, WEXITED | WNOHANG | WNOWAIT)
             except ChildProcessError:
                 return
             if ended is None:
@@ -127,7 +160,7 @@ class ForkServer:
             pid = ended.si_pid
             if pid in self._children:
                 process.kill_group(pid)
-            _, status, usage = os.wait4(pid, 0)
+            _, status, usage = wait4(pid, 0)
             if pid in self._children:
                 identity = self._children.pop(pid)
                 used = {"max_rss_bytes": usage.ru_maxrss * 1024, "cpu_s": usage.ru_utime + usage.ru_stime}

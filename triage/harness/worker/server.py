@@ -11,6 +11,8 @@ import os
 import socket
 import sys
 import tempfile
+from os import O_WRONLY, getpid
+from os import open as open_fd
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -36,7 +38,7 @@ def serve_toolchain(sock: socket.socket) -> None:
 
 def _serve_target(message: Dict[str, Any], fds: List[int]) -> None:
     process.redirect(fds[0])
-    sock = socket.socket(fileno=os.dup(fds[1]))
+    sock = socket.socket(fileno=fds[1])
     environment = {}
     target = adapter.gpu_target(**message["target"])
     adapter.set_driver(target, message["limits"])
@@ -73,31 +75,30 @@ def _warm_up(target: Any, folder: str) -> None:
 
 def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
     process.redirect(fds[0])
-    sock = socket.socket(fileno=os.dup(fds[1]))
+    sock = socket.socket(fileno=fds[1])
     process.limit(message["memory_bytes"])
-    path = Path(message["path"])
+    path, me = Path(message["path"]), getpid()
     try:
         with process.showing_stack():
             module, missing = load.load_module(path)
     except BaseException as error:  # a user's module may raise SystemExit as well
-        wire.send(sock, {"op": "ready", "ok": False, "event": child.verdict(error)})
-        errors.print_chain(error)
+        if getpid() == me:
+            wire.send(sock, {"op": "ready", "ok": False, "event": child.verdict(error)})
+            errors.print_chain(error)
         return
+    if getpid() != me:
+        return  # A fork that the module made has nothing to serve.
 
     def compile_(request: Dict[str, Any], pipes: List[int]) -> int:
-        result = os.dup(pipes[1])
         process.redirect(pipes[0])
         process.limit(request["memory_bytes"])
-        child.run_forked(request, module, missing, result)
+        child.run_forked(request, module, missing, pipes[1])
         return 0
 
-    sys.stdout.flush()
-    sys.stderr.flush()
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    process.redirect(devnull)
-    os.close(devnull)
+    child.flush()
+    process.redirect(open_fd("/dev/null", O_WRONLY))
     load.hash_kernels(module)
     gc.freeze()  # Objects made so far stay out of collections, so that children do not copy their pages.
     server = ForkServer(sock, {"compile": compile_})
-    server.send({"op": "ready", "ok": True, "threads": process.thread_count(), "files": load.local_files(path)})
+    server.send({"op": "ready", "ok": True, "files": load.local_files(path)})
     server.run()

@@ -1,0 +1,305 @@
+"""Modules under test that attack what triage has built around them: the right answer or "could not tell", within twice
+the limit, and nothing of it reaches the compiles beside them."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import kernel_cases
+import pytest
+from conftest import Traces
+from test_faults import LIMITS, MODULE, Stream, module, told
+
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.request import Request
+from triage.harness.toolchains import Toolchains
+from triage.harness.worker import wire
+from triage.model.case import Case, frozen
+from triage.model.outcome import Outcome, Stage, Undecided
+
+HOSTILE = Limits(timeout_s=4.0, memory_bytes=2 << 30)
+
+TOOLS = '''
+import array, builtins, gc, json, pathlib, re, select, types
+
+
+def sockets():
+    """Every socket that this process has inherited."""
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            if os.readlink(f"/proc/self/fd/{name}").startswith("socket:"):
+                found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+def tell(*messages):
+    """Send to whoever listens."""
+    for fd in sockets():
+        end = socket.socket(fileno=os.dup(fd))
+        for message in messages:
+            try:
+                end.send(message if isinstance(message, bytes) else json.dumps(message).encode())
+            except OSError:
+                pass
+
+
+def above(depth):
+    """The processes above this one."""
+    pids = [os.getppid()]
+    while len(pids) < depth:
+        pids.append(parent_of(pids[-1]))
+    return pids
+
+
+'''
+IDS = "[str(number) for number in range(60)]"
+
+
+@dataclass(frozen=True)
+class Trick:
+    """Code that runs when the module is imported, or when its kernel is compiled. ``answers``: the right ones; a text
+    that is no status is part of the reason why triage could not tell."""
+
+    code: str
+    answers: tuple[str, ...] = ("ok",)
+    fast: bool = False
+
+
+IMPORTED = {
+    "forges an end of every process": Trick(
+        f'tell(*[{{"op": "exit", "id": each, "status": 0, "max_rss_bytes": 1}} for each in {IDS}])', fast=True
+    ),
+    "forges a start of every process": Trick(f'tell(*[{{"op": "started", "id": each, "pid": 1}} for each in {IDS}])'),
+    "says that it is ready": Trick('tell({"op": "ready", "ok": True})'),
+    "says that it is ready, wrongly": Trick('tell({"op": "ready", "ok": True, "files": 3})'),
+    "says that it failed": Trick('tell({"op": "ready", "ok": False, "event": {"ev": "undecided", "reason": "no"}})'),
+    "says that it failed, wrongly": Trick('tell({"op": "ready", "ok": False, "event": {"ev": "error"}})'),
+    "sends garbage": Trick('tell(b"garbage", b"[1]", b"{}", b"null")'),
+    "sends nesting": Trick('tell(b"[" * 60_000)', fast=True),
+    "sends half a message": Trick('tell(b\'{"op": "ready", "ok": tr\')'),
+    "sends nothing": Trick('tell(b"")'),
+    "sends without end": Trick(
+        'threading.Thread(target=lambda: [tell({"op": "x"}) for _ in iter(int, 1)], daemon=True).start()'
+    ),
+    "shuts its sockets down": Trick("[socket.socket(fileno=os.dup(fd)).shutdown(2) for fd in sockets()]"),
+    "closes everything": Trick("os.closerange(0, 4096)", ("worker failed",), fast=True),
+    "covers everything": Trick(
+        "null = os.open('/dev/null', os.O_RDWR)\n[os.dup2(null, fd) for fd in range(3, 64) if fd != null]",
+        ("worker failed",),
+    ),
+    "replaces select and socket": Trick(
+        "select.poll = select.select = socket.socket.sendmsg = socket.socket.recvmsg = socket.socket.close = None",
+        fast=True,
+    ),
+    "replaces json": Trick("json.dumps = json.loads = lambda *a, **k: '{}'", ("error",)),
+    "replaces os": Trick("for name in ('waitid', 'wait4', 'setsid', 'getppid', 'pipe2'): setattr(os, name, None)"),
+    "replaces signal": Trick("signal.signal = signal.set_wakeup_fd = None"),
+    "replaces paths": Trick("pathlib.Path.resolve = None"),
+    "replaces builtins": Trick("builtins.isinstance = builtins.open = None", ("error",)),
+    "blocks signals": Trick("signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))", fast=True),
+    "ignores its children": Trick("signal.signal(signal.SIGCHLD, signal.SIG_IGN)"),
+    "sets an alarm": Trick("signal.setitimer(signal.ITIMER_REAL, 0.3, 0.01)", ("ok", "crash")),
+    "stops its parent": Trick("os.kill(os.getppid(), signal.SIGSTOP)"),
+    "stops all above and hangs": Trick(
+        "[os.kill(pid, signal.SIGSTOP) for pid in above(3)]\ntime.sleep(1000)", ("timeout",), fast=True
+    ),
+    "kills its parent": Trick("os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(1000)", ("killed triage's own",)),
+    "kills the nanny": Trick("os.kill(above(3)[-1], signal.SIGKILL)\ntime.sleep(1000)", ("killed triage's own",)),
+    "forks and leaves": Trick("if os.fork(): os._exit(0)", ("crash",)),
+    "forks and stays": Trick("os.fork()"),
+    "hangs before forks": Trick("os.register_at_fork(before=lambda: time.sleep(1000))"),
+    "hangs in forks": Trick("os.register_at_fork(after_in_child=lambda: time.sleep(1000))"),
+    "leaves in forks": Trick("os.register_at_fork(after_in_child=lambda: os._exit(0))"),
+    "leaves before forks": Trick("os.register_at_fork(before=lambda: os._exit(0))"),
+    "has no output": Trick("sys.stdout = sys.stderr = None"),
+    "has an output that leaves": Trick(
+        "class Output:\n    def __getattr__(self, name): raise SystemExit(0)\nsys.stdout = sys.stderr = Output()"
+    ),
+    "registers exits": Trick("import atexit\natexit.register(os._exit, 9)\nsys.excepthook = lambda *_: os._exit(9)"),
+    "has a module that raises": Trick(
+        "class Lazy(types.ModuleType):\n"
+        "    def __getattr__(self, name): raise KeyboardInterrupt(name)\n"
+        "sys.modules['lazy'] = Lazy('lazy')\n"
+        "sys.modules['odd'] = types.SimpleNamespace(__file__=3)"
+    ),
+    "removes its folder": Trick("os.mkdir('gone')\nos.chdir('gone')\nos.rmdir(os.getcwd())"),
+    "may open nothing": Trick("resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))", ("Too many open files",)),
+}
+
+COMPILED = {
+    "forges an end of every process": Trick(
+        f'tell(*[{{"op": "exit", "id": each, "status": 0, "max_rss_bytes": 1}} for each in {IDS}])', fast=True
+    ),
+    "replaces json and os.write": Trick("json.dumps = os.write = None", ("error",)),
+    "closes everything": Trick("os.closerange(0, 4096)", ("worker failed",)),
+    "stops its parent": Trick("os.kill(os.getppid(), signal.SIGSTOP)", fast=True),
+    "stops all above and hangs": Trick(
+        "[os.kill(pid, signal.SIGSTOP) for pid in above(4)]\ntime.sleep(1000)", ("timeout",)
+    ),
+    "stops all above, again and again": Trick(
+        "pids = above(4)\nwhile True: [os.kill(pid, signal.SIGSTOP) for pid in pids]", ("timeout",)
+    ),
+    "replaces the compiler": Trick(
+        "global _compile\n_compile = lambda *a, **k: types.SimpleNamespace(asm={}, metadata=None)",
+        ("replaces the compiler",),
+        fast=True,
+    ),
+    "raises what raises": Trick(
+        """
+        class Odd(BaseException):
+            def __str__(self): raise KeyboardInterrupt
+            @property
+            def __traceback__(self): raise SystemExit(0)
+        raise Odd
+        """,
+        ("error",),
+    ),
+    "makes its pipes not wait": Trick(
+        "for name in os.listdir('/proc/self/fd'):\n    try: os.set_blocking(int(name), False)\n    except OSError: pass"
+    ),
+    "forks and stays": Trick("os.fork()"),
+    "forks and leaves": Trick("if os.fork(): os._exit(0)", ("crash",)),
+    "removes what triage gave it": Trick("import shutil\nshutil.rmtree(os.environ['TMPDIR'])", ("ok", "error")),
+}
+
+
+def tricks(table: dict[str, Trick]) -> pytest.MarkDecorator:
+    """All of them; the fast run has those of which each breaks another part."""
+    marks = {name: () if trick.fast else (pytest.mark.slow,) for name, trick in table.items()}
+    return pytest.mark.parametrize(
+        "trick", [pytest.param(trick, id=name, marks=marks[name]) for name, trick in table.items()]
+    )
+
+
+@pytest.fixture
+def stream(shared_engine: Engine, shared_traces: Traces, toolchains: Toolchains) -> Stream:
+    return Stream(shared_engine, toolchains.default(), shared_traces)
+
+
+def check(stream: Stream, case: Case, trick: Trick) -> None:
+    result, took = stream.timed(case, HOSTILE)
+    answer = result.reason if isinstance(result, Undecided) else result.status.value
+    assert any(right in answer for right in trick.answers), result
+    assert took < 2 * HOSTILE.timeout_s
+
+
+@tricks(IMPORTED)
+def test_a_module_that_on_import(stream: Stream, tmp_path: Path, trick: Trick) -> None:
+    case = module(tmp_path, "pass")
+    case.path.write_text(MODULE.replace("BODY", "    pass") + TOOLS + trick.code + "\n")
+    check(stream, case, trick)
+
+
+@tricks(COMPILED)
+def test_a_module_that_in_its_compile(stream: Stream, tmp_path: Path, trick: Trick) -> None:
+    case = module(tmp_path, textwrap.dedent(trick.code))
+    case.path.write_text(case.path.read_text().replace("def fault():", TOOLS + "def fault():"))
+    check(stream, case, trick)
+
+
+def test_a_compile_inherits_nothing_to_write_to(stream: Stream, tmp_path: Path) -> None:
+    """Its output, its results, and nothing of the servers above it."""
+    case = module(tmp_path, "print(len(sockets()), len(result_pipes()), flush=True)")
+    case.path.write_text(case.path.read_text().replace("def fault():", TOOLS + "def fault():"))
+    result = stream(case)
+    assert isinstance(result, Outcome)
+    assert result.log.startswith("0 1\n")
+
+
+@pytest.mark.parametrize("trick", ["tell(b'garbage')", "threading.Thread(target=time.sleep, args=(99,)).start()"])
+def test_the_files_of_a_module_that_is_compiled_in_fresh_processes_are_known(
+    shared_engine: Engine, toolchains: Toolchains, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trick: str
+) -> None:
+    """A stored outcome depends on them."""
+    stored: list[list[str]] = []
+
+    class Remembering:
+        def get(self, request: Request) -> None:
+            return None
+
+        def put(self, request: Request, outcome: Outcome, folder: Path | None, files: list[str]) -> Outcome:
+            stored.append(list(files))
+            return outcome
+
+    (tmp_path / "sibling.py").write_text("")
+    case = module(tmp_path, "pass")
+    case.path.write_text("import sibling\n" + MODULE.replace("BODY", "    pass") + TOOLS + trick + "\n")
+    monkeypatch.setattr(shared_engine, "_store", Remembering())
+    list(shared_engine.run([Request(case, toolchains.default(), LIMITS)]))
+    assert stored == [[str((tmp_path / "sibling.py").resolve())]]
+
+
+# --- large messages -------------------------------------------------------------------------------------------------
+
+
+def test_a_module_with_many_files_compiles(stream: Stream, tmp_path: Path) -> None:
+    """Their names take more than a packet."""
+    folder = tmp_path.joinpath(*["f" * 200] * 10)
+    folder.mkdir(parents=True)
+    for number in range(100):
+        (folder / f"sibling_{number}.py").touch()
+    case = module(tmp_path, "pass")
+    imports = "\n".join(f"import sibling_{number}" for number in range(100))
+    case.path.write_text(f"import sys\nsys.path.insert(0, {str(folder)!r})\n{imports}\n{case.path.read_text()}")
+    assert told(stream(case)) == ("ok", None, 0)
+
+
+@pytest.mark.parametrize("fresh", [False, True], ids=["forked", "fresh"])
+def test_a_large_constant_is_compiled(stream: Stream, tmp_path: Path, fresh: bool) -> None:
+    case = module(tmp_path, "pass")
+    text = case.path.read_text().replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr, TEXT: tl.constexpr")
+    case.path.write_text(text + "threading.Thread(target=time.sleep, args=(99,), daemon=True).start()\n" * fresh)
+    case = replace(case, constexprs=frozen({"BLOCK": 256, "TEXT": "x" * 300_000}))
+    assert told(stream(case)) == ("ok", None, 0)
+
+
+def test_a_large_environment_is_passed_on(
+    engine: Engine, toolchains: Toolchains, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        monkeypatch.setenv(f"LARGE_{number}", "x" * 60_000)
+    (attempt,) = engine.run([Request(kernel_cases.add(), toolchains.default(), LIMITS)])
+    assert told(attempt.result) == ("ok", None, 0)
+
+
+def test_a_request_that_cannot_be_sent_fails_alone(
+    stream: Stream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "MAX_MESSAGE", 1 << 20)
+    case = replace(module(tmp_path, "pass"), constexprs=frozen({"BLOCK": 256, "TEXT": "x" * (1 << 20)}))
+    result = stream(case)
+    assert isinstance(result, Undecided)
+    assert "at most 1048576 can be sent" in result.reason
+    assert not result.input_error
+
+
+# --- forged events --------------------------------------------------------------------------------------------------
+
+FORGED = {
+    "nesting": '"[" * 200_000',
+    "a cache entry elsewhere": """'{"ev": "done", "resources": null, "num_ctas": 1, "cache_entry": "../../.."}'""",
+    "half a character": """'{"ev": "note", "text": "\\\\ud800"}'""",
+}
+
+
+@pytest.mark.parametrize("event", FORGED.values(), ids=FORGED)
+def test_a_forged_event_is_no_verdict(stream: Stream, tmp_path: Path, event: str) -> None:
+    body = f"""
+        import gc
+        token = next(o._token for o in gc.get_objects() if type(o).__name__ == "Recorder")
+        for fd in result_pipes(): os.write(fd, ("\\n" + token + " " + {event} + "\\n").encode())
+    """
+    result = stream(module(tmp_path, body))
+    assert told(result) == ("ok", None, 0)
+    assert isinstance(result, Outcome)
+    assert result.stages[-1].stage is Stage.CUBIN
+    assert result.cache_key != "../../.."
+    json.dumps(result.notes).encode()
+    "".join(result.notes).encode()
