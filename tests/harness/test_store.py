@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.harness import database, store
+from triage.capture.program import service
+from triage.harness import database, environment, store
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.store import Store, key_of
@@ -23,6 +24,7 @@ from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Frame, Outcome, PythonError, Resources, Stage, StageTime, Status
+from triage.model.target import Target
 
 GIB = 1 << 30
 TOOLCHAIN = Toolchain(Path("/env/bin/python"), "3.9.0", "3.11.7", False, "identity", Path("/env/triton"))
@@ -141,9 +143,11 @@ def test_the_key_holds_everything_that_decides(request_: Request, monkeypatch: p
     keys = [key_of(other) for other in others]
     case.path.write_text("def add(): pass\n")
     keys.append(key_of(request_))
-    monkeypatch.setenv("DISABLE_LLVM_OPT", "1")
-    keys.append(key_of(request_))
-    assert len({first, *keys}) == 6
+    for name in ("DISABLE_LLVM_OPT", "ALLOW_LHS_TMEM_LAYOUT_CONVERSION", "PYTHONOPTIMIZE", "LD_PRELOAD"):
+        monkeypatch.setenv(name, "1")
+        keys.append(key_of(request_))
+    keys.append(key_of(replace(request_, toolchain=replace(TOOLCHAIN, python=Path("/other/bin/python")))))
+    assert len({first, *keys}) == 10
     same = replace(
         request_, limits=Limits(1.0, 1), tag=3, action=FullCompile(observe=True), case=replace(case, origin={"a": 1})
     )
@@ -241,6 +245,30 @@ def test_a_database_that_somebody_holds_is_given_up_once(
     assert time.monotonic() - began < 2
     holder.close()
     assert ["locked" in note for note in notes] == [True]
+
+
+def test_a_program_that_a_variable_names_is_in_the_key(
+    request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "ptxas"
+    monkeypatch.setenv("TRITON_PTXAS_PATH", str(program))
+    keys = [key_of(request_)]
+    for text in ("one", "other"):
+        program.write_text(text)
+        keys.append(key_of(request_))
+    assert len(set(keys)) == 3
+
+
+def test_the_linker_is_in_the_key_for_amd(request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    amd = replace(request_, case=replace(request_.case, target=Target.parse("hip:gfx942")))
+    before = key_of(amd), key_of(request_)
+    (tmp_path / "ld.lld").touch(0o755)
+    monkeypatch.setattr(store, "find_lld", lambda: tmp_path / "ld.lld")
+    assert [key_of(amd) != before[0], key_of(request_) == before[1]] == [True, True]
+
+
+def test_triage_and_its_guard_know_the_same_variables_of_the_compiler() -> None:
+    assert environment.COMPILER == service.COMPILER
 
 
 def test_a_folder_that_cannot_be_made_means_not_remembered(tmp_path: Path, request_: Request) -> None:

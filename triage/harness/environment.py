@@ -30,7 +30,16 @@ _NOT_PASSED = frozenset(
         "TRITON_CACHE_MANAGER", "TRITON_REMOTE_CACHE_BACKEND",
     }
 )  # fmt: skip
-_DECIDES = ("TRITON_", "MLIR_", "LLVM_", "DISABLE_", "PTXAS_", "USE_IR_LOC", "USE_TTGIR_LOC", "NVPTX_", "AMDGCN_")
+COMPILER = (
+    "TRITON_", "MLIR_", "LLVM_", "DISABLE_", "PTXAS_", "NVPTX_", "AMDGCN_", "USE_IR_LOC", "USE_TTGIR_LOC",
+    "ENABLE_LSR_DEBUG", "ALLOW_LHS_TMEM_LAYOUT_CONVERSION", "STORE_TMEM_TO_GLOBAL_BYPASS_SMEM", "ROCM_PATH", "HIP_PATH",
+)  # fmt: skip
+"""Beginnings of the names of variables that Triton 3.0 to 3.9 read, in Python and in C++. The list is also in
+capture/program/service.py, which imports nothing of triage."""
+_PROCESS = (
+    "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "LD_", "PYTHON", "MALLOC_", "GLIBC_TUNABLES",
+)  # fmt: skip
+"""What decides how a driver, the loader, Python and the C library behave below the user's module."""
 _DECIDES_NOT = ("TRITON_TRIAGE_", "TRITON_HOME")
 
 
@@ -57,9 +66,9 @@ def worker_environment(lld: str | None = None) -> dict[str, str]:
 
 
 def deciding_variables() -> dict[str, str]:
-    """The variables that may change the result of a compile: part of the key of a stored outcome."""
+    """The variables of a worker that may change the result of a compile: part of the key of a stored outcome."""
     return {
         name: value
         for name, value in sorted(worker_environment().items())
-        if name.startswith(_DECIDES) and not name.startswith(_DECIDES_NOT)
+        if name.startswith((*COMPILER, *_PROCESS)) and not name.startswith(_DECIDES_NOT)
     }

@@ -16,6 +16,7 @@ import json
 import os
 import re
 import secrets
+import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
@@ -31,6 +32,7 @@ from triage.harness import artifacts
 from triage.harness.database import Database
 from triage.harness.environment import deciding_variables
 from triage.harness.limits import GIB, Limits, holds_for, parse_size
+from triage.harness.linker import find_lld
 from triage.harness.request import FullCompile, Request
 from triage.harness.ulimits import ulimits
 from triage.model.document import decode, encode
@@ -236,16 +238,37 @@ def loads(text: str, artifacts: Mapping[str, Path]) -> Outcome:
 
 def key_of(request: Request) -> str:
     """Hash of everything that decides an outcome."""
+    variables = deciding_variables()
     parts = {
         "case": request.case.identity(),
         # Siblings are imported from the kernel's folder, and messages name its path.
         "path": str(request.case.path.resolve()),
-        "toolchain": request.toolchain.identity,
-        "variables": deciding_variables(),
+        # The interpreter's path as well: two environments may have the same Triton and different other packages.
+        "toolchain": [request.toolchain.identity, str(request.toolchain.python)],
+        "variables": variables,
+        "programs": {name: _files_named(value) for name, value in variables.items()},
+        "linker": _linker(request),
         "ulimits": ulimits(request.limits),
-        "tool": [__version__, _worker_digest()],
+        "tool": [__version__, _own_digest()],
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _files_named(value: str) -> list[Any]:
+    """Size and time of each file that the value of a variable names: an assembler, a linker, a library."""
+    facts = []
+    for name in value.split(os.pathsep):
+        with suppress(OSError, ValueError):
+            if stat.S_ISREG((file := Path(name).stat()).st_mode):
+                facts.append((file.st_size, file.st_mtime_ns))
+    return facts
+
+
+def _linker(request: Request) -> list[Any]:
+    """The ``ld.lld`` that links for AMD on releases without one of their own."""
+    if request.case.target.backend != "hip" or (path := find_lld()) is None:
+        return []
+    return [str(path), *_files_named(str(path))]
 
 
 def _answers(row: _Row, limits: Limits, action: FullCompile) -> bool:
@@ -279,10 +302,11 @@ def _size(path: Path) -> int:
 
 
 @cache
-def _worker_digest() -> str:
-    """The worker decides what is recorded; an edit to it makes old outcomes unfit."""
+def _own_digest() -> str:
+    """Of triage's own code that decides what is recorded; an edit to it makes old outcomes unfit."""
     digest = hashlib.sha256()
-    here = Path(__file__).parent
-    for path in (*sorted((here / "worker").glob("*.py")), here / "judge.py", here / "ulimits.py"):
-        digest.update(path.read_bytes())
+    package = Path(__file__).parents[1]
+    for folder in ("harness", "legality", "logs", "model"):
+        for path in sorted((package / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
     return digest.hexdigest()

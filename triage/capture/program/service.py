@@ -32,7 +32,11 @@ READY = b"ready"
 """The line that a started service sends when it listens. The lines before are its process id, and what went wrong."""
 _PLACES = ("TRITON_CACHE_DIR", "TRITON_DUMP_DIR", "TRITON_HOME", "TRITON_OVERRIDE_DIR", "TRITON_PRINT_AUTOTUNING")
 """Locations and output settings, in which workers of a pool may differ."""
-_DECIDES = ("TRITON_", "MLIR_", "LLVM_", "DISABLE_", "PTXAS_", "USE_IR_LOC", "USE_TTGIR_LOC", "NVPTX_", "AMDGCN_")
+COMPILER = (
+    "TRITON_", "MLIR_", "LLVM_", "DISABLE_", "PTXAS_", "NVPTX_", "AMDGCN_", "USE_IR_LOC", "USE_TTGIR_LOC",
+    "ENABLE_LSR_DEBUG", "ALLOW_LHS_TMEM_LAYOUT_CONVERSION", "STORE_TMEM_TO_GLOBAL_BYPASS_SMEM", "ROCM_PATH", "HIP_PATH",
+)  # fmt: skip
+"""As in harness/environment.py."""
 _DECIDES_NOT = ("TRITON_TRIAGE_", "TRITON_CACHE_DIR", "TRITON_HOME")
 """Triage's own variables, and locations: tests with separate caches shall share a service."""
 SIGN_S = 1.0
@@ -60,7 +64,7 @@ def compiler_variables() -> Dict[str, str]:
     return {
         name: value
         for name, value in sorted(os.environ.items())
-        if name.startswith(_DECIDES) and not name.startswith(_DECIDES_NOT)
+        if name.startswith(COMPILER) and not name.startswith(_DECIDES_NOT)
     }
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from triage._version import __version__
+from triage.harness.environment import COMPILER
 from triage.harness.linker import linkers
 from triage.harness.machine.caches import Cache, TritonCache, measure, measure_triton, triton_cache_folder
 from triage.harness.machine.clock import Clock, Program
@@ -27,9 +28,8 @@ from triage.model.errors import TriageError
 # ptxas prints CUDA's version.
 _CUDA = re.compile(r"release (\d+\.\d+)")
 
-# Besides the families, the single names that Triton's compiler reads (3.0 to 3.9).
-_FAMILIES = ("TRITON_", "MLIR_", "LLVM_", "DISABLE_", "AMDGCN_", "NVPTX_")
-_SINGLE = ("USE_IR_LOC", "PTXAS_OPTIONS", "ENABLE_LSR_DEBUG", "CC", "CXX")
+# Triton compiles its launcher with them.
+_HOST_COMPILERS = ("CC", "CXX")
 _OURS = "TRITON_TRIAGE_"
 
 
@@ -99,7 +99,7 @@ def compile_variables(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in sorted(environment.items())
-        if (name.startswith(_FAMILIES) or name in _SINGLE) and not name.startswith(_OURS)
+        if (name.startswith(COMPILER) or name in _HOST_COMPILERS) and not name.startswith(_OURS)
     }
 
 

@@ -47,7 +47,8 @@ def fingerprint(package: Path, *, triton: str, python_version: str) -> str:
         facts = library.stat()
         digest.update(f"{library.name}\0{facts.st_size}\0{facts.st_mtime_ns}\0".encode())
     for assembler in assemblers(package):
-        digest.update(f"{assembler.name}\0{assembler.stat().st_size}\0".encode())
+        facts = assembler.stat()
+        digest.update(f"{assembler.name}\0{facts.st_size}\0{facts.st_mtime_ns}\0".encode())
     for source in sorted(_sources(package)):
         facts = source.stat()
         digest.update(f"{source.relative_to(package)}\0{facts.st_size}\0{facts.st_mtime_ns}\0".encode())
