@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from triage.logs import ANCHORS
+from triage.logs import ANCHORS, findings
+from triage.logs.recognisers import ORDER, RECOGNISERS
 from triage.logs.sieve import needles
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -119,3 +120,26 @@ def test_hostile_input_is_bounded(what: str, tmp_path: Path) -> None:
         assert int(done.stdout.split()[2]) <= MOST_MEMORY_MIB
     print(f"\n{what}: {seconds[0]:.2f} s for 4 MiB, {seconds[1]:.2f} s for 16 MiB")
     assert seconds[1] < 8 * max(seconds[0], 0.2)
+
+
+MOST_SECONDS_A_MB = 0.2
+DENSE = {
+    f"{name}: {text[:40]}": text
+    for name, recogniser in zip(ORDER, RECOGNISERS, strict=True)
+    for text in (*recogniser.examples, *recogniser.anchors)
+}
+
+
+def seconds(line: str, size: int) -> float:
+    """Processor time to diagnose a text of distinct lines."""
+    text = "".join(f"{line} {number}\n" for number in range(size // (len(line) + 8)))
+    start = time.process_time()
+    findings(text)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("what", sorted(DENSE))
+def test_a_text_of_failures_alone(what: str) -> None:
+    """Without what the first megabyte takes longer: the findings that are made at most."""
+    dense = min(seconds(DENSE[what], 5 << 20) - seconds(DENSE[what], 1 << 20) for _ in range(2)) / 4
+    assert dense <= MOST_SECONDS_A_MB

@@ -15,7 +15,7 @@ from triage.logs import reading, sieve
 from triage.logs.episodes import ranked
 from triage.logs.finding import Finding
 from triage.logs.reading import Log
-from triage.logs.scan import ANCHORS, interest, read
+from triage.logs.scan import ANCHORS, read, readers
 from triage.logs.sieve import Sieve, needles, one_at_a_time, robust, sieve_for
 
 DATA = Path(__file__).parent / "data"
@@ -53,7 +53,7 @@ def test_nothing_is_lost_by_skipping(name: str) -> None:
 def test_no_line_without_an_anchor_is_anybody_s(name: str) -> None:
     hits = sieve_for((*ANCHORS, "E   "))
     for line in TEXTS[name].split("\n"):
-        assert interest(line) is interest("") or hits(line.encode())
+        assert readers(line) is None or hits(line.encode())
 
 
 class Trickle(io.RawIOBase):

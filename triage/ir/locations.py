@@ -12,8 +12,8 @@ _REFERENCE = re.compile(r"(#loc\w{0,20})")
 _ALIAS = re.compile(r"^(#loc\w{0,20}) = loc\((.{1,2000})\)$", re.MULTILINE)
 _LIBRARY = ("site-packages/triton/", "triton/language/", "triton/experimental/", "cutlass/")
 """Files that are part of Triton: an error there was caused by the user's line that called it."""
-_DEEPEST, _MOST = 8, 16
-"""Bounds on following aliases: a hostile text may define each by two others."""
+_MOST_PARTS = 64
+"""Parts of a location that are looked at: a hostile text may define each alias by several others."""
 
 
 def printed_locations(text: str) -> tuple[SourceLocation, ...]:
@@ -32,14 +32,18 @@ def aliases(text: str) -> dict[str, str]:
     return dict(reversed(_ALIAS.findall(text)))
 
 
-def resolved(location: str, known: Mapping[str, str], depth: int = 0) -> list[SourceLocation]:
+def resolved(location: str, known: Mapping[str, str]) -> list[SourceLocation]:
     """The locations in the text inside ``loc(…)``, innermost first, with aliases followed."""
     result: list[SourceLocation] = []
-    for part in _REFERENCE.split(location):
-        if not part.startswith("#loc"):
-            result += printed_locations(part)
-        elif depth < _DEEPEST and len(result) < _MOST:
-            result += resolved(known.get(part, ""), known, depth + 1)
+    waiting = [location]  # the next part last
+    for _ in range(_MOST_PARTS):
+        if not waiting:
+            break
+        first, *rest = _REFERENCE.split(waiting.pop(), maxsplit=1)
+        if rest:
+            alias, behind = rest
+            waiting += [behind, known.get(alias, "")]
+        result += printed_locations(first)
     return result
 
 

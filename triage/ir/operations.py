@@ -7,6 +7,7 @@ the failure's own words name the operation, or it happened in the C++ class, fun
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ _NAME = r"[a-z_]\w{0,40}(?:\.\w{1,60}){1,5}"
 _OPERATION = re.compile(rf'^ {{1,200}}(?:%[\w#:, %$.-]{{1,400}}? = )?"?({_NAME})"?(?=[\s(<])', re.MULTILINE)
 _QUOTED = re.compile(rf"['\"`]({_NAME})['\"`]")
 _PRINTED = re.compile(rf'%[\w#:, %]{{1,200}} = "?({_NAME})')
+_CLOSING = re.compile(r"^ *\}", re.MULTILINE)
 _LOCATION = re.compile(r" loc\((#\w{1,40}|[^\n]{1,2000})\)$")
 _FOR_OPERATION = re.compile(r"(\w{2,100}?)Ops?(?![a-z])")
 """C++ classes and files that implement an operation: ``WGMMAOpPattern``, ``ReduceOpToLLVM.cpp``; not
@@ -45,13 +47,22 @@ class Operations:
     def _aliases(self) -> dict[str, str]:
         return aliases(self.text)
 
+    @cached_property
+    def _closings(self) -> dict[int, list[int]]:
+        """By their indentation, the offsets of the lines that close a region, ascending."""
+        closings: dict[int, list[int]] = {}
+        for match in _CLOSING.finditer(self.text):
+            closings.setdefault(match.end() - match.start() - 1, []).append(match.start())
+        return closings
+
     def users_location(self, offset: int) -> SourceLocation | None:
         """The user's line that the operation at an offset comes from; one with a region has it behind the region."""
         line = self._line(offset)
-        closing = f"\n{line[: len(line) - len(line.lstrip())]}}}"
+        closings = self._closings.get(len(line) - len(line.lstrip()), []) if line.endswith("{") else []
         while line.endswith("{"):
-            offset = self.text.find(closing, offset) + 1
-            line = self._line(offset) if offset else ""
+            behind = bisect_right(closings, offset)
+            offset = closings[behind] if behind < len(closings) else len(self.text)
+            line = self._line(offset)
         location = _LOCATION.search(line)
         return users_location(resolved(location[1], self._aliases)) if location else None
 

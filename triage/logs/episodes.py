@@ -7,6 +7,7 @@ Within an episode the most specific finding is the cause, and of equals the firs
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -23,22 +24,24 @@ def _ends(finding: Finding) -> bool:
     )
 
 
-def _begins(finding: Finding, episode: Sequence[Finding], boundaries: Sequence[int]) -> bool:
-    """True when the finding begins a new episode."""
-    if any(episode[-1].position < boundary <= finding.position for boundary in boundaries):
-        return True
-    has_cause = any(before.specificity >= _CAUSE for before in episode)
-    return finding.specificity >= _CAUSE and has_cause and any(_ends(before) for before in episode)
-
-
 def episodes(findings: Iterable[Finding], boundaries: Sequence[int] = ()) -> list[list[Finding]]:
-    """The findings, grouped by failure. ``boundaries`` are lines where an independent part of the log begins."""
+    """The findings, grouped by failure. ``boundaries`` are lines where an independent part of the log begins,
+    ascending."""
     groups: list[list[Finding]] = []
+    has_cause = has_ended = False  # of the last group
     for finding in findings:
-        if not groups or _begins(finding, groups[-1], boundaries):
+        is_cause = finding.specificity >= _CAUSE
+        if not groups or (is_cause and has_cause and has_ended) or _between(groups[-1][-1], finding, boundaries):
             groups.append([])
+            has_cause = has_ended = False
         groups[-1].append(finding)
+        has_cause, has_ended = has_cause or is_cause, has_ended or _ends(finding)
     return groups
+
+
+def _between(earlier: Finding, later: Finding, boundaries: Sequence[int]) -> bool:
+    """True when there is a boundary between two findings, or at the later one."""
+    return bisect_right(boundaries, earlier.position) < bisect_right(boundaries, later.position)
 
 
 def _cause(episode: Sequence[Finding]) -> Finding:

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 
 _FILE = Path(__file__).with_suffix(".txt")
+_MAX_TEXT = 1000
+"""Characters of a text that are looked at; Triton's own texts have at most 300, and the words around them are few."""
 # Technical terms, for texts that no released wheel has: those of forks, of newer releases and of C++ exceptions.
 _VOCABULARY = re.compile(
     r"\btriton|\btl\.[a-z]|constexpr|\bfp8|num_(?:warps|stages|ctas)|\bptxas\b|\btt(?:ir|gir)\b|\bMLIR\b"
@@ -24,7 +26,8 @@ def _texts() -> tuple[str, ...]:
 
 def is_frontends(text: str) -> bool:
     """True for a text that Triton's Python code raises."""
-    return any(known in text for known in _texts())
+    beginning = text[:_MAX_TEXT]
+    return any(known in beginning for known in _texts())
 
 
 def is_tritons(text: str) -> bool:

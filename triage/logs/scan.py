@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from triage.ir import passes
@@ -13,18 +13,26 @@ from triage.logs import episodes, signature
 from triage.logs.chains import LINKS, ChainLink, frontend_headline, join_chains, link_at
 from triage.logs.context import Context
 from triage.logs.dump import lowered_operation, with_lowered_operation
-from triage.logs.excerpts import Excerpts, Interest
+from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_tritons
 from triage.logs.quoted import quoted
 from triage.logs.reading import Log
-from triage.logs.recognisers import RECOGNISERS, silent_pass, stack_trace
+from triage.logs.recognisers import RECOGNISERS, Recogniser, silent_pass, stack_trace
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.window import Window, windows
 from triage.model.diagnosis import Diagnosis, Kind, Trait
 
-#: A text may repeat its failure endlessly (a loop over configurations); further findings are skipped.
+#: A text may repeat its failure endlessly (a loop over configurations); further findings are skipped, unless they are
+#: more specific than all others.
 MAX_FINDINGS = 500
+#: Of lines that are equal so many are read: others that follow them are not hidden by repetition.
+MAX_REPEATS = 100
+#: Characters of all messages together: those of 500 findings have 500 each, and seldom more than 200.
+MAX_MESSAGES = 250_000
+
+#: Making a finding takes as long as reading so many lines.
+_WORK = 4
 
 #: How lines of Python begin that contain a message as a string.
 _QUOTING = ("raise ", "assert ", "return ", "print(")
@@ -37,19 +45,40 @@ ANCHORS = tuple(
 )
 
 
-def interest(line: str) -> Interest:
+def readers(line: str) -> Readers:
     """How a line is to be read, by the strings that it contains."""
-    for recogniser in RECOGNISERS:
-        if recogniser.wants(line):
-            return Interest.SURROUNDED
+    wanting = 0
+    for anchor, bits in _WANTING:  # this is where a log full of anchors spends its time
+        if anchor in line:
+            wanting |= bits
+    if wanting:
+        return _chosen(wanting)
     alone = any(anchor in line for anchor in context_module.ANCHORS) or link_at(0, line) is not None
-    return Interest.ALONE if alone else Interest.NONE
+    return () if alone else None
+
+
+#: Each anchor, and as bits the recognisers that want its lines.
+_WANTING = tuple(
+    (anchor, sum(1 << number for number, recogniser in enumerate(RECOGNISERS) if anchor in recogniser.anchors))
+    for anchor in dict.fromkeys(anchor for recogniser in RECOGNISERS for anchor in recogniser.anchors)
+)
+
+
+@lru_cache(maxsize=4096)
+def _chosen(bits: int) -> tuple[Recogniser, ...]:
+    return tuple(recogniser for number, recogniser in enumerate(RECOGNISERS) if bits >> number & 1)
 
 
 @cache
 def _sieve() -> Sieve:
     # pytest's marker: see Excerpts.
     return sieve_for((*ANCHORS, "E   "))
+
+
+@cache
+def _urgent() -> Sieve:
+    most = max(recogniser.most for recogniser in RECOGNISERS)
+    return sieve_for(anchor for recogniser in RECOGNISERS if recogniser.most is most for anchor in recogniser.anchors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +89,54 @@ class Reading:
     context: Context
 
 
-def _is_quoted_source(window: Window) -> bool:
-    """True for a line of Python source: any message in it is a string."""
-    if window.line.lstrip().startswith(_QUOTING):
+def _is_quotation(window: Window) -> bool:
+    """True for a comment of MLIR, and for a line of Python source: any message in it is a string."""
+    if window.line.startswith(passes.COMMENT) or window.line.lstrip().startswith(_QUOTING):
         return True
     return window.line.startswith("    ") and bool(window.before) and window.before[-1].startswith("  File ")
 
 
-def _recognise(window: Window) -> Finding | None:
-    if not window.line or window.line.startswith(passes.COMMENT) or _is_quoted_source(window):
-        return None
-    for recogniser in RECOGNISERS:
-        if recogniser.wants(window.line) and (finding := recogniser.read(window)):
-            return finding
-    return None
+@dataclass(slots=True)
+class _Found:
+    """The findings of a log, bounded in number and size."""
+
+    findings: list[Finding] = field(default_factory=list)
+    _highest: Specificity = Specificity.TAIL
+    # The last line that is part of a finding.
+    _last: int = -1
+    _characters: int = 0
+    # For the line of each finding: how many had the same, and how many lines after it are part of them.
+    _repeats: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def add(self, window: Window, context: Context) -> int:
+        """Add what the line says, if it is a failure. Returns how much work that was, in lines that could be read
+        instead."""
+        if window.position <= self._last or not window.readers or _is_quotation(window):
+            return 0
+        repeats, extent = self._repeats.get(window.line, (0, 0))
+        if repeats >= MAX_REPEATS:
+            self._last = window.position + extent
+            return 0
+        finding, work = self._recognise(window)
+        if finding is not None:
+            self.findings.append(_with_context(finding, window, context))
+            self._repeats[window.line] = (repeats + 1, finding.extent)
+            self._last = window.position + finding.extent
+            self._highest = max(self._highest, finding.specificity)
+            self._characters += len(finding.diagnosis.message)
+        return work
+
+    def _recognise(self, window: Window) -> tuple[Finding | None, int]:
+        # Many findings must not hide a more specific one.
+        is_full = len(self.findings) >= MAX_FINDINGS or self._characters >= MAX_MESSAGES
+        least = self._highest.value if is_full else 0
+        work = 0
+        for recogniser in window.readers:
+            if recogniser.most > least:
+                work += 1
+                if finding := recogniser.read(window):
+                    return (finding if finding.specificity > least else None), work + _WORK
+        return None, work
 
 
 def _with_context(finding: Finding, window: Window, context: Context) -> Finding:
@@ -106,29 +169,18 @@ def _completed(finding: Finding, context: Context) -> Finding:
 def read(log: Log, sieve: Sieve | None = None) -> Reading:
     """Read a log once, from beginning to end. Any sieve that misses no anchor gives the same result."""
     context = Context()
-    findings: list[Finding] = []
+    found = _Found()
     links: list[ChainLink] = []
-    highest = Specificity.TAIL
-    last = -1  # the last line that is part of a finding
-    excerpts = Excerpts(sieve or _sieve(), interest)
+    excerpts = Excerpts(sieve or _sieve(), _urgent(), readers)
     for window in windows(excerpts.lines(log)):
         context.see(window.position, window.line)
         if (link := link_at(window.position, window.line)) and len(links) < MAX_FINDINGS:
             links.append(link)
-        elif (
-            window.position > last
-            and (finding := _recognise(window))
-            and (
-                # Many findings must not hide a more specific one.
-                len(findings) < MAX_FINDINGS or finding.specificity > highest
-            )
-        ):
-            findings.append(_with_context(finding, window, context))
-            last = finding.position + finding.extent
-            highest = max(highest, finding.specificity)
-    if not findings and (quotation := quoted(excerpts.whole)):
-        findings.append(quotation)
-    joined = _with_stacks(join_chains(findings, links))
+        else:
+            excerpts.spend(found.add(window, context))
+    if not found.findings and (quotation := quoted(excerpts.whole)):
+        found.findings.append(quotation)
+    joined = _with_stacks(join_chains(found.findings, links))
     return Reading([_completed(finding, context) for finding in joined], context)
 
 

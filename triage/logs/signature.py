@@ -20,6 +20,8 @@ from triage.model.diagnosis import Diagnosis, Kind
 VERSION = "v2"
 #: Longer fields are cut: text so late in a message does not distinguish bugs.
 MAX_FIELD = 240
+#: Characters of a message that the rules read; they shorten some messages to a quarter.
+_MAX_RAW = 4 * MAX_FIELD
 
 Rule = tuple[str, Callable[[str], str]]
 
@@ -153,7 +155,7 @@ def rules_for(kind: Kind, field: Field) -> tuple[Rule, ...]:
 
 def _normalised(kind: Kind, field: Field) -> tuple[str, list[tuple[str, str, str]]]:
     """The field's part of the signature; and the rules that fired, with the text before and after each."""
-    text, fired = field.text, []
+    text, fired = field.text[:_MAX_RAW], []
     for name, rule in rules_for(kind, field):
         before, text = text, rule(text)
         if text != before:

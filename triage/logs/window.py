@@ -9,8 +9,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from triage.logs.dump import Dump
+
+if TYPE_CHECKING:
+    from triage.logs.recognisers.base import Recogniser
 
 #: Enough for `Failure value returned from cantFail`, its text, and a diagnostic with its caret.
 LINES_BEFORE = 12
@@ -22,12 +26,14 @@ LINES_AFTER = 80
 class Line:
     """A cleaned line of an excerpt. ``before``: the lines above it where the excerpt begins with it, else None.
 
+    ``readers`` are the recognisers that it may be for; None for a line that is only a neighbour of others.
     ``dump`` is the IR that was printed last.
     """
 
     position: int
     text: str
     before: tuple[str, ...] | None
+    readers: tuple[Recogniser, ...] | None
     dump: Dump | None
 
 
@@ -35,18 +41,20 @@ class Line:
 class Window:
     """``line`` at ``position``; ``before`` ends, and ``after`` begins, with its neighbour.
 
-    ``dump`` is the IR that was printed last.
+    ``readers`` are the recognisers that the line may be for. ``dump`` is the IR that was printed last.
     """
 
     position: int
     line: str
     before: Sequence[str]
     after: Sequence[str]
+    readers: tuple[Recogniser, ...]
     dump: Dump | None = None
 
 
 def windows(lines: Iterable[Line]) -> Iterator[Window]:
-    """Slide over the lines. The views are live: read them before asking for the next window."""
+    """Slide over the lines; neighbours have no window of their own. The views are live: read them before asking for the
+    next window."""
     before: deque[str] = deque(maxlen=LINES_BEFORE)
     after: deque[str] = deque()
     waiting: deque[Line] = deque()
@@ -55,7 +63,8 @@ def windows(lines: Iterable[Line]) -> Iterator[Window]:
         while waiting and (line is None or line.before is not None or len(waiting) > LINES_AFTER):
             first = waiting.popleft()
             after.popleft()
-            yield Window(first.position, first.text, before, after, first.dump)
+            if first.readers is not None:
+                yield Window(first.position, first.text, before, after, first.readers, first.dump)
             before.append(first.text)
         if line is None:
             return

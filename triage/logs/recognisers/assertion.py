@@ -84,7 +84,7 @@ def _checked(line: str) -> Assertion | None:
 
 def _stated(line: str) -> Assertion | None:
     """BSD's and MSVC's, ``expression[, function f], file F, line N``, and musl's."""
-    if musl := _MUSL.search(line):
+    if musl := _MUSL.match(line, line.find("Assertion failed: ")):
         file = text.last_component(musl["file"])
         return Assertion(musl["expression"], musl["function"], file, int(musl["line"]))
     rest, _, number = line.partition("Assertion failed: ")[2].rstrip(" .").rpartition(", line ")
@@ -183,4 +183,5 @@ RECOGNISER = Recogniser(
         ),
         Kind.ASSERTION,
     ),
+    most=Specificity.FATAL,
 )

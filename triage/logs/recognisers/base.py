@@ -19,12 +19,13 @@ class Recogniser:
 
     ``read`` is called only for a line that contains one of ``anchors``; it returns None when the line is not of
     its kind after all. It sees the window and has no state. ``examples`` are texts that it must recognise, and the
-    kind of each: every spelling that was seen in the wild.
+    kind of each: every spelling that was seen in the wild. ``most`` is the specificity of its most specific findings.
     """
 
     anchors: tuple[str, ...]
     read: Callable[[Window], Finding | None]
     examples: Mapping[str, Kind]
+    most: Specificity = Specificity.DIAGNOSTIC
 
     def wants(self, line: str) -> bool:
         """True when the line may be for this recogniser."""

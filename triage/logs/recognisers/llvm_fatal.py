@@ -57,4 +57,5 @@ RECOGNISER = Recogniser(
         "LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.shfl.sync.bfly.i32": Kind.LLVM_FATAL,
         "fatal error: error in backend: Cannot select: t12: f32 = fadd": Kind.LLVM_FATAL,
     },
+    most=Specificity.FATAL,
 )

@@ -37,4 +37,5 @@ RECOGNISER = Recogniser(
         ),
         Kind.OUT_OF_MEMORY,
     ),
+    most=Specificity.FATAL,
 )

@@ -25,12 +25,17 @@ SIGNALS: dict[str, tuple[Kind, str]] = {
     "SIGINT": (Kind.KILLED, "The process was interrupted (SIGINT)"),
     "SIGXCPU": (Kind.TIMEOUT, "The process used up its processor time (SIGXCPU)"),
 }
+# The signals of exit codes, as a shell and as Python give them.
+_OF_CODE = {"139": "SIGSEGV", "-11": "SIGSEGV", "134": "SIGABRT", "-6": "SIGABRT", "137": "SIGKILL", "-9": "SIGKILL"}
+_CODE = re.compile(
+    r"\b(?:exit(?:ed with|ed)?|returned) ?(?:code|status|value)?[ :=]{1,4}\(?" rf"({'|'.join(_OF_CODE)})\b"
+)
 # A shell prints its own prefix first: `bash: line 1: 4242 Aborted   (core dumped) python x.py`.
 _SHELL = r"^(?:.{0,200}[:\s])?"
-_CODE = r"\b(?:exit(?:ed with|ed)?|returned) ?(?:code|status|value)?[ :=]{1,4}\(?"
-#: Texts that report a signal; the pattern's group where that is None.
+#: Texts that report a signal: a part of each, the text, and the signal; the pattern's group where that is None.
 _TEXTS = (
     (
+        "SIG",
         re.compile(
             r"(?:^|[Ss]ignals?[ .:].{0,30}|[Rr]eceived |[Kk]illed by |[Tt]erminated by "
             r"|died with .{0,20}|\bexit.{0,40}\()"
@@ -38,23 +43,21 @@ _TEXTS = (
         ),
         None,
     ),
-    (re.compile(r"(?:^|[:!] {1,8}|\d {1,8}|\()[Ss]egmentation fault\b"), "SIGSEGV"),
-    (re.compile(r"\bBus error\b"), "SIGBUS"),
-    (re.compile(_SHELL + r"Aborted(?: \(core dumped\))?(?:\s|$)"), "SIGABRT"),
-    (re.compile(r"^zsh: abort\b"), "SIGABRT"),
-    (re.compile(r"\bFloating point exception\b"), "SIGFPE"),
-    (re.compile(r"\bIllegal instruction(?: \(core dumped\))?$"), "SIGILL"),
+    ("egmentation fault", re.compile(r"(?:^|[:!] {1,8}|\d {1,8}|\()[Ss]egmentation fault\b"), "SIGSEGV"),
+    ("Bus error", re.compile(r"\bBus error\b"), "SIGBUS"),
+    ("Aborted", re.compile(_SHELL + r"Aborted(?: \(core dumped\))?(?:\s|$)"), "SIGABRT"),
+    ("zsh: ", re.compile(r"^zsh: abort\b"), "SIGABRT"),
+    ("Floating point", re.compile(r"\bFloating point exception\b"), "SIGFPE"),
+    ("Illegal instr", re.compile(r"\bIllegal instruction(?: \(core dumped\))?$"), "SIGILL"),
     (
+        "Killed",
         re.compile(
             r"^(?:\S{1,80}: (?:line \d{1,6}: )?)?(?:\[\d{1,4}\][+-]? {1,4})?\s{0,40}(?:\d{1,9} )?"
             r"Killed(?:\s{2,}.{0,300})?$"
         ),
         "SIGKILL",
     ),
-    (re.compile(r"^zsh: killed\b"), "SIGKILL"),
-    (re.compile(_CODE + r"(?:139|-11)\b"), "SIGSEGV"),
-    (re.compile(_CODE + r"(?:134|-6)\b"), "SIGABRT"),
-    (re.compile(_CODE + r"(?:137|-9)\b"), "SIGKILL"),
+    ("zsh: ", re.compile(r"^zsh: killed\b"), "SIGKILL"),
 )
 
 
@@ -66,22 +69,22 @@ def ended_by(signal: str, message: str) -> Diagnosis:
 
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
-    for pattern, signal in _TEXTS:
-        if match := pattern.search(line):
-            return Finding(ended_by(signal or match.group(1), line), Specificity.TAIL, window.position)
-    return None
+    signal = _signal(line)
+    return Finding(ended_by(signal, line), Specificity.TAIL, window.position) if signal else None
+
+
+def _signal(line: str) -> str | None:
+    """The signal that a line reports."""
+    for part, pattern, signal in _TEXTS:
+        if part in line and (match := pattern.search(line)):
+            return signal or match.group(1)
+    code = _CODE.search(line)
+    return _OF_CODE[code.group(1)] if code else None
 
 
 RECOGNISER = Recogniser(
     anchors=(
-        "SIG",
-        "Bus error",
-        "Aborted",
-        "Floating point",
-        "Illegal instr",
-        "Killed",
-        "zsh: ",
-        "egmentation fault",
+        *dict.fromkeys(part for part, _, _ in _TEXTS),
         "exit code",
         "exit status",
         "exitcode",
@@ -103,4 +106,5 @@ RECOGNISER = Recogniser(
         "Process finished with exit code 139 (interrupted by signal 11: SIGSEGV)": Kind.SEGFAULT,
         "  exitcode  : -6 (pid: 12)": Kind.ABORT,
     },
+    most=Specificity.TAIL,
 )

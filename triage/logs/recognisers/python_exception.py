@@ -60,4 +60,5 @@ RECOGNISER = Recogniser(
     anchors=("Error", "Exception", "Interrupt", "Exit", "Failure", "NotFound", "Failed"),
     read=_read,
     examples={"ValueError: bad": Kind.PYTHON_EXCEPTION},
+    most=Specificity.EXCEPTION,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import chain, takewhile
 
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
@@ -40,24 +41,28 @@ _ABORTING = ("abort", "__assert", "raise", "__GI_abort", "gsignal")
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    text: str
-    name: str | None
+    name: str
     file: str | None
     line: int | None
 
 
-def _frame(line: str) -> _Frame | None:
-    match = _FRAME.match(line)
-    if match is None:
+def _frame(shown: str) -> _Frame | None:
+    """The parts of a frame's text; None when it names no function."""
+    if _UNNAMED.match(shown):
         return None
-    rest = match["rest"].rstrip()
-    if _UNNAMED.match(rest):
-        return _Frame(rest, None, None, None)
-    source = _FILE.search(rest)
-    pretty = rest[: source.start()].removesuffix(" at ").rstrip() if source else rest.partition(" from ")[0]
+    # The file is the text's last word.
+    source = _FILE.match(shown, max(shown.rfind(" "), shown.rfind("("), shown.rfind(")")) + 1)
+    pretty = shown[: source.start()].removesuffix(" at ").rstrip() if source else shown.partition(" from ")[0]
     name = function_name(pretty.partition(" (")[0] if " (" in pretty and "::" in pretty else pretty)
     file = text.last_component(source["file"]) if source else None
-    return _Frame(rest, name, file, int(source["line"]) if source else None)
+    return _Frame(name, file, int(source["line"]) if source else None) if name else None
+
+
+def _crashed(frames: list[str]) -> _Frame | None:
+    """The first frame that is neither the handler's nor LLVM's own; the first with a name where all are."""
+    own = [shown for shown in frames if not shown.startswith((*_MACHINERY, *_ABORTING))]
+    ours = (shown for shown in own if not _OF_LLVM.match(shown))
+    return next((frame for shown in chain(ours, own) if (frame := _frame(shown))), None)
 
 
 def is_stack(diagnosis: Diagnosis) -> bool:
@@ -66,25 +71,16 @@ def is_stack(diagnosis: Diagnosis) -> bool:
 
 
 def _read(window: Window) -> Finding | None:
-    first = _frame(window.line)
-    if first is None or (window.before and _FRAME.match(window.before[-1])):
-        return None  # not a frame, or not the first of its stack
-    if window.before and _OF_DIAGNOSTIC in window.before[-1]:
-        return None
-    frames = [first]
-    for following in window.after:
-        frame = _frame(following)
-        if frame is None:
-            break
-        frames.append(frame)
-    aborted = any(frame.text.startswith(_ABORTING) for frame in frames)
-    skipped = (*_MACHINERY, *_ABORTING)
-    named = [frame for frame in frames if frame.name and not frame.text.startswith(skipped)]
-    crashed = next((frame for frame in named if not _OF_LLVM.match(frame.text)), named[0] if named else None)
+    if window.before and (_FRAME.match(window.before[-1]) or _OF_DIAGNOSTIC in window.before[-1]):
+        return None  # not the first of its stack
+    lines = takewhile(lambda frame: frame is not None, map(_FRAME.match, chain([window.line], window.after)))
+    frames = [frame["rest"].rstrip() for frame in lines if frame]
+    crashed = _crashed(frames)
     if crashed is None:
         return None
+    aborted = any(shown.startswith(_ABORTING) for shown in frames)
     kind, how = (Kind.ABORT, "aborted") if aborted else (Kind.SEGFAULT, "crashed")
-    message = "\n".join([_TITLE, *(frame.text for frame in frames[:16])])
+    message = "\n".join([_TITLE, *frames[:16]])
     return finding(
         window,
         kind,
@@ -101,4 +97,5 @@ RECOGNISER = Recogniser(
     anchors=(" 0x0000",),
     read=_read,
     examples={"#0 0x00007f01 llvm::sys::PrintStackTrace(int)\n#1 0x00007f02 mlir::A::f(int) A.cpp:1:2": Kind.SEGFAULT},
+    most=Specificity.SYMPTOM,
 )

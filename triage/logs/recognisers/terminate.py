@@ -46,4 +46,5 @@ RECOGNISER = Recogniser(
         "terminate called after throwing an instance of 'std::out_of_range'\n  what():  map::at": Kind.ABORT,
         "free(): invalid pointer": Kind.ABORT,
     },
+    most=Specificity.FATAL,
 )

@@ -73,4 +73,5 @@ RECOGNISER = Recogniser(
         "unsupported layout\nUNREACHABLE executed at /b/Dialect.cpp:12!": Kind.UNREACHABLE,
         "UNREACHABLE executed: Unsupported conversion from f16 to f16": Kind.UNREACHABLE,
     },
+    most=Specificity.FATAL,
 )
