@@ -48,6 +48,7 @@ def test_data_travels_with_the_code(wheel: Path) -> None:
     assert {"triage/py.typed", "triage/cli/main.py", "triage/harness/worker/__main__.py"} <= names
     # What a program is started with, what the report is made with, and what Python reads when it starts.
     assert {"triage/capture/inject/sitecustomize.py", "triage/publish/formats/html/style.css"} <= names
+    assert "triage/publish/privacy/credentials.toml" in names
     assert "triton_triage_guard.pth" in names
     # What `triage help` prints.
     assert {str(path.relative_to(ROOT)) for path in (ROOT / "triage").rglob("README.md")} <= names

@@ -1,74 +1,129 @@
-"""Credentials recognised by what they are assigned to: headers, ``KEY=value``, command options.
+"""Credentials recognised by what stands before them: headers, ``KEY=value``, fields, prompts, options of commands.
 
-IR and kernels also contain tokens and keys (``%token``, ``num_tokens=128``, ``key = tl.load(…)``). So names that only
-ever mean a credential match almost any value, and the others only a value that looks like one."""
+IR and kernels also contain tokens and keys (``%token``, ``num_tokens=128``, ``key = tl.load(…)``, a cache key). So
+names that only ever mean a credential match almost any value, and the others only a value that looks generated."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import string
+from typing import Any
 
-from triage.publish.privacy.rule import ScrubRule
+from triage.publish.privacy.rule import Rule, ScrubRule
+from triage.publish.privacy.tokens import table
 
 _PLACE = "<secret>"
 
-_STRONG = (
-    r"passw(?:or)?d|passwd|passphrase|pwd(?=[=:])|secret|api[_-]?key|apikey|access[_-]?key|private[_-]?key"
-    r"|account[_-]?(?:key|name)|signing[_-]?key|encryption[_-]?key|client[_-]?secret|credentials?|auth[_-]?token|access[_-]?token"
-    r"|refresh[_-]?token|id[_-]?token|bearer[_-]?token|sas[_-]?token|session[_-]?(?:id|token|key)|cookie|webhook"
+_ALONE = (
+    r"passw(?:or)?d|passwd|passphrase|passcode|pwd(?=[=:\\\"'])|secret|credentials?|cookie|webhook|account[_-]?name"
+    r"|session[_-]?id|otp|totp|mfa|pincode|connection[ _-]?string|connstr"
 )
-_STRONG_ANCHORS = [
-    "passw",
-    "passphrase",
-    "pwd",
-    "secret",
-    "key",
-    "credential",
-    "token",
-    "session",
-    "cookie",
-    "webhook",
-    "account",
-]
-_WEAK = r"token|key|auth|pat|pin|cert|dsn|conn(?:ection)?[_-]?str(?:ing)?"
-_WEAK_ANCHORS = ("token", "key", "auth", "pat", "pin", "cert", "dsn", "conn")
+"""Words that only ever mean a credential."""
+_QUALIFIED = "keys?|tokens?|secrets?|pass"
+_QUALIFIER = (
+    r"api|access|private|account|signing|encryption|master|license|licence|subscription|service|storage|deploy|app|application"
+    r"|ingest|ingestion|webhook|shared|auth|install|installation|org|bot|admin|session|client|refresh|id|bearer|sas|personal"
+    r"|job|runner|web|csrf|xsrf|user|login|db|smtp|mail|email|ftp|mysql|pg|postgres|redis|proxy|ssh|sudo|root|jdbc|ldap|vpn"
+    r"|wifi"
+)
+"""What makes a credential of a key, token or pass."""
+_QUALIFIERS = frozenset(_QUALIFIER.split("|"))
+_WEAK = r"token|key|auth|pat|pin|cert|dsn|conn(?:ection)?[_-]?str(?:ing)?|creds?|jwt|hmac|pass"
+_ANCHORS = (
+    "passw", "passphrase", "passcode", "pass", "pwd", "secret", "credential", "cred", "cookie", "webhook", "account",
+    "session", "otp", "mfa", "pincode", "connection", "connstr", "conn", "token", "key", "auth", "pat", "pin", "cert",
+    "dsn", "jwt", "hmac",
+)  # fmt: skip
+_SUFFIX = r"(?P<suffix>s|[_-][\w-]{0,32}|\d{1,2}|(?-i:[A-Z])\w{0,32})?"
+_BARE = r"[^\s\"'`<>,;()\[\]{}&|=:]"
 _VALUE = (
-    r"(?P<quote>[\"'])(?P<quoted>(?:(?!(?P=quote))[^\n\\]|\\.){1,2048})(?P=quote)"
-    r"|(?P<bare>[^\s\"'`<>,;()\[\]{}&|]{1,2048})(?P<after>[(\[<]?)"
+    r"(?:[bfru]{1,2}(?=[\"']))?(?P<escape>\\{0,7})(?P<quote>\"\"\"|'''|[\"'`])"
+    r"(?P<quoted>(?:(?!(?P=escape)(?P=quote))(?:[^\n\\]|\\.)){1,2048})"
+    rf"|(?P<bare>{_BARE}{{1,2048}}(?:[=:]{{1,3}}{_BARE}{{0,512}}){{0,6}})(?P<after>[(\[<]?)"
 )
-_ASSIGNED = (
-    r"(?<![A-Za-z0-9])(?P<name>[\w-]{{0,64}}?(?:{words})(?:s|[_-][\w-]{{0,32}}|\d{{0,2}})?)"
-    r"(?P<is>\\?[\"']?[ \t]{{0,8}}(?::=|=>|[=:])[ \t]{{0,8}}\\?)(?:{value})"
+_IS = (
+    r"(?P<is>(?:\\{0,7}[\"'])?[ \t]{0,8}\]?[ \t]{0,8}"
+    r"(?::[ \t]{0,4}(?:str|bytes|(?:typing\.)?Optional\[str\]|str[ ]?\|[ ]?None|SecretStr|string)[ \t]{0,8}=(?!=)"
+    r"|:=|=>|->|[=:]|(?<=[\"']),(?=[ \t]{0,8}\\{0,7}[\"']))[ \t]{0,8})"
 )
+_ASSIGNED = rf"(?P<word>{_ALONE}|{_QUALIFIED}|{_WEAK}){_SUFFIX}{_IS}(?:{_VALUE})"
+_WORD_START = "(?-i:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))"
+_LAST_WORD = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+)(?=[ _-]?$)")
+_NEAR_NAME = 16
+"""Characters before a key or token in which its qualifier is."""
+_IS_ALONE = re.compile(_ALONE, re.IGNORECASE)
 
 _CODE = re.compile(r"[A-Za-z_][\w.]*|[-+*/%]?\d[\d_.eEx]*|True|False|None|null|true|false|%[\w.#:]+|[#!@]\w.*")
 """Values in kernels and IR: names, numbers, MLIR values and aliases."""
+_TYPE = re.compile(
+    r"str|bytes|int|float|bool|Any|None|object|string|String|boolean|number|integer|null|undefined|dict|list|tuple"
+    r"|Optional|Union|List|Dict|Secret\w*|tensor|constexpr|(?:the|an?|is|was|not|must|may|for|to|of|or|and|if|in|on|with"
+    r"|required|optional|incorrect|invalid|wrong|missing|empty|unset|none|set|yes|no|hidden|redacted|removed|unchanged"
+    r"|default|prompt|your|this|that)",
+    re.IGNORECASE,
+)
+"""What follows a name and a colon in annotations and prose."""
+_TEMPLATE = re.compile(
+    r"\$?\{[\w.\[\]'\":!-]*\}|\$\w+|\$\([^)]*\)|%\(?\w*\)?s|[*.xX\u2026]{3,}|\[?(?:redacted|removed|masked|hidden)\]?",
+    re.IGNORECASE,
+)
+_PUBLIC_KEYS = frozenset(
+    {
+        "cache", "hash", "kernel", "tune", "tuning", "config", "sort", "group", "content", "specialization",
+        "signature", "compile", "lookup", "dispatch", "public", "fn", "func", "src", "source", "object", "dict",
+        "map", "index", "primary", "foreign", "partition", "device", "stream", "registry", "build", "launch",
+        "digest", "git", "commit", "artifact",
+    }
+)  # fmt: skip
+"""What makes a key one of data: its value may be a digest that a reader needs."""
 
 
-def _strong(match: re.Match[str]) -> str:
-    quoted, bare = match["quoted"], match["bare"]
-    if quoted is not None:
-        value, looks = quoted, len(quoted) >= 4 and not quoted.startswith("<")
-    else:
-        value = bare
-        code = match["after"] or (
-            _CODE.fullmatch(bare) and not _mixed(bare) and "=" not in match["is"].strip(" \t\\\"'")
-        )
-        looks = len(bare) >= 4 and not code and not _plain(bare)
-    return _without(match, value) if looks else match[0]
+def _value(match: re.Match[str]) -> str:
+    return match["quoted"] if match["quoted"] is not None else match["bare"]
 
 
-def _weak(match: re.Match[str]) -> str:
-    quoted, bare = match["quoted"], match["bare"]
-    value = bare if quoted is None else quoted
-    named = match["name"].isupper() or quoted is not None
-    looks = len(value) >= (12 if named else 16) and _mixed(value) and not match["after"] and not _plain(value)
-    return _without(match, value) if looks else match[0]
+def _edited(match: re.Match[str]) -> str:
+    """The match without its value."""
+    group = "quoted" if match["quoted"] is not None else "bare"
+    start, end = match.start(group) - match.start(), match.end(group) - match.start()
+    return match[0][:start] + _PLACE + match[0][end:]
 
 
-def _without(match: re.Match[str], value: str) -> str:
-    whole, end = match[0], match.end("quoted" if match["quoted"] is not None else "bare") - match.start()
-    return whole[: end - len(value)] + _PLACE + whole[end:]
+def _assigned(match: re.Match[str]) -> str | None:
+    value = _value(match)
+    if (
+        value.startswith("<")
+        or match["after"]
+        or _TEMPLATE.fullmatch(value)
+        or (match["quoted"] is None and _plain(value))
+    ):
+        return None
+    before = match.string[max(0, match.start() - 64) : match.start()]
+    qualifier = _LAST_WORD.search(before[-_NEAR_NAME:])
+    strong = _IS_ALONE.match(match["word"]) or (qualifier and qualifier[0].lower() in _QUALIFIERS)
+    return _edited(match) if (_is_strong if strong else _is_weak)(match, value, before) else None
+
+
+def _is_strong(match: re.Match[str], value: str, before: str) -> bool:
+    if len(value) < 4:
+        return False
+    if match["quoted"] is not None or "=" in match["is"]:
+        return True
+    # After a colon there may be a type.
+    is_password = match["word"].lower().startswith("pass")
+    return not (_TYPE.fullmatch(value) if is_password else _CODE.fullmatch(value) and not _mixed(value))
+
+
+def _is_weak(match: re.Match[str], value: str, before: str) -> bool:
+    name = before[len(before.rstrip(_NAME_CHARACTERS)) :] + match["word"] + (match["suffix"] or "")
+    named = name.isupper() or match["quoted"] is not None
+    is_long = len(value) >= (12 if named else 16)
+    of = _LAST_WORD.search(before[-_NEAR_NAME:])
+    public = of is not None and of[0].lower() in _PUBLIC_KEYS
+    return is_long and not public and _mixed(value) and not re.search(r"[\s(){}]", value)
+
+
+_NAME_CHARACTERS = f"{string.ascii_letters}{string.digits}_-"
 
 
 def _plain(value: str) -> bool:
@@ -93,57 +148,205 @@ def _mixed(value: str) -> bool:
 
 
 def _hidden(match: re.Match[str]) -> str:
-    return match["before"] + _PLACE
+    return match[0][: match.start("value") - match.start()] + _PLACE + match[0][match.end("value") - match.start() :]
 
 
-def _in_netrc(match: re.Match[str]) -> str:
-    near = match.string[max(0, match.start() - 300) : match.end()]
-    return _hidden(match) if re.search(r"machine\s|login\s", near) else match[0]
+# ---- headers
 
-
-_SCHEMES = "bearer|basic|token|digest|apikey|negotiate|ntlm|aws4-hmac-sha256"
-_HEADER = (
-    r"(?P<before>\b(?:{name})[\"']?[ \t]{{0,4}}[:=][ \t]{{0,4}}[\"']?(?:(?:{schemes})[ \t]{{1,4}})?)"
-    r"(?![\"' \t]|[\w-]{{1,20}}[ \t]{{1,4}}<)(?P<value>[^\"'\n\r<]{{4,4096}})"
+_SCHEMES = "bearer|basic|token|apikey|negotiate|ntlm|aws4-hmac-sha256|key|jwt|splunk|genie|snowflake token|api-key"
+_HEADER_VALUE = (
+    rf"[\"']?[ \t]{{0,4}}[:=,][ \t]{{0,4}}\\{{0,7}}[\"']?(?:(?:{_SCHEMES})[ \t]{{1,4}})?"
+    r"(?![\"' \t]|[\w-]{1,20}[ \t]{1,4}<)(?P<value>[^\"'\n\r<\\]{4,4096})"
 )
-_AUTHORIZATION = _HEADER.format(name="(?:proxy-)?authorization", schemes=_SCHEMES)
-_OTHER_HEADERS = _HEADER.format(
-    name=r"x-[\w-]{0,40}(?:key|token|auth|signature|secret)|(?:set-)?cookie|private-token|job-token", schemes=_SCHEMES
+# These have quoted parameters: all of the line.
+_DIGEST = (
+    r"(?:proxy-)?authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}[\"']?(?:digest|oauth|hawk|signature|mac)[ \t]{1,4}"
+    r"(?P<value>[^\n\r<]{4,4096})"
 )
-_BEARER = (
-    r"(?P<before>\b(?:bearer|basic)[ \t]{1,4})(?=[^\s\"'<>]{0,255}[\d+/=._-])(?P<value>[A-Za-z0-9+/=._~-]{12,4096})"
+_AUTHORIZATION = "(?:proxy-)?authorization" + _HEADER_VALUE
+_X_HEADERS = (
+    r"(?:x-[\w-]{0,40}(?:key|token|auth|signature|secret|password|credential|session)[\w-]{0,16}|(?:private|job|deploy)-token|ocp-apim-subscription-key)"
+    + _HEADER_VALUE
 )
-_FLAG = r"--?[\w-]{0,32}(?:password|passwd|passphrase|secret|token|api-?key|access-?key|credentials?)"
-_OPTION = rf"(?P<before>(?<![\w-]){_FLAG}[ \t=]{{1,4}}[\"']?)(?![-<])(?P<value>[^\s\"'<>]{{4,1024}})"
-_CURL = r"(?P<before>\bcurl\b[^\n<]{0,400}?[ \t](?:-u|--user)[ \t=]{1,4}[\"']?)(?!<)(?P<value>[^\s\"'<>]{3,1024})"
-_NETRC = r"(?P<before>(?<=\s)password[ \t]{1,8})(?P<value>[^\s\"'<>]{4,255})(?=[\s\"'<]|$)"
+_COOKIE = r"(?:set-)?cookie2?[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}[\"']?(?![\"' \t])(?P<value>[^\"'\n\r<\\]{4,4096})"
+_BEARER = r"(?<!\w)(?:bearer|basic)[ \t]{1,4}(?=[^\s\"'<>]{0,255}[\d+/=._-])(?P<value>[A-Za-z0-9+/=._~-]{12,4096})"
 
 
-def _rule(name: str, pattern: str, replace: Callable[[re.Match[str]], str], *anchors: str) -> ScrubRule:
+def _cookie(match: re.Match[str]) -> str | None:
+    # A cookie is a pair; prose about cookies is not.
+    return _hidden(match) if "=" in match["value"] else None
+
+
+# ---- options and words of commands
+
+_FLAG = (
+    r"--?[\w-]{0,32}?(?:password|passwd|passphrase|passwort|secret|token|api-?key|access-?key|credentials?)"
+    r"(?:-[a-z]{1,16})?"
+)
+_OPTION = rf"(?<![\w-]){_FLAG}[ \t=]{{1,4}}[\"']?(?![-<])(?P<value>[^\s\"'<>]{{4,1024}})"
+_PROGRAM_REACH = 300
+"""Characters between a program and its option: a long command line."""
+
+
+def _command_rules(row: dict[str, Any]) -> list[ScrubRule]:
+    if "words" in row:
+        words = "|".join(re.escape(word).replace(r"\ ", r"[ \t]{1,4}") for word in row["words"])
+        anchors = tuple(word.split(" ")[0] for word in row["words"])
+        between = r"[ \t]{1,4}(?:by[ \t]{1,4}|-{1,2}[\w-]{1,20}[ \t=]{1,4}){0,3}[\"']?(?![-<])"
+        pattern = rf"(?:{words}){between}(?P<value>[^\s\"'<>;]{{4,512}})"
+        return [_rule("secret in a command", pattern, _hidden, *anchors)]
+    names = [program.split(" ")[0] for program in row["programs"]]
+    programs = "|".join(re.escape(program).replace(r"\ ", r"[ \t]+") for program in row["programs"])
+    called = re.compile(rf"(?:^|[\s/;|&(\"'`$])(?:{programs})(?=[\s\"',])[^\n]{{0,{_PROGRAM_REACH}}}$")
+
+    def replace(match: re.Match[str]) -> str | None:
+        line = match.string.rfind("\n", 0, match.start()) + 1
+        before = match.string[max(line, match.start() - _PROGRAM_REACH - 20) : match.start()]
+        return _hidden(match) if any(name in before for name in names) and called.search(before) else None
+
+    rules = []
+    for kind, gap in (("options", r"[ \t=\"',]{1,6}"), ("attached", "")):
+        if kind in row:
+            options = "|".join(map(re.escape, sorted(row[kind], key=len, reverse=True)))
+            pattern = rf"(?<=[\s\"'])(?:{options}){gap}[\"']?(?![-<=\s\"'])(?P<value>[^\s\"'<>]{{3,1024}})"
+            anchors = tuple(option.lower() for option in row[kind])
+            rules.append(ScrubRule("secret in a command", re.compile(pattern), replace, anchors))
+    return rules
+
+
+def _rule(name: str, pattern: str, replace: Any, *anchors: str) -> ScrubRule:
     return ScrubRule(name, re.compile(pattern, re.IGNORECASE), replace, anchors)
 
 
-ASSIGNED: tuple[ScrubRule, ...] = (
-    _rule("header", _AUTHORIZATION, _hidden, "authorization"),
-    _rule("header", _OTHER_HEADERS, _hidden, "x-", "cookie", "-token"),
-    _rule("header", _BEARER, _hidden, "bearer", "basic"),
-    _rule("secret in a command", _OPTION, _hidden, "--", " -"),
-    _rule("secret in a command", _CURL, _hidden, "curl"),
-    _rule("secret in a command", _NETRC, _in_netrc, "password ", "password\t"),
-    _rule("secret value", _ASSIGNED.format(words=_STRONG, value=_VALUE), _strong, *_STRONG_ANCHORS),
-    _rule("secret value", _ASSIGNED.format(words=_WEAK, value=_VALUE), _weak, *_WEAK_ANCHORS),
+# ---- files and prose
+
+_NETRC = r"(?<![\w-])(?P<field>login|password|account)[ \t\n]{1,8}(?P<value>[^\s\"'<>]{1,255})(?=[\s\"'<]|$)"
+
+
+def _in_netrc(match: re.Match[str]) -> str | None:
+    near = match.string[max(0, match.start() - 300) : match.end()]
+    return _hidden(match) if re.search(r"(?:machine[ \t]+\S|default[ \t\n]+login)", near) else None
+
+
+_PGPASS = r":(?:5432|\d{4,5}|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<value>[^\s:]{4,256})(?=\s|$)"
+_PROMPT = (
+    r"(?:password|passphrase|passcode|passwort|contrase\u00f1a)s?(?:[ \t]{1,2}(?:for|of|to)[ \t]{1,2}[^\n:]{1,80}?)?"
+    r"(?:[ \t]{0,2}[:=][ \t]{0,4}|[ \t]{1,2}(?:is|was|are)[ \t:]{1,4})[\"'`]?(?P<value>[^\s\"'`<>]{4,256})"
 )
-"""In the order of application."""
 
-SECRET_NAME = re.compile(rf"(?:^|[^A-Za-z0-9]){_STRONG}|(?:^|[_-])(?:{_WEAK}|pass|pw)(?:$|[_-])", re.IGNORECASE)
+
+def _prompted(match: re.Match[str]) -> str | None:
+    value = match["value"].rstrip(".,;:)")
+    private = not (_TYPE.fullmatch(value) or _plain(value) or _TEMPLATE.fullmatch(value) or value.endswith(("(", "[")))
+    return _hidden(match) if private and not re.search(r"[(\[{]", value) else None
+
+
+# The phrase, a few words, and something that was generated.
+_NEAR = (
+    r"(?:(?:api|access|secret|auth|private|personal|bearer|licen[cs]e|service|account|signing|application|app)[ _-]"
+    r"(?:access[ _-])?(?:key|token|secret|credential)s?|apikeys?|wandb|weights & biases"
+    r"|(?<![\w.])(?:token|secret|password|credential)s?)"
+    r"(?P<between>[^\n]{0,60}?)(?<![\w./%#@+-])"
+    r"(?P<value>[0-9a-f]{32,64}|(?=[A-Za-z0-9]{0,64}\d)(?=[A-Za-z0-9]{0,64}[A-Za-z])[A-Za-z0-9]{24,64})(?![\w./+-])"
+)
+_NO_SECRET = re.compile(
+    r"commit|hash|sha|digest|cache|kernel|revision|\brev\b|git|checksum|uuid|version", re.IGNORECASE
+)
+
+
+def _near(match: re.Match[str]) -> str | None:
+    if _NO_SECRET.search(match["between"]):
+        return None
+    # A hexadecimal digest behind these words is none; other letters and digits must be more than a name.
+    is_hex = re.fullmatch("[0-9a-f]+", match["value"])
+    return _hidden(match) if is_hex or not re.fullmatch(r"[A-Z0-9]*|[A-Za-z]+\d{1,4}", match["value"]) else None
+
+
+_NAMED = (
+    r"(?:name|key|id|field|property|variable)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?P<named>[\w.-]{2,64})[\"']?"
+    r"[\s,/]{1,40}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?P<value>[^\s\"'<>]{4,2048})"
+)
+_ELEMENT = r"<(?P<named>[\w.:-]{2,64})(?:[ \t][^<>\n]{0,200})?>(?P<value>[^<>\n]{4,2048})</"
+_SET = (
+    r"(?<![\w-])(?:setenv|env|arg|putenv|(?:configure|config|secrets?|variables?|env)[ \t]{1,4}(?:set|add|create))"
+    r"[ \t(\"']{1,4}"
+    r"(?P<named>[\w.-]{2,64})[ \t=,\"']{1,6}(?P<value>[^\s\"'<>)]{4,1024})"
+)
+
+
+def _named(match: re.Match[str]) -> str | None:
+    return _hidden(match) if is_secret(match["named"], match["value"]) else None
+
+
+_LOGIN_PAIR = (
+    r"(?:basic_?auth|auth|login|connect|credentials|DigestAuth|HTTPBasicAuth)[ \t]{0,4}=?[ \t]{0,4}\([ \t]{0,4}"
+    r"(?P<quote>[\"'])[^\"'\n]{1,128}(?P=quote)[ \t]{0,4},[ \t]{0,4}"
+    r"(?P<second>[\"'])(?P<value>(?:(?!(?P=second))[^\n]){3,512})(?P=second)"
+)
+_CONNECT_AS = (
+    r"(?:sqlplus[ \t]{1,4}(?:-\w[ \t]{1,4}){0,3}|jdbc:oracle:\w{2,8}:)(?P<value>[\w.$-]{1,64}/[^\s@\"'<>]{1,128})@"
+)
+
+_COMMANDS = [rule for row in table()["command"] for rule in _command_rules(row)]
+
+ASSIGNED: tuple[Rule, ...] = (
+    _rule("header", _DIGEST, _hidden, "authorization", "proxy-authorization"),
+    _rule("header", _AUTHORIZATION, _hidden, "authorization", "proxy-authorization"),
+    _rule("header", _X_HEADERS, _hidden, "x-", "private-token", "job-token", "deploy-token", "ocp-apim"),
+    _rule("header", _COOKIE, _cookie, "cookie", "set-cookie"),
+    _rule("header", _BEARER, _hidden, "bearer", "basic"),
+    *_COMMANDS,
+    ScrubRule("secret in a command", re.compile(_OPTION, re.IGNORECASE), _hidden, ("-",)),
+    _rule("secret in a command", _CONNECT_AS, _hidden, "sqlplus", "jdbc:oracle:"),
+    _rule("secret value", _NETRC, _in_netrc, "login", "password", "account"),
+    _rule("secret value", _PGPASS, _hidden, ":5432:", ":5433:", ":*:"),
+    _rule("secret value", _ELEMENT, _named, "<"),
+    _rule("secret value", _NAMED, _named, "name", "key", "id", "field", "property", "variable"),
+    _rule("secret value", _SET, _named, "setenv", "env", "arg ", "putenv", "config", "secret", "variable"),
+    _rule("secret value", _LOGIN_PAIR, _hidden, "basic", "auth", "login", "connect", "credentials", "digest", "http"),
+    _rule("secret value", _ASSIGNED, _assigned, *_ANCHORS),
+    _rule("secret value", _PROMPT, _prompted, "password", "passphrase", "passcode", "passwort", "contrase"),
+    _rule(
+        "secret value",
+        _NEAR,
+        _near,
+        "api",
+        "access",
+        "secret",
+        "auth",
+        "private",
+        "personal",
+        "bearer",
+        "licen",
+        "service",
+        "account",
+        "signing",
+        "app",
+        "wandb",
+        "weights",
+        "token",
+        "password",
+        "credential",
+    ),
+)
+"""In the order of precedence."""
+
+_STRONG_NAME = re.compile(rf"{_ALONE}|{_WORD_START}(?:{_QUALIFIER})[_-]?(?:{_QUALIFIED})", re.IGNORECASE)
+SECRET_NAME = re.compile(rf"{_STRONG_NAME.pattern}|(?:^|[_-])(?:{_WEAK}|pw)(?:$|[_-])", re.IGNORECASE)
 """Names of variables and fields that hold a secret."""
-
-_STRONG_NAME = re.compile(rf"(?:^|[^A-Za-z0-9])(?:\w{{0,64}}_)?(?:{_STRONG})", re.IGNORECASE)
 
 
 def asks_for_secret(word: str) -> bool:
     """Whether a command word is an option whose value, the next word, is a credential."""
     return re.fullmatch(_FLAG, word, re.IGNORECASE) is not None
+
+
+_PROGRAMS = frozenset(program for row in table()["command"] for program in row.get("programs", ()))
+
+
+def takes_secret(program: str) -> bool:
+    """Whether a command is one of those whose options are known."""
+    return program.rpartition("/")[2] in _PROGRAMS
 
 
 def is_secret(name: str, value: str) -> bool:

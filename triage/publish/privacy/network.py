@@ -8,25 +8,41 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from triage.publish.privacy.rule import ScrubRule, removed
+from triage.publish.privacy.rule import Rule, ScrubRule, removed, run_of
 
+# A login ends at an @. A password may have any character but a space; a colon and digits are a port.
 _URL = re.compile(
-    r"\b(?P<scheme>[a-z][a-z0-9+.-]{1,30}://)(?P<login>[^\s/?#\"'<>@]{1,512}@)(?P<rest>[^\s\"'<>`]{0,2048})",
-    re.IGNORECASE,
+    r"://(?=[^\s\"'<>@]{1,800}@)"
+    r"(?:[^\s/?#\"'<>@:]{0,256}:(?!\d{1,5}(?:[/?#]|@[\w-]{1,64}/))[^\s\"'<>@]{1,512}(?:@[^\s\"'<>@/]{1,128}){0,3}@"
+    r"|[^\s/?#\"'<>@]{1,512}@)[^\s\"'<>`]{0,2048}"
 )
 _QUERY = re.compile(
-    r"(?P<before>[?&;](?:[\w.-]{0,40}(?:token|secret|password|passwd|signature|credential|api[_-]?key|access[_-]?key)|sig|sign|key|auth|code|session|jwt)=)(?P<value>[^\s&\"'<>`#]{4,2048})",
+    r"[?&;#](?:amp;)?(?:[\w.-]{0,40}(?:token|secret|password|passwd|passwort|passphrase|signature|credential|api[_-]?key|access[_-]?key|subscription-key|keyid)|sig|sign|key"
+    r"|auth|code|session|sid|jwt|pwd|pass|otp|ticket|assertion|samlresponse|hmac|client_id)=(?P<value>[^\s&\"'<>`#]{4,2048})",
+    re.IGNORECASE,
+)
+# The same within another URL's parameter, where its separators are escaped.
+_ESCAPED_URL = re.compile(r"%3A%2F%2F[^\s\"'<>]{1,512}?%40[^\s\"'<>&]{0,2048}", re.IGNORECASE)
+_ESCAPED_QUERY = re.compile(
+    r"%(?:3F|26|23)[\w.-]{0,40}(?:token|secret|password|signature|key|sig|auth|code)%3D(?P<value>(?:(?!%26|%23)[^\s&\"'<>]){4,2048})",
     re.IGNORECASE,
 )
 _EMAIL = re.compile(
     r"(?<![\w.+%-])(?P<local>[\w.+%-]{1,64})@(?P<host>(?:[^\W_][\w-]{0,62}\.){1,8}(?P<top>[^\W\d_]{2,24}))(?![\w(\[@-])(?!\.\w)"
 )
-_PROMPT = re.compile(
-    r"(?<![\w.@%-])(?!git@)[a-z_][\w.-]{0,31}@[\w-][\w.-]{0,62}(?=:[~/][^\s]{0,255}[#$])", re.MULTILINE
+_PROMPT = (
+    r"(?<![\w.@%-])(?!git@)[a-z_][\w.-]{0,31}@[\w-][\w.-]{0,62}"
+    r"(?=:[~/][^\s]{0,255}[#$]|[ ][~/][^\s]{0,255}\]?[#$]|'s password|: Permission denied|: Connection)"
 )
 _REMOTE = r"(?<![\w.@-])[\w.-]{1,32}@[\w.-]{2,253}:(?!\d{1,9}\b)[\w./~-]{2,255}"
+_SSH_LOGIN = re.compile(r"(?<![\w.@-])[\w.-]{1,64}@[\w-][\w.-]{0,252}(?![\w@(\[])")
+_SSH_COMMAND = re.compile(
+    r"(?:^|[\s/;|&(\"'`])(?:ssh|scp|sftp|rsync|sshfs|mosh|sshpass|ssh-copy-id|autossh|plink)\s[^\n]{0,400}$"
+)
+_LOCAL = r"[\w.+%-]"
+"""Characters before an @."""
 
-_IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)")
+_IPV4 = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}(?![\w]|\.\d)")
 _VERSION_BEFORE = re.compile(
     r"(?:[=<>~!]=|[-_@]|\b(?:versions?|release|v|triton|torch|pytorch|cuda|cudnn|cublas|nccl|ptxas|nvcc|nvrtc|llvm|mlir|clang|gcc|python"
     r"|driver|rocm|hip|nvidia|toolkit|build|wheel|kernel)[\s:=\"'(,]{0,4}(?:is |to |from |and |v)?)$",
@@ -41,69 +57,86 @@ _NEAR = 24
 """Characters of context before a number that show what it is."""
 
 _IPV6 = re.compile(
-    r"(?<![\w:.%$@])[23f][0-9a-f]{3}:(?:[0-9a-f]{0,4}:){1,6}[0-9a-f]{0,4}(?:%\w{1,15})?(?![\w:])", re.IGNORECASE
+    r"[23fF](?<![\w:.%$@].)[0-9a-fA-F]{3}:(?:[0-9a-fA-F]{0,4}:){1,6}[0-9a-fA-F]{0,4}(?:%\w{1,15})?(?![\w:])"
 )
 _MAC = (
-    r"(?<![\w:.-])(?:[0-9a-f]{2}(?:(?::[0-9a-f]{2}){5}|(?:-[0-9a-f]{2}){5})|[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4})"
+    r"[0-9a-fA-F](?<![\w:.-].)[0-9a-fA-F](?:(?::[0-9a-fA-F]{2}){5}|(?:-[0-9a-fA-F]{2}){5}|[0-9a-fA-F]{2}\.[0-9a-fA-F]{4}\.[0-9a-fA-F]{4})"
     r"(?![\w:.-])"
 )
-_INTERNAL = re.compile(
-    r"(?<![\w.@/-])(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,6}(?:internal|local|lan|corp|intranet|localdomain|home\.arpa)(?![\w(\[])",
-    re.IGNORECASE,
+_INTERNAL = (
+    r"(?<![\w.@/-])(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,6}"
+    r"(?:internal|local|lan|corp|intranet|localdomain|home\.arpa)(?![\w(\[])"
 )
 _STORAGE = r"\b(?:s3a?|gs|gcs|abfss?|wasbs?|adl|hdfs|oss|cos)://[^\s\"'<>`]{1,1024}"
 _AWS_NAME = r"\barn:aws[\w-]{0,20}:[\w-]{0,40}:[\w-]{0,40}:\d{0,12}:[^\s\"'<>`,]{1,512}"
 _CLOUD_HOST = r"(?<![\w-])ip-(?:\d{1,3}-){3}\d{1,3}(?![\w-])"
+_GPU = r"\b(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
-def _ipv4(match: re.Match[str]) -> str:
+def _ipv4(match: re.Match[str]) -> str | None:
     text = match[0]
+    before = match.string[max(0, match.start() - _NEAR) : match.start()]
+    if before and (before[-1].isalnum() or before[-1] in "_."):
+        return None
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        return text
+        return None
     # Loopback and "any" are everybody's.
     if address.is_loopback or address.is_unspecified:
-        return text
-    before = match.string[max(0, match.start() - _NEAR) : match.start()]
+        return None
     after = match.string[match.end() : match.end() + 8]
     called = _ADDRESS_BEFORE.search(before) or _ADDRESS_AFTER.match(after)
     version = _VERSION_BEFORE.search(before) or (_TRITON_RELEASE.fullmatch(text) and not called)
-    return text if version and not _ADDRESS_AFTER.match(after) else "<IP address>"
+    return None if version and not _ADDRESS_AFTER.match(after) else "<IP address>"
 
 
-def _ipv6(match: re.Match[str]) -> str:
+def _ipv6(match: re.Match[str]) -> str | None:
     try:
         ipaddress.IPv6Address(match[0].partition("%")[0])
     except ValueError:
-        return match[0]
+        return None
     return "<IP address>"
 
 
-def _email(match: re.Match[str]) -> str:
+def _email(match: re.Match[str]) -> str | None:
     # Behind names of one or two letters it is a matrix product with an attribute of its right side, such as a@b.T.
     code = len(match["local"]) <= 2 and len(match["host"].split(".")[0]) <= 2
-    return match[0] if code else "<e-mail address>"
+    return None if code else "<e-mail address>"
 
 
-def _internal(match: re.Match[str]) -> str:
+def _internal(match: re.Match[str]) -> str | None:
     # threading.local and llvm.internal are names of code; those of machines are numbered, or have hyphens.
-    return "<host name>" if re.search(r"[\d-]", match[0]) else match[0]
+    return "<host name>" if re.search(r"[\d-]", match[0]) else None
 
 
-NETWORK: tuple[ScrubRule, ...] = (
-    ScrubRule("URL with credentials", _URL, lambda match: f"{match['scheme']}<removed>", ("://",)),
-    removed("storage address", _STORAGE, "://"),
+def _ssh_login(match: re.Match[str]) -> str | None:
+    line = match.string.rfind("\n", 0, match.start()) + 1
+    return "<login>" if _SSH_COMMAND.search(match.string[max(line, match.start() - 420) : match.start()]) else None
+
+
+def _secret(match: re.Match[str]) -> str:
+    return f"{match[0][: match.start('value') - match.start()]}<secret>"
+
+
+_TOPS = (".internal", ".local", ".lan", ".corp", ".intranet", ".localdomain", ".home.arpa")
+
+NETWORK: tuple[Rule, ...] = (
+    ScrubRule("URL with credentials", _URL, lambda match: "://<removed>", ("://",)),
+    ScrubRule("URL with credentials", _ESCAPED_URL, lambda match: "%3A%2F%2F<removed>", ("%3a%2f%2f",)),
+    removed("storage address", _STORAGE, "://", lead="[A-Za-z0-9]"),
     removed("AWS resource", _AWS_NAME, "arn:aws"),
-    ScrubRule("secret in a URL", _QUERY, lambda match: f"{match['before']}<secret>", ("=",)),
-    ScrubRule("login", _PROMPT, lambda match: "<login>", ("@",)),
-    ScrubRule("remote path", re.compile(_REMOTE), lambda match: "<remote path>", ("@",)),
-    ScrubRule("e-mail address", _EMAIL, _email, ("@",)),
-    ScrubRule("IP address", _IPV4, _ipv4, (".",)),
-    ScrubRule("IP address", _IPV6, _ipv6, (":",)),
-    removed("MAC address", _MAC, ":", "-", ".", flags=re.IGNORECASE),
-    ScrubRule("host name", _INTERNAL, _internal, (".internal", ".local", ".lan", ".corp", ".intranet", ".home.arpa")),
+    ScrubRule("secret in a URL", _QUERY, _secret, ("?", "&", ";", "#")),
+    ScrubRule("secret in a URL", _ESCAPED_QUERY, _secret, ("%3f", "%26", "%23")),
+    removed("login", _PROMPT, "@", lead=_LOCAL),
+    removed("remote path", _REMOTE, "@", lead=_LOCAL),
+    ScrubRule("login", _SSH_LOGIN, _ssh_login, ("@",), run_of(_LOCAL)),
+    ScrubRule("e-mail address", _EMAIL, _email, ("@",), run_of(_LOCAL)),
+    ScrubRule("IP address", _IPV4, _ipv4),
+    ScrubRule("IP address", _IPV6, _ipv6),
+    removed("MAC address", _MAC),
+    ScrubRule("host name", re.compile(_INTERNAL, re.IGNORECASE), _internal, _TOPS, run_of(r"[A-Za-z0-9.-]")),
     removed("host name", _CLOUD_HOST, "ip-"),
-    removed("GPU id", r"\b(?:GPU|MIG)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", "gpu-", "mig-"),
+    removed("GPU id", _GPU, "gpu-", "mig-"),
 )
-"""In the order in which they are tried."""
+"""In the order of precedence."""

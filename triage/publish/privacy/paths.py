@@ -15,23 +15,25 @@ from triage.publish.privacy.rule import ScrubRule
 
 _CHARACTER = r"(?:[^\s/\\\"'`<>|:;,()\[\]{}*?&#$=\u2026]|\\ )"
 _POSIX = re.compile(
-    rf"(?:(?<![\w.~/>\\$%\u2026])|(?<=[\s\"'=]-[ILB])|(?<=file:/)|(?<=file://))/(?:{_CHARACTER}{{1,255}}/){{1,64}}(?:{_CHARACTER}{{1,255}})?"
+    rf"/(?:(?<![\w.~/>\\$%\u2026].)|(?<=[\s\"'=]-[ILB].)|(?<=file:/.)|(?<=file://.))(?:{_CHARACTER}{{1,255}}/){{1,64}}(?:{_CHARACTER}{{1,255}})?"
 )
 # In quotes a space is part of the path, which is recognised by the folders that hold people's files.
-_QUOTED = re.compile(r"(?<=[\"'])(?:file://)?/(?:home|Users|Volumes|mnt/[a-z]/Users)/[^\"'\n<>]{1,1024}(?=[\"'])")
+_QUOTED = re.compile(
+    r"/(?:(?<=[\"'].)|(?<=[\"']file://.))(?:home|Users|Volumes|mnt/[a-z]/Users)/[^\"'\n<>]{1,1024}(?=[\"'])"
+)
 _TILDE = re.compile(
-    rf"(?<![\w.~/\u2026])~[a-z_]?[\w.-]{{0,31}}/(?:{_CHARACTER}{{1,255}}/){{0,64}}(?:{_CHARACTER}{{1,255}})?"
+    rf"~(?<![\w.~/\u2026].)[a-z_]?[\w.-]{{0,31}}/(?:{_CHARACTER}{{1,255}}/){{0,64}}(?:{_CHARACTER}{{1,255}})?"
 )
 _NAME = r"[\w.$~@()+-]{1,64}(?: [\w.$~@()+-]{1,64}){0,5}"
 _DRIVE = r"[A-Z]:(?=\\)|[A-Za-z]:(?=(?:\\{1,4}|/)(?:Users|users|Documents and Settings)[\\/])"
 """A small letter, and C:/, only where a home folder follows: a label or a key in code is followed by an escape."""
-_WINDOWS = re.compile(
-    # A drive, perhaps behind the long form's prefix, or a server; each backslash perhaps escaped.
-    rf"(?<![\w\\])(?:(?:\\{{2,4}}[?.]\\{{1,2}})?(?:{_DRIVE})|\\{{2,4}}(?=[\w.-]{{0,62}}[A-Za-z])[\w.-]{{2,63}})"
-    # Folders, whose names may have spaces, and a file
-    rf"(?:\\{{1,4}}|/)(?:{_NAME}(?:\\{{1,4}}|/)){{1,32}}(?:[\w.$~@+-]{{1,127}})?"
-)
-_HOME = re.compile(r"(?:/home|/Users|/u/home|/usr/home|/export/home|/google/home)/(?P<user>[\w.-]{1,64})")
+# Folders, whose names may have spaces, and a file; each backslash is perhaps escaped.
+_INSIDE = rf"(?:\\{{1,4}}|/)(?:{_NAME}(?:\\{{1,4}}|/)){{1,32}}(?:[\w.$~@+-]{{1,127}})?"
+_WINDOWS = re.compile(rf"(?<![\w\\])(?:\\{{2,4}}[?.]\\{{1,2}})?(?:{_DRIVE}){_INSIDE}")
+"""A drive, perhaps behind the long form's prefix."""
+_SERVER = re.compile(rf"(?<![\w\\])\\{{2,4}}(?=[\w.-]{{0,62}}[A-Za-z])[\w.-]{{2,63}}{_INSIDE}")
+_DRIVE_LEAD = re.compile(r"[A-Za-z?.\\]{1,8}")
+_HOME = re.compile(r"/(?:home|Users|u/home|usr/home|export/home|google/home)/(?P<user>[\w.-]{1,64})")
 _WINDOWS_HOME = re.compile(
     r"[\\/](?:Users|Documents and Settings)[\\/]{1,4}(?P<user>[\w.-]{1,64}(?: [\w.-]{1,64})?)(?=[\\/\"'\s]|$)"
 )
@@ -85,16 +87,18 @@ def path_rules(projects: Sequence[Path] = (), home: str = "") -> tuple[ScrubRule
     if own:
         # The name of a folder may have characters that end a path in other texts, such as a space.
         inside = "|".join(map(re.escape, own))
-        rules.append(_rule(rf"(?<![\w.~])(?:{inside}){end}(?:/(?=[^\s/]))?", _in_project))
+        rules.append(_rule(rf"(?<![\w.~])(?:{inside}){end}(?:/(?=[^\s/]))?", _in_project, *own))
     rules += [_rule(_QUOTED, _shorter), _rule(_POSIX, _shorter)]
     if home.count("/") > 1:
-        rules.append(_rule(re.escape(home) + end, lambda match: "~"))
-    rules += [_rule(_HOME, lambda match: "~"), _rule(_TILDE, _tilde, "~"), _rule(_WINDOWS, _windows, "\\", ":/")]
+        rules.append(_rule(re.escape(home) + end, lambda match: "~", home))
+    rules += [_rule(_HOME, lambda match: "~"), _rule(_TILDE, _tilde)]
+    rules.append(ScrubRule("path", _WINDOWS, _windows, (":\\", ":/"), _DRIVE_LEAD))
+    rules.append(_rule(_SERVER, _windows, "\\\\"))
     return tuple(rules)
 
 
 def _rule(pattern: str | re.Pattern[str], replace: Callable[[re.Match[str]], str], *anchors: str) -> ScrubRule:
-    return ScrubRule("path", re.compile(pattern), replace, anchors or ("/",))
+    return ScrubRule("path", re.compile(pattern), replace, tuple(anchor.lower() for anchor in anchors))
 
 
 def _in_project(match: re.Match[str]) -> str:

@@ -1,40 +1,155 @@
-"""One kind of private text: its pattern and its replacement."""
+"""One kind of private text: its pattern, where to look for it, and its replacement."""
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+try:
+    import ahocorasick_rs
+except ImportError:  # platforms without a wheel
+    ahocorasick_rs = None  # type: ignore[assignment]
+
+_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+class Removal(NamedTuple):
+    """Replace ``text[start:end]``."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+class Rule(Protocol):
+    """What finds one kind of private text. ``anchors``: lower-case texts without which there is none of it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def anchors(self) -> tuple[str, ...]: ...
+
+    def edits(self, text: str, anchors_at: Iterable[int]) -> Iterator[Removal]:
+        """What to replace. ``anchors_at``: where anchors stand, ascending."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScrubRule:
-    """``name`` is reported as removed. ``replace`` returns the replacement of a match, or the match itself if it is not
-    private after all. ``anchors``: lower-case texts of which one must occur, for speed.
+    """``name`` is reported as removed. ``replace`` returns the replacement of a match, or None if it is not private
+    after all; what both have at their ends is left as it is.
+
+    ``anchors``: lower-case texts; a match begins where one of them stands, or with the characters before it that match
+    ``lead``, read backwards. Without anchors the pattern is searched for everywhere, and should begin with few
+    characters.
 
     Patterns have bounded repetitions only, so that time is proportional to the text, whatever it contains."""
 
     name: str
     pattern: re.Pattern[str]
-    replace: Callable[[re.Match[str]], str]
+    replace: Callable[[re.Match[str]], str | None]
     anchors: tuple[str, ...] = ()
+    lead: re.Pattern[str] | None = None
 
-    def apply(self, text: str, lowered: str) -> tuple[str, int]:
-        """The scrubbed text and the number of replacements. ``lowered`` is the text in lower case, for the anchors."""
-        if self.anchors and not any(anchor in lowered for anchor in self.anchors):
-            return text, 0
-        count = 0
+    def edits(self, text: str, anchors_at: Iterable[int]) -> Iterator[Removal]:
+        if not self.anchors:
+            for match in self.pattern.finditer(text):
+                if (replacement := self.replace(match)) is not None:
+                    yield from _changed(match, replacement)
+            return
+        end = 0
+        for at in anchors_at:
+            start = self._start(text, at)
+            private = self.pattern.match(text, start) if start >= end else None
+            if private and (replacement := self.replace(private)) is not None:
+                end = private.end()
+                yield from _changed(private, replacement)
 
-        def replaced(match: re.Match[str]) -> str:
-            nonlocal count
-            replacement = self.replace(match)
-            count += replacement != match[0]
-            return replacement
+    def _start(self, text: str, at: int) -> int:
+        """Where a match with that anchor begins; -1 if there is none."""
+        if self.lead is None:
+            return at
+        before = self.lead.match(text[max(0, at - _MOST_LEAD) : at][::-1])
+        if not before:
+            return -1
+        start = at - before.end()
+        # The n of an escaped line break is none of it.
+        return start + 1 if start and text[start - 1] == "\\" and text[start] in "nrt" else start
 
-        return self.pattern.sub(replaced, text), count
+
+_MOST_LEAD = 256
+"""Characters of a match before its anchor."""
 
 
-def removed(name: str, pattern: str, *anchors: str, flags: int = 0) -> ScrubRule:
-    """A rule that replaces the whole match by its name."""
+def _changed(match: re.Match[str], replacement: str) -> Iterator[Removal]:
+    old = match[0]
+    first = _common(old, replacement)
+    last = _common(old[first:][::-1], replacement[first:][::-1])
+    if first + last < len(old):
+        yield Removal(match.start() + first, match.end() - last, replacement[first : len(replacement) - last])
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+class RuleSet:
+    """Rules in the order of their precedence, and all their anchors, searched for at once."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = tuple(rules)
+        self._anchors = sorted({anchor for rule in rules for anchor in rule.anchors})
+        self._rules_of: list[list[int]] = [[] for _ in self._anchors]
+        for number, rule in enumerate(rules):
+            for anchor in rule.anchors:
+                self._rules_of[self._anchors.index(anchor)].append(number)
+        self._everywhere = [number for number, rule in enumerate(rules) if not rule.anchors]
+        self._automaton = ahocorasick_rs.AhoCorasick(self._anchors) if ahocorasick_rs and self._anchors else None
+
+    def edits(self, text: str, lowered: str) -> Iterator[tuple[Rule, list[Removal]]]:
+        """What each rule replaces. ``lowered`` is :func:`lower` of the text."""
+        places: dict[int, list[list[int]]] = {number: [] for number in self._everywhere}
+        for anchor, offsets in self._places(lowered).items():
+            for number in self._rules_of[anchor]:
+                places.setdefault(number, []).append(offsets)
+        for number in sorted(places):
+            offsets = places[number][0] if len(places[number]) == 1 else sorted({*itertools.chain(*places[number])})
+            if edits := list(self.rules[number].edits(text, offsets)):
+                yield self.rules[number], edits
+
+    def _places(self, lowered: str) -> dict[int, list[int]]:
+        places: dict[int, list[int]] = {}
+        if self._automaton is not None:
+            for anchor, start, _ in self._automaton.find_matches_as_indexes(lowered, overlapping=True):
+                places.setdefault(anchor, []).append(start)
+            return places
+        for place, text in enumerate(self._anchors):
+            at = lowered.find(text)
+            while at >= 0:
+                places.setdefault(place, []).append(at)
+                at = lowered.find(text, at + 1)
+        return places
+
+
+def lower(text: str) -> str:
+    """The text in lower case, each character where it was: ``str.lower`` makes two of some."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
+
+
+def removed(name: str, pattern: str, *anchors: str, flags: int = 0, lead: str | None = None) -> ScrubRule:
+    """A rule that replaces the whole match by its name. ``lead``: characters of a match before its anchor."""
     placeholder = f"<{name}>"
-    return ScrubRule(name, re.compile(pattern, flags), lambda match: placeholder, anchors)
+    return ScrubRule(
+        name, re.compile(pattern, flags), lambda match: placeholder, anchors, run_of(lead) if lead else None
+    )
+
+
+def run_of(characters: str) -> re.Pattern[str]:
+    """The ``lead`` of a rule: as many of these characters as there are."""
+    return re.compile(f"{characters}{{1,{_MOST_LEAD}}}")

@@ -1,27 +1,36 @@
 """Scrubs texts and documents, rule by rule.
 
-Compiler facts stay: IR, SSA names, layouts, versions, locations of assertions. Rules apply in one order everywhere: a
-credential is removed as a whole before part of it could match as a path or name."""
+Compiler facts stay: IR, SSA names, layouts, versions, locations of assertions. Where two rules match, the earlier has
+precedence: a credential is removed as a whole before part of it could match as a path or name. What a removal exposes
+is read again, with some text around it, until nothing is left to remove."""
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from triage.publish.privacy.assigned import ASSIGNED, asks_for_secret, is_secret
+from triage.publish.privacy.assigned import ASSIGNED, asks_for_secret, is_secret, takes_secret
+from triage.publish.privacy.generated import EscapedRule, GeneratedRule
 from triage.publish.privacy.machine import LocalIdentity, is_word
 from triage.publish.privacy.network import NETWORK
 from triage.publish.privacy.paths import names_of, path_rules
-from triage.publish.privacy.rule import ScrubRule
+from triage.publish.privacy.rule import Removal, RuleSet, ScrubRule, lower
 from triage.publish.privacy.tokens import TOKENS
 
 _MOST_LEARNT = 50
 """User names learnt from home folders in texts: more than a team has in its logs, and few enough to search for each."""
-_MOST_PASSES = 4
+_MOST_PASSES = 8
 """Replacing one match may expose another, such as a key glued to a path."""
+_AROUND = 4_096
+"""Characters around a removal that are read again, of one line: longer than a credential."""
+_GAP = 1_024
+"""Characters between two such parts that are read as well: that costs less than another search."""
+_PLAIN = GeneratedRule(lambda text: False)
+"""What is generated in a text that was encoded: nothing is decoded twice."""
 _PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 
 
@@ -41,7 +50,10 @@ class Scrubber:
         self._paths = path_rules(projects, machine.home)
         self._values = _values(machine, self._keep)
         self._full_names = machine.full_names
-        self._names = self._name_rules()
+        self._names = RuleSet(self._name_rules())
+        self._rules = RuleSet((*TOKENS, *self._values, *ASSIGNED, *NETWORK))
+        self._escaped = RuleSet((EscapedRule(self._holds_secret),))
+        self._others = RuleSet((GeneratedRule(self._holds_secret), *self._paths))
 
     @classmethod
     def here(cls, *folders: Path, keep: Collection[str] = (), public: Collection[str] = ()) -> Scrubber:
@@ -54,20 +66,34 @@ class Scrubber:
 
     def text(self, text: str) -> str:
         """The text without private parts. Takes time proportional to its length."""
-        if not text:
-            return text
         self.learn(text)
-        rules = (*TOKENS, *self._values, *ASSIGNED, *NETWORK, *self._paths, *self._names)
+        unread = [(0, len(text))] if text else []
         for _ in range(_MOST_PASSES):
-            previous, lowered = text, text.lower()
-            for rule in rules:
-                text, count = rule.apply(text, lowered)
-                if count:
-                    self.removed[rule.name] += count
-                    lowered = text.lower()
-            if text == previous:
+            edits = [
+                Removal(start + edit.start, start + edit.end, edit.replacement)
+                for start, end in unread
+                for edit in self._edits(text[start:end])
+            ]
+            if not edits:
                 break
+            text, unread = _applied(text, edits)
         return text
+
+    def _edits(self, text: str) -> list[Removal]:
+        """What to replace in a text, without overlaps, ascending."""
+        lowered = lower(text)
+        accepted: list[Removal] = []
+        for rules in (self._escaped, self._rules, self._others, self._names):
+            for rule, edits in rules.edits(text, lowered):
+                if free := _without_overlaps(edits, accepted):
+                    self.removed[rule.name] += len(free)
+                    accepted = sorted(accepted + free)
+        return accepted
+
+    def _holds_secret(self, text: str) -> bool:
+        """Whether a decoded text has a credential."""
+        found = next(self._rules.edits(text, lower(text)), None) or next(_PLAIN.edits(text, ()), None)
+        return found is not None
 
     def document(self, value: Any) -> Any:
         """A JSON value with all texts scrubbed, field names included; fields whose name means a credential lose their
@@ -76,15 +102,34 @@ class Scrubber:
             case str():
                 return self.text(value)
             case dict():
+                # A variable as a pair of fields, as of a container.
+                named = value.get("name", value.get("key"))
                 return {
-                    self.text(str(name)): self._item(item, isinstance(item, str) and is_secret(str(name), item))
+                    self.text(str(name)): self._item(
+                        item,
+                        isinstance(item, str)
+                        and (is_secret(str(name), item) or (name == "value" and is_secret(str(named), item))),
+                    )
                     for name, item in value.items()
                 }
             case list() | tuple():
-                # Its elements may be the words of a command.
-                pairs = zip((None, *value), value, strict=False)
-                return [self._item(item, isinstance(word, str) and asks_for_secret(word)) for word, item in pairs]
+                return self._items(value)
         return value
+
+    def _items(self, values: Sequence[Any]) -> list[Any]:
+        """The elements, which may be the words of a command: an option says what the next is, the program what the
+        option means."""
+        program = values[0] if values and isinstance(values[0], str) and takes_secret(values[0]) else ""
+        cleaned = []
+        for word, item in zip((None, *values), values, strict=False):
+            option = word if isinstance(word, str) and word.startswith("-") else ""
+            if program and isinstance(item, str) and item != program:
+                before = " ".join(filter(None, (program, option, "")))
+                after = self.text(before + item)
+                cleaned.append(after.removeprefix(before) if after.startswith(before) else "<secret>")
+            else:
+                cleaned.append(self._item(item, asks_for_secret(option)))
+        return cleaned
 
     def _item(self, value: Any, secret: bool) -> Any:
         if not secret or not isinstance(value, str):
@@ -100,7 +145,7 @@ class Scrubber:
         if names and (room := _MOST_LEARNT - self._learnt):
             self._users.update(names[:room])
             self._learnt += len(names[:room])
-            self._names = self._name_rules()
+            self._names = RuleSet(self._name_rules())
         return text
 
     def _name_rules(self) -> tuple[ScrubRule, ...]:
@@ -110,6 +155,57 @@ class Scrubber:
         ]
         people = [_name_rule("user name", name, "user") for name in self._full_names]
         return (*people, *hosts, *users)
+
+
+def _without_overlaps(edits: list[Removal], accepted: list[Removal]) -> list[Removal]:
+    """The edits that touch no accepted one."""
+    free = []
+    for edit in edits:
+        place = bisect.bisect_left(accepted, edit.start, key=lambda other: other.end)
+        # Two that only meet are apart.
+        while place < len(accepted) and accepted[place].end == edit.start:
+            place += 1
+        if place == len(accepted) or accepted[place].start >= edit.end:
+            free.append(edit)
+    return free
+
+
+def _applied(text: str, edits: list[Removal]) -> tuple[str, list[tuple[int, int]]]:
+    """The edited text, and the parts of it to read again."""
+    parts: list[str] = []
+    places: list[tuple[int, int]] = []
+    at = length = 0
+    for edit in edits:
+        parts += (text[at : edit.start], edit.replacement)
+        length += edit.start - at + len(edit.replacement)
+        places.append((length - len(edit.replacement), length))
+        at = edit.end
+    edited = "".join([*parts, text[at:]])
+    unread: list[tuple[int, int]] = []
+    for place in places:
+        if unread and place[1] <= unread[-1][1]:
+            continue
+        start, end = _around(edited, *place)
+        if unread and start <= unread[-1][1] + _GAP:
+            start, _ = unread.pop()
+        unread.append((start, end))
+    return edited, unread
+
+
+def _around(text: str, start: int, end: int) -> tuple[int, int]:
+    """That part's line; of a long one the words nearby."""
+    first = text.rfind("\n", max(0, start - _AROUND), start) + 1
+    if not first and start > _AROUND:
+        space = _SPACE.search(text, start - _AROUND, start)
+        first = space.end() if space else start - _AROUND
+    last = text.find("\n", end, end + _AROUND)
+    if last < 0:
+        space = _SPACE.search(text, end + _AROUND, end + 2 * _AROUND) if end + _AROUND < len(text) else None
+        last = space.start() if space else min(end + _AROUND, len(text))
+    return first, last
+
+
+_SPACE = re.compile(r"\s")
 
 
 def _name_rule(what: str, name: str, placeholder: str, flags: int = 0) -> ScrubRule:
