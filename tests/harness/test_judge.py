@@ -96,7 +96,8 @@ NO_MEMORY = {"ev": "error", "errors": [{"type": "OSError", "module": "builtins",
         ({"status": signal.SIGKILL, "cpu_s": 4.9}, {"-t": 5}, "ulimit -t 5"),
         ({"status": signal.SIGKILL, "oom_kills": 1}, {}, "want of memory"),
         (WORDLESS, {"-s": 1 << 20}, "ulimit -s 1024"),
-        (WORDLESS, {"-v": 2 << 30}, "ulimit -v 2097152"),
+        (WORDLESS, {"-v": 1 << 29}, "ulimit -v 524288"),
+        ({**WORDLESS, "max_rss_bytes": 1 << 30}, {"-v": 2 << 30}, "ulimit -v 2097152"),
     ],
 )
 def test_what_the_environment_ended_says_nothing_of_the_case(
@@ -110,7 +111,7 @@ def test_what_the_environment_ended_says_nothing_of_the_case(
 @pytest.mark.parametrize(
     ("facts", "limits", "status"),
     [
-        (WORDLESS, {"-v": 64 << 30}, Status.CRASH),
+        (WORDLESS, {"-v": 2 << 30}, Status.CRASH),
         ({**WORDLESS, "log": ASSERTION}, {"-v": 2 << 30}, Status.CRASH),
         ({"status": signal.SIGABRT, "log": ASSERTION}, {"-v": 2 << 30, "-s": 1 << 20}, Status.CRASH),
         ({"status": signal.SIGKILL, "cpu_s": 1.0}, {"-t": 5}, Status.CRASH),

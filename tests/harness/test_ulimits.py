@@ -50,19 +50,17 @@ def test_an_environment_that_limits_the_address_space(tmp_path: Path) -> None:
     options = ("--arg", "x_ptr=*fp32", "--const", "BLOCK=64", "--target", "cuda:90", "--memory", "4G", "--json")
     limited = start_triage(cache, "check", add, greedy, *options, limits={resource.RLIMIT_AS: 3 * GIB})
     assert (limited.code, limited.documents[0]["outcome"]["status"]) == (3, "ok")
-    assert "greedy: could not tell: the compile was refused memory under `ulimit -v 3145728`" in limited.err
+    assert "greedy: could not tell: memory was refused under `ulimit -v 3145728`" in limited.err
     assert call_triage(cache, "check", greedy, *options).code == 0
 
 
 def test_which_limits_count() -> None:
-    """Those that may end a compile before triage's own do; memory is bounded so that triage's own is met first."""
+    """Those that may end a compile before triage's own do."""
     code = (
-        "from triage.harness.limits import Limits, default_memory_bytes\n"
-        "from triage.harness.ulimits import ulimits\n"
-        "print(ulimits(Limits()), default_memory_bytes())"
+        "from triage.harness.limits import Limits; from triage.harness.ulimits import ulimits; print(ulimits(Limits()))"
     )
     tight = {resource.RLIMIT_AS: GIB, resource.RLIMIT_STACK: 1 << 20, resource.RLIMIT_CPU: 60}
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, preexec_fn=partial(set_limits, tight)
     )
-    assert done.stdout == f"{{'-v': {GIB}, '-s': {1 << 20}, '-t': 60}} {GIB // 4}\n"
+    assert done.stdout == f"{{'-v': {GIB}, '-s': {1 << 20}, '-t': 60}}\n"

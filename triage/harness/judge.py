@@ -136,10 +136,9 @@ def raised(file: str, outcome: Outcome, facts: RunFacts, event: Mapping[str, Any
     if (undecided := missing_import(file, errors)) is not None:
         return undecided
     failure = replace(outcome, status=Status.ERROR, exit_code=1, errors=errors)
-    texts = "\n".join(error.message for error in errors)
-    if event.get("no_memory") or ulimits.refused_memory(texts):
+    if event.get("no_memory") or any(ulimits.refused_memory(error.message) for error in errors):
         return _out_of_memory(replace(outcome, errors=errors), facts)
-    why = ulimits.ended_tool(texts, facts.ulimits)
+    why = ulimits.ended_tool(failure, facts.ulimits)
     return failure if why is None else Undecided(why)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import resource
 from dataclasses import dataclass
 
 import psutil
@@ -22,13 +21,9 @@ _UNIT = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def default_memory_bytes() -> int:
-    """8 GiB; where that is less, half of this machine's memory or of this control group's, or a quarter of the address
-    space that ``ulimit -v`` leaves, as LLVM and torch map far more than they use."""
-    _, address_space = resource.getrlimit(resource.RLIMIT_AS)
-    bounds = [8 * GIB, psutil.virtual_memory().total // 2, (cgroup_memory_bytes() or 16 * GIB) // 2]
-    if address_space != resource.RLIM_INFINITY:
-        bounds.append(address_space // 4)
-    return max(_LEAST_BYTES, min(bounds))
+    """8 GiB, or half of the memory of this machine or of its control group where that is less."""
+    memory = min(psutil.virtual_memory().total, cgroup_memory_bytes() or 16 * GIB)
+    return max(_LEAST_BYTES, min(8 * GIB, memory // 2))
 
 
 @dataclass(frozen=True, slots=True)

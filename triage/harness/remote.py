@@ -26,7 +26,7 @@ from triage.harness.judge import (
 )
 from triage.harness.limits import Limits
 from triage.harness.messages import Ready
-from triage.harness.ulimits import ulimits
+from triage.harness.ulimits import memory_limit, ulimits
 from triage.harness.worker import wire
 from triage.harness.worker.loop import FAULT
 from triage.model.outcome import Outcome, Stage, Status, Undecided
@@ -158,8 +158,11 @@ def judge_unready(remote: Remote) -> Outcome | Undecided:
 
 def _why(facts: RunFacts, event: Mapping[str, Any] | None, printed: str) -> str:
     if event is not None:
-        errors = python_errors(event["errors"]) if event["ev"] == "error" else ()
-        return f"{errors[0].type}: {errors[0].message}".splitlines()[0] if errors else str(event.get("reason"))
+        if event["ev"] == "undecided":
+            return str(event["reason"])
+        if event.get("no_memory") and (limit := memory_limit(facts.ulimits)) is not None:
+            return limit
+        return next((f"{error.type}: {error.message}".splitlines()[0] for error in python_errors(event["errors"])), "")
     if facts.timed_out:
         return "the import did not end in time"
     return last_line(printed) or (f"died of {signal_name(facts.signal)}" if facts.signal else "it ended without a word")

@@ -41,7 +41,7 @@ from triage.harness.request import Request
 from triage.harness.run import over_limit
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
-from triage.model.errors import EnvironmentFault, InputError
+from triage.model.errors import EnvironmentFault, InputError, fault
 from triage.model.outcome import Outcome, Undecided
 from triage.scratch import Scratch
 
@@ -143,7 +143,7 @@ class ServerTree:
             )
         except OSError as error:
             home.remove()
-            raise EnvironmentFault(f"cannot start a process: {error}") from None
+            raise fault(error) from None
         theirs.close()
         ours.settimeout(_START_S)
         try:

@@ -14,13 +14,14 @@ from collections.abc import Mapping
 from triage import logs
 from triage.harness.limits import GIB, Limits
 from triage.model.diagnosis import Trait
-from triage.model.outcome import Outcome
+from triage.model.outcome import Outcome, Status
 
 _RESERVED = 32 * GIB
 """Address space that a process may map beside the memory it uses: Triton 0.2 GiB, torch with CUDA's libraries some
 10 GiB (nothing of it counts against ``--memory``)."""
-_SMALL = 4 * GIB
-"""With less address space than this, an allocation may fail where nobody checks it, and the end is wordless."""
+_MAPPED = GIB
+"""What a worker with Triton has mapped beside twice its resident memory, at most. An environment's limit below that may
+have been met where nobody checks an allocation, and the end is wordless."""
 _STACK = 8 << 20
 """Linux's default, under which compilers are tested."""
 _FILE = 4 * GIB
@@ -63,10 +64,7 @@ def memory_limit(limits: Mapping[str, int]) -> str | None:
     """The reason why a refused allocation says nothing about the case; None where only triage's own limit was met."""
     for option in ("-v", "-d"):
         if option in limits:
-            return (
-                f"the compile was refused memory under `ulimit {option} {limits[option] >> 10}` of the environment; "
-                "raise that, or give it a lower --memory"
-            )
+            return f"memory was refused under `ulimit {option} {limits[option] >> 10}` of the environment; raise that"
     return None
 
 
@@ -97,8 +95,9 @@ def ended(crash: Outcome, cpu_s: float, limits: Mapping[str, int], oom_kills: in
     return None
 
 
-def ended_tool(texts: str, limits: Mapping[str, int]) -> str | None:
-    """The same for a compile that reports how an assembler or a linker ended."""
+def ended_tool(failure: Outcome, limits: Mapping[str, int]) -> str | None:
+    """The same for a compile that ended in an exception, about the end of an assembler or a linker."""
+    texts = "\n".join(error.message for error in failure.errors)
     if (stated := _STATED.search(texts)) is not None:
         return f"the compile ended for want of the machine's: {stated.group(1)}"
     tool = _TOOL_ENDED.search(texts)
@@ -112,23 +111,23 @@ def ended_tool(texts: str, limits: Mapping[str, int]) -> str | None:
     name = signal.Signals(number).name
     if name in ("SIGKILL", "SIGTERM"):
         return f"ptxas was killed from outside ({name}); is memory short?"
-    return _by_signal("ptxas", name, limits, None)
+    return _by_signal("ptxas", name, limits, failure)
 
 
-def _by_signal(what: str, name: str, limits: Mapping[str, int], crash: Outcome | None) -> str | None:
+def _by_signal(what: str, name: str, limits: Mapping[str, int], failure: Outcome) -> str | None:
     """The limit that a signal stands for. A death that has words of its own (an assertion) is its own."""
     if name == "SIGXCPU":
         return f"{what} used up the environment's limit on processor time (ulimit -t{_value(limits, '-t')})"
     if name == "SIGXFSZ":
         return f"{what} wrote a file beyond the environment's limit (ulimit -f{_value(limits, '-f')})"
-    small = [option for option in ("-v", "-d") if limits.get(option, _SMALL) < _SMALL]
+    mapped = _MAPPED + 2 * failure.max_rss_bytes
+    small = [option for option in ("-v", "-d") if limits.get(option, mapped) < mapped]
     small += ["-s"] if "-s" in limits and name in ("SIGSEGV", "SIGBUS") else []
     if not small or name not in ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGTRAP"):
         return None
-    if crash is not None:
-        diagnosis = logs.diagnose_outcome(crash)
-        if diagnosis is not None and not diagnosis.kind.has(Trait.WORDLESS):
-            return None
+    diagnosis = logs.diagnose_outcome(failure)
+    if failure.status is Status.CRASH and diagnosis is not None and not diagnosis.kind.has(Trait.WORDLESS):
+        return None
     return (
         f"{what} died of {name} without a word under `ulimit {small[0]} {limits[small[0]] >> 10}` of the environment, "
         "which may be why; raise that"

@@ -34,20 +34,32 @@ _MACHINE = {
     errno.EMFILE: "raise `ulimit -n`",
     errno.ENFILE: "close other programs",
     errno.EAGAIN: "raise `ulimit -u`, or use fewer --jobs",
-    errno.ENOMEM: "give it more memory, or use fewer --jobs",
+    errno.ENOMEM: "give it more memory (`ulimit -v`), or use fewer --jobs",
+    errno.EFBIG: "raise `ulimit -f`",
 }
 """Limits of the machine that any call of the system may meet, and what to do."""
+
+
+_ON_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
+"""Those for which the file matters."""
+
+
+def machine_fault(error: Exception) -> EnvironmentFault | None:
+    """The fault of the machine that an exception stands for; None for any other exception."""
+    if isinstance(error, MemoryError):
+        return EnvironmentFault(f"out of memory; {_MACHINE[errno.ENOMEM]}")
+    if isinstance(error, OSError) and error.errno in _MACHINE:
+        where = f"{error.filename}: " if error.filename and error.errno in _ON_DISK else ""
+        return EnvironmentFault(f"{where}{error.strerror}; {_MACHINE[error.errno]}")
+    return None
 
 
 def fault(error: Exception) -> TriageError:
     """What any exception means for the user. One that triage does not expect is its cause, for ``--debug``."""
     if isinstance(error, TriageError):
         return error
-    if isinstance(error, MemoryError):
-        return EnvironmentFault(f"out of memory; {_MACHINE[errno.ENOMEM]}")
-    if isinstance(error, OSError) and error.errno in _MACHINE:
-        where = f"{error.filename}: " if error.filename else ""
-        return EnvironmentFault(f"{where}{error.strerror}; {_MACHINE[error.errno]}")
+    if (limit := machine_fault(error)) is not None:
+        return limit
     internal = EnvironmentFault(f"internal error: {type(error).__name__}: {error}; run again with --debug")
     internal.__cause__ = error
     return internal

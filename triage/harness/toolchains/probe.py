@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triage.harness.environment import interpreter_environment
+from triage.model.errors import machine_fault
 from triage.model.releases import without_local
 
 # A first start from a network file system is slow; a program that is not Python may wait for ever.
@@ -89,6 +90,8 @@ def _run(python: Path, *arguments: str) -> str:
     except subprocess.TimeoutExpired:
         raise NotPython(f"no answer within {LIMIT_S:.0f} s") from None
     except OSError as error:
+        if (limit := machine_fault(error)) is not None:
+            raise limit from None
         raise NotPython(error.strerror or str(error)) from None
     return done.stdout.decode("utf-8", "replace")
 

@@ -35,7 +35,7 @@ _MACHINE = {
 }  # fmt: skip
 """Faults of the machine, or limits of its own, and not of the kernel: triage could not tell."""
 _NO_THREAD = "can't start new thread"
-_NO_MEMORY = (os.strerror(errno.ENOMEM), "std::bad_alloc")
+_NO_MEMORY = (os.strerror(errno.ENOMEM), "std::bad_alloc", "failed to map segment from shared object")
 _NO_LLD = "ld.lld not found"
 
 
