@@ -102,7 +102,7 @@ IMPORTED = {
     "replaces os": Trick("for name in ('waitid', 'wait4', 'setsid', 'getppid', 'pipe2'): setattr(os, name, None)"),
     "replaces signal": Trick("signal.signal = signal.set_wakeup_fd = None"),
     "replaces paths": Trick("pathlib.Path.resolve = None"),
-    "replaces builtins": Trick("builtins.isinstance = builtins.open = None", ("error",)),
+    "replaces builtins": Trick("builtins.isinstance = builtins.open = None", ("error", "listing the imported files")),
     "blocks signals": Trick("signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))", fast=True),
     "ignores its children": Trick("signal.signal(signal.SIGCHLD, signal.SIG_IGN)"),
     "sets an alarm": Trick("signal.setitimer(signal.ITIMER_REAL, 0.3, 0.01)", ("ok", "crash")),
@@ -166,7 +166,10 @@ COMPILED = {
     ),
     "forks and stays": Trick("os.fork()"),
     "forks and leaves": Trick("if os.fork(): os._exit(0)", ("crash",)),
-    "removes what triage gave it": Trick("import shutil\nshutil.rmtree(os.environ['TMPDIR'])", ("ok", "error")),
+    "removes its folder": Trick("import shutil\nshutil.rmtree(os.environ['TMPDIR'])", ("ok", "was removed")),
+    "removes every folder": Trick(
+        "import shutil\nshutil.rmtree(os.path.dirname(os.environ['TMPDIR']))\nos.abort()", ("was removed",), fast=True
+    ),
 }
 
 

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from triage import logs
 from triage.harness.boundedlog import BoundedLog
-from triage.harness.judge import NO_LLD, RunFacts, judge, split_marks
+from triage.harness.judge import NO_LLD, RunFacts, judge, split_marks, unless_skipped
 from triage.harness.limits import Limits
+from triage.harness.store import dumps, loads
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Outcome, Stage, Status, Undecided
 
@@ -197,6 +199,51 @@ def test_no_event_makes_it_stumble(garbage: list[dict[str, Any]]) -> None:
         assert isinstance(
             judge(kernel_cases.add(), RunFacts(events=events, status=0), LIMITS, TOKEN), Outcome | Undecided
         )
+
+
+ODD = [None, True, -1, 10**400, 1e308, float("nan"), "", "x" * 9999, "\x1b[31m\na", "../..", [], [{}], {"a": 1}, "ttir"]
+EVENTS: list[dict[str, Any]] = [
+    *BEGUN,
+    DONE,
+    {"ev": "note", "text": "a note"},
+    {"ev": "missing", "package": "torch"},
+    {"ev": "importing"},
+    {"ev": "undecided", "reason": "no disk", "input_error": True},
+    {"ev": "error", "errors": [{"type": "X", "module": "m", "message": "bad"}], "no_memory": False},
+]
+FORGERIES = [
+    {**event, **({"resources": {**RESOURCES, name: value}} if name in RESOURCES else {name: value})}
+    for event in EVENTS
+    for name in {*event, *(RESOURCES if event is DONE else ())} - {"ev"}
+    for value in ODD
+]
+
+
+@pytest.mark.parametrize("last", [DONE, EVENTS[-1], None], ids=["done", "error", "nothing"])
+def test_no_forged_field_makes_triage_stumble(last: dict[str, Any] | None) -> None:
+    for forged in FORGERIES:
+        for begun in ([], [{"ev": "importing"}]):
+            events = [*begun, forged, *([last] if last else [])]
+            result = judge(kernel_cases.add(), RunFacts(events=events, status=0), LIMITS, TOKEN)
+            if isinstance(result, Undecided):
+                shown = [result.reason]
+            else:
+                logs.diagnose_outcome(result)
+                assert sum(done.seconds for done in result.stages) < 1 << 41
+                assert result.cache_key in (None, "KEY", "ttir")
+                assert loads(dumps(result), {}) == result
+                shown = list(result.notes)
+            assert all(len(text) < 2200 and text.isprintable() for text in shown)
+
+
+def test_a_compile_that_makes_no_binary_was_not_the_compilers() -> None:
+    """A kernel's module can replace ``triton.compile``."""
+    whole = outcome([*BEGUN, {"ev": "end", "stage": "cubin", "seconds": 0.1}, DONE], status=0)
+    part = outcome([*BEGUN, DONE], status=0)
+    failed = outcome(BEGUN, status=signal.SIGABRT)
+    assert unless_skipped(kernel_cases.add(), whole) is whole
+    assert unless_skipped(kernel_cases.add(), failed) is failed
+    assert isinstance(unless_skipped(kernel_cases.add(), part), Undecided)
 
 
 @given(st.lists(st.tuples(st.sampled_from([stage.value for stage in Stage]), st.text(max_size=20))))

@@ -212,15 +212,23 @@ class Engine:
             # The module did that to its server; a fresh process has nothing of it but the compile.
             self._drop_run(work)
             return
-        work.losses += 1
-        if work.losses == 1:
-            work.isolation = f"alone-{work.number}"
-            self._drop_run(work)
-        elif run is None:
+        if self._runs_alone(work):
+            return
+        if run is None:
             self._finish(work, Undecided("importing the kernel's module killed triage's own processes, twice"))
         else:
             run.facts.lost_server = True
             self._settle(work, run)
+
+    def _runs_alone(self, work: Work) -> bool:
+        """Run a request that lost its servers or its folder again, on servers of its own and with nothing beside it.
+        False when it has been."""
+        work.losses += 1
+        if work.losses > 1:
+            return False
+        work.isolation = f"alone-{work.number}"
+        self._drop_run(work)
+        return True
 
     # ---- starting runs
 
@@ -316,6 +324,11 @@ class Engine:
             work.files = run.events.imported_files()
         run.facts.ulimits = ulimits(work.request.limits)
         result = judge(work.request.case, run.facts, work.request.limits, run.token)
+        if isinstance(result, Outcome) and result.failed and not run.facts.stopped and not run.folder.is_dir():
+            # That explains every failure.
+            if self._runs_alone(work):
+                return
+            result = Undecided("the compile's temporary folder was removed while it ran")
         if isinstance(result, Outcome) and isinstance(work.request.action, FullCompile):
             result = unless_skipped(work.request.case, result)
         if isinstance(result, Outcome) and work.mode is Mode.FORK:

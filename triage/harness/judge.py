@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import signal
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from triage.harness.worker.loop import FAULT
 from triage.harness.worker.recorder import MARK
 from triage.legality.limits import over_limit
 from triage.model.case import Case
-from triage.model.document import decode
+from triage.model.document import decode, encode
 from triage.model.errors import InputError
 from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status, Undecided
 
@@ -80,12 +79,14 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
         limit_bytes=limits.memory_bytes,
         environment=dict(facts.environment),
         imported=not imports or imports[-1] == "imported",
-        notes=tuple(
-            f"{event['package']} is not installed there; the kernel's module was given a stand-in for it"
-            for event in events
-            if event["ev"] == "missing"
-        )
-        + tuple(str(event["text"]) for event in events if event["ev"] == "note"),
+        notes=(
+            *(
+                f"{one_line(event['package'])} is not installed there; the kernel's module was given a stand-in for it"
+                for event in events
+                if event["ev"] == "missing"
+            ),
+            *(one_line(event["text"]) for event in events if event["ev"] == "note"),
+        )[:_MOST_NOTES],
     )
     last = next((event for event in reversed(events) if event["ev"] in _VERDICTS), None)
     # A signal or a limit takes precedence over anything reported.
@@ -105,6 +106,11 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
 NO_LLD = "no-lld"
 """The worker's reason when there is no linker."""
 
+_MOST = 1 << 40
+"""Above every count of bytes, threads and seconds that a compile can report."""
+_MOST_NOTES = 12
+_MOST_LINE = 2000
+"""Characters; the longest real line lists the options of a back-end."""
 _VERDICTS = frozenset({"done", "error", "undecided"})
 
 
@@ -131,7 +137,7 @@ def ended(outcome: Outcome, facts: RunFacts) -> Outcome | Undecided:
 def raised(file: str, outcome: Outcome, facts: RunFacts, event: Mapping[str, Any]) -> Outcome | Undecided:
     """The result that the worker's last event states: ``undecided`` or ``error``."""
     if event["ev"] == "undecided":
-        return Undecided(str(event["reason"]), input_error=bool(event.get("input_error")))
+        return Undecided(one_line(event["reason"]), input_error=bool(event.get("input_error")))
     errors = python_errors(event["errors"])
     if (undecided := missing_import(file, errors)) is not None:
         return undecided
@@ -146,6 +152,11 @@ def _out_of_memory(outcome: Outcome, facts: RunFacts) -> Outcome | Undecided:
     """An allocation was refused: the address space ended before triage saw the memory in use (``process.limit``)."""
     why = ulimits.memory_limit(facts.ulimits)
     return replace(outcome, status=Status.OUT_OF_MEMORY) if why is None else Undecided(why)
+
+
+def one_line(text: Any) -> str:
+    """What the process of a kernel says to people, as one line of a bounded length."""
+    return " ".join("".join(char if char.isprintable() else " " for char in str(text)[:_MOST_LINE]).split())
 
 
 def last_line(text: str) -> str:
@@ -169,18 +180,19 @@ def is_readable(event: dict[str, Any]) -> bool:
             case "begin":
                 Stage(event["stage"])
             case "end":
-                return Stage(event["stage"]) is not None and math.isfinite(event["seconds"])
+                return Stage(event["stage"]) is not None and 0 <= event["seconds"] < _MOST
             case "pipeline" | "missing" | "undecided" | "note":
                 needed = {"pipeline": "running", "missing": "package", "undecided": "reason", "note": "text"}
                 return needed[event["ev"]] in event
             case "error":
-                python_errors(event["errors"])
+                return bool(python_errors(event["errors"]))
             case "importing" | "imported":
                 return True
             case "done":
-                _resources(event)
-                entry = event.get("cache_entry")
-                return isinstance(event.get("num_ctas"), int | None) and (entry is None or _is_name(entry))
+                resources, entry = _resources(event), event.get("cache_entry")
+                counts = [event.get("num_ctas"), *(encode(resources, exact=True) or {}).values()]
+                are_counts = all(0 <= count < _MOST for count in counts if isinstance(count, int))
+                return are_counts and isinstance(counts[0], int | None) and (entry is None or _is_name(entry))
             case _:
                 return False
     except (KeyError, TypeError, ValueError, InputError):
@@ -202,7 +214,13 @@ def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
     (Triton 3.8 and 3.9 go on after an LLVM error diagnostic), and a size that only a launch would refuse."""
     resources = _resources(event)
     outcome = replace(
-        outcome, status=Status.OK, stage=None, exit_code=0, resources=resources, cache_key=event.get("cache_entry")
+        outcome,
+        status=Status.OK,
+        stage=None,
+        exit_code=0,
+        resources=resources,
+        cache_key=event.get("cache_entry"),
+        imported=True,
     )
     for stage, text in _back_end_texts(outcome):
         if logs.printed_error(text) is not None:

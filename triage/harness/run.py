@@ -123,7 +123,12 @@ def _printable(value: Any) -> Any:
 
 def regular_files(reported: Iterable[Any]) -> list[str]:
     """The names among what a process with the user's code reports that are files, which can be read."""
-    return [file for file in reported if isinstance(file, str) and Path(file).is_file()]
+    files = []
+    for file in reported:
+        with suppress(OSError):  # a name that is too long
+            if isinstance(file, str) and Path(file).is_file():
+                files.append(file)
+    return files
 
 
 @dataclass(slots=True, eq=False)

@@ -111,8 +111,10 @@ class ServerTree:
 
     def new_folder(self) -> Path:
         """An empty folder that is removed with the run, however that ends. Raises EnvironmentFault."""
-        folder = self._started().home.folder / self.new_identity()
+        home = self._started().home.folder
+        folder = home / self.new_identity()
         try:
+            home.mkdir(0o700, exist_ok=True)  # A compile may have removed it.
             folder.mkdir()
         except OSError as error:
             raise EnvironmentFault(f"cannot write to {folder.parent.parent}: {error.strerror}") from None

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from triage.harness import processes
 from triage.harness.boundedlog import BoundedLog
-from triage.harness.judge import signal_name
+from triage.harness.judge import one_line, signal_name
 from triage.harness.limits import Limits
 from triage.harness.messages import Exited
 from triage.harness.remote import Remote, unregister
@@ -207,7 +207,7 @@ class Bench:
             if event is None:
                 continue
             if event["ev"] == "phase":
-                process.doing = str(event.get("doing"))
+                process.doing = one_line(event.get("doing"))
             elif event["ev"] in ("measured", "not_measured"):
                 process.answer = event
 
@@ -240,10 +240,10 @@ class Bench:
         if answer["ev"] == "not_measured":
             everywhere = bool(answer.get("everywhere"))
             where = "" if everywhere else f", while {process.doing}"
-            return NotMeasured(f"{answer.get('reason')}{where}", everywhere)
+            return NotMeasured(f"{one_line(answer.get('reason'))}{where}", everywhere)
         try:
             return self._measurement(answer, resolved)
-        except (KeyError, TypeError, ValueError):
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
             return NotMeasured("the worker's answer cannot be read")
 
     def _why(self, process: _Process) -> str:
