@@ -9,13 +9,15 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import psutil
 import pytest
-from commands import Run, start_triage
-from running import Bench
+from commands import Run, new_cache, start_triage
+from running import PROGRAMS, Bench
 
 from triage.capture.captured import RunFolder
 from triage.capture.program.service import VARIABLE as SERVICE
@@ -208,7 +210,7 @@ def test_a_cache_that_cannot_be_written_costs_the_memory_of_failures_only(bench:
     file.touch()
     done = bench.run("guarded.py", "abort", "single", "64", "128", options=("--guard",), TRITON_TRIAGE_CACHE=str(file))
     assert [line.split()[:2] for line in done.out.splitlines()] == [["64", "compiled"], ["128", "CompileFailed"]]
-    assert f"triage: failures are not remembered: {file}/guarded cannot be written: Not a directory" in done.err
+    assert f"triage: failures are not remembered: {file} cannot be written: " in done.err
     assert "could not be tried" not in done.err
 
 
@@ -284,6 +286,59 @@ def test_a_program_that_is_killed_leaves_no_service(bench: Bench) -> None:
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert eventually(lambda: not services(bench))
+
+
+@pytest.mark.slow
+def test_compiles_that_nobody_waits_for_are_ended(bench: Bench) -> None:
+    """Also those that would not end for two minutes, and those that wait for them."""
+    environment = {**os.environ, **bench.variables()}
+    process = subprocess.Popen(
+        [bench.python, PROGRAMS / "guarded.py", "hang", "threads", *["128"] * 4],
+        env=guarded_environment(bench, environment),
+    )
+    assert eventually(lambda: len(list(bench.captured.glob("*/case.json"))) == 4)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert eventually(lambda: not services(bench))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("seed", range(6))
+def test_signals_to_triages_processes_do_not_reach_the_program(bench: Bench, seed: int) -> None:
+    """Killed, stopped and interrupted at random, in the service and below it."""
+    random = Random(seed)
+    blocks = ["64", "128", "256", "512"]
+    mark = f"TRITON_CACHE_DIR={bench.folder / 'triton'}".encode()
+    new_cache(bench.folder / "cache")
+    with ThreadPoolExecutor(1) as executor:
+        run = executor.submit(bench.run, "guarded.py", "no", "threads", *blocks, options=("--guard",))
+        began = time.monotonic()
+        while not run.done():
+            time.sleep(random.random())
+            targets = triages_processes(mark, "capture.service" if seed % 2 else "")
+            if targets:
+                number = random.choice([signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM, signal.SIGINT])
+                with suppress(ProcessLookupError):
+                    os.kill(random.choice(targets), number)
+        took = time.monotonic() - began
+    done = run.result()
+    assert done.out.splitlines() == [f"{block} compiled" for block in blocks], done.err
+    assert "none failed" in done.err
+    assert took < 90
+    assert eventually(lambda: not triages_processes(mark))
+
+
+def triages_processes(mark: bytes, among: str = "") -> list[int]:
+    """The service and what is below it, by a variable of their environment."""
+    pids = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            command = (folder / "cmdline").read_text()
+            ours = "capture.service" in command or "harness/worker" in command
+            if ours and among in command and mark in (folder / "environ").read_bytes():
+                pids.append(int(folder.name))
+    return sorted(pids)
 
 
 def guarded_environment(bench: Bench, base: dict[str, str], timeout_s: float = 120.0) -> dict[str, str]:

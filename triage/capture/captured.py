@@ -92,7 +92,7 @@ class Capture:
     def lost(self) -> list[str]:
         """Lines on what the guard could not try, and what else kept triage from its work."""
         reasons = f": {self.reasons[0]}" if self.reasons else ""
-        more = f" ({len(self.reasons) - 1} other reasons)" if len(self.reasons) > 1 else ""
+        more = f" ({count(len(self.reasons) - 1, 'other reason')})" if len(self.reasons) > 1 else ""
         untried = f"{count(self.unguarded, 'compile')} could not be tried in isolation{reasons}{more}"
         return [*([untried] if self.unguarded else []), *self.notices]
 

@@ -225,7 +225,8 @@ class Service:
             pass  # it ended
         except (OSError, subprocess.SubprocessError, _Unusable) as error:
             interrupts.reraise()
-            last = str(error).encode("utf-8", "replace")
+            hangs = isinstance(error, subprocess.TimeoutExpired)
+            last = b"it gives no sign of life" if hangs else str(error).encode("utf-8", "replace")
             if process_id:
                 os.kill(process_id, signal.SIGKILL)  # it exists: its end of the socket is open
         finally:

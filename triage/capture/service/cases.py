@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from triage.cache import cache_folder, cache_root
 from triage.files import replace_file
 from triage.harness.machine.clock import Clock
 from triage.harness.machine.gpus import gpus
-from triage.harness.toolchains import cache_root
 from triage.model.case import Case, frozen
 from triage.model.target import Target
 
@@ -37,11 +37,10 @@ def stable(case: Case, temporary: Path) -> tuple[Case, str]:
     text = case.path.read_bytes()
     identity = [case.identity(), case.name, case.origin.get("functions")]
     digest = hashlib.sha256(text + json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()[:32]
-    root = cache_root() / "guarded"
     try:
-        return replace(case, folder=_with_source(root / digest, case.file, text)), ""
+        return replace(case, folder=_with_source(cache_folder("guarded") / digest, case.file, text)), ""
     except OSError as error:
-        notice = f"failures are not remembered: {root} cannot be written: {error.strerror}"
+        notice = f"failures are not remembered: {cache_root()} cannot be written: {error.strerror}"
         return replace(case, folder=_with_source(temporary / digest, case.file, text)), notice
 
 

@@ -32,8 +32,8 @@ from triage.model import case as cases
 from triage.model.errors import TriageError
 from triage.scratch import hold, remove_empty
 
-_STAY_S = 10.0
-"""How long to wait for the next process of a program: a script may start one after the other."""
+_STAY_S = 5.0
+"""How long to wait for the next process of a program: a script may start several, and an import of torch takes 3 s."""
 _BACKLOG = 1024
 """Processes of a pool that connect at once; Linux allows 4096."""
 _MOST_BYTES = 1 << 20
@@ -78,7 +78,7 @@ class GuardService:
         self._alone_since = time.monotonic()
         self._numbers = 0
         self._notice = ""
-        self._is_warm = self._is_deaf = self._is_withdrawn = False
+        self._is_warm = self._is_deaf = self._is_withdrawn = self._has_unwanted = False
 
     def serve(self) -> None:
         """Serve until the last connection has been closed for some seconds."""
@@ -189,14 +189,17 @@ class GuardService:
             self._hang_up(connection)
 
     def _hang_up(self, connection: Connection) -> None:
-        """Raises _Deserted if its compiles are under way and no other connection is left."""
+        """Raises _Deserted if no connection is left and compiles are under way that nobody wants any more."""
         self._engine.leave(connection.sock)
         self._signs_of_life.end(connection)
         self._connections.remove(connection)
         connection.sock.close()
-        before, self._open = self._open, [one for one in self._open if one.connection is not connection]
+        wanted = [question for question in self._open if question.connection is not connection]
+        self._has_unwanted = self._has_unwanted or len(wanted) < len(self._open)
+        self._open = wanted
         self._queue = [request for request in self._queue if _asked_by(request) is not connection]
-        if len(self._open) < len(before) and not self._connections:
+        if self._has_unwanted and not self._connections:
+            self._has_unwanted = False
             raise _Deserted
 
     def _enqueue(self, question: _Question, operation: str) -> None:
@@ -270,7 +273,7 @@ class GuardService:
 
 
 class _Deserted(Exception):
-    """The last connection was closed before it was answered."""
+    """The last connection was closed, and compiles are under way that nobody wants any more."""
 
 
 def _message(connection: Connection, line: bytes) -> tuple[_Question, str] | None:
