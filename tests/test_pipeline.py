@@ -14,6 +14,7 @@ from commands import DATA
 from triage.cases.locate import locate
 from triage.harness.toolchains import Toolchain
 from triage.model.case import load
+from triage.model.diagnosis import SourceLocation
 from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.outcome import Status
 from triage.model.report import Report
@@ -109,3 +110,21 @@ def test_plain_check_imports_only_what_it_uses() -> None:
     unused = ("minimize", "matrix", "suggest.plan", "performance", "publish.ci", "publish.github", "cli.full")
     assert [name for name in loaded if name.startswith(tuple(f"triage.{part}" for part in unused))] == []
     assert "triage.pipeline" in loaded
+
+
+def test_a_module_that_cannot_be_imported(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report says that and no more: no entry is about it, no neighbour is compiled, and nothing is remembered."""
+    monkeypatch.setattr(session, "options", Options())
+    monkeypatch.delenv("TRIAGE_TEST_MODE", raising=False)
+    path = tmp_path / "kernel.py"
+    path.write_text(f"import os\nprint(os.environ['TRIAGE_TEST_MODE'])\n{(OK.folder / OK.file).read_text()}")
+    case = replace(OK, folder=tmp_path, file=path.name)
+    report = session.check(case)
+    assert report.to_json()["outcome"]["imported"] is False
+    assert report.diagnosis is not None
+    assert report.diagnosis.headline == "Importing kernel.py raised KeyError: 'TRIAGE_TEST_MODE'"
+    assert report.diagnosis.source == SourceLocation("kernel.py", 2, None, "print(os.environ['TRIAGE_TEST_MODE'])")
+    assert (report.matches, report.suggestions, report.searched) == ((), (), 0)
+    monkeypatch.setenv("TRIAGE_TEST_MODE", "1")
+    with Session(Options()) as another:
+        assert another.check(case).outcome.status is Status.OK

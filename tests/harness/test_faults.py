@@ -221,6 +221,17 @@ FAULTS = {
         """,
         "ptxas was killed from outside (SIGKILL); is memory short?",
     ),
+    "empty binary": (
+        """
+        original = subprocess.run
+        def run(command, *arguments, **named):
+            done = original(command, *arguments, **named)
+            if "ptxas" in str(command): open(command[command.index("-o") + 1], "w").close()
+            return done
+        subprocess.run = run
+        """,
+        "the assembler wrote an empty file; is the disk full?",
+    ),
     "processor time": (
         "os.kill(os.getpid(), signal.SIGXCPU)",
         "the compile used up the environment's limit on processor time (ulimit -t)",

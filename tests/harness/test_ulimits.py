@@ -8,6 +8,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import pytest
 from commands import call_triage, new_cache, set_limits, start_triage
 
 from triage.harness.limits import GIB
@@ -64,3 +65,14 @@ def test_which_limits_count() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, preexec_fn=partial(set_limits, tight)
     )
     assert done.stdout == f"{{'-v': {GIB}, '-s': {1 << 20}, '-t': 60}}\n"
+
+
+@pytest.mark.parametrize("files", [6, 12])
+def test_too_few_open_files_are_one_line(tmp_path: Path, files: int) -> None:
+    kernel = tmp_path / "kernel.py"
+    kernel.write_text(KERNEL)
+    limits = {resource.RLIMIT_NOFILE: files}
+    case = (f"{kernel}::add", "--arg", "x_ptr=*fp32", "--const", "BLOCK=64", "--target", "cuda:90")
+    done = start_triage(tmp_path, "check", *case, limits=limits)
+    assert (done.code, done.out, len(done.err.splitlines())) == (3, "", 1)
+    assert done.err.endswith("Too many open files; raise `ulimit -n`\n")

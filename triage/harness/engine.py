@@ -344,6 +344,10 @@ class Engine:
     def _conclude(self, work: Work, run: Run, first: FirstRun, second: Outcome | Undecided) -> None:
         """Combine the forked run and the fresh one."""
         outcome = first.outcome
+        if isinstance(second, Outcome) and not second.imported:
+            second = Undecided("there the kernel's module could not be imported")
+        elif isinstance(second, Outcome) and second.killed_from_outside:
+            second = Undecided("that was killed from outside")
         if isinstance(second, Undecided):
             # Forking alone may have caused a crash; what the compiler reported needs no second look.
             note = f"not confirmed in a fresh process: {second.reason}"

@@ -18,16 +18,17 @@ _STACK = "(most recent call first):\n"
 _STACK_FRAME = re.compile(r'  File "([^"\n]{1,4096})", line (\d{1,9}) in ')
 _MOST_FRAMES = 100
 """As many as faulthandler writes."""
+_FILE = "the kernel's file"
 _NOT_THE_USERS = ("/harness/worker/", "site-packages/", "dist-packages/", "/lib/python", "<")
 
 
 def failed_import(outcome: Outcome, kernel: Path | None) -> Diagnosis:
     """The diagnosis, without its signature. ``kernel`` is the module's file, if available."""
     kind, how, message = _ending(outcome)
-    headline = f"Importing {kernel.name if kernel else 'the kernel file'} {how}"
+    headline = f"Importing {kernel.name if kernel else _FILE} {how}"
     exception = outcome.errors[0].type if outcome.errors else None
     source = _source(outcome, kernel)
-    return bounded_diagnosis(kind, headline, message or headline, exception=exception, source=source)
+    return bounded_diagnosis(kind, headline, message or f"importing {_FILE} {how}", exception=exception, source=source)
 
 
 def _ending(outcome: Outcome) -> tuple[Kind, str, str]:

@@ -205,6 +205,9 @@ def _done(
     entry: Optional[str] = None,
 ) -> None:
     """Report the end. ``attribute``: the compile's metadata by name."""
+    if any(name in assembly and not assembly[name] for name in ("cubin", "hsaco")):
+        # ptxas does not notice that it cannot write, and ends well.
+        raise Fault("the assembler wrote an empty file; is the disk full?")
     with _own_code("reading the compiled kernel"):
         metadata = {name: attribute(name) for name in _METADATA}
         metadata["warp_size"] = metadata["warp_size"] or request["target"]["warp_size"]
