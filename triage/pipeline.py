@@ -6,8 +6,10 @@ without it.
 
 from __future__ import annotations
 
+import math
 import platform
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING
 from triage import scratch
 from triage._version import __version__
 from triage.files import writing
+from triage.harness.deadline import BUDGET_MARGIN, Deadline
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.machine.caches import triton_cache_folder
@@ -26,7 +29,7 @@ from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
-from triage.model.errors import EnvironmentFault, InputError, TriageError, fault
+from triage.model.errors import EnvironmentFault, InputError, Interrupted, TriageError, fault
 from triage.model.outcome import Outcome, Status, Undecided
 from triage.model.progress import Progress
 from triage.model.releases import in_range, sort_key
@@ -64,10 +67,14 @@ class Session:
     def __init__(self, options: Options | None = None, progress: Progress | None = None) -> None:
         self.options = options or Options()
         self._progress = progress or Progress()
-        self._toolchains = Toolchains(progress=self._progress.note)
+        budget = self.options.budget
+        self._end = time.monotonic() + budget.seconds if budget.whole else math.inf
+        self._deadline = Deadline(self._end + (BUDGET_MARGIN - 1) * budget.seconds)
+        self._toolchains = Toolchains(progress=self._progress.note, deadline=self._deadline)
         self._store = Store(note=self._progress.warn) if self.options.cache else None
         self._engine = Engine(jobs=self.options.jobs, store=self._store, spare=self._toolchains.installed)
         self._interrupted = False
+        self._searches = 1
 
     def __enter__(self) -> Session:
         return self
@@ -102,14 +109,17 @@ class Session:
         self._progress.caveats(case.target for case in cases)
         requests = [self._request(case, index) for index, case in enumerate(cases)]
         attempts: dict[int, Attempt] = {}
-        missing: TriageError = EnvironmentFault("no answer")
+        missing: TriageError = EnvironmentFault(
+            f"--budget {self.options.budget.seconds:g}s was used up before it was compiled; give a larger one"
+        )
         try:
             for attempt in self._compile([request for request in requests if isinstance(request, Request)]):
                 attempts[attempt.request.tag] = attempt
         except KeyboardInterrupt:
-            self._interrupted, missing = True, EnvironmentFault("interrupted before it was compiled")
+            self._interrupted, missing = True, Interrupted("interrupted before it was compiled")
         except Exception as error:
             missing = fault(error)
+        self._searches = sum(attempt.diagnosis is not None for attempt in attempts.values())
         for index, (case, request) in enumerate(zip(cases, requests, strict=True)):
             if isinstance(request, TriageError):
                 yield request
@@ -123,16 +133,27 @@ class Session:
     def _answer(self, attempt: Attempt) -> Report | TriageError:
         try:
             return self._report(attempt)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            return of_case(attempt.request.case, Interrupted("interrupted"))
         except TriageError as error:
             return error
         except Exception as error:
             return of_case(attempt.request.case, fault(error))
 
     def _compile(self, requests: list[Request]) -> Iterator[Attempt]:
-        for done, attempt in enumerate(self._engine.run(requests), start=1):
+        for done, attempt in enumerate(self._engine.run(self._in_time(requests)), start=1):
             if len(requests) > 1:
                 self._progress.step(f"compiled {done} of {len(requests)} cases")
             yield attempt
+
+    def _in_time(self, requests: list[Request]) -> Iterator[Request]:
+        """Those that can begin before the budget is used up; the first in any case."""
+        for number, request in enumerate(requests):
+            if number and time.monotonic() > self._end:
+                self._progress.note(f"the time budget is used up: {len(requests) - number} cases are not compiled")
+                return
+            yield request
 
     def _request(self, case: Case, index: int) -> Request | TriageError:
         options = self.options
@@ -184,22 +205,29 @@ class Session:
         search = Search(
             engine=self._engine,
             limits=options.limits,
-            budget=options.budget,
+            budget=self._share(),
             meant=_intended_fast_path(case, outcome),
             signature=diagnosis.signature,
             use_cache=options.cache,
             progress=self._progress.tried,
+            over=partial(self._progress.note, "the time of the search is used up: waiting for the compiles under way"),
         )
         with scratch.folder("rewrites") as folder:
             plan = NeighbourPlan(case, toolchain, outcome, diagnosis, matches, folder)
             releases = partial(self._other_releases, toolchain, matches)
-            suggestions = search.run(plan.neighbours(releases), outcome.duration_s)
+            try:
+                suggestions = search.run(plan.neighbours(releases), outcome.duration_s)
+            except KeyboardInterrupt:
+                self._interrupted, suggestions = True, search.best()
             unmeasured: list[str] = []
-            if options.bench and suggestions:
+            if options.bench and suggestions and not self._interrupted:
                 # Timed before the folder with the rewritten sources is removed.
                 neighbours = [(suggestion, search.neighbour(suggestion)) for suggestion in suggestions]
                 timing = [(suggestion, neighbour.case, neighbour.toolchain) for suggestion, neighbour in neighbours]
-                suggestions, unmeasured = timed(timing, case, options.limits, self._progress.timing)
+                try:
+                    suggestions, unmeasured = timed(timing, case, options.limits, self._progress.timing, self._deadline)
+                except KeyboardInterrupt:
+                    self._interrupted, unmeasured = True, ["not measured: interrupted"]
         return replace(
             report,
             suggestions=(*suggestions, *advice(matches, suggestions)),
@@ -207,6 +235,15 @@ class Session:
             learnt=learnt(search.tried),
             unmeasured=tuple(unmeasured),
         )
+
+    def _share(self) -> Budget:
+        """The budget of the next search: what bounds the whole call is shared by those that are left."""
+        budget = self.options.budget
+        if not budget.whole:
+            return budget
+        left_s = max(0.0, self._end - time.monotonic()) / max(1, self._searches)
+        self._searches -= 1
+        return replace(budget, seconds=left_s)
 
     def _other_releases(self, toolchain: Toolchain, matches: tuple[Match, ...]) -> list[Toolchain]:
         """Other installed releases, the nearest newer one first. If the fix is known to be in a release newer than all

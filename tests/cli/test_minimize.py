@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from commands import KERNELS, Run, call_triage
+from conftest import Traces
 
 import triage
 from triage.minimize.source.specimen import tokens
@@ -159,14 +160,34 @@ def test_a_budget_ends_it_and_the_same_command_goes_on(minimize: Minimize) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_stopped_it_keeps_the_best(minimize: Minimize, tmp_path: Path, empty_cache: Path, number: int) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130)])
+def test_stopped_it_keeps_the_best(
+    minimize: Minimize, tmp_path: Path, empty_cache: Path, number: int, code: int, traces: Traces
+) -> None:
     process = _started(tmp_path, empty_cache)
+    began = time.monotonic()
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
+    assert time.monotonic() - began < 3
     document = json.loads(out)
-    assert (process.returncode, document["ended"], document["reproduced"]) == (0, "interrupted", [1, 1]), err
+    assert (process.returncode, document["ended"], document["confirmed"]) == (code, "interrupted", None), err
+    assert (document["reproduced"], document["ir"]) == (None, None)
+    assert err.splitlines()[-1] == "triage: interrupted"
+    traces.assert_gone()
     assert reproduce(tmp_path / "min").returncode == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [4, 12])
+def test_a_time_budget_bounds_the_whole_call(empty_cache: Path, tmp_path: Path, seconds: int) -> None:
+    """A kernel with many candidates, of which one compile takes about a second, and IR that can be reduced."""
+    began = time.monotonic()
+    done = call_triage(
+        empty_cache, "minimize", "wgmma-tf32-mn-major", "-o", tmp_path / "min", "--budget", f"{seconds}s", "--json"
+    )
+    assert time.monotonic() - began < 1.3 * seconds + 3
+    assert (done.code, done.document["ended"]) == (0, "budget")
+    assert "the time budget is used up" in done.err
 
 
 @pytest.mark.slow

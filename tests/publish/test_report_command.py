@@ -128,9 +128,9 @@ def test_bad_input_is_one_line(report: Command, arguments: tuple[str | Path, ...
     assert done.err.startswith(said)
 
 
-def test_a_file_that_cannot_be_written_is_triage_s_own_fault(report: Command, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_a_wrong_command_line(report: Command, tmp_path: Path) -> None:
     done = report(FINISHED, "-o", tmp_path)
-    assert (done.code, done.err) == (3, f"triage: -o {tmp_path}: cannot be written: Is a directory\n")
+    assert (done.code, done.err) == (2, f"triage: -o {tmp_path}: is a folder; name a file in it\n")
 
 
 def test_a_reduction_with_its_names_is_not_anonymous(report: Command) -> None:

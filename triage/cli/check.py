@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -28,7 +30,7 @@ from triage.cli.options import (
 )
 from triage.files import usable_folder
 from triage.model.case import Case
-from triage.model.errors import TriageError, fault
+from triage.model.errors import Interrupted, TriageError, fault
 from triage.model.report import Report
 from triage.pipeline import Options, Session
 from triage.publish.formats.terminal import console
@@ -59,6 +61,7 @@ def command(
     another tool left: IR (kernel.ttgir), a folder of Triton's cache or dump, an MLIR reproducer.
     """
     options = pipeline_options(values)
+    end = time.monotonic() + options.budget.seconds if options.budget.whole else math.inf
     named = [named_case for text in cases for named_case in _located(text, values)]
     valid = [case for _, case in named if isinstance(case, Case)]
     results = _Results(as_json, len(named) == 1, folder, full, record, values)
@@ -66,13 +69,16 @@ def command(
         usable_folder("-o", folder)
     for line in knowledge.problems(options.knowledge):
         note(line)
-    with console.progress() as progress, Session(options, replace(progress, problem=note_error)) as session:
-        reports = session.check_all(valid)
-        for number, (name, case) in enumerate(named, start=1):
-            results.add(number, name, next(reports) if isinstance(case, Case) else case)
-        # Raises the interrupt that has cut the reports short.
-        next(reports, None)
-    results.complete(options)
+    try:
+        with console.progress() as progress, Session(options, replace(progress, problem=note_error)) as session:
+            reports = session.check_all(valid)
+            for number, (name, case) in enumerate(named, start=1):
+                results.add(number, name, next(reports) if isinstance(case, Case) else case)
+            # Raises the interrupt that has cut the reports short.
+            next(reports, None)
+        results.complete(options, end)
+    finally:
+        results.flush()
     return max(results.codes, default=0)
 
 
@@ -123,16 +129,23 @@ class _Results:
                 self.record.report(name, report)
         self.codes.append(int(report.outcome.failed))
 
-    def complete(self, options: Options) -> None:
+    def complete(self, options: Options, end: float) -> None:
         """With ``--full``, reduce what failed and compile it with other releases; print it."""
-        from triage.cli.full import complete
+        while self._incomplete:
+            from triage.cli.full import complete
 
-        for report, command_line, folder in self._incomplete:
+            report, command_line, folder = self._incomplete.pop(0)
             with self._alone():
-                complete(report, command_line, options, folder, self.as_json, self.single)
+                complete(report, command_line, options, folder, self.as_json, self.single, end)
+
+    def flush(self) -> None:
+        """Print the reports that an interrupt keeps from being completed."""
+        for report, command_line, _ in self._incomplete:
+            _print(report, command_line, self.as_json, self.single)
 
     def _failed(self, name: str, error: TriageError) -> None:
-        note_error(error)
+        if not isinstance(error, Interrupted):
+            note_error(error)
         if self.as_json and not self.single:
             print_json({"case": name, "could_not_tell": str(error), "exit_code": error.exit_code}, indented=False)
         if self.record is not None:

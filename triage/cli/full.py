@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,12 +15,13 @@ from triage import scratch
 from triage.cli import matrix
 from triage.cli.options import note, print_json
 from triage.files import writing
+from triage.harness.deadline import BUDGET_MARGIN, Deadline
 from triage.harness.engine import Engine
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchains
 from triage.matrix import releases
 from triage.matrix.runner import Runner
-from triage.model.errors import TriageError
+from triage.model.errors import EnvironmentFault, TriageError
 from triage.model.progress import Progress
 from triage.model.releases import RELEASES
 from triage.model.report import Report
@@ -35,23 +38,36 @@ _WRITTEN = (("report.md", render.Format.MARKDOWN), ("report.html", render.Format
 
 
 def complete(
-    report: Report, command_line: str, options: Options, folder: Path | None, as_json: bool, single: bool
+    report: Report,
+    command_line: str,
+    options: Options,
+    folder: Path | None,
+    as_json: bool,
+    single: bool,
+    end: float = math.inf,
 ) -> None:
     """Reduce the case, compile it with the installed releases and the newest, and print the whole report.
 
     ``folder`` contains the artifacts of the check, and gets the others. A step that fails is named, and the report goes
-    on without it.
+    on without it; so it does without what is not done at ``end`` (``time.monotonic``), or at an interrupt, which is
+    raised again in the end.
     """
     with scratch.folder("full") as work:
         output = folder or work
         if folder is None:
             keep(report, output)
-        with console.progress() as progress:
-            with _skipped("not reduced"):
-                minimized = output / "minimized"
-                reduce(report.case, options, minimized, progress, seconds=_REDUCTION_S, resume=options.cache)
-            with _skipped("no other releases"):
-                _matrix(report, options, output / "matrix", progress, command_line)
+        interrupted = False
+        try:
+            with console.progress() as progress:
+                with _skipped("not reduced"):
+                    seconds = min(_REDUCTION_S, _left_s(end))
+                    minimized = output / "minimized"
+                    reduce(report.case, options, minimized, progress, seconds=seconds, resume=options.cache)
+                with _skipped("no other releases"):
+                    deadline = Deadline(time.monotonic() + BUDGET_MARGIN * _left_s(end))
+                    _matrix(report, options, output / "matrix", progress, command_line, deadline)
+        except KeyboardInterrupt:
+            interrupted = True
         triage = replace(finished.read(output), again=command_line)
         if as_json:
             print_json(render.document(triage, None), single)
@@ -62,6 +78,15 @@ def complete(
                 for name, format_ in _WRITTEN:
                     (folder / name).write_text(render.render(triage, format_, scrubber_for(triage)), encoding="utf-8")
             note(f"{', '.join(name for name, _ in _WRITTEN)} in {folder}")
+        if interrupted:
+            raise KeyboardInterrupt
+
+
+def _left_s(end: float) -> float:
+    """Seconds that are left. Raises EnvironmentFault when these are none."""
+    if (left_s := end - time.monotonic()) <= 0:
+        raise EnvironmentFault("the time budget is used up; give a larger --budget")
+    return left_s
 
 
 @contextmanager
@@ -73,16 +98,19 @@ def _skipped(missing: str) -> Iterator[None]:
         note(f"{missing}: {error}")
 
 
-def _matrix(report: Report, options: Options, folder: Path, progress: Progress, command_line: str) -> None:
+def _matrix(
+    report: Report, options: Options, folder: Path, progress: Progress, command_line: str, deadline: Deadline
+) -> None:
     """Compile with the installed releases, and with the newest, which a maintainer asks for first."""
-    toolchains = Toolchains(progress=progress.note)
+    toolchains = Toolchains(progress=progress.note, deadline=deadline)
     installed = [toolchain.triton for toolchain in toolchains.installed()]
     selection = releases.select([releases.INSTALLED] * bool(installed) + [RELEASES[-1]], installed)
     builds = releases.builds([f"own={options.python}"] if options.python else [], selection.known)
     store = Store(note=progress.warn) if options.cache else None
-    with Engine(jobs=options.jobs, store=store, spare=toolchains.installed) as engine:
+    with Engine(jobs=options.jobs, store=store, spare=toolchains.installed, deadline=deadline) as engine:
         cases = {str(report.case.target): report.case}
-        table = Runner(cases, engine, toolchains, options.limits, options.cache, True, progress).table(
-            selection, builds
-        )
+        runner = Runner(cases, engine, toolchains, options.limits, options.cache, True, progress)
+        table = runner.table(selection, builds)
     matrix.keep_table(folder, table, command_line)
+    if runner.interrupted:
+        raise KeyboardInterrupt

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +20,11 @@ from triage.publish.visible import visible
 from triage.publish.words import exit_codes
 
 _MOST_FINDINGS = 5
-_CONFIRMED = {True: "the case on disk fails with the same signature", False: "THE CASE ON DISK FAILS DIFFERENTLY"}
+_CONFIRMED = {
+    True: "the case on disk fails with the same signature",
+    False: "THE CASE ON DISK FAILS DIFFERENTLY",
+    None: "the case on disk was not compiled once more",
+}
 
 
 @click.command("minimize")
@@ -50,7 +51,7 @@ _CONFIRMED = {True: "the case on disk fails with the same signature", False: "TH
 def command(case: str, as_json: bool, folder: Path | None, **chosen: Any) -> int:
     """Shrink CASE while it fails the same way, and write a reproducer.
 
-    Ctrl-C ends the search and keeps the best result so far; the same command continues from there.
+    Ctrl-C ends it and keeps the best result so far; the same command continues from there.
     """
     located = locate(case, chosen)
     compiles, seconds = _budget(chosen["budget"])
@@ -69,23 +70,13 @@ def command(case: str, as_json: bool, folder: Path | None, **chosen: Any) -> int
         ir=not chosen["no_ir"],
     )
     usable_folder("-o", options.folder)
-    with console.progress() as progress, _terminable():
+    with console.progress() as progress:
         result = minimize(located, options, progress)
     if as_json:
         print_json(result.to_json())
     else:
         _print(result)
     return 0 if result.holds else 3
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM ends the search as Ctrl-C does."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _budget(text: str | None) -> tuple[int, float]:
@@ -118,14 +109,17 @@ def _print(result: MinimizeResult) -> None:
     if result.ended != "complete":
         lines.append(f"incomplete ({result.ended}): more may be removable; the same command continues from here")
     if result.anonymous is False:
-        lines.append("not anonymous: with other names it does not fail the same way")
+        why = "with other names it does not fail the same way"
+        lines.append(f"not anonymous: {why if result.ended == 'complete' else 'there was no time for it'}")
     if result.findings:
         lines.append(f"other failures seen and not accepted ({len(result.findings)}):")
         lines += [f"  {finding.headline}" for finding in result.findings[:_MOST_FINDINGS]]
     click.echo("\n".join(visible(part) for line in lines for part in line.split("\n")))
 
 
-def _runs(script: str, codes: tuple[int, int]) -> str:
+def _runs(script: str, codes: tuple[int, int] | None) -> str:
+    if codes is None:
+        return f"{script} was not run"
     return f"{script} ended with {exit_codes(codes)} in two fresh processes"
 
 

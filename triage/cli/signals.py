@@ -1,6 +1,6 @@
 """Signals that end a command: Ctrl-C, ``kill`` and the end of a terminal.
 
-The first one raises :class:`Interrupted`, so that the command keeps what it has finished and cleans up. The second
+The first one raises KeyboardInterrupt, so that the command keeps what it has finished and cleans up. The second
 one, or the first where that takes too long, ends the process at once; the nanny then removes what ran below it.
 """
 
@@ -11,7 +11,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import FrameType
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -20,10 +19,6 @@ EXIT_CODE = 130
 LINE = "triage: interrupted"
 _CLEAN_UP_S = 2.3
 """A command ends within 3 s of a signal; the rest is for the kill of what still runs, on a busy machine."""
-
-
-class Interrupted(KeyboardInterrupt):
-    """A signal asked triage to end."""
 
 
 class Ending:
@@ -36,7 +31,7 @@ class Ending:
         """The handler of the signals, in the main thread."""
         if self.number is None:
             self.number = number
-            raise Interrupted
+            raise KeyboardInterrupt
 
     def watch(self, wakeups: int) -> None:
         """Read the numbers of signals as they arrive, also while the main thread is inside a call of the system that
@@ -89,23 +84,10 @@ def _leave(number: int) -> None:
     """End the process now, with all that it started, but for the nannies: they end what they started, and clean up."""
     with suppress(OSError):
         os.write(2, f"{LINE}\n".encode())
-    for pid in _below(os.getpid()):
-        with suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
+    with suppress(Exception):
+        # Imported here because `triage --help` does without it.
+        from triage.harness.processes import below, kill_tree
+
+        for pid in below(os.getpid()):
+            kill_tree(pid)
     os._exit(EXIT_CODE if number == signal.SIGINT else 128 + number)
-
-
-def _below(pid: int) -> list[int]:
-    """The processes below one, parents first."""
-    children: list[int] = []
-    with suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            children += [int(child) for child in (task / "children").read_text().split()]
-    below = [child for child in children if not _is_nanny(child)]
-    return [descendant for child in below for descendant in (child, *_below(child))]
-
-
-def _is_nanny(pid: int) -> bool:
-    with suppress(OSError):
-        return b"\0nanny\0" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    return False

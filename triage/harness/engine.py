@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.harness import artifacts, observe, processes
+from triage.harness.deadline import Deadline
 from triage.harness.judge import NO_LLD, judge, unless_skipped
 from triage.harness.messages import Exited
 from triage.harness.remote import Level, Remote, ServerState, unregister
@@ -46,7 +47,8 @@ _WATCH_S = 0.1
 class Engine:
     """Runs requests in isolation. Use as a context manager; one ``run`` at a time.
 
-    ``spare`` gives toolchains whose built-in linker may be borrowed for AMD kernels on Triton 3.0 to 3.4.
+    ``spare`` gives toolchains whose built-in linker may be borrowed for AMD kernels on Triton 3.0 to 3.4. What still
+    runs at ``deadline`` is killed, and has no attempt.
     """
 
     def __init__(
@@ -54,7 +56,9 @@ class Engine:
         jobs: int | None = None,
         store: Store | None = None,
         spare: Callable[[], list[Toolchain]] = list,
+        deadline: Deadline | None = None,
     ) -> None:
+        self.deadline = deadline or Deadline()
         self.jobs = jobs or max(1, len(os.sched_getaffinity(0)))
         self._store = store
         self._selector = selectors.DefaultSelector()
@@ -97,7 +101,7 @@ class Engine:
         stream = iter(requests)
         more = True
         try:
-            while more or self._works:
+            while (more or self._works) and not self.deadline.over:
                 waiting = False
                 while more and not waiting and len(self._works) < self.jobs:
                     try:

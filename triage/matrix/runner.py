@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 
@@ -56,32 +57,45 @@ class Runner:
         self._resolved: dict[Row, Toolchain] = {}
         self._cells: dict[tuple[str, str], MatrixCell] = {}
         self._asked = 0
+        self.interrupted = False
 
     def table(self, selection: Selection, builds: Sequence[Row] = ()) -> MatrixTable:
         """Every release for every target; then, inside a range, the patch releases between two rows of which one
-        fails, so that an edge names a release. Raises InputError and EnvironmentFault when no cell could be decided."""
+        fails, so that an edge names a release. Raises InputError and EnvironmentFault when no cell could be decided. An
+        interrupt ends it, with the cells until then; without any, KeyboardInterrupt is raised."""
         names = list(selection.chosen)
-        self._fill((Row(name, triton=name), target) for name in names for target in self._cases)
-        self._fill((row, target) for row in builds for target in self._cases)
-        while inside := self._inside_edges(names, selection.known):
-            self._fill((Row(name, triton=name), target) for name in inside for target in self._cases)
-            names = [name for name in selection.known if name in {*names, *inside}]
+        with self._until_interrupted():
+            self._fill((Row(name, triton=name), target) for name in names for target in self._cases)
+            self._fill((row, target) for row in builds for target in self._cases)
+            while inside := self._inside_edges(names, selection.known):
+                names = [name for name in selection.known if name in {*names, *inside}]
+                self._fill((Row(name, triton=name), target) for name in inside for target in self._cases)
         return self._finished(names, builds, selection.chosen, None)
 
     def bisect(self, selection: Selection, builds: Sequence[Row] = ()) -> MatrixTable:
         """The edges of each target among all known releases, within bisection's budget; builds are compiled as well,
         outside of it. Raises as :meth:`table` does."""
         names = selection.known
-        self._fill((row, target) for row in builds for target in self._cases)
-        while wanted := [
-            (Row(names[index], triton=names[index]), target)
-            for target in self._cases
-            for index in bisection.next_probes(self._known(names, target))
-        ]:
-            self._fill(wanted)
+        with self._until_interrupted():
+            self._fill((row, target) for row in builds for target in self._cases)
+            while wanted := [
+                (Row(names[index], triton=names[index]), target)
+                for target in self._cases
+                for index in bisection.next_probes(self._known(names, target))
+            ]:
+                self._fill(wanted)
         compiles = {target: sum((name, target) in self._cells for name in names) for target in self._cases}
         tried = [name for name in names if any((name, target) in self._cells for target in self._cases)]
         return self._finished(tried, builds, names, Bisected(len(names), bisection.budget(len(names)), compiles))
+
+    @contextmanager
+    def _until_interrupted(self) -> Iterator[None]:
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.interrupted = True
+            if all(cell.verdict is CellVerdict.UNDECIDED for cell in self._cells.values()):
+                raise
 
     def _known(self, names: Sequence[str], target: str) -> list[Answer | None]:
         cells = [self._cells.get((name, target)) for name in names]
@@ -134,11 +148,13 @@ class Runner:
         # Installed ones first: they compile while the others are created.
         supply = Supply(self._resolve, sorted(waiting, key=lambda row: row.triton not in installed))
         try:
-            while waiting:
+            while waiting and not self._engine.deadline.over:
                 for attempt in self._engine.run(self._requests(supply, waiting)):
                     self._take(attempt)
-        finally:
+        except BaseException:
+            self._toolchains.deadline.stop()
             supply.stop()
+            raise
 
     def _requests(self, supply: Supply, waiting: dict[Row, list[str]]) -> Iterator[Request]:
         """Requests for the toolchains that are ready. Waits only for the first, when nothing runs yet: the engine is

@@ -1,7 +1,7 @@
 """Resolves toolchains one after the other in a thread, while others are in use.
 
-The thread only starts installers and reads files, and forks no worker. It is a daemon, so that an
-interrupted triage does not wait for it; an installer that is left behind holds its lock until it has ended.
+The thread only starts installers and reads files, and forks no worker. It is a daemon, so that triage ends without it
+where an installation cannot be stopped in time.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterable
 from triage.harness.toolchains import Toolchain
 from triage.matrix.releases import Row
 from triage.model.errors import TriageError
+
+_GIVEN_UP_S = 1.5
+"""To kill an installer and to remove what it has installed takes half a second."""
 
 Resolve = Callable[[Row], Toolchain]
 Arrived = tuple[Row, Toolchain | TriageError]
@@ -27,7 +30,8 @@ class Supply:
         self._left = len(self._rows)
         self._arrived: queue.Queue[tuple[Row, Toolchain | Exception]] = queue.Queue()
         self._stop = threading.Event()
-        threading.Thread(target=self._work, name="toolchains", daemon=True).start()
+        self._thread = threading.Thread(target=self._work, name="toolchains", daemon=True)
+        self._thread.start()
 
     def take(self, wait: bool) -> Arrived | None:
         """The next resolved row; None when all were taken, or when none is ready and ``wait`` is false."""
@@ -43,8 +47,9 @@ class Supply:
         return row, answer
 
     def stop(self) -> None:
-        """Start no further row."""
+        """Start no further row, and wait until the one under way has been given up: its deadline has passed."""
         self._stop.set()
+        self._thread.join(_GIVEN_UP_S)
 
     def _work(self) -> None:
         for row in self._rows:

@@ -13,14 +13,15 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from triage import logs, scratch
+from triage.harness.deadline import Deadline
 from triage.harness.environment import worker_environment
 from triage.harness.judge import signal_name
+from triage.harness.processes import kill_tree
 from triage.harness.request import Attempt, Request
 from triage.minimize import launch_script
 from triage.minimize.oracle import RequestRunner
@@ -58,10 +59,11 @@ class Launcher:
     """Compiles with another runner and launches what compiled, as many at a time.
 
     The first request is the original's: when that fails without a launch, nothing is ever launched. ``needed``:
-    whether what compiles is launched; None before that is known."""
+    whether what compiles is launched; None before that is known. ``deadline`` is the other runner's."""
 
-    def __init__(self, compiler: RequestRunner) -> None:
+    def __init__(self, compiler: RequestRunner, deadline: Deadline | None = None) -> None:
         self._compiler = compiler
+        self._deadline = deadline or Deadline()
         self.jobs = compiler.jobs
         self.needed: bool | None = None
         self._target: Target | None = None
@@ -72,12 +74,12 @@ class Launcher:
         if self.needed is False:
             yield from self._compiler.run(stream)
             return
-        while wave := list(islice(stream, self.jobs)):
+        while not self._deadline.over and (wave := list(islice(stream, self.jobs))):
             attempts = list(self._compiler.run(wave))
             compiled = [
                 attempt for attempt in attempts if isinstance(attempt.result, Outcome) and not attempt.result.failed
             ]
-            if self.needed is None and isinstance(attempts[0].result, Outcome):
+            if self.needed is None and attempts and isinstance(attempts[0].result, Outcome):
                 self.needed, self._target = bool(compiled), attempts[0].request.case.target
             launched = compiled if self.needed else []
             yield from (attempt for attempt in attempts if not any(attempt is other for other in launched))
@@ -95,8 +97,9 @@ class Launcher:
                         answers.append(replace(attempt, result=Undecided(reason, input_error=True)))
                     else:
                         running.append(_start(attempt, home))
-                _wait(running)
-                answers += [replace(launch.attempt, result=_judged(launch)) for launch in running]
+                _wait(running, self._deadline)
+                ended = [launch for launch in running if launch.process.returncode is not None]
+                answers += [replace(launch.attempt, result=_judged(launch)) for launch in ended]
             finally:
                 for launch in running:
                     _kill(launch)
@@ -149,8 +152,8 @@ def _start(attempt: Attempt, home: Path) -> _Launch:
     return _Launch(attempt, process, log, now + limit_s, now)
 
 
-def _wait(running: list[_Launch]) -> None:
-    while left := [launch for launch in running if launch.process.poll() is None]:
+def _wait(running: list[_Launch], deadline: Deadline) -> None:
+    while (left := [launch for launch in running if launch.process.poll() is None]) and not deadline.over:
         for launch in left:
             launch.timed_out = time.monotonic() > launch.deadline
             launch.flooded = launch.log.stat().st_size > _MOST_PRINTED
@@ -162,8 +165,7 @@ def _wait(running: list[_Launch]) -> None:
 def _kill(launch: _Launch) -> None:
     """Kill the process with its children, the C compiler and the assembler."""
     if launch.process.poll() is None:
-        with suppress(ProcessLookupError):
-            os.killpg(launch.process.pid, signal.SIGKILL)
+        kill_tree(launch.process.pid)
         launch.process.wait()
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeVar
 
+from triage.harness.deadline import Deadline
 from triage.harness.request import Attempt, Request
 from triage.minimize.problem import BudgetUsed, C, RunBudget, Verdict
 from triage.model.errors import EnvironmentFault
@@ -35,21 +36,24 @@ class RequestRunner(Protocol):
 
 
 class CountingRunner:
-    """A runner that counts its attempts in ``runs``."""
+    """A runner that counts its attempts in ``runs``. ``deadline`` is the runner's own."""
 
-    def __init__(self, runner: RequestRunner) -> None:
+    def __init__(self, runner: RequestRunner, deadline: Deadline | None = None) -> None:
         self._runner = runner
+        self.deadline = deadline or Deadline()
         self.jobs = runner.jobs
         self.runs = 0
 
     def run(self, requests: Iterable[Request | None]) -> Iterator[Attempt]:
-        """Attempts in the order in which they end."""
+        """Attempts in the order in which they end. Raises BudgetUsed at the deadline."""
         for attempt in self._runner.run(requests):
             self.runs += 1
             yield attempt
+        if self.deadline.over:
+            raise BudgetUsed
 
     def one(self, request: Request) -> Attempt:
-        """The answer to a single request."""
+        """The answer to a single request. Raises BudgetUsed at the deadline."""
         return next(iter(self.run([request])))
 
 

@@ -9,11 +9,13 @@ combined; where the combination fails, it is combined by halves.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
 from typing import Generic, Protocol, TypeVar
 
+from triage.harness.deadline import Deadline
 from triage.model.errors import EnvironmentFault
 
 C = TypeVar("C")
@@ -37,6 +39,7 @@ class BudgetUsed(Exception):
     """No more runs or no more time; the best so far is the result."""
 
 
+INTERRUPTED = "interrupted"
 STOPPED = "stopped"
 """How :func:`search` answers where triage could not tell any more."""
 
@@ -48,10 +51,24 @@ def search(reduce: Callable[[], None]) -> str:
     except BudgetUsed:
         return "budget"
     except KeyboardInterrupt:
-        return "interrupted"
+        return INTERRUPTED
     except EnvironmentFault as error:
         return f"{STOPPED}: {error}"
     return "complete"
+
+
+@contextmanager
+def finishing(ended: str, deadline: Deadline) -> Iterator[None]:
+    """What is left to do after a search. The body is cut short at the deadline, or by an interrupt, which moves the
+    deadline: then nothing begins any more, now or later."""
+    if ended == INTERRUPTED:
+        deadline.stop()
+    try:
+        yield
+    except BudgetUsed:
+        return
+    except KeyboardInterrupt:
+        deadline.stop()
 
 
 @dataclass(frozen=True, slots=True)

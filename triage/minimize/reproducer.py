@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from triage import scratch
+from triage.harness.deadline import Deadline
 from triage.harness.environment import worker_environment
+from triage.harness.processes import run_bounded
 from triage.harness.toolchains import Toolchain
 from triage.logs.signature import MAX_FIELD
 from triage.logs.signature_fields import Field, fields
 from triage.minimize.failure import OriginalFailure
+from triage.minimize.problem import BudgetUsed
 from triage.minimize.source.arguments import literal
 from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
@@ -218,27 +221,24 @@ class ScriptRun:
     last_line: str
 
 
-def run_twice(script: Path, toolchain: Toolchain, patience_s: float) -> tuple[int, int]:
-    """Exit codes of the script in two fresh processes."""
-    return run_once(script, toolchain, patience_s).code, run_once(script, toolchain, patience_s).code
+def run_twice(script: Path, toolchain: Toolchain, patience_s: float, deadline: Deadline) -> tuple[int, int]:
+    """Exit codes of the script in two fresh processes. Raises BudgetUsed."""
+    first, second = (run_once(script, toolchain, patience_s, deadline).code for _ in range(2))
+    return first, second
 
 
-def run_once(script: Path, toolchain: Toolchain, patience_s: float) -> ScriptRun:
-    """Run the script in a fresh process and an empty folder, with the toolchain's Python."""
+def run_once(script: Path, toolchain: Toolchain, patience_s: float, deadline: Deadline) -> ScriptRun:
+    """Run the script in a fresh process and an empty folder, with the toolchain's Python. Raises BudgetUsed."""
+    if deadline.over:
+        raise BudgetUsed
     with scratch.folder("reproducer") as folder:
         command = [str(toolchain.python), str(script.resolve())]
+        patience_s = min(2 * (patience_s + _BEFORE_COMPILE_S), deadline.left_s)
         try:
-            done = subprocess.run(
-                command,
-                cwd=folder,
-                env=worker_environment(),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=2 * (patience_s + _BEFORE_COMPILE_S),
-                check=False,
-            )
+            done = run_bounded(command, patience_s, folder, worker_environment())
         except subprocess.TimeoutExpired:
+            if deadline.over:
+                raise BudgetUsed from None
             return ScriptRun(-1, "it did not end")
-        return ScriptRun(done.returncode, (done.stdout.strip() or done.stderr.strip()).rpartition("\n")[2])
+        printed = (done.stdout.strip() or done.stderr.strip()).decode(errors="replace")
+        return ScriptRun(done.returncode, printed.rpartition("\n")[2])

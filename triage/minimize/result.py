@@ -22,10 +22,11 @@ DOCUMENT = "minimized.json"
 
 @dataclass(frozen=True, slots=True)
 class MinimizeOptions:
-    """``repeat``: runs of a candidate; None: derived from how reliably the original fails. ``compiles`` and ``seconds``
-    bound the search; ``folder`` receives the result, and with ``resume`` an earlier run in it is continued. ``triton``
-    and ``python`` choose the toolchain as for ``triage check``. ``launch``: write a reproducer that launches as well,
-    and launch candidates where the failure needs it. ``ir``: reduce the input of the failing pass as well."""
+    """``repeat``: runs of a candidate; None: derived from how reliably the original fails. ``compiles`` bounds the
+    search, ``seconds`` all of it but the first compile (see ``BUDGET_MARGIN``); ``folder`` receives the result, and
+    with ``resume`` an earlier run in it is continued. ``triton`` and ``python`` choose the toolchain as for ``triage
+    check``. ``launch``: write a reproducer that launches as well, and launch candidates where the failure needs it.
+    ``ir``: reduce the input of the failing pass as well."""
 
     folder: Path
     triton: str | None = None
@@ -68,10 +69,11 @@ class MinimizeResult(Documented):
 
     ``script`` is the reproducer: ``reproducer.py``, or ``reproducer_launch.py`` for a failure that needs a launch;
     ``reproduced``: exit codes of two runs of it. ``confirmed``: the case on disk, compiled anew, has the signature.
-    ``ended``: ``complete``, ``budget``, ``interrupted`` or what broke. ``anonymous``: None where that was not asked.
-    ``findings``: other failures met on the way. ``launched``: exit codes of two runs of
-    ``reproducer_launch.py``; None where it was not asked for, not written, or could not launch here, for the reason
-    ``not_launched``. ``ir``: the input of the failing pass; None for the reason ``no_ir``."""
+    Both are None where an interrupt or the end of the time left no time for it. ``ended``: ``complete``, ``budget``,
+    ``interrupted`` or what broke. ``anonymous``: None where that was not asked. ``findings``: other failures met on the
+    way. ``launched``: exit codes of two runs of ``reproducer_launch.py``; None where it was not asked for, not written,
+    or could not launch here, for the reason ``not_launched``. ``ir``: the input of the failing pass; None for the
+    reason ``no_ir``."""
 
     schema_name: ClassVar[str] = SCHEMA
 
@@ -86,8 +88,8 @@ class MinimizeResult(Documented):
     compiles: int
     seconds: Annotated[float, Doc(digits=1)]
     ended: str
-    confirmed: bool
-    reproduced: tuple[int, int]
+    confirmed: bool | None
+    reproduced: tuple[int, int] | None
     anonymous: bool | None
     findings: tuple[OtherFailure, ...]
     script: Annotated[Path, Doc(name="reproducer")]
@@ -100,8 +102,8 @@ class MinimizeResult(Documented):
     def holds(self) -> bool:
         """Whether the result on disk was seen to fail as the original does, in every way that was tried, and nothing
         broke on the way."""
-        shown = self.reproduced == (1, 1) and self.launched in (None, (1, 1))
-        return self.confirmed and shown and not self.ended.startswith(STOPPED)
+        shown = self.reproduced in (None, (1, 1)) and self.launched in (None, (1, 1))
+        return self.confirmed is not False and shown and not self.ended.startswith(STOPPED)
 
     def stored(self) -> dict[str, Any]:
         """The document for the folder itself: paths are relative to it, and an anonymous result contains nothing of the

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from triage import scratch
+from triage.harness.deadline import BUDGET_MARGIN, Deadline
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchains
@@ -20,7 +22,16 @@ from triage.minimize.ir.run import SECONDS as IR_SECONDS
 from triage.minimize.ir.run import ReducedIR, reduce_ir
 from triage.minimize.launcher import Launcher
 from triage.minimize.oracle import CountingRunner, Oracle
-from triage.minimize.problem import STOPPED, ReductionProblem, RunBudget, Verdict, search
+from triage.minimize.problem import (
+    INTERRUPTED,
+    STOPPED,
+    BudgetUsed,
+    ReductionProblem,
+    RunBudget,
+    Verdict,
+    finishing,
+    search,
+)
 from triage.minimize.result import DOCUMENT, MinimizeOptions, MinimizeResult, OtherFailure, SourceSize
 from triage.minimize.result_folder import Earlier, ResultFolder, write
 from triage.minimize.source.compiling import Compiler
@@ -33,13 +44,20 @@ from triage.source.imports import with_imports_inlined
 from triage.source.module import Module
 from triage.source.names import undefined
 
+_LEARNING = 0.2
+"""Share of a time budget in which the original is compiled again and again."""
+_RESERVED = 0.3
+"""Share of a time budget for the IR, whose search takes ``IR_SECONDS`` at most."""
+
 
 def minimize(case: Case, options: MinimizeOptions, progress: Progress | None = None) -> MinimizeResult:
     """Reduce a case. An interrupt (KeyboardInterrupt) ends the search and keeps the best. Raises InputError when the
     case does not fail, EnvironmentFault when it cannot be told whether it does."""
+    started = time.monotonic()
     progress = progress or Progress()
     progress.caveats([case.target])
-    toolchains = Toolchains(progress=progress.note)
+    deadline = Deadline(started + BUDGET_MARGIN * options.seconds)
+    toolchains = Toolchains(progress=progress.note, deadline=deadline)
     triton = options.triton or (None if options.python else case.triton)
     toolchain = toolchains.resolve(triton, options.python)
     original = _original(replace(case, triton=toolchain.triton))
@@ -49,11 +67,11 @@ def minimize(case: Case, options: MinimizeOptions, progress: Progress | None = N
     try:
         with (
             scratch.folder("minimize") as work,
-            Engine(options.jobs, spare=toolchains.installed) as engine,
+            Engine(options.jobs, spare=toolchains.installed, deadline=deadline) as engine,
         ):
-            runner = CountingRunner(Launcher(engine) if options.launch else engine)
+            runner = CountingRunner(Launcher(engine, deadline) if options.launch else engine, deadline)
             compiler = Compiler(runner, toolchain, options.limits, work)
-            reduction = _Reduction(original, options, progress, folder, compiler, engine)
+            reduction = _Reduction(original, options, progress, folder, compiler, engine, started)
             result = reduction.run(earlier if options.resume else None)
             write(folder.folder / DOCUMENT, json.dumps(result.stored(), indent=2) + "\n")
             return result
@@ -78,9 +96,19 @@ class _Settled:
 
     best: Specimen
     case: Case
-    confirmed: bool
+    confirmed: bool | None
     failure: OriginalFailure
     limits: Limits
+
+
+@dataclass(slots=True)
+class _Scripts:
+    """The reproducer, the exit codes of two runs of it, and those of the one that launches, or why it has none."""
+
+    script: Path
+    reproduced: tuple[int, int] | None = None
+    launched: tuple[int, int] | None = None
+    not_launched: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,37 +119,51 @@ class _Reduction:
     folder: ResultFolder
     compiler: Compiler
     engine: Engine
+    started: float
 
     def run(self, earlier: Earlier | None) -> MinimizeResult:
-        started, options, compiler = time.monotonic(), self.options, self.compiler
-        # Only the search is bounded, not what is needed to begin and to end.
-        budget = RunBudget(options.compiles, started + options.seconds)
+        started, options, compiler, deadline = self.started, self.options, self.compiler, self.engine.deadline
+        end, deadline.until = deadline.until, math.inf
+        search_end = started + options.seconds - self._reserved_s()
         self.progress.step("compiling the original, to see how reliably it fails")
-        failure = compiler.learn(self.original, options.repeat)
+        failure = compiler.learn(self.original, options.repeat, started + _LEARNING * options.seconds)
+        deadline.until = end
         repeat = options.repeat or failure.repeats
         oracle = Oracle(compiler.runner, compiler.trials(failure), Specimen.key, repeat, record=self.folder.record)
-        start = self._start(oracle, earlier)
+        try:
+            start = self._start(oracle, earlier)
+        except BudgetUsed:
+            raise EnvironmentFault(
+                f"{self.original.case.path}: the time budget of {options.seconds:g} s was used up before the first "
+                f"candidate; one compile takes {failure.outcome.duration_s:.0f} s"
+            ) from None
         before = SourceSize.of(self.original)
         problem = ReductionProblem(
             oracle,
             start,
             Specimen.size,
             width=max(4, 3 * compiler.runner.jobs),
-            budget=budget,
+            budget=RunBudget(options.compiles, search_end),
             improved=self.folder.save,
             report=lambda name, best: self._report(name, best, before),
         )
         self.folder.save(start)
+        deadline.until = search_end
         ended = search(lambda: reduce(problem))
+        deadline.until = end
+        if time.monotonic() > search_end:
+            self.progress.note("the time budget is used up: compiling the result once more, and running its script")
         anonymous = None
         if options.anonymize and not ended.startswith(STOPPED):
             # Whatever ended the search, the result must not contain the original's names.
-            problem.budget = RunBudget()
-            anonymous = anonymize(problem)
-        settled = self._settled(problem, failure, repeat)
-        self.progress.step("running the reproducer twice")
-        script, reproduced, launched, not_launched = self._run_scripts(settled)
+            problem.budget, anonymous = RunBudget(), False
+            with finishing(ended, deadline):
+                anonymous = anonymize(problem)
+        settled = self._settled(problem, failure, repeat, ended)
+        scripts = self._run_scripts(settled, ended)
         reduced_ir, no_ir = self._reduce_ir(settled, repeat, ended)
+        if deadline.until == -math.inf:
+            ended = INTERRUPTED
         return MinimizeResult(
             case=settled.case,
             folder=self.folder.folder,
@@ -135,15 +177,19 @@ class _Reduction:
             seconds=time.monotonic() - started,
             ended=ended,
             confirmed=settled.confirmed,
-            reproduced=reproduced,
+            reproduced=scripts.reproduced,
             anonymous=anonymous,
             findings=tuple(OtherFailure(*finding) for finding in compiler.findings.items()),
-            script=script,
-            launched=launched,
-            not_launched=not_launched,
+            script=scripts.script,
+            launched=scripts.launched,
+            not_launched=scripts.not_launched,
             ir=reduced_ir,
             no_ir=no_ir,
         )
+
+    def _reserved_s(self) -> float:
+        """Seconds of the budget that are kept for the reduction of the IR."""
+        return min(_RESERVED * self.options.seconds, IR_SECONDS) if self.options.ir else 0.0
 
     def _start(self, oracle: Oracle[Specimen], earlier: Earlier | None) -> Specimen:
         """The best of an earlier run where it still fails alike, else the original as a single file where that does."""
@@ -175,40 +221,56 @@ class _Reduction:
             f"{self.compiler.runner.runs} compiles"
         )
 
-    def _settled(self, problem: ReductionProblem[Specimen], failure: OriginalFailure, repeat: int) -> _Settled:
+    def _settled(
+        self, problem: ReductionProblem[Specimen], failure: OriginalFailure, repeat: int, ended: str
+    ) -> _Settled:
         """Write the best and compile it once more, observed, with the original's whole time; where it is slow rather
         than endless, with the time after which candidates counted as endless. Where it does not fail alike, the last
         on the way to it that does."""
         self.progress.step("compiling the result once more")
-        history, limits = problem.history, self.compiler.limits
+        history, limits, deadline = problem.history, self.compiler.limits, self.engine.deadline
+
+        def written(best: Specimen) -> _Settled:
+            return _Settled(best, self.folder.save(best, last=True), None, failure, limits)
 
         def settled(best: Specimen) -> _Settled:
-            case = self.folder.save(best, last=True)
-            confirmed = self.compiler.confirm(case, failure, repeat, limits)
-            return _Settled(best, case, confirmed is not None, confirmed or failure, limits)
+            result = written(best)
+            confirmed = self.compiler.confirm(result.case, failure, repeat, limits)
+            return replace(result, confirmed=confirmed is not None, failure=confirmed or failure)
 
-        result = settled(problem.best)
-        hang_s = failure.hang_s(limits)
-        if not result.confirmed and hang_s is not None and hang_s < limits.timeout_s:
-            limits = replace(limits, timeout_s=hang_s)
+        result = written(problem.best)
+        with finishing(ended, deadline):
             result = settled(problem.best)
-        if result.confirmed:
+            hang_s = failure.hang_s(limits)
+            if not result.confirmed and hang_s is not None and hang_s < limits.timeout_s:
+                limits = replace(limits, timeout_s=hang_s)
+                result = settled(problem.best)
+        if result.confirmed is not False:
             return result
         low, high = 0, len(history) - 1
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if settled(history[middle]).confirmed else (low, middle - 1)
-        return settled(history[low])
+        with finishing(ended, deadline):
+            while low < high:
+                middle = (low + high + 1) // 2
+                low, high = (middle, high) if settled(history[middle]).confirmed else (low, middle - 1)
+            return settled(history[low])
+        return written(history[low])
 
-    def _run_scripts(self, settled: _Settled) -> tuple[Path, tuple[int, int], tuple[int, int] | None, str | None]:
+    def _run_scripts(self, settled: _Settled, ended: str) -> _Scripts:
         """Write the reproducers and run each twice."""
-        failure, toolchain = settled.failure, self.compiler.toolchain
-        launched, not_launched = self._run_launch_script(settled) if self.options.launch else (None, None)
+        self.progress.step("running the reproducer twice")
+        failure, toolchain, deadline = settled.failure, self.compiler.toolchain, self.engine.deadline
+        scripts = _Scripts(self.folder.folder / "reproducer.py")
+        if self.options.launch:
+            with finishing(ended, deadline):
+                scripts.launched, scripts.not_launched = self._run_launch_script(settled)
         if launch_script.needed(failure.outcome):
-            return self.folder.folder / launch_script.FILE, launched or (125, 125), launched, not_launched
-        script = self.folder.folder / "reproducer.py"
-        write(script, reproducer.reproducer(settled.best, failure, toolchain.triton))
-        return script, reproducer.run_twice(script, toolchain, settled.limits.timeout_s), launched, not_launched
+            scripts.script = self.folder.folder / launch_script.FILE
+            scripts.reproduced = scripts.launched or ((125, 125) if scripts.not_launched else None)
+            return scripts
+        write(scripts.script, reproducer.reproducer(settled.best, failure, toolchain.triton))
+        with finishing(ended, deadline):
+            scripts.reproduced = reproducer.run_twice(scripts.script, toolchain, settled.limits.timeout_s, deadline)
+        return scripts
 
     def _run_launch_script(self, settled: _Settled) -> tuple[tuple[int, int] | None, str | None]:
         """Exit codes of the reproducer that launches, or why it was not launched here."""
@@ -222,7 +284,8 @@ class _Reduction:
             return None, f"{file} was not written: {error}"
         script = self.folder.folder / file
         write(script, launch_script.reproducer(settled.best, arguments, settled.failure, toolchain.triton))
-        first, second = (reproducer.run_once(script, toolchain, settled.limits.timeout_s) for _ in range(2))
+        patience_s, deadline = settled.limits.timeout_s, self.engine.deadline
+        first, second = (reproducer.run_once(script, toolchain, patience_s, deadline) for _ in range(2))
         for run in (first, second):
             if run.last_line.startswith(launch_script.NOT_LAUNCHED):
                 return None, f"{file} was not launched here:{run.last_line.removeprefix(launch_script.NOT_LAUNCHED)}"
@@ -230,16 +293,18 @@ class _Reduction:
 
     def _reduce_ir(self, settled: _Settled, repeat: int, ended: str) -> tuple[ReducedIR | None, str | None]:
         """The input of the failing pass, or why there is none."""
-        if not settled.confirmed:
+        if settled.confirmed is False:
             return None, "the case on disk fails differently"
         if not self.options.ir:
             return None, "it was not asked for"
         if launch_script.needed(settled.failure.outcome):
             return None, "it compiles: only its launch fails"
-        # After an interrupt the module is written, but not reduced.
-        seconds = min(IR_SECONDS, self.options.seconds) if ended in ("complete", "budget") else 0.0
+        deadline = self.engine.deadline
+        left_s = self.started + self.options.seconds - time.monotonic()
+        # Where the search was stopped, the module is written, but not reduced.
+        seconds = max(0.0, min(IR_SECONDS, left_s)) if ended in ("complete", "budget") else 0.0
         replays = Replays(
-            CountingRunner(self.engine),
+            CountingRunner(self.engine, deadline),
             settled.case,
             self.compiler.toolchain,
             settled.limits,
@@ -247,11 +312,11 @@ class _Reduction:
             self.compiler.folder / "ir",
             repeat,
         )
-        try:
-            return reduce_ir(replays, self.folder.folder, self.progress.step, seconds), None
-        except NoIR as reason:
-            return None, str(reason)
-        except EnvironmentFault as error:
-            return None, f"could not tell: {error}"
-        except KeyboardInterrupt:
-            return None, "interrupted"
+        with finishing(ended, deadline):
+            try:
+                return reduce_ir(replays, self.folder.folder, self.progress.step, seconds), None
+            except NoIR as reason:
+                return None, str(reason)
+            except EnvironmentFault as error:
+                return None, f"could not tell: {error}"
+        return None, "there was no time for it"

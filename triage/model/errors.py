@@ -27,6 +27,10 @@ class EnvironmentFault(TriageError):
     exit_code = 3
 
 
+class Interrupted(EnvironmentFault):
+    """The user ended the command before this part of its work was done."""
+
+
 _MACHINE = {
     errno.ENOSPC: "free space there, or set TMPDIR and TRITON_TRIAGE_CACHE to other folders",
     errno.EDQUOT: "free space there, or set TMPDIR and TRITON_TRIAGE_CACHE to other folders",

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 from triage.harness import processes
 from triage.harness.boundedlog import BoundedLog
+from triage.harness.deadline import Deadline
 from triage.harness.judge import one_line, signal_name
 from triage.harness.limits import Limits
 from triage.harness.messages import Exited
@@ -51,18 +52,21 @@ def bench(
     limits: Limits,
     problem: Case | None = None,
     doing: Callable[[int, int], None] = lambda done, of: None,
+    deadline: Deadline | None = None,
 ) -> Iterator[tuple[K, Measurement | NotMeasured]]:
     """Time each case with its toolchain; the answers come in the order of the cases, one at a time.
 
     ``limits`` bound each process: import of torch, compile and all launches together. ``problem`` is the case whose
     inputs all must be equal to (apart from configuration, element types and storage order), since only times of
     launches that do the same work can be compared; by default the first case that has inputs. ``doing`` is called
-    before each case with the number of cases done and in all. Raises EnvironmentFault when no process can be started.
+    before each case with the number of cases done and in all. After ``deadline`` nothing more is measured. Raises
+    EnvironmentFault when no process can be started.
     """
     with closing(Bench(limits, problem)) as running:
         for done, (key, case, toolchain) in enumerate(cases):
             doing(done, len(cases))
-            yield key, running.measure(case, toolchain)
+            late = deadline is not None and deadline.over
+            yield key, NotMeasured("the time budget is used up") if late else running.measure(case, toolchain)
 
 
 @dataclass(slots=True, eq=False)

@@ -10,6 +10,7 @@ from triage import scratch
 from triage.matrix.cell import MatrixCell
 from triage.matrix.history import History
 from triage.matrix.table import MatrixTable
+from triage.minimize.problem import INTERRUPTED
 from triage.minimize.result import MinimizeOptions
 from triage.minimize.run import minimize
 from triage.model.case import Case
@@ -66,9 +67,12 @@ def anonymous(asked: Path | Case, options: Options, progress: Progress | None = 
 
 
 def reduce(case: Case, options: Options, folder: Path, progress: Progress | None, **wanted: Any) -> None:
-    """Minimize a case with the toolchain and the limits of a check; ``wanted`` are further options of the search."""
+    """Minimize a case with the toolchain and the limits of a check; ``wanted`` are further options of the search.
+    Raises KeyboardInterrupt with the best so far in the folder."""
     shared = {name: getattr(options, name) for name in ("triton", "python", "limits", "jobs")}
-    minimize(case, MinimizeOptions(folder=folder, **shared, **wanted), progress)
+    result = minimize(case, MinimizeOptions(folder=folder, **shared, **wanted), progress)
+    if result.ended == INTERRUPTED:
+        raise KeyboardInterrupt
 
 
 def _checked(case: Case, options: Options, progress: Progress | None, again: str | None) -> Finished:

@@ -12,7 +12,8 @@ from triage.model.errors import InputError
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Compiles and seconds, whichever is used up first. ``enough`` neighbours that lose nothing end the search, and
-    a single one does after ``settled`` compiles: what is tried later is farther away."""
+    a single one does after ``settled`` compiles: what is tried later is farther away. ``whole``: the seconds bound the
+    whole call and not each search in it, but for the compile of the case itself (see ``BUDGET_MARGIN``)."""
 
     most: ClassVar[int] = 150
     """Neighbours that are proposed for one case at all."""
@@ -21,6 +22,7 @@ class Budget:
     seconds: float = 90.0
     enough: int = 4
     settled: int = 16
+    whole: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Budget:
@@ -30,4 +32,4 @@ class Budget:
             raise InputError(f"--budget {text!r}: give compiles (20) or seconds (30s)")
         number = int(match[1])
         # A time budget lifts the limit on compiles.
-        return cls(compiles=cls.most, seconds=number) if match[2] else cls(compiles=number)
+        return cls(compiles=cls.most, seconds=number, whole=True) if match[2] else cls(compiles=number)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from triage.harness.deadline import BUDGET_MARGIN
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile, Request
@@ -33,7 +34,8 @@ _POINTER_STORE = re.compile(r"\btl\.store\(")
 
 @dataclass(slots=True)
 class Search:
-    """One search. ``meant`` is what the failing case was meant to get, ``signature`` that of its failure."""
+    """One search. ``meant`` is what the failing case was meant to get, ``signature`` that of its failure. ``over`` is
+    called when the time is used up, and compiles may still run."""
 
     engine: Engine
     limits: Limits
@@ -42,6 +44,7 @@ class Search:
     signature: str | None = None
     use_cache: bool = True
     progress: Callable[[int, int], None] = lambda tried, compiled: None
+    over: Callable[[], None] = lambda: None
     _compiled: dict[int, tuple[Suggestion, Neighbour]] = field(default_factory=dict)
     _tried: dict[int, Tried] = field(default_factory=dict)
 
@@ -60,15 +63,26 @@ class Search:
         limits = Limits(
             min(self.limits.timeout_s, max(_PATIENCE_S, _SLOWEST * first_duration_s)), self.limits.memory_bytes
         )
-        started = time.monotonic()
-        for attempt in self.engine.run(self._requests(neighbours, limits, started)):
-            self._take(attempt)
-            self.progress(len(self._tried), len(self._compiled))
+        started, deadline = time.monotonic(), self.engine.deadline
+        before, deadline.until = deadline.until, started + BUDGET_MARGIN * self.budget.seconds
+        try:
+            for attempt in self.engine.run(self._requests(neighbours, limits, started)):
+                self._take(attempt)
+                self.progress(len(self._tried), len(self._compiled))
+        finally:
+            deadline.until = before
+        return self.best()
+
+    def best(self) -> list[Suggestion]:
+        """What works of what was tried until now, best first."""
         return cost.order(self._undominated(), self.meant)
 
     def _requests(self, neighbours: Iterable[Neighbour], limits: Limits, started: float) -> Iterator[Request]:
         for asked, neighbour in enumerate(neighbours):
-            if asked >= self.budget.compiles or time.monotonic() - started > self.budget.seconds:
+            if asked >= self.budget.compiles:
+                return
+            if time.monotonic() - started > self.budget.seconds:
+                self.over()
                 return
             if neighbour.kind is SuggestionKind.CONFIG:
                 good = self._good()

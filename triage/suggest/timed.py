@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from triage.harness.deadline import Deadline
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Case
@@ -18,13 +19,14 @@ def timed(
     problem: Case,
     limits: Limits,
     doing: Callable[[int, int], None] = lambda done, of: None,
+    deadline: Deadline | None = None,
 ) -> tuple[list[Suggestion], list[str]]:
     """The suggestions with their measurements, fastest first, and in one line each why some have none; where none has
     one, the order stays. ``problem`` is the failing case: only suggestions that do its work are timed."""
     if not problem.inputs:
         return [suggestion for suggestion, _, _ in suggestions], ["not measured: the case states no inputs"]
     cases = [(index, case, toolchain) for index, (_, case, toolchain) in enumerate(suggestions)]
-    answers = settled(dict(bench(cases, limits, problem, doing)))
+    answers = settled(dict(bench(cases, limits, problem, doing, deadline)))
     measured = [
         replace(suggestion, measured=answer, note=f"{suggestion.note}; measured: {answer.words()}")
         if isinstance(answer := answers[index], Measurement)

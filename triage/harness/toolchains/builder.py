@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from triage.cache import own_folder, own_root
+from triage.harness.deadline import Deadline
 from triage.harness.toolchains import managed
 from triage.harness.toolchains.failures import InstallFailure, Problem
 from triage.harness.toolchains.installers import Installer, run
@@ -35,6 +36,7 @@ class InstallPlan:
     python: str
     folder: Path
     stands_in_for: tuple[str, ...]
+    deadline: Deadline
 
     @property
     def log(self) -> Path:
@@ -56,7 +58,7 @@ def make(
     try:
         own_root(plan.folder.parent.parent)
         own_folder(plan.folder.parent)
-        with managed.locked(plan.folder, waiting) as lock:
+        with managed.locked(plan.folder, waiting, plan.deadline) as lock:
             toolchain = found_meanwhile() or _made_for_another_python(plan)
             if toolchain is not None:
                 return toolchain
@@ -90,7 +92,7 @@ def _build(plan: InstallPlan, lock: int) -> Toolchain:
         plan.installer.create(plan.python, plan.folder),
         plan.installer.install(plan.folder, plan.request),
     ):
-        run(command, plan.request, cwd=plan.folder.parent, log=plan.log, lock=lock)
+        run(command, plan.request, cwd=plan.folder.parent, log=plan.log, lock=lock, deadline=plan.deadline)
     try:
         probed = probe(plan.folder / "bin/python")
     except NotPython as error:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 import shlex
 import shutil
-import signal
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from triage.harness.deadline import Deadline
 from triage.harness.environment import installer_environment
+from triage.harness.processes import kill_tree
 from triage.harness.toolchains.failures import InstallFailure, Problem, diagnose, redact
 from triage.model.releases import ReleaseRequest
 
 # A quarter of a gigabyte over a slow line; beyond it something hangs.
 LIMIT_S = 1800.0
+_WATCH_S = 0.1
 
 # Triton 3.0 to 3.x builds its launcher with setuptools, which Python 3.12 no longer brings.
 _BESIDE_TRITON = ("setuptools",)
@@ -59,8 +61,9 @@ def find_installer() -> Installer:
         return Installer(())
 
 
-def run(command: list[str], request: ReleaseRequest, *, cwd: Path, log: Path, lock: int) -> None:
-    """Run one command to its end, keep its output in ``log``. Raises InstallFailure.
+def run(command: list[str], request: ReleaseRequest, *, cwd: Path, log: Path, lock: int, deadline: Deadline) -> None:
+    """Run one command to its end, keep its output in ``log``. Raises InstallFailure, and EnvironmentFault after
+    ``deadline``.
 
     The command inherits ``lock``. When triage is killed, the lock stays taken until the installer that it left
     behind has ended too, so that no folder is rebuilt while an installer still writes to it.
@@ -80,14 +83,12 @@ def run(command: list[str], request: ReleaseRequest, *, cwd: Path, log: Path, lo
         line = f"{command[0]} could not be started ({error.strerror})"
         raise InstallFailure(Problem.OTHER, line) from None
     try:
-        raw, _ = process.communicate(timeout=LIMIT_S)
+        raw = _output(process, deadline)
     except subprocess.TimeoutExpired:
-        _kill(process)
         line = f"{Path(command[0]).name} did not end within {LIMIT_S / 60:.0f} minutes"
         raise InstallFailure(Problem.OTHER, line) from None
-    except BaseException:
+    finally:
         _kill(process)
-        raise
     output = redact(raw.decode("utf-8", "replace"))
     # Held in memory and then written as far as possible: on a full disk the log is the first thing that is lost.
     with contextlib.suppress(OSError), log.open("a", encoding="utf-8") as file:
@@ -96,8 +97,20 @@ def run(command: list[str], request: ReleaseRequest, *, cwd: Path, log: Path, lo
         raise diagnose(output, request)
 
 
+def _output(process: subprocess.Popen[bytes], deadline: Deadline) -> bytes:
+    limit = time.monotonic() + LIMIT_S
+    while True:
+        # Another thread may move the deadline.
+        try:
+            return process.communicate(timeout=_WATCH_S)[0]
+        except subprocess.TimeoutExpired:
+            deadline.check("the installation of Triton")
+            if time.monotonic() > limit:
+                raise
+
+
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the installer and what it started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+    """End the installer and what it started, if it has not ended."""
+    if process.poll() is None:
+        kill_tree(process.pid)
+        process.communicate()

@@ -25,6 +25,7 @@ from typing import ClassVar
 
 from triage.cache import is_trusted
 from triage.files import replace_file
+from triage.harness.deadline import Deadline
 from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
 from triage.model.document import Documented, Internal
 from triage.model.errors import EnvironmentFault, InputError
@@ -101,15 +102,15 @@ def discard(folder: Path) -> None:
 
 
 @contextmanager
-def locked(folder: Path, waiting: Callable[[], None]) -> Iterator[int]:
+def locked(folder: Path, waiting: Callable[[], None], deadline: Deadline) -> Iterator[int]:
     """Hold the lock beside ``folder``; yields its descriptor, which a child may inherit to hold it as well.
 
-    ``waiting`` is called once when another process holds it. Raises EnvironmentFault when that takes an hour, and
-    OSError when the file cannot be made or the file system has no locks.
+    ``waiting`` is called once when another process holds it. Raises EnvironmentFault when that takes an hour or
+    until ``deadline``, and OSError when the file cannot be made or the file system has no locks.
     """
     descriptor = os.open(f"{folder}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        _acquire(descriptor, folder, waiting)
+        _acquire(descriptor, folder, waiting, deadline)
         # Closing releases the lock, unless an installer still holds it. The file stays: removing it would let
         # two others lock two different files of the same name.
         yield descriptor
@@ -117,8 +118,8 @@ def locked(folder: Path, waiting: Callable[[], None]) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _acquire(descriptor: int, folder: Path, waiting: Callable[[], None]) -> None:
-    deadline = time.monotonic() + _LOCK_LIMIT_S
+def _acquire(descriptor: int, folder: Path, waiting: Callable[[], None], deadline: Deadline) -> None:
+    limit = time.monotonic() + _LOCK_LIMIT_S
     notified = False
     while True:
         with suppress(BlockingIOError):
@@ -126,7 +127,8 @@ def _acquire(descriptor: int, folder: Path, waiting: Callable[[], None]) -> None
         if not notified:
             waiting()
             notified = True
-        if time.monotonic() > deadline:
+        deadline.check(f"waiting for {folder}")
+        if time.monotonic() > limit:
             raise EnvironmentFault(
                 f"another process has been making {folder} for {_LOCK_LIMIT_S / 60:.0f} minutes; "
                 f"end it (`fuser {folder}.lock` names it) and try again"

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from triage.cache import cache_root
+from triage.harness.deadline import Deadline
 from triage.harness.toolchains import managed
 from triage.harness.toolchains.builder import InstallPlan, make
 from triage.harness.toolchains.failures import InstallFailure, Problem, explain
@@ -25,9 +26,16 @@ _MINORS = range(8, 20)
 
 
 class Toolchains:
-    """The toolchains of this machine. ``progress`` gets a line for people before anything that takes long."""
+    """The toolchains of this machine. ``progress`` gets a line for people before anything that takes long. What is
+    not made at ``deadline`` is given up."""
 
-    def __init__(self, cache_dir: Path | None = None, progress: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        cache_dir: Path | None = None,
+        progress: Callable[[str], None] | None = None,
+        deadline: Deadline | None = None,
+    ) -> None:
+        self.deadline = deadline or Deadline()
         self._root = (cache_root() if cache_dir is None else cache_dir.absolute()) / "toolchains"
         self._progress = progress or (lambda line: None)
         self._default: Toolchain | None = None
@@ -109,6 +117,7 @@ class Toolchains:
                 python=python,
                 folder=self._root / f"{request.text}-py{series}",
                 stands_in_for=tuple(sorted(series for series, _ in failed)),
+                deadline=self.deadline,
             )
             try:
                 return make(plan, found_meanwhile=lambda: self._find(request), progress=self._progress)

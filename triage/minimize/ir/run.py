@@ -20,7 +20,7 @@ from triage.minimize.ir.edits import TextProblem
 from triage.minimize.ir.failure_point import FailurePoint, NoIR, find
 from triage.minimize.ir.mlir import reduce as mlir
 from triage.minimize.ir.replays import Replays
-from triage.minimize.problem import ReductionProblem, RunBudget, Size, search
+from triage.minimize.problem import ReductionProblem, RunBudget, Size, finishing, search
 from triage.minimize.result_folder import write
 from triage.model.diagnosis import Kind
 from triage.model.document import Doc, Documented
@@ -64,7 +64,8 @@ class ReducedIR(Documented):
 
     ``file`` is the input of ``stage``, or of its pass ``pass_name`` (in mlir-opt's syntax); ``command`` shows the
     failure with the compiler's own tools, ``script`` with Triton alone. ``reproduced``: exit codes of two runs of the
-    script. ``ended``: ``complete``, ``budget``, ``interrupted``, or what went wrong.
+    script; None where there was no time for them. ``ended``: ``complete``, ``budget``, ``interrupted``, or what went
+    wrong.
     """
 
     file: Path
@@ -75,7 +76,7 @@ class ReducedIR(Documented):
     command: str
     before: IRSize
     after: IRSize
-    reproduced: tuple[int, int]
+    reproduced: tuple[int, int] | None
     runs: int
     ended: str
 
@@ -83,7 +84,7 @@ class ReducedIR(Documented):
 def reduce_ir(replays: Replays, folder: Path, step: Callable[[str], None], seconds: float = SECONDS) -> ReducedIR:
     """Find the failing pass or stage, reduce its input, write ``folder``/ir and run its script twice. The smallest
     module so far is on disk at any time, with the script; an interrupt keeps it. Raises NoIR with the reason where no
-    IR shows the failure."""
+    IR shows the failure, and BudgetUsed where the runner's deadline comes before that is known."""
     failure, limits = replays.failure, replays.limits
     if failure.diagnosis.kind is Kind.OUT_OF_MEMORY:
         raise NoIR("it runs out of memory, which depends on more than the module")
@@ -113,17 +114,22 @@ def reduce_ir(replays: Replays, folder: Path, step: Callable[[str], None], secon
         improved=lambda text: write(file, text),
         report=report,
     )
+    deadline = replays.runner.deadline
+    end, deadline.until = deadline.until, min(until, deadline.until)
     ended = search(lambda: format_.reduce(problem, lambda text: _described(bounded, text)))
-    text = problem.best
+    deadline.until = end
+    text, reproduced = problem.best, None
     write(file, text)
-    step("IR: running its script twice")
-    if (seen := replays.shows(point.task(file))) is None:
-        # What was too slow within a candidate's limit may end within the original's.
-        text, ended = point.text, "undone: what was left does not fail alike with the whole limit"
-        write(file, text)
-        seen = replays.shows(point.task(file)) or point.seen
-    # The script looks for the text that the smaller module prints.
-    write(script, scripts.script(point, seen, replays, file.name, command))
+    with finishing(ended, deadline):
+        step("IR: running its script twice")
+        if (seen := replays.shows(point.task(file))) is None:
+            # What was too slow within a candidate's limit may end within the original's.
+            text, ended = point.text, "undone: what was left does not fail alike with the whole limit"
+            write(file, text)
+            seen = replays.shows(point.task(file)) or point.seen
+        # The script looks for the text that the smaller module prints.
+        write(script, scripts.script(point, seen, replays, file.name, command))
+        reproduced = reproducers.run_twice(script, replays.toolchain, limits.timeout_s, deadline)
     return ReducedIR(
         file=file,
         script=script,
@@ -133,7 +139,7 @@ def reduce_ir(replays: Replays, folder: Path, step: Callable[[str], None], secon
         command=command,
         before=before,
         after=IRSize(format_.count(text), len(text.encode())),
-        reproduced=reproducers.run_twice(script, replays.toolchain, limits.timeout_s),
+        reproduced=reproduced,
         runs=replays.runner.runs,
         ended=ended,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,16 +37,20 @@ class Compiler:
     folder: Path
     findings: dict[str, str] = field(default_factory=dict)
 
-    def learn(self, specimen: Specimen, repeat: int | None = None) -> OriginalFailure:
-        """Compile the original until it is known how reliably it fails. Raises InputError when it does not fail or
-        does not fit its kernel, EnvironmentFault when it cannot be told."""
+    def learn(self, specimen: Specimen, repeat: int | None = None, until: float = math.inf) -> OriginalFailure:
+        """Compile the original until it is known how reliably it fails; once in any case, no further time after
+        ``until`` (monotonic seconds). Raises InputError when it does not fail or does not fit its kernel,
+        EnvironmentFault when it cannot be told."""
         asked = f"{specimen.case.path}::{specimen.case.name}"
         case = self.written(specimen)
         diagnosis, first = self._compile(case, observe=True, asked=asked)
         if diagnosis is None and repeat is None:
             raise InputError(f"{asked}: does not fail: it compiles")
-        runs = max(_SLOW_RUNS if first.duration_s > _SLOW_S else _RUNS, repeat or 0)
-        seen = [self._compile(case, observe=False, asked=asked) for _ in range(runs - 1)]
+        most = max(_SLOW_RUNS if first.duration_s > _SLOW_S else _RUNS, repeat or 0)
+        seen: list[tuple[Diagnosis | None, Outcome]] = []
+        while 1 + len(seen) < most and time.monotonic() < until:
+            seen.append(self._compile(case, observe=False, asked=asked))
+        runs = 1 + len(seen)
         plain = [(other, outcome) for other, outcome in seen if other is not None]
         if diagnosis is None:
             if not plain:

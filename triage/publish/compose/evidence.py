@@ -88,8 +88,9 @@ def _reduced(finished: Finished, reduction: Reduction) -> Iterator[Block]:
     yield _marked(finished, listing(reduction.ir_name, reduction.ir, reduction.ir_name, Weight.IR))
     yield Paragraph(("The same with the compiler's own tools (not run here): ", Code(result.command)), Weight.IR)
     if reduction.rerun is not None:
-        runs = f"and was run twice in fresh processes: exit codes {exit_codes(result.reproduced)}"
-        yield Paragraph((Code("rerun.py"), f" beside it does that with Triton alone, {runs}."), Weight.IR)
+        codes = result.reproduced
+        runs = f", and was run twice in fresh processes: exit codes {exit_codes(codes)}" if codes else ""
+        yield Paragraph((Code("rerun.py"), f" beside it does that with Triton alone{runs}."), Weight.IR)
         yield listing("rerun.py", reduction.rerun, "rerun.py", Weight.IR)
 
 
@@ -139,5 +140,7 @@ def _with_pip(reduction: Reduction, release: str, environment: Mapping[str, str]
         steps = [f"python{python} -m venv venv", f"venv/bin/pip install triton=={release}", f"venv/bin/python {name}"]
         yield Listing("With plain pip and Python", "\n".join(steps), "sh", folded=False, weight=Weight.ESSENTIAL)
     on = f"Triton {release}, Python {environment.get('python')}, {environment.get('platform')}"
-    runs = exit_codes(reduction.result.reproduced)
+    if (codes := reduction.result.reproduced) is None:
+        return
+    runs = exit_codes(codes)
     yield Paragraph(("Triage ran ", Code(name), f" twice, with {on}: exit codes {runs} (1: the failure is there)."))

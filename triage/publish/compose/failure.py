@@ -65,7 +65,7 @@ def _reproducer(reduction: Reduction) -> Iterator[Block]:
     yield listing(f"The kernel{size}", reduction.kernel, "kernel.py", Weight.ESSENTIAL, folded=False)
     runs = (
         f"It was run twice in fresh processes, and ended with {exit_codes(result.reproduced)}."
-        if result.confirmed
+        if result.confirmed and result.reproduced
         else "Its runs were not recorded."
     )
     gpu = "Triton and a GPU" if reduction.script_name == "reproducer_launch.py" else "Triton alone, no GPU and no torch"
