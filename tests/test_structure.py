@@ -16,9 +16,38 @@ FOREIGN = ("harness/worker", "capture/program", "capture/inject")
 
 # A folder, and all that it may import of triage.
 LAYERS = {
-    "model": {"model"},
+    "model": {"model", "files"},
     "ir": {"ir", "model"},
-    "source": {"source", "model"},
+    "source": {"source", "model", "files"},
+}
+
+# Modules that read files without triage.files.open_file, and why these are nobody else's.
+READS_ITSELF = {
+    "triage.files": "is the check",
+    "triage.api": "the log that the user named, which may be a pipe",
+    "triage.cli.log": "the log that the user named, which may be a pipe",
+    "triage.cli.help": "triage's own files",
+    "triage.cases.artifacts.generated": "triage's own files",
+    "triage.logs.frontend_texts": "triage's own files",
+    "triage.minimize.reproducer": "triage's own files",
+    "triage.publish.formats.html.page": "triage's own files",
+    "triage.harness.processes": "the kernel's /proc",
+    "triage.harness.machine.system": "the kernel's /proc and /sys",
+    "triage.harness.machine.gpus": "the kernel's /sys",
+    "triage.capture.captured": "the kernel's /proc",
+    "triage.harness.library_keys": "triage's own cache",
+    "triage.harness.toolchains.managed": "triage's own environments",
+    "triage.harness.toolchains.probe": "the package of a chosen interpreter, which is run next",
+    "triage.harness.store": "triage's own files",
+    "triage.minimize.launcher": "the log that triage itself opened in its scratch folder",
+    "triage.pipeline": "artifacts in triage's own cache",
+    "triage.capture.service.cases": "triage's own cache",
+    "triage.capture.service.start": "the locks beside the service's own sockets",
+    "triage.harness.cleaning": "the kernel's /proc",
+    "triage.capture.service.server": "the lock beside the service's own socket",
+    "triage.harness.engine": "a cache entry of the worker, moved to where the guard's service reads it",
+    "triage.integrations.compile_matrix": "a case that triage itself wrote",
+    "triage.cli.signals": "the kernel's /proc",
 }
 
 # Names that classes of different modules share.
@@ -77,6 +106,38 @@ def test_a_layer_imports_only_what_is_below_it(layer: str) -> None:
         if module.startswith(f"triage.{layer}."):
             parts = {name.split(".")[1] for name in imported if name != "triage"}
             assert parts <= LAYERS[layer], f"{module} imports {sorted(imported)}"
+
+
+def test_files_of_others_are_read_with_the_check() -> None:
+    """A file that somebody else may have made is opened by ``triage.files`` alone (links, pipes, size)."""
+    calls = defaultdict(list)
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and (reading := _reading(node)):
+                calls[module].append(f"{path}:{node.lineno}: {reading}")
+    unchecked = [call for module, lines in calls.items() if module not in READS_ITSELF for call in lines]
+    assert unchecked == [], "use triage.files, or add the module to READS_ITSELF with the reason"
+    assert set(READS_ITSELF) <= set(calls), "modules of READS_ITSELF that read nothing any more"
+
+
+_COPIES = {"copy", "copy2", "copyfile", "copyfileobj", "copytree", "move"}
+
+
+def _reading(call: ast.Call) -> str | None:
+    """The source of a call that reads or copies a file by its name, whatever the receiver; None for other calls."""
+    match call.func:
+        case ast.Attribute(attr="read_text" | "read_bytes" | "fdopen"):
+            return ast.unparse(call)
+        case ast.Attribute(attr="open", value=ast.Name(id="os")):
+            return None  # A lock or a folder: what reads from a descriptor is fdopen.
+        case ast.Attribute(attr="open") | ast.Name(id="open"):
+            words = {word.value for word in ast.walk(call) if isinstance(word, ast.Constant)}
+            # To write.
+            return None if words & {"w", "a", "wb", "ab"} else ast.unparse(call)
+        case ast.Attribute(attr=name, value=ast.Name(id="shutil")) if name in _COPIES:
+            return ast.unparse(call)
+        case _:
+            return None
 
 
 def test_two_classes_have_two_names() -> None:

@@ -1,4 +1,9 @@
-"""Writing and removing files: atomic replacement, private folders, and the error of what cannot be written."""
+"""Reads and writes files in folders that somebody else may have filled: the one check of what is read, and where to.
+
+A case, a finished triage or another tool's folder may hold links, pipes and devices under the names of files. What is
+read lies, with its links resolved, in the folder that it is read from, and is a regular file; what is written stays in
+the folder that it is written to.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +16,85 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from triage.model.errors import EnvironmentFault, InputError
 
+ANYWHERE = Path("/")
+"""The folder of files that the user named, and of the user's own sources: their links are followed."""
+MOST_SOURCE = 4 << 20
+"""Bytes of a Python source. Its syntax tree takes up to 600 times as much memory (of assignments to a letter)."""
+MOST_DOCUMENT = 8 << 20
+"""Bytes of a JSON document; a report with 150 neighbours tried has 300 kB."""
+# Linux's O_PATH needs no permission to list the folder.
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+_NEW = os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 
-def replace_file(path: Path, content: str | bytes) -> None:
+
+class LeavesFolder(PermissionError):
+    """A file that lies outside of its folder: by its name, or because a link leads there."""
+
+
+def open_file(path: Path, folder: Path) -> BinaryIO:
+    """Open a regular file that lies, with its links resolved, in ``folder``. Nothing else is opened, or waited for.
+
+    Each folder on the way is opened without following links, so a link that appears after the check is refused.
+
+    Raises OSError, whose ``strerror`` names the problem; LeavesFolder.
+    """
+    with _parent(path, folder) as (parent, name):
+        # First, as opening a device may have effects.
+        _check_regular(os.stat(name, dir_fd=parent, follow_symlinks=False))
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        return _stream(os.open(name, flags, dir_fd=parent), "rb")
+
+
+def read_file(path: Path, folder: Path, most: int) -> bytes:
+    """The content of a regular file in ``folder``, of at most ``most`` bytes. Raises OSError; LeavesFolder."""
+    with open_file(path, folder) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        # Files of /proc have no size, and others may grow.
+        data = stream.read(most + 1) if size <= most else b""
+    if size > most or len(data) > most:
+        raise OSError(errno.EFBIG, f"{max(size, len(data)) >> 20} MiB; at most {most >> 20} MiB are read")
+    return data
+
+
+def replace_file(path: Path, content: str | bytes, folder: Path | None = None) -> None:
     """Write ``content`` (text as UTF-8; a lone surrogate as "?") to a temporary file beside ``path`` and rename it.
 
     So a reader, or a run after a kill, sees the old content or the new, never half of it.
 
-    Missing parent folders are made. Raises OSError; the temporary file is removed.
+    Missing parent folders are made. No link below ``folder`` is followed; without it, none in the place of the file.
+    Raises OSError; the temporary file is removed.
     """
     data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
-    # Unique among processes and threads that write the same file; beside it, as a rename needs one file system.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
+    with _own_parent(path, folder or path.parent) as (parent, name):
+        # Unique among processes and threads that write the same file; beside it, as a rename needs one file system.
+        temporary = f".{name}.{os.getpid()}-{threading.get_ident()}"
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=parent)
+        try:
+            with _stream(os.open(temporary, _NEW | os.O_EXCL, 0o666, dir_fd=parent), "wb") as stream:
+                stream.write(data)
+            os.replace(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary, dir_fd=parent)
+            raise
+
+
+def open_log(path: Path, folder: Path) -> BinaryIO:
+    """Open a file of ``folder`` to append to it; it is made where it is missing, and no link is followed. Raises
+    OSError."""
+    with _own_parent(path, folder) as (parent, name):
+        return _stream(os.open(name, _NEW | os.O_APPEND | os.O_NONBLOCK, 0o666, dir_fd=parent), "ab")
+
+
+def make_folder(path: Path, folder: Path) -> None:
+    """Make a folder below ``folder`` where it is missing. Raises OSError where a link is in its place."""
+    with _own_parent(path / "any", folder):
+        pass
 
 
 @contextmanager
@@ -110,3 +172,60 @@ def usable_file(option: str, path: Path) -> None:
         raise InputError(f"{option} {path}: is a folder; name a file in it")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise InputError(f"{option} {path}: cannot be written; name another file")
+
+
+@contextmanager
+def _parent(path: Path, folder: Path) -> Iterator[tuple[int, str]]:
+    """The folder of a file in ``folder``, as a descriptor, and the file's name in it; with all links resolved."""
+    try:
+        top, real = os.path.realpath(folder), os.path.realpath(path)
+    except ValueError as error:  # a null byte
+        raise OSError(errno.EINVAL, f"not a file name: {error}") from None
+    if os.path.commonpath([top, real]) != top:
+        raise LeavesFolder(errno.EPERM, f"leads out of {folder}; put a copy of the file in its place")
+    *steps, name = Path(real).relative_to(top).parts or (".",)
+    with _opened(top, steps) as parent:
+        yield parent, name
+
+
+@contextmanager
+def _own_parent(path: Path, folder: Path) -> Iterator[tuple[int, str]]:
+    """The same for a file to write: missing folders are made, and no link is resolved."""
+    folder.mkdir(parents=True, exist_ok=True)
+    *steps, name = path.relative_to(folder).parts
+    with _opened(folder, steps, make=True) as parent:
+        yield parent, name
+
+
+@contextmanager
+def _opened(top: str | Path, steps: list[str], make: bool = False) -> Iterator[int]:
+    """A descriptor of the folder that steps from ``top`` lead to, none of which may be a link."""
+    descriptor = os.open(top, _FOLDER)
+    try:
+        for step in steps:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(step, dir_fd=descriptor)
+            try:
+                below = os.open(step, _FOLDER | os.O_NOFOLLOW, dir_fd=descriptor)
+            except NotADirectoryError:
+                raise NotADirectoryError(errno.ENOTDIR, f"{step} is a link or a file, not a folder") from None
+            os.close(descriptor)
+            descriptor = below
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _stream(descriptor: int, mode: str) -> BinaryIO:
+    try:
+        _check_regular(os.fstat(descriptor))
+    except OSError:
+        os.close(descriptor)
+        raise
+    return cast("BinaryIO", os.fdopen(descriptor, mode))
+
+
+def _check_regular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")

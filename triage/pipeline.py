@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import platform
-import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from triage import scratch
 from triage._version import __version__
-from triage.files import writing
+from triage.files import make_folder, read_file, replace_file, writing
+from triage.harness.artifacts import MOST_BYTES
 from triage.harness.deadline import BUDGET_MARGIN, Deadline
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
@@ -309,11 +309,16 @@ def _with_poisoned_entry(outcome: Outcome) -> Outcome:
     return replace(outcome, notes=(*outcome.notes, note), artifacts=artifacts)
 
 
-def keep_artifacts(report: Report, folder: Path) -> Report:
-    """Copy a report's artifacts to ``folder``. Raises EnvironmentFault when it cannot be written."""
-    copies: dict[str, Path] = {}
+def keep_artifacts(report: Report, folder: Path, top: Path | None = None) -> Report:
+    """Copy a report's artifacts to ``folder``, without following a link below ``top``, by default ``folder``. Raises
+    EnvironmentFault when it cannot be written."""
+    top = top or folder
+    artifacts: dict[str, Path] = {}
     with writing(f"-o {folder}"):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder, top)
         for name, path in report.artifacts.items():
-            copies[name] = Path(shutil.copyfile(path, folder / path.name)) if path.is_file() else path
-    return replace(report, artifacts=copies)
+            artifacts[name] = path
+            if path.is_file():
+                artifacts[name] = folder / path.name
+                replace_file(artifacts[name], read_file(path, path.parent, MOST_BYTES), top)
+    return replace(report, artifacts=artifacts)

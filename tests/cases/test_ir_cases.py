@@ -96,7 +96,7 @@ TEXTS = {
 @pytest.mark.parametrize(("name", "text", "told"), TEXTS.values(), ids=TEXTS.keys())
 def test_what_a_text_says_of_itself(tmp_path: Path, name: str, text: str, told: tuple[Any, ...]) -> None:
     (tmp_path / name).write_text(text)
-    declared = ir_text.declared_in(tmp_path / name)
+    declared = ir_text.declared_in(tmp_path / name, tmp_path)
     assert (declared.name, declared.target and str(declared.target), declared.options) == told
 
 

@@ -74,7 +74,10 @@ def test_wrappings_are_taken_away(text: str, lines: list[str]) -> None:
     assert clean_lines(text) == lines
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "encoding",
+    ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"],
+)
 def test_encodings(encoding: str) -> None:
     text = "LLVM ERROR: größer\r\n" * 3
     assert clean_lines(text.encode(encoding)) == ["LLVM ERROR: größer"] * 3

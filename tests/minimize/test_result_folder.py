@@ -25,7 +25,7 @@ def specimen(number: int) -> Specimen:
 def test_killed_at_any_write(tmp_path: Path, survives: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The text and the case that are read back belong together, whichever write was the last."""
     folder = ResultFolder(tmp_path, "one")
-    folder.open()
+    folder.begin()
     folder.save(specimen(1))
     left = [survives]
     plain = result_folder.replace_file
@@ -50,7 +50,7 @@ def test_killed_at_any_write(tmp_path: Path, survives: int, monkeypatch: pytest.
 
 def test_the_last_is_called_kernel(tmp_path: Path) -> None:
     folder = ResultFolder(tmp_path, "one")
-    folder.open()
+    folder.begin()
     folder.save(specimen(1))
     folder.save(specimen(2), last=True)
     assert {path.name for path in tmp_path.iterdir()} == {"kernel.py", "case.json", "state.json", "tried.jsonl"}
@@ -58,13 +58,13 @@ def test_the_last_is_called_kernel(tmp_path: Path) -> None:
 
 def test_an_earlier_run_is_taken_up(tmp_path: Path) -> None:
     folder = ResultFolder(tmp_path, "one")
-    assert folder.open() is None
+    assert folder.begin() is None
     folder.save(specimen(3))
     folder.record("abc", Verdict.COMPILES)
     folder.close()
     with (tmp_path / "tried.jsonl").open("a") as log:
         log.write("def sa")  # a kill cut it short
-    found = ResultFolder(tmp_path, "one").open()
+    found = ResultFolder(tmp_path, "one").begin()
     assert isinstance(found, Earlier)
     assert found.case.constexprs["N"] == 3
     assert (found.text, found.verdicts) == (TEXT.format(3), {"abc": Verdict.COMPILES})
@@ -73,10 +73,10 @@ def test_an_earlier_run_is_taken_up(tmp_path: Path) -> None:
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "precious.txt").write_text("")
     with pytest.raises(InputError, match="holds other files"):
-        ResultFolder(tmp_path, "one").open()
+        ResultFolder(tmp_path, "one").begin()
 
 
 def test_the_reduction_of_another_case_is_left_alone(tmp_path: Path) -> None:
-    ResultFolder(tmp_path, "one").open()
+    ResultFolder(tmp_path, "one").begin()
     with pytest.raises(InputError, match="another case"):
-        ResultFolder(tmp_path, "two").open()
+        ResultFolder(tmp_path, "two").begin()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from triage.files import ANYWHERE
 from triage.minimize.source import arguments, expressions, helpers, naming, statements
 from triage.minimize.source.reduce import without_dead
 from triage.minimize.source.specimen import Specimen, body_lines, tokens
@@ -363,8 +364,8 @@ def test_modules_of_a_package_are_written_out_once(tmp_path: Path) -> None:
     for name, content in PACKAGE.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
-    case = Case(tmp_path / "lib" / "ops", "kernel.py", "kernel", frozen({"a_ptr": "*fp32"}))
-    whole = with_imports_inlined(PACKAGE["lib/ops/kernel.py"], case.path)
+    case = Case(tmp_path / "lib" / "ops", "kernel.py", "kernel", frozen({"a_ptr": "*fp32"}), boundary=ANYWHERE)
+    whole = with_imports_inlined(PACKAGE["lib/ops/kernel.py"], case)
     assert whole.startswith("from __future__ import annotations\n")
     assert whole.count("def twice") == 1
     assert "double = twice" in whole
@@ -376,7 +377,7 @@ def test_siblings_are_written_out(tmp_path: Path) -> None:
     (tmp_path / "ops.py").write_text("import triton\n\n\n@triton.jit\ndef double(x):\n    return x * 2\n")
     text = HEAD + "import ops\n\n\n@triton.jit\ndef kernel(a_ptr):\n    tl.store(a_ptr, ops.double(1))\n"
     case = Case(tmp_path, "kernel.py", "kernel", frozen({"a_ptr": "*fp32"}))
-    whole = with_imports_inlined(text, case.path)
+    whole = with_imports_inlined(text, case)
     assert "def double" in whole
     assert "tl.store(a_ptr, double(1))" in whole
     assert sound(Specimen(whole, case))

@@ -154,7 +154,7 @@ def test_a_file_that_is_not_a_case(tmp_path: Path, golden: Golden, content: byte
 
 
 def test_a_device_is_not_read() -> None:
-    assert "no such file" in refusal(Path("/dev/zero"))
+    assert "not a regular file" in refusal(Path("/dev/zero"))
 
 
 BAD_SOURCES = {

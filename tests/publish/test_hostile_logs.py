@@ -84,12 +84,15 @@ def test_a_cut_falls_into_no_word(tmp_path: Path) -> None:
     """Half a token is no token to a scrubber: what is beside a cut goes."""
     path = tmp_path / "log"
     path.write_text("\n".join(f"line {number} {'x' * 50}" for number in range(1000)))
-    head, tail = read_bounded(path, 4000)
+    with path.open("rb") as stream:
+        head, tail, size = read_bounded(stream, 4000)
+    assert size == path.stat().st_size
     lines = path.read_text().splitlines()
     assert set(head.splitlines()) | set(tail.splitlines()) <= set(lines)
     assert (head.splitlines()[0], tail.splitlines()[-1]) == (lines[0], lines[-1])
     path.write_text("y" * 100_000)
-    head, tail = read_bounded(path, 40_000)
+    with path.open("rb") as stream:
+        head, tail, _ = read_bounded(stream, 40_000)
     assert (len(head), len(tail)) == (20_000 - 4_096, 20_000 - 4_096)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triage.capture.program.folder import AGAIN, CACHED, COMPILED, NOTICE, UNGUARDED
+from triage.files import read_file
 from triage.model.errors import InputError
 from triage.model.words import count
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _TALLY = "tally"
 _NOTES = "note-*.txt"
+_MOST_BYTES = 64 << 20
+"""Of a file; the tally has a few bytes for each compile."""
 HELION = "helion"
 """Subfolder for Helion's failure reports."""
 
@@ -124,6 +127,8 @@ class RunFolder:
         folder.mkdir(parents=True, exist_ok=True)
         for old in [folder / _TALLY, *folder.glob(_NOTES)]:
             old.unlink(missing_ok=True)
+        if (folder / HELION).is_symlink():
+            (folder / HELION).unlink()
         self._before = {entry.name for entry in folder.iterdir()}
         self._reports = set(folder.glob(f"{HELION}/*.py"))
 
@@ -239,8 +244,8 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def read_text(path: Path) -> str:
-    """The file's text; empty if it cannot be read."""
+    """The text of a file of the run folder; empty if it cannot be read."""
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return read_file(path, path.parent, _MOST_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from triage.capture.captured import Capture, json_object, read_text
+from triage.files import remove_tree
 from triage.model.document import Documented
 from triage.model.errors import InputError
 from triage.model.gpus import ARCHITECTURES
@@ -97,7 +97,7 @@ class CompileOnly:
         """Remove files that only the run itself needed."""
         for name in (_REACHED, _LEFT):
             (self.folder / name).unlink(missing_ok=True)
-        shutil.rmtree(self.folder / _INDUCTOR, ignore_errors=True)
+        remove_tree(self.folder / _INDUCTOR)
 
 
 def emulated_gpu(target: Target) -> dict[str, str | int]:

@@ -26,7 +26,7 @@ def keep(findings: Findings) -> Findings:
         report = group.report
         if report is not None:
             report_folder = group.first.folder / "report"
-            report = keep_artifacts(report, report_folder)
+            report = keep_artifacts(report, report_folder, group.first.folder)
             replace_file(report_folder / "report.json", json.dumps(report.to_json(), indent=2) + "\n")
         groups.append(replace(group, report=report))
     return replace(findings, groups=tuple(groups))

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from triage.capture.live import program
+from triage.files import MOST_DOCUMENT, read_file
 
 _WIDTH = 100
 
@@ -58,7 +59,7 @@ def raised_since(folder: Path, began: float) -> list[FailedCompile]:
     raised = []
     for case_folder in sorted(folder.glob(f"{os.getpid()}-*")):
         with suppress(OSError, ValueError):
-            ended = json.loads((case_folder / "ended.json").read_text(encoding="utf-8"))
+            ended = json.loads(read_file(case_folder / "ended.json", folder, MOST_DOCUMENT))
             if case_folder.stat().st_mtime < began or ended["how"] != "raised" or ended["type"] == "CompileFailed":
                 continue
             text = str(ended.get("diagnosis") or f"{ended['type']}: {ended.get('text', '')}")

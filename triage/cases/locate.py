@@ -7,16 +7,19 @@ import difflib
 import glob
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from triage.cases import reproducers
 from triage.cases.artifacts import ir_text, mlir, resolve
 from triage.cases.artifacts.resolve import Located
+from triage.files import ANYWHERE
 from triage.model import case as cases
 from triage.model.case import Case, Language
 from triage.model.errors import InputError
 from triage.model.target import Target
+from triage.source.imports import imported_files
 
 DEFAULT_TARGET = "cuda:90"
 
@@ -55,17 +58,20 @@ def locate_all(text: str, options: Mapping[str, Any] | None = None) -> Located:
     if not _exists(path) and (folder := reproducers.folder(text)) is not None:
         path = folder
     if text and not _exists(path) and (mlir_files := _mlir_reproducers(path)):
-        path = mlir.crashed(mlir_files)[0]
+        path = mlir.crashed(mlir_files, path.parent)[0]
     if not text or not _exists(path):
         near = difflib.get_close_matches(text, reproducers.names(), n=1)
         fix = "give kernel.py::function, a case folder, its case.json or a reproducer's name"
         if near:
             fix = f"did you mean the reproducer {near[0]}?"
         raise InputError(f"{text or 'an empty name'}: no such case; {fix}")
-    if path.suffix == ".py" and not resolve.is_generated(path):
+    if path.suffix == ".py" and not resolve.is_generated(path, ANYWHERE):
         raise InputError(f"{text}: name the kernel as well: {text}::FUNCTION --arg NAME=TYPE --const NAME=VALUE")
-    if path.suffix == ".json" or (path.is_dir() and (path / "case.json").is_file()):
-        return Located((_changed(cases.load(path), options),))
+    if path.suffix == ".json" or (path.is_dir() and _exists(path / "case.json")):
+        case = _changed(cases.load(path), options)
+        if not case.is_ir:
+            imported_files(case)  # Refuses a case folder with links that lead out of it.
+        return Located((case,))
     located = resolve.find(path, Target.parse(DEFAULT_TARGET))
     changed = [_changed(case, options) for case in located.cases]
     if len(changed) == 1 and (incomplete := resolve.incomplete(changed[0])):
@@ -97,21 +103,24 @@ def _from_source(text: str, options: Mapping[str, Any]) -> Case:
         raise InputError(f"{file}: no such file; before '::' comes the kernel's source file")
     if not name.isidentifier():
         raise InputError(f"{text}: after '::' comes the name of a kernel, as in {file}::matmul")
-    cases.check_source(path, name)
+    case = Case(path.parent, path.name, name, cases.frozen(), boundary=ANYWHERE)
+    try:
+        source = case.read()
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror}") from None
+    cases.check_source(source, path, name)
     signature = _signature(options.get("arg", ()))
     constexprs = _constexprs(options.get("const", ()))
     if both := sorted(set(signature) & set(constexprs)):
         raise InputError(f"--const {both[0]}: also given as --arg; an argument is one or the other")
-    return Case(
-        folder=path.parent,
-        file=path.name,
-        name=name,
+    return replace(
+        case,
         signature=cases.frozen(signature),
         constexprs=cases.frozen(constexprs),
         divisible=cases.frozen(_divisors(options.get("divisible", ()), signature)),
         target=_target(options, Target.parse(DEFAULT_TARGET)),
         options=cases.frozen(_options(options)),
-        language=_language(path, name),
+        language=_language(source, name),
     )
 
 
@@ -140,11 +149,11 @@ def _target(options: Mapping[str, Any], default: Target) -> Target:
         raise InputError(f"--{error}") from None
 
 
-def _language(path: Path, name: str) -> Language:
+def _language(source: bytes, name: str) -> Language:
     """The language of a kernel, read from its decorator. The worker compares it with the function itself. A file may
     contain kernels of both languages, so the import of the decorator decides. For a name that is not a decorated
     function (assigned, imported), any import of Gluon makes it Gluon."""
-    nodes = list(ast.walk(ast.parse(path.read_bytes())))
+    nodes = list(ast.walk(ast.parse(source)))
     gluon = [
         re.escape(alias.asname or alias.name)
         for node in nodes

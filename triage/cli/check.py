@@ -118,7 +118,9 @@ class _Results:
             from triage.publish.keep import keep
 
             with self._alone():
-                report = keep(answer, folder)
+                report = keep(answer, folder, self.folder)
+            if report is answer:
+                folder = None  # Nothing can be written there.
         command_line = repeating("check", name, self.values)
         if self.full and report.outcome.failed:
             self._incomplete.append((report, command_line, folder))

@@ -14,7 +14,7 @@ import click
 from triage import scratch
 from triage.cli import matrix
 from triage.cli.options import note, print_json
-from triage.files import writing
+from triage.files import make_folder, replace_file, writing
 from triage.harness.deadline import BUDGET_MARGIN, Deadline
 from triage.harness.engine import Engine
 from triage.harness.store import Store
@@ -62,6 +62,8 @@ def complete(
                 with _skipped("not reduced"):
                     seconds = min(_REDUCTION_S, _left_s(end))
                     minimized = output / "minimized"
+                    with writing(minimized):
+                        make_folder(minimized, output)
                     reduce(report.case, options, minimized, progress, seconds=seconds, resume=options.cache)
                 with _skipped("no other releases"):
                     deadline = Deadline(time.monotonic() + BUDGET_MARGIN * _left_s(end))
@@ -76,7 +78,7 @@ def complete(
         if folder is not None:
             with writing(f"-o {folder}"):
                 for name, format_ in _WRITTEN:
-                    (folder / name).write_text(render.render(triage, format_, scrubber_for(triage)), encoding="utf-8")
+                    replace_file(folder / name, render.render(triage, format_, scrubber_for(triage)), folder)
             note(f"{', '.join(name for name, _ in _WRITTEN)} in {folder}")
         if interrupted:
             raise KeyboardInterrupt
@@ -111,6 +113,6 @@ def _matrix(
         cases = {str(report.case.target): report.case}
         runner = Runner(cases, engine, toolchains, options.limits, options.cache, True, progress)
         table = runner.table(selection, builds)
-    matrix.keep_table(folder, table, command_line)
+    matrix.keep_table(folder, table, command_line, folder.parent)
     if runner.interrupted:
         raise KeyboardInterrupt

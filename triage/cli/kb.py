@@ -11,7 +11,7 @@ from triage import knowledge, logs
 from triage.cases import reproducers
 from triage.cases.locate import locate
 from triage.cli.options import note, print_json
-from triage.files import usable_file, writing
+from triage.files import ANYWHERE, open_file, usable_file, writing
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.store import Store
@@ -160,7 +160,11 @@ def _triaged(source: str, folders: tuple[Path, ...]) -> tuple[Diagnosis, Case | 
     """The failure of a case or a log, the case if there is one, and the entries that match."""
     file = Path(source)
     if file.is_file() and file.suffix not in (".json", ".py"):
-        diagnosis = logs.diagnose_text(file.read_text(encoding="utf-8", errors="replace"))
+        try:
+            with open_file(file, ANYWHERE) as stream:
+                diagnosis = logs.diagnose_text(stream)
+        except OSError as error:
+            raise InputError(f"{source}: cannot be read: {error.strerror}") from None
         if diagnosis is None:
             raise InputError(f"{source}: contains no failure; give a log that contains one, or a case")
         return diagnosis, None, tuple(knowledge.match(diagnosis, knowledge.load_all(folders), None))

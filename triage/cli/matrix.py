@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,8 @@ import click
 
 from triage.cases.locate import locate
 from triage.cli.options import DIRECTORY, kernel_options, limit_options, limits, print_json, repeating
-from triage.files import usable_folder, writing
+from triage.files import read_file, replace_file, usable_folder, writing
+from triage.harness.artifacts import MOST_BYTES
 from triage.harness.engine import Engine
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchains
@@ -84,7 +84,7 @@ def command(
     rows = {"target": targets, "triton": tritons, "python": pythons, "bisect": bisect}
     command_line = repeating("matrix", name, {**rows, **values})
     if folder is not None:
-        keep_table(folder, table, command_line)
+        keep_table(folder, table, command_line, folder)
     if as_json:
         print_json(table.to_json())
     elif markdown:
@@ -109,14 +109,13 @@ def _rows(
     return selection, builds
 
 
-def keep_table(folder: Path, table: MatrixTable, command_line: str) -> None:
-    """Write ``matrix.json``, ``matrix.md``, and a folder with the artifacts of each failing cell."""
+def keep_table(folder: Path, table: MatrixTable, command_line: str, top: Path) -> None:
+    """Write ``matrix.json``, ``matrix.md``, and a folder with the artifacts of each failing cell. No link below ``top``
+    is followed."""
     with writing(f"-o {folder}"):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "matrix.json").write_text(json.dumps(table.to_json(), indent=2) + "\n", encoding="utf-8")
-        (folder / "matrix.md").write_text(render_matrix.markdown(table, command_line), encoding="utf-8")
+        replace_file(folder / "matrix.json", json.dumps(table.to_json(), indent=2) + "\n", top)
+        replace_file(folder / "matrix.md", render_matrix.markdown(table, command_line), top)
         for (row, target), cell in table.cells.items():
             cell_folder = folder / f"{row}-{target}".replace("/", "_").replace(":", "-")
             for path in cell.artifacts.values():
-                cell_folder.mkdir(exist_ok=True)
-                shutil.copyfile(path, cell_folder / path.name)
+                replace_file(cell_folder / path.name, read_file(path, path.parent, MOST_BYTES), top)

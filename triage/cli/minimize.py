@@ -99,7 +99,7 @@ def _print(result: MinimizeResult) -> None:
         f"signature: {result.signature}",
         f"fails in {result.rate:.0%} of the compiles of the original; {result.repeat} a candidate",
         "",
-        result.case.path.read_text(encoding="utf-8").strip("\n"),
+        result.case.text().strip("\n"),
         "",
         f"{result.folder}: kernel.py, case.json, {result.script.name}",
         f"{_CONFIRMED[result.confirmed]}; {_runs(result.script.name, result.reproduced)} (1: the failure occurs)",

@@ -17,7 +17,7 @@ from triage.cli.options import (
     pipeline_options,
     repeating,
 )
-from triage.files import usable_file, writing
+from triage.files import replace_file, usable_file, writing
 from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.publish import render
@@ -65,8 +65,12 @@ def command(name: str | None, schema: bool, format_: str, file: Path | None, sho
     scrubber = None if keep_private else scrubber_for(finished)
     text = render.render(finished, render.Format(format_), scrubber)
     if file is not None:
+        folder, path = Path(name).absolute(), file.absolute()
         with writing(f"-o {file}"):
-            file.write_text(text, encoding="utf-8")
+            if path.is_relative_to(folder):
+                replace_file(path, text, folder)  # A link there is not the user's.
+            else:
+                file.write_text(text, encoding="utf-8")
     if file is None or show:
         click.echo(text, nl=False)
     if show:

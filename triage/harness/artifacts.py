@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
+
+from triage.files import read_file
 
 PASS_INPUT = "pass-input.mlir"
 """The input of the failing pass (from the observed run)."""
 
 _STAGES = ("source", "ttir", "ttgir", "llir", "ptx", "amdgcn")
-_MOST_BYTES = 64 << 20
+MOST_BYTES = 64 << 20
 """Larger files are not collected: nobody attaches them."""
 
 
@@ -21,7 +22,8 @@ def collect(folder: Path | None, log: str, destination: Path) -> dict[str, Path]
     """Copy log, IR, PTX, reproducer and Python stack of one attempt to ``destination``; returns name → path.
 
     ``ir`` is the input of the failing pass where it is known, else the last IR that was written; every stage's own
-    file keeps the stage's name (``ttgir``). Raises OSError when the disk is full.
+    file keeps the stage's name (``ttgir``). A file that is not a regular one in ``folder`` is left out: the kernel's
+    module may have made it. Raises OSError when the disk is full.
     """
     destination.mkdir(parents=True, exist_ok=True)
     files = {"log": destination / "log.txt"}
@@ -30,18 +32,22 @@ def collect(folder: Path | None, log: str, destination: Path) -> dict[str, Path]
         return files
     for stage in _STAGES:
         for path in sorted((folder / "cache").glob(f"*/*.{stage}")):
-            _copy(path, stage, destination / f"kernel.{stage}", files)
+            _copy(path, folder, stage, destination / f"kernel.{stage}", files)
     for path in sorted(folder.glob("tmp*.ptx")):
-        _copy(path, "ptx", destination / "kernel.ptx", files)
-    _copy(folder / REPRODUCER, "reproducer", destination / REPRODUCER, files)
-    _copy(folder / "python-stack.txt", "python_stack", destination / "python-stack.txt", files)
-    _copy(folder / PASS_INPUT, "ir", destination / PASS_INPUT, files)
+        _copy(path, folder, "ptx", destination / "kernel.ptx", files)
+    _copy(folder / REPRODUCER, folder, "reproducer", destination / REPRODUCER, files)
+    _copy(folder / "python-stack.txt", folder, "python_stack", destination / "python-stack.txt", files)
+    _copy(folder / PASS_INPUT, folder, "ir", destination / PASS_INPUT, files)
     if "ir" not in files and (stages := [stage for stage in _STAGES if stage in files]):
         files["ir"] = files[stages[-1]]
     return files
 
 
-def _copy(source: Path, name: str, destination: Path, files: dict[str, Path]) -> None:
-    if source.is_file() and 0 < source.stat().st_size <= _MOST_BYTES:
-        shutil.copyfile(source, destination)
+def _copy(source: Path, folder: Path, name: str, destination: Path, files: dict[str, Path]) -> None:
+    try:
+        content = read_file(source, folder, MOST_BYTES)
+    except OSError:
+        return
+    if content:
+        destination.write_bytes(content)
         files[name] = destination

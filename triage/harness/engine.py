@@ -23,6 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from triage.files import replace_file
 from triage.harness import artifacts, observe, processes
 from triage.harness.deadline import Deadline
 from triage.harness.judge import NO_LLD, judge, unless_skipped
@@ -427,9 +428,9 @@ def _observed(how: observe.How, run: Run, first: FirstRun, second: Outcome) -> P
     """Read which pass failed, and put its input to the artifacts of the first run."""
     seen = observe.read(how, run.folder, second.log) if second.pipeline else None
     if seen is not None:
-        (first.folder / artifacts.PASS_INPUT).write_text(seen.module)
+        replace_file(first.folder / artifacts.PASS_INPUT, seen.module)
         if seen.reproducer is not None:
-            (first.folder / artifacts.REPRODUCER).write_text(seen.reproducer)
+            replace_file(first.folder / artifacts.REPRODUCER, seen.reproducer)
     return seen
 
 

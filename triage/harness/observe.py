@@ -11,6 +11,8 @@ from __future__ import annotations
 from enum import Enum
 from pathlib import Path
 
+from triage.files import read_file
+from triage.harness.artifacts import MOST_BYTES
 from triage.ir import passes
 from triage.ir.passes import PassInput
 from triage.model.releases import in_range
@@ -46,5 +48,13 @@ def read(how: How, folder: Path, log: str) -> PassInput | None:
     """What the observed run in ``folder`` showed; None when it does not name one pass."""
     if how is How.DUMP:
         return passes.last_pass(log)
-    files = sorted(folder.glob("reproducer.mlir*"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    return next(filter(None, (passes.reproduced(path.read_text(errors="replace")) for path in files)), None)
+    files = sorted(folder.glob("reproducer.mlir*"), key=lambda path: path.lstat().st_mtime_ns, reverse=True)
+    return next(filter(None, (passes.reproduced(_text(path, folder)) for path in files)), None)
+
+
+def _text(path: Path, folder: Path) -> str:
+    """The text of a file that the compiler wrote; empty for what the kernel's module put in its place."""
+    try:
+        return read_file(path, folder, MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""

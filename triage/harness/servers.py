@@ -324,8 +324,8 @@ class ServerTree:
                 "warm": key not in self._cold,
                 "triton_key": self.library_keys.get(request.toolchain),
             }
-        path = str(request.case.path.resolve())
-        return {"op": "serve", "path": path, "memory_bytes": request.limits.memory_bytes}
+        memory_bytes = request.limits.memory_bytes
+        return {"op": "serve", "path": str(request.case.location), "memory_bytes": memory_bytes}
 
     def _make_room(self) -> None:
         """Close the least recently used servers that have nothing below them."""
@@ -465,14 +465,14 @@ def _shared(key: Key) -> Key:
 
 def _keys(request: Request, isolation: str) -> Iterator[tuple[Level, Key]]:
     """The servers that a request needs, from the toolchain server down."""
-    toolchain, target, path = request.toolchain, request.case.target, request.case.path
+    toolchain, case = request.toolchain, request.case
     # The interpreter's path as well: two environments may have the same Triton and different other packages.
-    key: Key = (toolchain.identity, str(toolchain.python), isolation, target.backend)
+    key: Key = (toolchain.identity, str(toolchain.python), isolation, case.target.backend)
     yield Level.TOOLCHAIN, key
-    key = (*key, str(target))
+    key = (*key, str(case.target))
     yield Level.TARGET, key
     try:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest = hashlib.sha256(case.read()).hexdigest()
     except OSError:
         digest = "unreadable"
-    yield Level.CASE, (*key, str(path.resolve()), digest)
+    yield Level.CASE, (*key, str(case.location), digest)

@@ -27,7 +27,7 @@ from typing import Any
 
 from triage._version import __version__
 from triage.cache import cache_folder, cache_root, own_folder
-from triage.files import remove_tree
+from triage.files import ANYWHERE, read_file, remove_tree
 from triage.harness import artifacts
 from triage.harness.database import Database
 from triage.harness.environment import deciding_variables
@@ -242,7 +242,7 @@ def key_of(request: Request) -> str:
     parts = {
         "case": request.case.identity(),
         # Siblings are imported from the kernel's folder, and messages name its path.
-        "path": str(request.case.path.resolve()),
+        "path": str(request.case.location),
         # The interpreter's path as well: two environments may have the same Triton and different other packages.
         "toolchain": [request.toolchain.identity, str(request.toolchain.python)],
         "variables": variables,
@@ -289,7 +289,7 @@ def _row_digest(*texts: str) -> str:
 
 def _digest(path: Path) -> str:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_file(path, ANYWHERE, artifacts.MOST_BYTES)).hexdigest()
     except OSError:
         return "unreadable"
 

@@ -86,7 +86,7 @@ class Work:
             "token": run.token,
             "id": run.identity,
             "folder": str(run.folder),
-            "path": str(case.path.resolve()),
+            "path": str(case.location),
             "kernel": case.name,
             "target": case.target.to_message(),
             "limits": driver_properties(case.target),

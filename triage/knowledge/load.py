@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from triage.data import data_folder
+from triage.files import ANYWHERE, read_file
 from triage.knowledge.entry import PLACEHOLDER, Advice, Entry, Symptoms
 from triage.model.diagnosis import Kind
 from triage.model.errors import InputError
@@ -30,6 +31,9 @@ _ENTRY_FIELDS = {
 _MATCH_FIELDS = {
     "kind", "function", "file", "message", "pass", "stage", "exception", "targets", "triton", "options",
 }  # fmt: skip
+
+_MOST_BYTES = 1 << 20
+"""Of an entry; the largest has 4 kB."""
 
 VARIABLE = "TRITON_TRIAGE_KB"
 """Environment variable with folders of the user's own entries, separated by ``:``."""
@@ -59,7 +63,8 @@ def _load(folders: tuple[Path, ...]) -> tuple[tuple[Entry, ...], tuple[str, ...]
     errors: list[str] = []
     for folder in folders:
         if not folder.is_dir():
-            errors.append(f"{folder}: no such folder of knowledge-base entries")
+            problem = "not a folder" if folder.exists() else "no such folder"
+            errors.append(f"{folder}: {problem} of knowledge-base entries")
         for path in sorted(folder.glob("*.toml")):
             try:
                 entry = load(path)
@@ -73,9 +78,11 @@ def _load(folders: tuple[Path, ...]) -> tuple[tuple[Entry, ...], tuple[str, ...]
 def load(path: Path) -> Entry:
     """Read one entry. Raises InputError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_file(path, ANYWHERE, _MOST_BYTES).decode("utf-8")
         data = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{path}: {error}") from None
     return _File(path, text).entry(data)
 

@@ -13,6 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
+from triage.files import MOST_DOCUMENT, read_file
 from triage.model.diagnosis import Diagnosis
 from triage.model.document import Doc, Documented, encode_fields
 from triage.model.errors import InputError
@@ -96,16 +97,16 @@ def observe(outcome: Outcome, diagnosis: Diagnosis | None) -> Observation:
 def read(folder: Path) -> dict[str, dict[str, Observation]]:
     """Variant (``case``, ``fixed``) → table; empty if nothing is recorded. Raises InputError."""
     path = folder / FILE
-    if not path.is_file():
-        return {}
     try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
+        data: Any = json.loads(read_file(path, folder, MOST_DOCUMENT))
         if data["schema"] != SCHEMA:
             raise InputError(f"{path}: schema: expected {SCHEMA!r}, found {data['schema']!r}")
         return {
             variant: {release: Observation.from_json(row, f"{path}: {release}") for release, row in table.items()}
             for variant, table in data["observed"].items()
         }
+    except FileNotFoundError:
+        return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: not a table of observations ({error}); write it with kb check --update") from None
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from triage.files import ANYWHERE, MOST_SOURCE, read_file
 from triage.ir.locations import users_location
 from triage.logs import diagnostic_lines, text
 from triage.logs.chains import CAUSE
@@ -22,14 +23,13 @@ from triage.logs.recognisers.frontend import UNKNOWN_FILE
 from triage.logs.recognisers.out_of_resources import out_of_resources
 from triage.logs.scan import read, root_cause
 from triage.logs.signature import signature_of
+from triage.model.case import python_text
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
 from triage.model.outcome import Outcome, PythonError, Stage, Status
 
 _OVER_LIMIT = re.compile(r"^(?P<resource>[\w ]{1,80}): (?P<required>\d{1,15}) > (?P<limit>\d{1,15})")
 #: Stages after MLIR: an error without a location there is LLVM's.
 _CODE_GENERATION = frozenset({Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
-#: A kernel's file is written by a person; larger files are not read.
-_MAX_KERNEL_BYTES = 16 * 2**20
 
 
 def printed_error(log: str) -> Diagnosis | None:
@@ -151,9 +151,7 @@ def _kernel_location(errors: tuple[PythonError, ...], kernel: Path | None) -> So
 
 def _lines_of(kernel: Path) -> list[str]:
     try:
-        if kernel.stat().st_size > _MAX_KERNEL_BYTES:
-            return []
-        return kernel.read_text(encoding="utf-8", errors="replace").split("\n")
+        return python_text(read_file(kernel, ANYWHERE, MOST_SOURCE)).split("\n")
     except OSError:
         return []
 

@@ -34,10 +34,18 @@ _BYTE_ORDER_MARK = codecs.BOM_UTF8
 
 
 def _encoding(start: bytes) -> str | None:
-    """The variant of UTF-16 that a text is encoded in; None for UTF-8 and similar encodings."""
+    """The variant of UTF-16 or UTF-32 that a text is encoded in; None for UTF-8 and similar encodings."""
+    # Before that of UTF-16, with which one of these begins.
+    if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     sample = start[:4096]
+    # No code point is larger than 0x10FFFF; only of what is no text the other two bytes are zero as well.
+    in_four = [sample[first::4].count(0) for first in range(4)]
+    for encoding, highest, lowest in (("utf-32-le", in_four[3], in_four[0]), ("utf-32-be", in_four[0], in_four[3])):
+        if highest == len(sample) // 4 > 0 and not lowest and sum(in_four) > len(sample) // 2:
+            return encoding
     zeros = [sample[first::2].count(0) for first in (0, 1)]
     # Every second byte of Latin text in UTF-16 is zero, and hardly any of the others.
     for encoding, most, least in (("utf-16-le", zeros[1], zeros[0]), ("utf-16-be", zeros[0], zeros[1])):

@@ -75,7 +75,7 @@ def judge(
     if result.killed_from_outside:
         return MatrixCell(CellVerdict.UNDECIDED, triton, reason=diagnosis.headline)
     missing = missing_api(result)
-    if missing is not None and not _own_function(missing, case.path):
+    if missing is not None and not _own_function(missing, case):
         return replace(cell, verdict=CellVerdict.NOT_APPLICABLE, reason=missing)
     verdicts = {Status.SUSPECT: CellVerdict.SUSPECT, Status.TIMEOUT: CellVerdict.TIMEOUT}
     verdict = verdicts.get(result.status, CellVerdict.FAILS)
@@ -92,18 +92,23 @@ def judge(
     )
 
 
-def _own_function(message: str, path: Path) -> bool:
+def _own_function(message: str, case: Case) -> bool:
     """Whether the function that refuses a keyword is the user's own: then no release will take it."""
     called = _CALLED.search(message)
-    return called is not None and called["function"] in _defined(path)
+    if called is None:
+        return False
+    try:
+        return called["function"] in _defined(case.read())
+    except OSError:
+        return False
 
 
 @lru_cache(maxsize=8)
-def _defined(path: Path) -> frozenset[str]:
+def _defined(source: bytes) -> frozenset[str]:
     """Functions and methods, by qualified name."""
     try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError):
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     classes = (node for node in tree.body if isinstance(node, ast.ClassDef))

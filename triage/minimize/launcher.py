@@ -120,7 +120,7 @@ class Launcher:
 
 def _start(attempt: Attempt, home: Path) -> _Launch:
     case = attempt.request.case
-    specimen = Specimen(case.path.read_text(encoding="utf-8"), case)
+    specimen = Specimen(case.text(), case)
     script, log = home / launch_script.FILE, home / "log"
     arguments = launch_script.arguments(case, case.inputs)
     script.write_text(

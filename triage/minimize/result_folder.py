@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 
-from triage.files import replace_file, writing
+from triage.files import MOST_DOCUMENT, open_log, read_file, replace_file, writing
 from triage.minimize.problem import Verdict
 from triage.minimize.source.specimen import Specimen
 from triage.model import case as cases
@@ -16,6 +18,8 @@ from triage.model.errors import InputError, TriageError
 
 _SCHEMA = "triton-triage/minimize/1"
 _STATE, _TRIED = "state.json", "tried.jsonl"
+_MOST_LOG = 64 << 20
+"""Bytes; a search of 4,000 compiles writes 300 kB."""
 
 
 def write(path: Path, text: str) -> None:
@@ -39,40 +43,41 @@ class ResultFolder:
     def __init__(self, folder: Path, identity: str) -> None:
         self.folder = folder
         self._identity = identity
-        self._log: IO[str] | None = None
+        self._log: BinaryIO | None = None
 
-    def open(self) -> Earlier | None:
+    def begin(self) -> Earlier | None:
         """Create the folder, or read what an earlier run left in it. Raises InputError when the folder holds something
         else, EnvironmentFault when it cannot be written."""
         state = self.folder / _STATE
         earlier = None
         with writing(f"-o {self.folder}"):
             self.folder.mkdir(parents=True, exist_ok=True)
-            if state.is_file():
+            if os.path.lexists(state):
                 earlier = self._earlier(state)
             elif any(self.folder.iterdir()):
                 raise InputError(f"-o {self.folder}: holds other files; give a folder that is new or empty")
-            self._log = (self.folder / _TRIED).open("a", encoding="utf-8")
+            self._log = open_log(self.folder / _TRIED, self.folder)
             if earlier is None:
                 replace_file(state, json.dumps({"schema": _SCHEMA, "identity": self._identity}, indent=2) + "\n")
         return earlier
 
     def _earlier(self, state: Path) -> Earlier | None:
         try:
-            identity = json.loads(state.read_text(encoding="utf-8")).get("identity")
-        except (ValueError, AttributeError):
+            identity = json.loads(read_file(state, self.folder, MOST_DOCUMENT)).get("identity")
+        except (OSError, ValueError, AttributeError, RecursionError):
             identity = None
         if identity != self._identity:
             raise InputError(f"-o {self.folder}: holds the reduction of another case or release; give another folder")
         verdicts: dict[str, Verdict] = {}
-        if (log := self.folder / _TRIED).is_file():
-            for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+        with suppress(OSError):
+            log = read_file(self.folder / _TRIED, self.folder, _MOST_LOG)
+            for line in log.decode("utf-8", "replace").splitlines():
                 key, _, verdict = line.partition(" ")
                 if verdict in set(Verdict):  # A kill may have cut a line short.
                     verdicts[key] = Verdict(verdict)
         try:
             case = cases.load(self.folder)
-            return Earlier(case, case.path.read_text(encoding="utf-8"), verdicts)
+            return Earlier(case, case.text(), verdicts)
         except (TriageError, OSError):
             return None  # It ended before it had anything.
 
@@ -92,7 +97,7 @@ class ResultFolder:
     def record(self, key: str, verdict: Verdict) -> None:
         """Append a verdict to the log."""
         if self._log is not None:
-            self._log.write(f"{key} {verdict.value}\n")
+            self._log.write(f"{key} {verdict.value}\n".encode())
             self._log.flush()
 
     def close(self) -> None:

@@ -63,7 +63,7 @@ def minimize(case: Case, options: MinimizeOptions, progress: Progress | None = N
     original = _original(replace(case, triton=toolchain.triton))
     identity = hashlib.sha256(json.dumps([original.key(), toolchain.identity]).encode()).hexdigest()[:24]
     folder = ResultFolder(options.folder, identity)
-    earlier = folder.open()
+    earlier = folder.begin()
     try:
         with (
             scratch.folder("minimize") as work,
@@ -83,9 +83,9 @@ def _original(case: Case) -> Specimen:
     if case.is_ir:
         raise InputError(f"{case.path}: is IR, and minimize begins with the kernel's source; give that")
     try:
-        text = case.path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{case.path}: cannot be read as text: {error}") from None
+        text = case.text()
+    except OSError as error:
+        raise InputError(f"{case.path}: cannot be read: {error.strerror}") from None
     module = Module.parse(text)
     return Specimen(text, case, frozenset(undefined(module.tree)) if module else frozenset(), in_package=True)
 
@@ -203,7 +203,7 @@ class _Reduction:
                 self.progress.note(f"continuing from {self.folder.folder}, where {tried} candidates were tried")
                 return best
         alone = replace(original, in_package=False)
-        inlined = replace(alone, text=with_imports_inlined(original.text, original.case.path))
+        inlined = replace(alone, text=with_imports_inlined(original.text, original.case))
         for candidate in dict.fromkeys([inlined.text, alone.text]):
             start = replace(alone, text=candidate)
             if oracle.ask([start])[0] is Verdict.SAME:

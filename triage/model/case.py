@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import json
 import math
 import re
+import tokenize
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, TypeAlias
 
+from triage.files import MOST_DOCUMENT, MOST_SOURCE, LeavesFolder, read_file
 from triage.model import inputs as launch_inputs
 from triage.model.document import Doc, Documented, Internal, Name, document_fields
 from triage.model.errors import InputError
@@ -36,6 +40,8 @@ _MOST_NESTING = 32
 _MOST_SHOWN = 300
 """Characters of a field's name or of a value in an error."""
 
+MOST_IR = 64 << 20
+"""Bytes of a text of IR; the largest of a failing kernel that was seen has 3 MB."""
 _KERNEL_FILE = "the name of the kernel's source file in this folder"
 
 
@@ -62,7 +68,8 @@ class Case(Documented):
     pointers count as divisible by 16. ``options`` are the backend's own (``num_warps``, ``num_stages``, …); null means
     the backend's default.
     ``inputs`` say how to make the arguments of a launch (see ``triage/model/inputs.py``); empty where the case does
-    not say, and no part of what is compiled.
+    not say, and no part of what is compiled. ``boundary`` is the folder that links do not lead out of: None for
+    ``folder``, ``ANYWHERE`` for the user's own sources.
     """
 
     schema_name: ClassVar[str] = SCHEMA
@@ -87,6 +94,7 @@ class Case(Documented):
     inputs: Annotated[Frozen, Doc("How to make the arguments of a launch.", optional=True)] = field(
         default_factory=frozen
     )
+    boundary: Internal[Path | None] = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         # As Triton takes it: a null is an option that is not stated.
@@ -97,6 +105,21 @@ class Case(Documented):
     def path(self) -> Path:
         """The kernel's source file."""
         return self.folder / self.file
+
+    @property
+    def location(self) -> Path:
+        """The absolute path of the kernel's file. Where that is a link it stays one: what it imports is beside it."""
+        path = self.path.absolute()
+        return path.parent.resolve() / path.name if ".." in path.parts else path
+
+    def read(self) -> bytes:
+        """The content of the kernel's file. Raises OSError; LeavesFolder."""
+        return read_file(self.path, self.boundary or self.folder, MOST_IR if self.is_ir else MOST_SOURCE)
+
+    def text(self) -> str:
+        """The kernel's source as Python decodes it, or its IR. What cannot be decoded is replaced. Raises OSError."""
+        data = self.read()
+        return _lines(data, "utf-8") if self.is_ir else python_text(data)
 
     @property
     def is_ir(self) -> bool:
@@ -140,7 +163,7 @@ class Case(Documented):
         document = self.to_json()
         document.pop("inputs", None)
         del document["origin"], document["toolchain"], document["schema"]
-        document["kernel"] = {"name": self.name, "source": hashlib.sha256(self.path.read_bytes()).hexdigest()}
+        document["kernel"] = {"name": self.name, "source": hashlib.sha256(self.read()).hexdigest()}
         if self.is_ir:
             document["kernel"]["stage"] = self.path.suffix
         return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
@@ -185,21 +208,36 @@ class Case(Documented):
         )
 
 
+def python_text(data: bytes) -> str:
+    """The text of a Python source in the encoding that it names. What cannot be decoded is replaced."""
+    # It may name an encoding that does not exist, or that is not one of text.
+    with suppress(SyntaxError, LookupError, UnicodeError):
+        return _lines(data, tokenize.detect_encoding(io.BytesIO(data).readline)[0])
+    return _lines(data, "utf-8")
+
+
+def _lines(data: bytes, encoding: str) -> str:
+    return io.TextIOWrapper(io.BytesIO(data), encoding, errors="replace").read()
+
+
 KNOWN_OPTIONS = frozenset(
     {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "debug", "default_dot_input_precision"}
 )
 """Options that exist on every release and may be added to a case that does not state them."""
 
 
-def load(path: Path) -> Case:
-    """Read a case folder or its ``case.json``. Raises InputError naming the file, the field and the fix."""
+def load(path: Path, boundary: Path | None = None) -> Case:
+    """Read a case folder or its ``case.json``. Its files lie in ``boundary``, or else in the folder itself. Raises
+    InputError naming the file, the field and the fix."""
     document_path = path / "case.json" if path.is_dir() else path
-    if not document_path.is_file():
-        raise InputError(f"{document_path}: no such file; a case folder holds case.json and the kernel")
     try:
-        text = document_path.read_text(encoding="utf-8")
+        data = read_file(document_path, boundary or document_path.parent, MOST_DOCUMENT)
+        text = data.decode(json.detect_encoding(data))
+    except FileNotFoundError:
+        raise InputError(f"{document_path}: no such file; a case folder holds case.json and the kernel") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{document_path}: cannot be read as text: {error}") from None
+        problem = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{document_path}: cannot be read as text: {problem}") from None
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         fields = dict(pairs)
@@ -213,10 +251,10 @@ def load(path: Path) -> Case:
         document = json.loads(text, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{document_path}: not JSON: {error}") from None
-    return checked(document, document_path.parent, str(document_path))
+    return checked(document, document_path.parent, str(document_path), boundary)
 
 
-def checked(document: Any, folder: Path, where: str) -> Case:
+def checked(document: Any, folder: Path, where: str, boundary: Path | None = None) -> Case:
     """The case of a parsed document, ready to compile: unlike :meth:`Case.from_json`, which reads a document of any
     folder, this checks each value, and the kernel in ``folder``. ``where`` names the document in errors. Raises
     InputError."""
@@ -234,7 +272,7 @@ def checked(document: Any, folder: Path, where: str) -> Case:
         raise bad(unknown[0], f"unknown field; known are {', '.join(sorted(known))}")
     if not isinstance(target := document.get("target"), str):
         raise bad("target", f"expected text such as 'cuda:90', found {target!r}")
-    case = replace(Case.from_json(document, where), folder=folder)
+    case = replace(Case.from_json(document, where), folder=folder, boundary=boundary)
     signature, constexprs = case.signature, case.constexprs
     if case.language is Language.CUTE:
         raise bad("language", "cute kernels cannot be compiled by this release; triton and gluon can")
@@ -371,28 +409,30 @@ def _check_kernel(case: Case, bad: Any) -> None:
     if len(case.name) > _MOST_NAME or not case.name.isidentifier():
         raise bad("kernel.name", f"expected the name of a function, found {case.name!r}")
     try:
-        inside = not Path(case.file).is_absolute() and case.path.resolve().is_relative_to(case.folder.resolve())
-        exists = case.path.is_file()
-    except (OSError, ValueError, RuntimeError) as error:  # too long, a null byte, a loop of links
-        raise bad("kernel.file", f"not a file name: {error}") from None
-    if not inside:
-        raise bad("kernel.file", f"{case.file!r} leaves the case folder")
-    if not exists:
-        raise bad("kernel.file", f"{case.file!r} does not exist in {case.folder}")
+        if Path(case.file).is_absolute():
+            raise LeavesFolder
+        source = case.read()
+    except LeavesFolder:
+        raise bad("kernel.file", f"{case.file!r} leaves the case folder") from None
+    except FileNotFoundError:
+        raise bad("kernel.file", f"{case.file!r} does not exist in {case.folder}") from None
+    except OSError as error:
+        raise bad("kernel.file", f"cannot be read: {error.strerror}") from None
     if not case.is_ir:
-        check_source(case.path, case.name)
+        check_source(source, case.path, case.name)
 
 
-def check_source(path: Path, name: str) -> None:
-    """Parse the kernel's file and look for the function. Raises InputError with what the file does define.
+def check_source(source: bytes, path: Path, name: str) -> None:
+    """Parse the content of the kernel's file and look for the function. Raises InputError with what the file does
+    define.
 
     A name that is assigned or imported is accepted: what it is shows when the worker imports the module.
     """
     try:
-        tree = ast.parse(path.read_bytes(), filename=str(path))
+        tree = ast.parse(source, filename=str(path))
     except SyntaxError as error:
         raise InputError(f"{path}{f':{error.lineno}' if error.lineno else ''}: not Python: {error.msg}") from None
-    except (OSError, ValueError, RecursionError, MemoryError) as error:
+    except (ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"{path}: not Python: {error}") from None
     defined = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     bound = {alias.asname or alias.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names}

@@ -303,7 +303,7 @@ def _message(
     return {
         "token": token,
         "folder": str(folder),
-        "path": str(case.path.resolve()),
+        "path": str(case.location),
         "kernel": case.name,
         "target": case.target.to_message(),
         "plan": resolved.to_message(),

@@ -5,6 +5,7 @@ Documents may come from elsewhere: a file that they name is read only if it is i
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +15,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
+from triage.files import MOST_DOCUMENT, open_file, read_file
 from triage.matrix import table as matrices
 from triage.matrix.table import MatrixTable
 from triage.minimize import result as minimize_result
@@ -22,7 +24,7 @@ from triage.model import case as cases
 from triage.model import report as reports
 from triage.model.case import Case
 from triage.model.document import encode
-from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.model.errors import InputError
 from triage.model.report import POISONED, Report
 from triage.model.target import Target
 from triage.publish.visible import read_bounded
@@ -33,8 +35,8 @@ CASE = "case"
 """The folder below a report with the case that it is of."""
 _MOST_DEPTH, _MOST_FOLDERS = 4, 2_000
 """A folder of ``triage run`` has reports at the second level; no command leaves them deeper, or in more folders."""
-_MOST_BYTES, _MOST_NESTING = 8 << 20, 40
-"""A document with 150 neighbours tried has 300 kB, and is eight levels deep."""
+_MOST_NESTING = 40
+"""A document with 150 neighbours tried is eight levels deep."""
 _SCRIPTS = ("reproducer.py", "reproducer_launch.py")
 
 T = TypeVar("T")
@@ -117,7 +119,7 @@ def read(folder: Path) -> Finished:
     finished = _report(by_name[REPORT], folder)
     signature = finished.signature
     for path in by_name[MINIMIZED]:
-        reduction = _reduction(path)
+        reduction = _reduction(path, folder)
         theirs = reduction.result.signature
         if finished.reduction is not None or (signature and theirs != signature):
             finished = replace(finished, left_out=(*finished.left_out, str(path)))
@@ -125,7 +127,7 @@ def read(folder: Path) -> Finished:
         signature = theirs
         finished = replace(finished, reduction=reduction, folders=(*finished.folders, path.parent))
     for path in by_name[MATRIX]:
-        table = _value(MatrixTable.from_json, matrices.SCHEMA, path)
+        table = _value(MatrixTable.from_json, matrices.SCHEMA, path, folder)
         if finished.matrix or (signature and signature not in table.failures()):
             finished = replace(finished, left_out=(*finished.left_out, str(path)))
             continue
@@ -136,17 +138,18 @@ def read(folder: Path) -> Finished:
 
 
 def of_report(report: Report, again: str | None = None) -> Finished:
-    """A report as ``check`` has just made it, with its artifacts where they are. Raises EnvironmentFault."""
+    """A report as ``check`` has just made it, with its artifacts where they are. Raises InputError."""
     paths = {name: path for name, path in report.artifacts.items() if name != POISONED and path.is_file()}
     folders = dict.fromkeys([report.case.folder, *(path.parent for path in paths.values())])
-    texts = {name: _excerpt(path) for name, path in paths.items()}
+    # They are triage's own.
+    texts = {name: _excerpt(path, path.parent) for name, path in paths.items()}
     kernel, beside = _source(report.case)
     return Finished(report, texts, kernel, beside, again=again, folders=tuple(folders))
 
 
 def case_of(folder: Path) -> Case | None:
     """The reduced case beneath a folder that has no report, which is to be checked; None where there is none."""
-    return next((cases.load(path.parent) for path in _documents(folder) if path.name == MINIMIZED), None)
+    return next((cases.load(path.parent, folder) for path in _documents(folder) if path.name == MINIMIZED), None)
 
 
 def mapped(finished: Finished, text: Callable[[str], str], plain: Callable[[Any], Any]) -> Finished:
@@ -200,10 +203,10 @@ def _report(paths: list[Path], folder: Path) -> Finished:
     """The one failure of which there are reports; several of the same count as one."""
     by_signature: dict[str, Finished] = {}
     for path in paths:
-        report = _value(Report.from_json, reports.SCHEMA, path)
+        report = _value(Report.from_json, reports.SCHEMA, path, folder)
         files = {name: path.parent / stored.name for name, stored in report.artifacts.items() if name != POISONED}
-        texts = {name: _excerpt(file) for name, file in files.items() if file.is_file()}
-        case = _case_beside(path.parent)
+        texts = {name: _excerpt(file, folder) for name, file in files.items() if _exists(file)}
+        case = _case_beside(path.parent, folder)
         kernel, beside = _source(case) if case else (None, {})
         again = f"triage check {case.folder}" if case else None
         finished = Finished(report, texts, kernel, beside, again=again, folders=(path.parent,))
@@ -215,28 +218,29 @@ def _report(paths: list[Path], folder: Path) -> Finished:
     return failed[0] if failed else next(iter(by_signature.values()), Finished())
 
 
-def _case_beside(folder: Path) -> Case | None:
-    """The case that a report is of: ``check -o`` puts it below the report, ``run -o`` has the report below it."""
-    for parent in (folder / CASE, folder.parent):
-        with suppress(TriageError):
-            if (parent / "case.json").is_file():
-                return cases.load(parent)
+def _case_beside(folder: Path, top: Path) -> Case | None:
+    """The case that a report is of: ``check -o`` puts it below the report, ``run -o`` has the report below it. Nothing
+    above ``top`` belongs to the triage."""
+    for parent in (folder / CASE, *([folder.parent] if folder != top else [])):
+        with suppress(InputError):
+            return cases.load(parent, top)
     return None
 
 
 def _source(case: Case) -> tuple[Excerpt | None, dict[str, Excerpt]]:
     """The kernel's file, and those of the user's that it imports."""
-    if not case.path.is_file():
+    if not _exists(case.path):
         return None, {}
-    others = [] if case.is_ir else imported_files(case.path)
-    return _excerpt(case.path), {path.name: _excerpt(path) for path in others}
+    others = {} if case.is_ir else imported_files(case)
+    beside = {path.name: Excerpt(*read_bounded(io.BytesIO(content))) for path, content in others.items()}
+    return _excerpt(case.path, case.boundary or case.folder), beside
 
 
-def _reduction(path: Path) -> Reduction:
+def _reduction(path: Path, top: Path) -> Reduction:
     folder = path.parent
-    result = _value(MinimizeResult.from_json, minimize_result.SCHEMA, path)
-    kernel = cases.load(folder).path
-    script = next((folder / name for name in _SCRIPTS if (folder / name).is_file()), None)
+    result = _value(MinimizeResult.from_json, minimize_result.SCHEMA, path, top)
+    kernel = cases.load(folder, top).path
+    script = next((folder / name for name in _SCRIPTS if _exists(folder / name)), None)
     if script is None:
         raise InputError(f"{folder}: holds no {_SCRIPTS[0]}; run triage minimize again")
     ir = folder / "ir" / result.ir.file.name if result.ir else None
@@ -244,31 +248,36 @@ def _reduction(path: Path) -> Reduction:
     return Reduction(
         folder=folder,
         result=result,
-        kernel=_excerpt(kernel),
-        script=_excerpt(script),
+        kernel=_excerpt(kernel, top),
+        script=_excerpt(script, top),
         script_name=script.name,
-        ir=_excerpt(ir) if ir is not None and ir.is_file() else None,
+        ir=_excerpt(ir, top) if ir is not None and _exists(ir) else None,
         ir_name=ir.name if ir is not None else "",
-        rerun=_excerpt(rerun) if rerun.is_file() else None,
+        rerun=_excerpt(rerun, top) if _exists(rerun) else None,
     )
 
 
-def _excerpt(path: Path) -> Excerpt:
+def _exists(path: Path) -> bool:
+    """Whether anything has this name; what has it and is not a file of the triage is an error, not nothing."""
+    return os.path.lexists(path)
+
+
+def _excerpt(path: Path, top: Path) -> Excerpt:
     try:
-        head, tail = read_bounded(path)
-        return Excerpt(head, tail, path.stat().st_size)
+        with open_file(path, top) as stream:
+            return Excerpt(*read_bounded(stream))
     except OSError as error:
-        raise EnvironmentFault(f"{path}: cannot be read: {error.strerror}") from None
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _value(from_json: Callable[[Any, str], T], schema: str, path: Path) -> T:
-    """The value of the document in a file. Raises InputError where it is not of that schema."""
+def _value(from_json: Callable[[Any, str], T], schema: str, path: Path, top: Path) -> T:
+    """The value of the document in a file in ``top``. Raises InputError where it is not of that schema."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise InputError(f"{path}: over {_MOST_BYTES >> 20} MiB; not a document of triage")
-        document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_not_finite)
+        data = read_file(path, top, MOST_DOCUMENT)
+        document = json.loads(data.decode("utf-8"), parse_constant=_not_finite)
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
+        problem = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{path}: cannot be read: {problem}") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON: {error}; run the triage again") from None
     if not isinstance(document, dict) or document.get("schema") != schema:

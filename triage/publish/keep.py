@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 from triage.files import replace_file, writing
 from triage.model.case import Case
+from triage.model.errors import InputError
 from triage.model.report import Report
 from triage.pipeline import keep_artifacts
 from triage.publish.finished import CASE, REPORT
@@ -15,26 +15,31 @@ from triage.source.imports import imported_files
 from triage.source.package_copy import package
 
 
-def keep(report: Report, folder: Path) -> Report:
-    """Write all of it; the report with its artifacts where they are now. Raises EnvironmentFault."""
-    moved = keep_artifacts(report, folder)
+def keep(report: Report, folder: Path, top: Path | None = None) -> Report:
+    """Write all of it; the report with its artifacts where they are now. No link below ``top`` is followed, by default
+    ``folder``. Raises EnvironmentFault."""
+    top = top or folder
+    moved = keep_artifacts(report, folder, top)
     with writing(f"-o {folder}"):
-        replace_file(folder / REPORT, json.dumps(moved.to_json(), indent=2) + "\n")
-        _keep_case(report.case, folder / CASE)
+        replace_file(folder / REPORT, json.dumps(moved.to_json(), indent=2) + "\n", top)
+    _keep_case(report.case, folder / CASE, top)
     return moved
 
 
-def _keep_case(case: Case, folder: Path) -> None:
-    """Write the case as a case folder; not that of a kernel in a package, which needs the whole package."""
-    root, chain = package(case.path)
-    if len(chain) > 1 and not case.is_ir:
+def _keep_case(case: Case, folder: Path, top: Path) -> None:
+    """Write the case as a case folder, with the contents of its files where they are links; not that of a kernel in a
+    package, which needs the whole package."""
+    if len(package(case)[1]) > 1 and not case.is_ir:
         return
-    needed = [case.path] if case.is_ir else [case.path, *imported_files(case.path)]
-    for path in needed:
-        target = folder / path.resolve().relative_to(root.resolve())
-        if target.resolve() != path.resolve():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-    document = case.to_json()
-    document["kernel"]["file"] = case.path.name
-    replace_file(folder / "case.json", json.dumps(document, indent=2) + "\n")
+    try:
+        contents = {case.location: case.read()} | ({} if case.is_ir else imported_files(case))
+    except OSError as error:
+        raise InputError(f"{case.path}: cannot be read: {error.strerror}") from None
+    with writing(f"-o {top}"):
+        for path, content in contents.items():
+            target = folder / path.relative_to(case.location.parent)
+            if target.resolve() != path.resolve():
+                replace_file(target, content, top)
+        document = case.to_json()
+        document["kernel"]["file"] = case.path.name
+        replace_file(folder / "case.json", json.dumps(document, indent=2) + "\n", top)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
+from typing import BinaryIO
 
 _BREAKS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _INVISIBLE = re.compile(
@@ -53,22 +53,21 @@ def _escapes() -> re.Pattern[str]:
     return re.compile(CONTROL)
 
 
-def read_bounded(path: Path, most: int = _MOST_BYTES) -> tuple[str, str]:
-    """Head and tail of a file, the tail empty where the head is all of it. Neither begins or ends inside of a line; of
-    a line that is longer than that, not inside of a word. Raises OSError."""
-    with path.open("rb") as stream:
-        size = stream.seek(0, 2)
-        stream.seek(0)
-        if size <= most:
-            return stream.read().decode("utf-8", "replace"), ""
-        head = stream.read(most // 2)
-        stream.seek(size - most // 2)
-        tail = stream.read()
+def read_bounded(stream: BinaryIO, most: int = _MOST_BYTES) -> tuple[str, str, int]:
+    """Head, tail and size of a file, the tail empty where the head is all of it. Neither begins or ends inside of a
+    line; of a line that is longer than that, not inside of a word. Raises OSError."""
+    size = stream.seek(0, 2)
+    stream.seek(0)
+    if size <= most:
+        return stream.read(most).decode("utf-8", "replace"), "", size
+    head = stream.read(most // 2)
+    stream.seek(size - most // 2)
+    tail = stream.read(most // 2)
     cut = head.rfind(b"\n", len(head) // 2)
     head = head[: cut + 1] if cut >= 0 else head[: max(len(head) - _SEAM, 0)]
     cut = tail.find(b"\n", 0, len(tail) // 2)
     tail = tail[cut + 1 :] if cut >= 0 else tail[_SEAM:]
-    return head.decode("utf-8", "replace"), tail.decode("utf-8", "replace")
+    return head.decode("utf-8", "replace"), tail.decode("utf-8", "replace"), size
 
 
 def clipped(text: str, most: int = _MOST_LINE) -> str:

@@ -20,7 +20,7 @@ _MOST_ENTRIES = 20_000
 def rewritten_case(case: Case, text: str, folder: Path) -> Case:
     """The case with another text in its file, in a new folder below ``folder``. Raises EnvironmentFault when it
     cannot be written."""
-    root, chain = package(case.path)
+    root, chain = package(case)
     shadow = folder / hashlib.sha256(f"{case.path}\n{text}".encode()).hexdigest()[:16]
     copy = shadow.joinpath(*chain)
     try:
@@ -32,9 +32,9 @@ def rewritten_case(case: Case, text: str, folder: Path) -> Case:
     return replace(case, folder=copy.parent, file=copy.name)
 
 
-def package(path: Path) -> tuple[Path, list[str]]:
-    """The folder on the import path when the file is imported, and the path components below it."""
-    root, chain = path.parent, [path.name]
+def package(case: Case) -> tuple[Path, list[str]]:
+    """The folder on the import path when the case's file is imported, and the path components below it."""
+    root, chain = case.location.parent, [case.location.name]
     while (root / "__init__.py").is_file() and root.parent != root:
         chain.insert(0, root.name)
         root = root.parent

@@ -67,7 +67,7 @@ def rewritten_source(case: Case, toolchain: Toolchain, rewritten: Rewritten, fol
     if changed.inputs:
         for argument in rewritten.transposed:
             changed = replace(changed, inputs=frozen(stored_transposed(changed.inputs, argument)))
-    before = case.path.read_text(encoding="utf-8")
+    before = case.text()
     return Neighbour(
         changed,
         toolchain,

@@ -53,7 +53,7 @@ class NeighbourPlan:
     @cached_property
     def _source(self) -> str:
         # IR is not Python: it has no kernels to search for.
-        return "" if self.case.is_ir else self.case.path.read_text(encoding="utf-8", errors="replace")
+        return "" if self.case.is_ir else self.case.text()
 
     @cached_property
     def _scene(self) -> Scene:

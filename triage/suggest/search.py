@@ -165,7 +165,7 @@ def caution(case: Case, triton: str, resources: Resources) -> str:
     descriptor store, or with 64 rows, they are right.
     """
     specialized = in_range(triton, ">=3.6,<3.7") and str(case.target) == "cuda:90" and resources.warp_specialized
-    if specialized and _POINTER_STORE.search(case.path.read_text(encoding="utf-8", errors="replace")):
+    if specialized and _POINTER_STORE.search(case.text()):
         return (
             "Triton 3.6 was seen to leave half of a 128-row tile unwritten when a warp-specialized kernel stores it "
             "through pointers (H200): compare the results, or store through a descriptor"

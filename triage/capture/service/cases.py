@@ -34,7 +34,7 @@ def warm():
 def stable(case: Case, temporary: Path) -> tuple[Case, str]:
     """The same case, with its source in triage's cache, in a folder named by its content; where the cache cannot be
     written, below ``temporary``, and a line that tells that. Raises OSError."""
-    text = case.path.read_bytes()
+    text = case.read()
     identity = [case.identity(), case.name, case.origin.get("functions")]
     digest = hashlib.sha256(text + json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()[:32]
     try:

@@ -114,7 +114,7 @@ def case(files: Mapping[str, str], document: dict[str, Any], where: str) -> Case
 
 def missing(case: Case) -> str | None:
     """One line with the options for the arguments that the module does not describe; None if it describes all."""
-    tree = literal.parse(case.path.read_text(encoding="utf-8"))
+    tree = literal.parse(case.text())
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)] if tree else []
     kernel = next((function for function in functions if function.name == case.name), None)
     flags = []

@@ -59,13 +59,13 @@ def kernels(text: str) -> Iterator[Generated]:
                 yield from kernels(inner)
 
 
-def kernel_cases(path: Path, text: str) -> Iterator[Case]:
-    """A case for each kernel and configuration. Raises InputError."""
+def kernel_cases(path: Path, text: str, top: Path) -> Iterator[Case]:
+    """A case for each kernel and configuration; what lies beside the file is read within ``top``. Raises InputError."""
     for kernel in kernels(text):
-        yield from _cases(path, kernel)
+        yield from _cases(path, kernel, top)
 
 
-def _cases(path: Path, kernel: Generated) -> Iterator[Case]:
+def _cases(path: Path, kernel: Generated, top: Path) -> Iterator[Case]:
     name, where = kernel.function.name, f"{path}: {kernel.function.name}"
     settings = {keyword.arg: literal.value(keyword.value) for keyword in kernel.decorator.keywords if keyword.arg}
     meta, own = settings.get("triton_meta"), settings.get("inductor_meta")
@@ -82,7 +82,7 @@ def _cases(path: Path, kernel: Generated) -> Iterator[Case]:
     sizes = ", ".join(f"{key}={value}" for key, value in hints.items()) if isinstance(hints, dict) else ""
     hint = f"Inductor chooses block sizes when the program runs, for sizes {sizes}" if sizes else ""
     files = generated.files(kernel.text, kernel.tree, _is_torchs)
-    for configuration in _configurations(path, settings, [name for name in names if name not in signature]):
+    for configuration in _configurations(path, top, settings, [name for name in names if name not in signature]):
         constexprs = {**constants, **{key: value for key, value in configuration.items() if key in names}}
         document = {
             "kernel": {"file": "kernel.py", "name": name},
@@ -104,13 +104,13 @@ def _target(device: Any, where: str) -> Target:
     return Target.parse(f"{kind}:{arch.partition(':')[0]}")
 
 
-def _configurations(path: Path, settings: Mapping[str, Any], constexprs: list[str]) -> list[dict[str, Any]]:
+def _configurations(path: Path, top: Path, settings: Mapping[str, Any], constexprs: list[str]) -> list[dict[str, Any]]:
     """Block sizes and launch options: those in the file, or the final choice beside it."""
     listed = settings.get("configs")
     if isinstance(listed, list) and listed:
         return [_flat(configuration) for configuration in listed if isinstance(configuration, dict)]
     fixed = {name: settings[name] for name in _LAUNCH if isinstance(settings.get(name), int)}
-    return [{**_best(path, constexprs), **fixed}]
+    return [{**_best(path, top, constexprs), **fixed}]
 
 
 def _flat(configuration: dict[str, Any]) -> dict[str, Any]:
@@ -118,13 +118,13 @@ def _flat(configuration: dict[str, Any]) -> dict[str, Any]:
     return {**configuration, **(inner if isinstance(inner, dict) else {})}
 
 
-def _best(path: Path, constexprs: list[str]) -> dict[str, Any]:
+def _best(path: Path, top: Path, constexprs: list[str]) -> dict[str, Any]:
     """The only ``.best_config`` beside the file that has all block sizes; empty if there are several."""
     complete = []
     for entry in reading.entries(path.parent):
         if entry.suffix == ".best_config" and entry.is_file():
             try:
-                best = json.loads(reading.text(entry, _MOST_BEST))
+                best = json.loads(reading.text(entry, top, _MOST_BEST))
             except (InputError, ValueError, RecursionError):
                 continue
             if isinstance(best, dict) and constexprs and all(isinstance(best.get(name), int) for name in constexprs):

@@ -18,10 +18,11 @@ _FIXED = ("num_warps", "num_ctas")
 """Options that a text of a later stage has built in."""
 
 
-def declared_in(path: Path) -> Declared:
-    """What the text in a file declares. Raises InputError where it declares no kernel, or an impossible target."""
+def declared_in(path: Path, top: Path) -> Declared:
+    """What the text in a file in ``top`` declares. Raises InputError where it declares no kernel, or an impossible
+    target."""
     try:
-        text = declared(reading.text(path), pipeline=path.suffix == ".mlir")
+        text = declared(reading.text(path, top), pipeline=path.suffix == ".mlir")
     except UnknownArchitecture as error:
         raise InputError(f"{path}: {error}") from None
     if not text.name:
@@ -29,9 +30,9 @@ def declared_in(path: Path) -> Declared:
     return text
 
 
-def read(path: Path, default: Target) -> Case:
-    """The case of a text. ``default`` is its target where the text declares none. Raises InputError."""
-    text = declared_in(path)
+def read(path: Path, top: Path, default: Target) -> Case:
+    """The case of a text in ``top``. ``default`` is its target where the text declares none. Raises InputError."""
+    text = declared_in(path, top)
     # Gluon's front end generates IR with layouts, Triton's generates it without.
     gluon = path.suffix == ".glir" or (path.suffix == ".source" and "num_warps" in text.options)
     case = Case(
@@ -42,6 +43,7 @@ def read(path: Path, default: Target) -> Case:
         target=text.target or default,
         options=frozen({name: value for name, value in text.options.items() if name != "maxnreg"}),
         language=Language.GLUON if gluon else Language.TRITON,
+        boundary=top,
     )
     known = {"target" if text.target else "", *text.options, *(("num_stages",) if gluon else ())}
     return replace(
@@ -51,7 +53,7 @@ def read(path: Path, default: Target) -> Case:
 
 def completed(case: Case) -> Case:
     """A stored case of IR, with the options built into its text. Raises InputError where the case has other ones."""
-    text = declared_in(case.path)
+    text = declared_in(case.path, case.boundary or case.folder)
     if text.target is not None and text.target != case.target:
         raise InputError(f"{case.path}: is IR for {text.target} and cannot be compiled for another target")
     if text.backend not in (None, case.target.backend):

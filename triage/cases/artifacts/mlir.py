@@ -33,13 +33,15 @@ def last_pass(path: Path, text: str, default: Target) -> tuple[Case, str]:
     files = {"kernel.mlir": passes.reproducer(last)}
     document = {"kernel": {"file": "kernel.mlir", "name": "kernel"}, "signature": {}, "target": str(default)}
     folder = derived.keep(files, document)
-    return ir_text.read(folder / "kernel.mlir", default), f"{path}: a dump of passes; the last is {last.pass_name}"
+    case = ir_text.read(folder / "kernel.mlir", folder, default)
+    return case, f"{path}: a dump of passes; the last is {last.pass_name}"
 
 
-def crashed(files: list[Path]) -> tuple[Path, str]:
-    """The file of the crash, or else the one that was written last, and a note on which it is. Raises InputError."""
+def crashed(files: list[Path], top: Path) -> tuple[Path, str]:
+    """Of files in ``top`` that of the crash, or else the one that was written last, and a note on which it is. Raises
+    InputError."""
     newest = sorted(files, key=lambda path: path.stat().st_mtime_ns, reverse=True)
     for path in newest:
-        if _REWRITTEN.search(reading.tail(path)[-_END:]):
+        if _REWRITTEN.search(reading.tail(path, top)[-_END:]):
             return path, f"{path}: the reproducer that a failing pass left"
     return newest[0], f"{newest[0]}: the reproducer that was written last"

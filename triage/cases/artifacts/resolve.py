@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.cases.artifacts import generated, helion, inductor, ir_text, mlir, reading, stages
+from triage.files import ANYWHERE, MOST_SOURCE
 from triage.model.case import IR_ENDINGS, Case
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -38,19 +39,20 @@ def find(path: Path, default: Target) -> Located:
     if path.is_dir():
         return _in_folder(path, default)
     if path.suffix == ".py":
-        return Located(tuple(_generated(path, default)))
-    text = reading.tail(path)
+        return Located(tuple(_generated(path, ANYWHERE, default)))
+    text = reading.tail(path, ANYWHERE)
     if mlir.is_dump(text):
         case, note = mlir.last_pass(path, text, default)
         return Located((case,), (note,))
     if path.suffix in IR_ENDINGS:
-        return Located((ir_text.read(path, default),))
+        return Located((ir_text.read(path, ANYWHERE, default),))
     raise InputError(f"{path}: not a case.json, IR ({', '.join(sorted(IR_ENDINGS))}) or dump of passes")
 
 
-def is_generated(path: Path) -> bool:
-    """Whether a Python file was written by a code generator; such a file says how its kernels are compiled."""
-    text = reading.head(path)
+def is_generated(path: Path, top: Path) -> bool:
+    """Whether a Python file in ``top`` was written by a code generator; such a file says how its kernels are
+    compiled."""
+    text = reading.head(path, top)
     return helion.is_helions(text) or inductor.is_inductors(text)
 
 
@@ -72,9 +74,12 @@ def incomplete(case: Case) -> str | None:
     return generated.missing(case) if case.origin.get("tool") in (helion.TOOL, inductor.TOOL) else None
 
 
-def _generated(path: Path, default: Target) -> list[Case]:
-    text = reading.text(path)
-    cases = helion.kernel_cases(path, text, default) if helion.is_helions(text) else inductor.kernel_cases(path, text)
+def _generated(path: Path, top: Path, default: Target) -> list[Case]:
+    text = reading.text(path, top, MOST_SOURCE)
+    if helion.is_helions(text):
+        cases = helion.kernel_cases(path, text, default)
+    else:
+        cases = inductor.kernel_cases(path, text, top if top != ANYWHERE else path.parent)
     try:
         # A hostile file may list any number of configurations.
         limited = list(islice(cases, _MOST_CASES))
@@ -86,15 +91,15 @@ def _generated(path: Path, default: Target) -> list[Case]:
 
 
 def _in_folder(path: Path, default: Target) -> Located:
-    remains = stages.read(path)
+    remains = stages.read(path, path)
     if remains is not None:
         return Located((stages.case(remains, default),), (_description(remains),))
-    if compiles := stages.read_all(path):
+    if compiles := stages.read_all(path, path):
         return _unfinished(path, compiles, default)
     if reproducers := [file for file in reading.entries(path) if file.suffix == ".mlir" and file.is_file()]:
-        chosen, note = mlir.crashed(reproducers)
-        return Located((ir_text.read(chosen, default),), (note,))
-    if modules := list(islice(_modules(path, _MOST_DEPTH), _MOST_MODULES)):
+        chosen, note = mlir.crashed(reproducers, path)
+        return Located((ir_text.read(chosen, path, default),), (note,))
+    if modules := list(islice(_modules(path, path, _MOST_DEPTH), _MOST_MODULES)):
         return _of_modules(path, modules, default)
     raise InputError(
         f"{path / 'case.json'}: no such file; a case folder contains case.json and the kernel, and this one contains "
@@ -109,15 +114,15 @@ def _died_below(path: Path) -> list[stages.Remains]:
     if not folder.is_dir() or folder.is_symlink():
         return []
     caches = [entry for entry in reading.entries(folder) if entry.is_dir()]
-    return [remains for cache in caches for remains in stages.read_all(cache) if not remains.finished]
+    return [remains for cache in caches for remains in stages.read_all(cache, path) if not remains.finished]
 
 
-def _modules(folder: Path, depth: int) -> Iterator[Path]:
-    """Files of code generators in a folder and the folders below it."""
+def _modules(folder: Path, top: Path, depth: int) -> Iterator[Path]:
+    """Files of code generators in a folder and the folders below it; all in ``top``."""
     for entry in reading.entries(folder):
         if entry.is_dir() and depth:
-            yield from _modules(entry, depth - 1)
-        elif entry.suffix == ".py" and entry.is_file() and is_generated(entry):
+            yield from _modules(entry, top, depth - 1)
+        elif entry.suffix == ".py" and entry.is_file() and is_generated(entry, top):
             yield entry
 
 
@@ -126,15 +131,13 @@ def _of_modules(path: Path, modules: list[Path], default: Target) -> Located:
     errors = []
     for module in modules:
         try:
-            all_cases |= {case.identity(): case for case in _generated(module, default)}
+            all_cases |= {case.identity(): case for case in _generated(module, path, default)}
         except InputError as error:
             errors.append(str(error))
     # The code of a graph repeats kernels that also have files of their own, but without the chosen block sizes.
     complete = {key: case for key, case in all_cases.items() if not generated.missing(case)}
-    texts = {(case.name, case.path.read_bytes()) for case in complete.values()}
-    cases = [
-        case for key, case in all_cases.items() if key in complete or (case.name, case.path.read_bytes()) not in texts
-    ]
+    texts = {(case.name, case.read()) for case in complete.values()}
+    cases = [case for key, case in all_cases.items() if key in complete or (case.name, case.read()) not in texts]
     note = f"{path}: {len(modules)} generated modules with {len(cases)} kernels and configurations"
     if died := _died_below(path):
         distinct, cases = cases, []

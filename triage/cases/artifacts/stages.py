@@ -41,17 +41,18 @@ _UNSET = ("", "none", 0, None)
 @dataclass(frozen=True, slots=True)
 class Remains:
     """The files of one compile: texts by ending, and the kernel's ``.json`` in ``metadata``, None if not written.
-    ``finished``: the compile completed all stages."""
+    ``finished``: the compile completed all stages. ``top``: the folder that the user named."""
 
     folder: Path
+    top: Path
     kernel: str
     texts: Mapping[str, Path]
     finished: bool
     metadata: Path | None
 
 
-def read(folder: Path) -> Remains | None:
-    """The files of a compile in this folder; None if it contains none. Raises InputError."""
+def read(folder: Path, top: Path) -> Remains | None:
+    """The files of a compile in this folder, in or below ``top``; None if it contains none. Raises InputError."""
     files = {entry.name: entry for entry in reading.entries(folder) if entry.is_file()}
     stems = [Path(name).stem for name in files if Path(name).suffix in (*_STAGES, *_BINARIES)]
     if not stems:
@@ -60,16 +61,16 @@ def read(folder: Path) -> Remains | None:
     texts = {ending: files[kernel + ending] for ending in _STAGES if kernel + ending in files}
     metadata = files.get(f"{kernel}.json")
     finished = metadata is not None or any(kernel + ending in files for ending in _BINARIES)
-    return Remains(folder, kernel, texts, finished, metadata)
+    return Remains(folder, top, kernel, texts, finished, metadata)
 
 
-def read_all(folder: Path) -> list[Remains]:
-    """The compiles in the folders of a cache or a dump, oldest first. Raises InputError."""
+def read_all(folder: Path, top: Path) -> list[Remains]:
+    """The compiles in the folders of a cache or a dump in or below ``top``, oldest first. Raises InputError."""
     compiles = []
     for entry in reading.entries(folder):
         # One that cannot be read, or that a running program deletes, does not hide the others.
         with suppress(InputError, OSError):
-            if entry.is_dir() and (remains := read(entry)) is not None:
+            if entry.is_dir() and (remains := read(entry, top)) is not None:
                 compiles.append((entry.stat().st_mtime, remains))
     return [remains for _, remains in sorted(compiles, key=lambda pair: pair[0])]
 
@@ -82,21 +83,21 @@ def case(remains: Remains, default: Target) -> Case:
     if not remains.texts:
         raise InputError(f"{remains.folder}: contains no IR of {remains.kernel}, only the result of its last stage")
     order = [remains.texts[ending] for ending in _STAGES if ending in remains.texts]
-    path = order[0] if remains.finished else order[-1]
-    repeated = replace(ir_text.read(path, default), name=remains.kernel)
+    top, path = remains.top, order[0] if remains.finished else order[-1]
+    repeated = replace(ir_text.read(path, top, default), name=remains.kernel)
     if remains.metadata is None:
         # Later texts declare more than earlier ones.
-        repeated = _with_later_facts(repeated, order)
+        repeated = _with_later_facts(repeated, order, top)
         return repeated if remains.finished else replace(repeated, origin=frozen({**repeated.origin, UNFINISHED: True}))
-    metadata = reading.json_object(remains.metadata)
-    if ".ttgir" in remains.texts and (warps := ir_text.declared_in(remains.texts[".ttgir"]).options.get("num_warps")):
+    metadata = reading.json_object(remains.metadata, top)
+    if (ttgir := remains.texts.get(".ttgir")) and (warps := ir_text.declared_in(ttgir, top).options.get("num_warps")):
         # Metadata count the warps of all partitions of a specialized kernel; the text has the requested number.
         metadata["num_warps"] = warps
     return _with_metadata(repeated, metadata, remains.metadata)
 
 
-def _with_later_facts(case: Case, order: list[Path]) -> Case:
-    later = [ir_text.declared_in(path) for path in order if path != case.path]
+def _with_later_facts(case: Case, order: list[Path], top: Path) -> Case:
+    later = [ir_text.declared_in(path, top) for path in order if path != case.path]
     target = next((text.target for text in later if text.target), case.target)
     options = {name: value for text in later for name, value in text.options.items() if name != "maxnreg"}
     unsaid = [name for name in case.origin["unsaid"] if name not in options]

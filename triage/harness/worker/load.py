@@ -38,8 +38,10 @@ def _import(path: Path) -> ModuleType:
     while (root / "__init__.py").is_file() and root.parent != root:
         names.insert(0, root.name)
         root = root.parent
-    if str(root) not in sys.path:
-        sys.path.insert(0, str(root))
+    # What a linked file imports is beside the link, or beside the file, as when Python runs it as a program.
+    for folder in (path.resolve().parent, root) if len(names) == 1 else (root,):
+        if str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
     sys.dont_write_bytecode = True  # Write nothing into the user's folders.
     # The name must not be taken by a module of Python or Triton, and must be an identifier to be importable.
     if len(names) > 1 and all(name.isidentifier() for name in names):

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from triage.files import read_file, replace_file
 from triage.harness.request import JOURNAL, IrTask, RecordPasses, RunPasses, RunStage
 from triage.ir.mlir import reparsable
 from triage.minimize.ir.replays import Replays
+from triage.model.case import MOST_IR
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Stage
 
@@ -73,11 +75,12 @@ def _journal(replays: Replays, step: bool) -> tuple[Path, list[dict[str, Any]]]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     replays.run(RecordPasses(folder, step))
-    journal = folder / JOURNAL
-    if not journal.is_file():
+    try:
+        journal = read_file(folder / JOURNAL, folder, MOST_IR).decode("utf-8", "replace")
+    except OSError:
         return folder, []
     records = []
-    for line in journal.read_text(encoding="utf-8").splitlines():
+    for line in journal.splitlines():
         with suppress(ValueError):  # A kill may have cut a line short.
             records.append(json.loads(line))
     return folder, records
@@ -88,16 +91,20 @@ def _try(
 ) -> FailurePoint | None:
     """The failure point that begins with a record, where the failure occurs there."""
     name = record["file"]
-    if name is None or not (folder / name).is_file():
+    if name is None:
+        return None
+    try:
+        text = reparsable(read_file(folder / name, folder, MOST_IR).decode("utf-8", "replace"))
+    except OSError:
         return None
     ending = ".mlir" if name.endswith(".mlir") else _ENDINGS.get(stage, ".txt")
     path = replays.folder / f"input{ending}"
-    text = reparsable((folder / name).read_text(encoding="utf-8", errors="replace"))
     # Locations in the kernel's file name its folder on this machine.
     home = str(replays.case.folder.resolve())
-    path.write_text(text.replace(f"{home}/", "").replace(home, "."), encoding="utf-8")
+    text = text.replace(f"{home}/", "").replace(home, ".")
+    replace_file(path, text)
     seen = replays.shows(_task(path, tuple(passes), stage))
-    return FailurePoint(stage, path.read_text(encoding="utf-8"), ending, tuple(passes), seen) if seen else None
+    return FailurePoint(stage, text, ending, tuple(passes), seen) if seen else None
 
 
 def _stepped(replays: Replays, stage: Stage) -> FailurePoint | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
+from triage.files import make_folder, read_file, writing
 from triage.harness.request import DescribeModule, RunPasses
 from triage.ir import passes
 from triage.ir.llvm import count_instructions
@@ -22,6 +23,7 @@ from triage.minimize.ir.mlir import reduce as mlir
 from triage.minimize.ir.replays import Replays
 from triage.minimize.problem import ReductionProblem, RunBudget, Size, finishing, search
 from triage.minimize.result_folder import write
+from triage.model.case import MOST_IR
 from triage.model.diagnosis import Kind
 from triage.model.document import Doc, Documented
 
@@ -95,6 +97,8 @@ def reduce_ir(replays: Replays, folder: Path, step: Callable[[str], None], secon
     point = find(bounded)
     format_ = _FORMATS.get(point.ending, _ASSEMBLY)
     home = folder / FOLDER
+    with writing(home):
+        make_folder(home, folder)
     file, script = home / f"{format_.stem}{point.ending}", home / "rerun.py"
     write(file, point.text)
     spelling = _spelling(bounded, point, file)
@@ -159,7 +163,7 @@ def _described(replays: Replays, text: str) -> mlir.Description | None:
     path.write_text(text, encoding="utf-8")
     replays.run(DescribeModule(path, to))
     try:
-        description = json.loads(to.read_text(encoding="utf-8"))
+        description = json.loads(read_file(to, replays.folder, MOST_IR))
     except (OSError, ValueError):
         return None
     return description["text"], description["operations"]
@@ -173,6 +177,6 @@ def _spelling(replays: Replays, point: FailurePoint, file: Path) -> str | None:
     to.unlink(missing_ok=True)
     replays.run(RunPasses(file, point.passes, point.stage, spelling=to))
     try:
-        return passes.pipeline(to.read_text(encoding="utf-8", errors="replace"))
+        return passes.pipeline(read_file(to, replays.folder, MOST_IR).decode("utf-8", "replace"))
     except OSError:
         return None

@@ -47,7 +47,7 @@ class Places:
     def of_kernel(self, case: Case) -> FilePosition:
         """The line that defines a case's kernel."""
         try:
-            nodes = list(ast.walk(ast.parse(case.path.read_bytes())))
+            nodes = list(ast.walk(ast.parse(case.read())))
         except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
             nodes = []
         lines = [node.lineno for node in nodes if isinstance(node, ast.FunctionDef) and node.name == case.name]

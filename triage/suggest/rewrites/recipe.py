@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from triage.files import MOST_SOURCE, read_file
+from triage.model.case import Case, python_text
 from triage.source.module import Edit, Module
 from triage.suggest.scene import Scene
 
@@ -30,7 +31,7 @@ class Subject:
         kernels = module.functions(scene.case.name) if module else []
         if module is None or not kernels:
             return None
-        return cls(module, kernels[0], scene, _imported(module, scene.case.path.parent))
+        return cls(module, kernels[0], scene, _imported(module, scene.case))
 
     def definitions(self, name: str) -> tuple[ast.FunctionDef, ...]:
         """Every definition of a helper that the kernel calls by name."""
@@ -68,7 +69,7 @@ class Rewritten:
     transposed: tuple[str, ...] = ()
 
 
-def _imported(module: Module, folder: Path) -> dict[str, tuple[ast.FunctionDef, ...]]:
+def _imported(module: Module, case: Case) -> dict[str, tuple[ast.FunctionDef, ...]]:
     """Functions that the file imports by name from files beside it. Read, never run; a file that cannot be read is
     left out."""
     functions: dict[str, tuple[ast.FunctionDef, ...]] = {}
@@ -76,8 +77,9 @@ def _imported(module: Module, folder: Path) -> dict[str, tuple[ast.FunctionDef, 
         if not isinstance(node, ast.ImportFrom) or not node.module or "." in node.module or node.level > 1:
             continue
         try:
-            other = Module.parse((folder / f"{node.module}.py").read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError):
+            file = case.path.parent / f"{node.module}.py"
+            other = Module.parse(python_text(read_file(file, case.boundary or case.folder, MOST_SOURCE)))
+        except OSError:
             continue
         for alias in node.names:
             if other is not None:

@@ -23,8 +23,8 @@ def rewrites(case: Case, scene: Scene, named: Iterable[str]) -> Iterator[Rewritt
     """What the recipes make of the case's source: those that entries name first, then those that the text of the
     failure asks for. Each result once; nothing where the file is not Python."""
     try:
-        text = case.path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        text = case.text()
+    except OSError:
         return
     subject = Subject.of(scene, text)
     if subject is None:

@@ -1,0 +1,35 @@
+"""The folder of a run, where it already holds something."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from triage.capture.captured import RunFolder
+from triage.capture.compile_only import CompileOnly
+
+
+def test_a_program_writes_through_no_link_of_the_folder(tmp_path: Path) -> None:
+    folder, own = tmp_path / "out", tmp_path / "own"
+    folder.mkdir()
+    own.mkdir()
+    (own / "file").touch()
+    for name in ("tally", "note-1.txt", "reached", "left"):
+        (folder / name).symlink_to(own / "file")
+    for name in ("helion", ".inductor"):
+        (folder / name).symlink_to(own)
+    CompileOnly.parse("cuda:90", folder)
+    RunFolder(folder)
+    assert list(folder.iterdir()) == []
+    assert list(own.iterdir()) == [own / "file"]
+
+
+def test_a_pipe_in_place_of_a_record_is_not_waited_for(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    (tmp_path / f"{os.getpid()}-1").mkdir()
+    for name in ("ended.json", "case.json", "origin.json"):
+        os.mkfifo(tmp_path / f"{os.getpid()}-1" / name)
+    os.mkfifo(tmp_path / "tally")
+    (captured,) = run.read().compiles
+    assert captured.case is None
+    assert "not a regular file" in captured.problem
