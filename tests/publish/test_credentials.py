@@ -9,6 +9,7 @@ import json
 import random
 import re
 import string
+import time
 from urllib.parse import quote
 
 import pytest
@@ -184,6 +185,7 @@ NAMED = {
     "cookie": "Cookie: sid={hex32}; csrftoken={hex32}",
     "curl": "curl -sS -u {lower8}:{alnum12} https://x.example/",
     "curl, attached": "curl -u{lower8}:{alnum12} https://x.example/",
+    "netrc in a line": "machine x.example login {lower12} password {alnum12}",
     "curl, cookie": "curl -b 'sid={hex32}' https://x.example/",
     "wget": "wget --user=jane --password={alnum12} https://x.example/",
     "mysql": "mysql -h db -uroot -p{alnum12} prod",
@@ -259,8 +261,11 @@ def leaks(scrubbed: str, parts: list[str]) -> list[str]:
     return [part for part in parts if any(part[at : at + 6] in scrubbed for at in range(len(part) - 5))]
 
 
+_SCRUBBER = Scrubber(LocalIdentity())
+
+
 def scrubbed(text: str) -> str:
-    return Scrubber(LocalIdentity()).text(text)
+    return _SCRUBBER.text(text)
 
 
 @pytest.mark.parametrize("name", TOKENS)
@@ -303,6 +308,55 @@ def test_fields_of_documents() -> None:
         "dbPassword": token,
     }
     assert leaks(json.dumps(Scrubber(LocalIdentity()).document(document)), parts) == []
+
+
+KEPT = (
+    "b_ptrs_offset_block_size_k_128_stage_3_x = 1; fw_kernel_block_128_stage_3_pipelined_v2",
+    "test_dot_operand_conversion_128x64x32_fp16_acc, re_quantize_block_128x128_fp8e4nv_scaled",
+    "test_MatmulKernelPersistentTMA128x256x64 and live_range_split_pass_12_of_the_allocator",
+    "triton_poi_fused_add_mul_0d1d2d3d4d5d6c7c8d9c10d11c; co_routine_name_with_128_things_in_it",
+    "HIP_API_ID_hipTexRefSetAddress2D PFN_cuTexRefSetAddress2D_v3020 cuD3D10CtxCreateOnDevice",
+    "_ZN4mlir6triton3gpu12_GLOBAL__N_119ConvertTritonGPUToLLVM4Impl3runEv",
+    "cache key: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    "kernel_key=3428c10a4fb94c9db788b7acd6b55147b7acd6b5 hash_key: 3428c10a4fb94c9db788b7acd6b55147",
+    "\"key_line\": \"Expected dtype ['fp32', 'fp64'] but got bf16\"",
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567ABCDEFGHIJKLMNOPQRST",
+    "--hash=sha256:2fc8da60df463fdefa81e323eef2e36489e1c94335b5358bcb38360adf75ac9b",
+    "sha256=j1bCGP2oKY1c3rJfwiMA7aRYnYN9OFjv36GWKZ8KVZQ",
+    "commit 4ba6a9c9f65bbc8bd06e3652cb20fd4dfc846137: token handling",
+    "c4f7a1de-1234-4c9b-8def-0123456789ab 0x9E3779B97F4A7C15",
+    "num_valid_tokens=hidden, id_token = tl.load(x), key=['M', 'N'], auth=None, cert=True",
+    "password: required; default login shell is bash; login node; using account default",
+    "docker run -p 8080:80 x; python -m pytest -p no:cacheprovider; git push -u origin main; zip -r a.zip b",
+    "name: token_count\nvalue: 4096; env TRITON_KEY_CACHE 1; --max-tokens 4096",
+    "wandb: Tracking run with wandb version 0.16.0; wandb: Syncing run fancy-sun-12",
+    "%12 = arith.addi %3d, %2f : i32",
+)
+"""Of kernels, IR, builds and logs, next to what resembles a credential."""
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_what_a_reader_needs_stays(text: str) -> None:
+    assert scrubbed(text) == text
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "key: ", "cookie: ", "&token=abcd", "curl -u ", "ssh a@", "<password>abcd</", "1.2.3.4 ", "ghp_", "://a:b@",
+        "aA1_", "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVpBQkNERUZHSElKS0xNTk9QUVJTVFVW\n", "%3A%2F%2F",
+        "\u0130token=a1b2c3d4 ",
+    ],
+)  # fmt: skip
+def test_time_grows_with_a_hostile_text(piece: str) -> None:
+    def seconds(size: int) -> float:
+        text = piece * (size // len(piece))
+        began = time.process_time()
+        scrubbed(text)
+        return time.process_time() - began
+
+    # Four times as much text, ten times the time for the noise of a busy machine: a square would be sixteen.
+    assert seconds(40_000) < 10 * max(seconds(10_000), 0.02)
 
 
 def test_every_form_has_its_source() -> None:

@@ -223,9 +223,13 @@ def _rule(name: str, pattern: str, replace: Any, *anchors: str) -> ScrubRule:
 _NETRC = r"(?<![\w-])(?P<field>login|password|account)[ \t\n]{1,8}(?P<value>[^\s\"'<>]{1,255})(?=[\s\"'<]|$)"
 
 
+_NETRC_ENTRY = re.compile(r"(?:machine[ \t]+\S+|default)\s+(?:(?:login|account)\s+\S+\s+password|password|login)\s")
+
+
 def _in_netrc(match: re.Match[str]) -> str | None:
-    near = match.string[max(0, match.start() - 300) : match.end()]
-    return _hidden(match) if re.search(r"(?:machine[ \t]+\S|default[ \t\n]+login)", near) else None
+    near = match.string[max(0, match.start() - 300) : match.end() + 20]
+    entry = _NETRC_ENTRY.search(near)
+    return _hidden(match) if entry and (entry[0].startswith("machine") or "password" in entry[0]) else None
 
 
 _PGPASS = r":(?:5432|\d{4,5}|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<value>[^\s:]{4,256})(?=\s|$)"

@@ -147,14 +147,39 @@ _LEAST_JOINED = 32
 
 def is_random(text: str) -> bool:
     """Whether letters and digits look generated."""
-    if not (re.search("[a-z]", text) and re.search("[A-Z]", text) and re.search("[0-9]", text)) or text.startswith(
-        "0x"
-    ):
-        return False
-    if len(set(text)) < min(len(text) // 2, 20):
-        return False
-    syllables = sum(len(part) for part in _SYLLABLES.findall(text) if not _CONSONANTS.search(part)) / len(text)
-    return syllables <= _MOST_SYLLABLES and _changes(text) >= _LEAST_CHANGES
+    return bool(re.search("[0-9]", text)) and _is_mixed(text)
+
+
+def _is_mixed(text: str) -> bool:
+    """Whether small letters and capitals alternate as in no word."""
+    return (
+        not text.startswith("0x")
+        and bool(re.search("[a-z]", text) and re.search("[A-Z]", text))
+        and len(set(text)) >= min(len(text) // 2, 20)
+        and _syllables(text) <= _MOST_SYLLABLES
+        and _changes(text) >= _LEAST_CHANGES
+    )
+
+
+def is_value(text: str) -> bool:
+    """Whether what follows a prefix looks generated, be it in small letters and digits alone."""
+    parts = re.split(r"[\W_]+", text)
+    return any(len(part) >= _LEAST_PREFIXED and (_has_both(part) or _is_mixed(part)) for part in parts) or (
+        len(text) >= _LEAST_JOINED and is_random("".join(parts))
+    )
+
+
+def _has_both(text: str) -> bool:
+    return bool(re.search("[0-9]", text) and re.search("[A-Za-z]", text)) and _syllables(text) <= _MOST_IN_VALUE
+
+
+_MOST_IN_VALUE = 0.6
+
+
+def _syllables(text: str) -> float:
+    """The part of a text that may be words."""
+    words = (word for word in _SYLLABLES.findall(text) if not _CONSONANTS.search(word))
+    return sum(map(len, words)) / len(text)
 
 
 def _changes(text: str) -> float:

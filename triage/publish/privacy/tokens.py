@@ -12,6 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from triage.publish.privacy.generated import is_value
 from triage.publish.privacy.rule import Removal, Rule, ScrubRule, removed
 
 if sys.version_info >= (3, 11):
@@ -38,10 +39,14 @@ def _rule(row: dict[str, Any]) -> ScrubRule:
     if "prefixes" in row:
         anchors = tuple(prefix.lower() for prefix in row["prefixes"])
         rest = f"[{row['rest']}]"
-        mixed = rf"(?={rest}{{0,255}}?\d)(?={rest}{{0,255}}?[A-Za-z])" if row.get("mixed") else ""
         prefixes = "|".join(map(re.escape, row["prefixes"]))
-        pattern = rf"{_START}(?:{prefixes}){mixed}{rest}{{{row['least']},{_MOST}}}{row.get('tail', '')}"
-        return removed(row["kind"], pattern, *anchors)
+        pattern = rf"{_START}(?:{prefixes})(?P<rest>{rest}{{{row['least']},{_MOST}}}){row.get('tail', '')}"
+        if not row.get("mixed"):
+            return removed(row["kind"], pattern, *anchors)
+        placeholder = f"<{row['kind']}>"
+        return ScrubRule(
+            row["kind"], re.compile(pattern), lambda match: placeholder if is_value(match["rest"]) else None, anchors
+        )
     anchors, leads = tuple(row.get("anchors", ())), row.get("leads")
     start = _START if anchors and not leads else ""
     return removed(row["kind"], start + row["pattern"], *anchors, lead=leads)
