@@ -27,10 +27,7 @@ READS_ITSELF = {
     "triage.api": "the log that the user named, which may be a pipe",
     "triage.cli.log": "the log that the user named, which may be a pipe",
     "triage.cli.help": "triage's own files",
-    "triage.cases.artifacts.generated": "triage's own files",
     "triage.logs.frontend_texts": "triage's own files",
-    "triage.minimize.reproducer": "triage's own files",
-    "triage.publish.formats.html.page": "triage's own files",
     "triage.harness.processes": "the kernel's /proc",
     "triage.harness.machine.system": "the kernel's /proc and /sys",
     "triage.harness.machine.gpus": "the kernel's /sys",
@@ -127,7 +124,8 @@ def _reading(call: ast.Call) -> str | None:
     """The source of a call that reads or copies a file by its name, whatever the receiver; None for other calls."""
     match call.func:
         case ast.Attribute(attr="read_text" | "read_bytes" | "fdopen"):
-            return ast.unparse(call)
+            text = ast.unparse(call)
+            return None if text.startswith("resources.files(") else text  # triage's own files
         case ast.Attribute(attr="open", value=ast.Name(id="os")):
             return None  # A lock or a folder: what reads from a descriptor is fdopen.
         case ast.Attribute(attr="open") | ast.Name(id="open"):
