@@ -44,7 +44,6 @@ READS_ITSELF = {
     "triage.capture.service.server": "the lock beside the service's own socket",
     "triage.harness.engine": "a cache entry of the worker, moved to where the guard's service reads it",
     "triage.integrations.compile_matrix": "a case that triage itself wrote",
-    "triage.cli.signals": "the kernel's /proc",
 }
 
 # Names that classes of different modules share.
