@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.outcome import Status
 from triage.model.report import Report
 from triage.pipeline import Options, Progress, Session, keep_artifacts
+from triage.suggest.budget import Budget
 
 OK, BROKEN = load(DATA / "ok.json"), load(DATA / "undefined-name.json")
 MISFIT = replace(OK, signature={"x_ptr": "*fp32"})
@@ -45,6 +47,35 @@ def test_answers_come_in_the_order_of_the_cases(session: Session, steps: list[st
     cases = [BROKEN, OK, MISFIT, OK.with_changes({"BLOCK": 64}), replace(OK, triton="2.0")]
     assert [how(answer) for answer in session.check_all(cases)] == ["error", "ok", "InputError", "ok", "InputError"]
     assert steps == [f"compiled {done} of 4 cases" for done in range(1, 5)], "one never got to be compiled"
+
+
+def test_an_interrupt_keeps_the_reports_of_what_was_compiled(own_cache: Path) -> None:
+    def step(line: str) -> None:
+        raise KeyboardInterrupt
+
+    answers: list[str] = []
+    with Session(progress=Progress(step=step)) as interrupted, pytest.raises(KeyboardInterrupt):
+        for answer in interrupted.check_all([BROKEN, MISFIT, OK]):
+            answers.append(how(answer))
+            assert not (isinstance(answer, Report) and answer.tried), "no search after an interrupt"
+    assert len(answers) == 3
+    assert answers.count("Interrupted") == 2
+
+
+@pytest.mark.parametrize("seconds", [0.001, pytest.param(6.0, marks=pytest.mark.slow)])
+def test_a_time_budget_bounds_the_whole_call(own_cache: Path, seconds: float) -> None:
+    """One is compiled in any case. What is not says so; what is left of the time is shared by the searches."""
+    notes: list[str] = []
+    options = Options(budget=Budget(seconds=seconds, whole=True), jobs=1, cache=seconds < 1)
+    began = time.monotonic()
+    with Session(options, Progress(note=notes.append)) as session:
+        answers = list(session.check_all([BROKEN, *(OK.with_changes({"BLOCK": 2**power}) for power in range(3, 10))]))
+    assert time.monotonic() - began < 1.3 * seconds + 4
+    assert how(answers[0]) == "error"
+    if seconds < 1:
+        assert [how(answer) for answer in answers[1:]] == ["EnvironmentFault"] * 7
+        assert "--budget 0.001s was used up before it was compiled; give a larger one" in str(answers[1])
+        assert notes[0] == "the time budget is used up: 7 cases are not compiled"
 
 
 def test_one_case_gives_its_report_or_raises(session: Session) -> None:

@@ -108,13 +108,16 @@ class Session:
         cases = list(cases)
         self._progress.caveats(case.target for case in cases)
         requests = [self._request(case, index) for index, case in enumerate(cases)]
+        valid = [request for request in requests if isinstance(request, Request)]
         attempts: dict[int, Attempt] = {}
         missing: TriageError = EnvironmentFault(
             f"--budget {self.options.budget.seconds:g}s was used up before it was compiled; give a larger one"
         )
         try:
-            for attempt in self._compile([request for request in requests if isinstance(request, Request)]):
+            for attempt in self._engine.run(self._in_time(valid)):
                 attempts[attempt.request.tag] = attempt
+                if len(valid) > 1:
+                    self._progress.step(f"compiled {len(attempts)} of {len(valid)} cases")
         except KeyboardInterrupt:
             self._interrupted, missing = True, Interrupted("interrupted before it was compiled")
         except Exception as error:
@@ -140,12 +143,6 @@ class Session:
             return error
         except Exception as error:
             return of_case(attempt.request.case, fault(error))
-
-    def _compile(self, requests: list[Request]) -> Iterator[Attempt]:
-        for done, attempt in enumerate(self._engine.run(self._in_time(requests)), start=1):
-            if len(requests) > 1:
-                self._progress.step(f"compiled {done} of {len(requests)} cases")
-            yield attempt
 
     def _in_time(self, requests: list[Request]) -> Iterator[Request]:
         """Those that can begin before the budget is used up; the first in any case."""

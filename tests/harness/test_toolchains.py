@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import triage.harness.toolchains as under_test
+from triage.harness.deadline import Deadline
 from triage.harness.environment import interpreter_environment
 from triage.harness.toolchains import Toolchain, Toolchains, cache_root
 from triage.harness.toolchains.failures import InstallFailure, Problem, diagnose, explain, redact
@@ -621,6 +623,29 @@ def test_an_interrupt_leaves_neither_an_environment_nor_an_installer(fresh: Path
     builder.send_signal(signal.SIGINT)
     builder.communicate(timeout=60)
     assert builder.returncode != 0
+    assert_nothing_left(fresh)
+    time.sleep(2.2)
+    assert not alive.exists()
+
+
+@needs_uv
+def test_an_installation_is_given_up_at_the_deadline(
+    fresh: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, alive = tmp_path / "started", tmp_path / "alive"
+    text = f"touch {started}; sleep 2; touch {alive}; exit 1"
+    monkeypatch.setenv("PATH", str(fake_uv(tmp_path / "bin", text)), prepend=os.pathsep)
+    deadline = Deadline()
+
+    def pass_when_started() -> None:
+        wait_for(started)
+        deadline.stop()
+
+    thread = threading.Thread(target=pass_when_started)
+    thread.start()
+    with pytest.raises(EnvironmentFault, match="the installation of Triton was given up: the time of this call is"):
+        Toolchains(fresh, deadline=deadline).managed(VERSION)
+    thread.join()
     assert_nothing_left(fresh)
     time.sleep(2.2)
     assert not alive.exists()

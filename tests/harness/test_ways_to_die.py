@@ -7,13 +7,15 @@ of the hardware, H no end, I only after fork.
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import kernel_cases
 import pytest
-from conftest import compiler
+from conftest import Traces, compiler
 
 from triage import logs
 from triage.harness.engine import Engine
@@ -344,6 +346,25 @@ def test_a_compile_without_an_end_stops_at_the_limit(compile_all: Compile, toolc
     assert diagnosis(endless, kernel_cases.add()).kind is Kind.TIMEOUT
     assert isinstance(good, Outcome)
     assert good.status is Status.OK
+
+
+def test_what_runs_at_the_deadline_is_given_up(
+    shared_engine: Engine, toolchains: Toolchains, shared_traces: Traces
+) -> None:
+    requests = [
+        Request(kernel_cases.matmul(512, 512, 512, num_warps=1), toolchains.default(), Limits(60, 6 << 30)),
+        Request(kernel_cases.add(), toolchains.default()),
+    ]
+    began = time.monotonic()
+    shared_engine.deadline.until = began + 1.5
+    try:
+        assert [attempt.request for attempt in shared_engine.run(requests)] in ([], requests[1:])
+        assert time.monotonic() - began < 3
+        assert list(shared_engine.run(requests)) == []
+    finally:
+        shared_engine.deadline.until = math.inf
+    shared_traces.assert_no_strays()
+    assert [attempt.request for attempt in shared_engine.run(requests[1:])] == requests[1:]
 
 
 # --- I: only after fork -------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ Releases that would have to be made are played by the Triton beside the tests un
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -70,6 +71,28 @@ def test_a_release_that_cannot_be_had_could_not_be_told_and_the_others_go_on(sha
     assert verdicts(table) == {**dict.fromkeys(KNOWN, "compiles"), "3.3.1": "could not tell"}
     assert table.cells["3.3.1", "cuda:90"].reason == "3.3.1: the disk is full"
     assert not table.failed
+
+
+@pytest.mark.parametrize("bisect", [False, True])
+def test_an_interrupt_keeps_the_cells_until_then(shared_engine: Engine, bisect: bool) -> None:
+    def step(line: str) -> None:
+        raise KeyboardInterrupt
+
+    toolchains = Played()
+    interrupted = runner(shared_engine, toolchains, progress=Progress(step=step))
+    table = (interrupted.bisect if bisect else interrupted.table)(Selection(KNOWN, KNOWN))
+    assert list(verdicts(table).values()) == ["compiles"]
+    assert interrupted.interrupted
+    assert toolchains.deadline.over, "nothing more is installed"
+    assert json.loads(json.dumps(table.to_json()))["cells"][0]["verdict"] == "compiles"
+
+
+def test_an_interrupt_before_any_answer_is_raised(shared_engine: Engine) -> None:
+    def step(line: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runner(shared_engine, Played(*KNOWN), progress=Progress(step=step)).table(Selection(KNOWN, KNOWN))
 
 
 def test_nothing_that_could_be_told_is_triage_s_own_failure(shared_engine: Engine) -> None:

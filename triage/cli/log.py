@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,9 @@ from triage import knowledge, logs
 from triage.cli.ci import with_outputs
 from triage.cli.options import kb_option, print_json
 from triage.knowledge.advice import next_steps
+from triage.knowledge.entry import Entry
 from triage.model.diagnosis import Diagnosis
+from triage.model.errors import InputError, fault
 from triage.model.report import Match
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import logs as render_log
@@ -66,39 +68,46 @@ def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool, record:
     names = files or ("-",)
     several = len(names) > 1
     results: list[LogResult] = []
-    for name in names:
-        findings = _findings(name)
-        if findings is None:
+    codes = [0]
+    try:
+        for name in names:
+            try:
+                result = _result(name, entries)
+            except Exception as error:
+                failed = fault(error)
+                reason = str(failed).removeprefix(f"{name}: ")
+                click.echo(one_line(f"{name}: {reason}"), err=True)
+                codes.append(failed.exit_code)
+                if as_json and several:
+                    document = {"file": name, "could_not_tell": reason, "exit_code": failed.exit_code}
+                    print_json(document, indented=False)
+                if record is not None:
+                    record.error(name, reason)
+                continue
+            results.append(result)
+            codes.append(int(bool(result.findings)))
+            if as_json:
+                # Printed at once, so that a reader need not wait for the last of many logs.
+                print_json({"file": name, **result.to_json()} if several else result.to_json(), indented=not several)
             if record is not None:
-                record.error(name, "cannot be read")
-            continue
-        root = findings[0].diagnosis if findings else None
-        result = LogResult(name, root, findings, knowledge.match(root, entries, None) if root else [])
-        if as_json and several:
-            # Printed at once, so that a reader need not wait for the last of many logs.
-            click.echo(json.dumps({"file": name, **result.to_json()}))
-        results.append(result)
-        if record is not None:
-            record.log(name, result.causes, result.matches)
-    if as_json and not several:
-        for result in results:
-            print_json(result.to_json())
-    elif not as_json and several:
-        render_log.groups(console.output(), [(result.file, result.diagnosis, result.matches) for result in results])
-    elif not as_json:
-        for result in results:
-            render_log.log(console.output(), result.diagnosis, result.matches, result.findings)
-    if len(results) < len(names):
-        return 2
-    return int(any(result.findings for result in results))
+                record.log(name, result.causes, result.matches)
+    finally:
+        # After an interrupt, those that were read until then.
+        if not as_json and several:
+            render_log.groups(console.output(), [(result.file, result.diagnosis, result.matches) for result in results])
+        elif not as_json:
+            for result in results:
+                render_log.log(console.output(), result.diagnosis, result.matches, result.findings)
+    return max(codes)
 
 
-def _findings(name: str) -> list[logs.Finding] | None:
-    """The findings of a log in order of rank; None, after printing the reason, if it cannot be read."""
+def _result(name: str, entries: Iterable[Entry]) -> LogResult:
+    """The diagnosis of one log. Raises InputError if it cannot be read."""
     try:
         with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as stream:
-            return sorted(logs.findings(stream), key=lambda finding: finding.rank)
+            findings = sorted(logs.findings(stream), key=lambda finding: finding.rank)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        click.echo(one_line(f"{name}: cannot be read: {reason}; give a log file, or - for standard input"), err=True)
-        return None
+        raise InputError(f"{name}: cannot be read: {reason}; give a log file, or - for standard input") from None
+    root = findings[0].diagnosis if findings else None
+    return LogResult(name, root, findings, knowledge.match(root, entries, None) if root else [])
