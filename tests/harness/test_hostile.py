@@ -16,6 +16,7 @@ from test_faults import LIMITS, MODULE, Stream, module, told
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Request
+from triage.harness.run import RunClock
 from triage.harness.toolchains import Toolchains
 from triage.harness.worker import wire
 from triage.model.case import Case, frozen
@@ -82,7 +83,7 @@ IMPORTED = {
     "says that it failed": Trick('tell({"op": "ready", "ok": False, "event": {"ev": "undecided", "reason": "no"}})'),
     "says that it failed, wrongly": Trick('tell({"op": "ready", "ok": False, "event": {"ev": "error"}})'),
     "sends garbage": Trick('tell(b"garbage", b"[1]", b"{}", b"null")'),
-    "sends nesting": Trick('tell(b"[" * 60_000)', fast=True),
+    "sends nesting": Trick('tell(b"[" * 16_000)', fast=True),
     "sends half a message": Trick('tell(b\'{"op": "ready", "ok": tr\')'),
     "sends nothing": Trick('tell(b"")'),
     "sends without end": Trick(
@@ -237,6 +238,51 @@ def test_the_files_of_a_module_that_is_compiled_in_fresh_processes_are_known(
     monkeypatch.setattr(shared_engine, "_store", Remembering())
     list(shared_engine.run([Request(case, toolchains.default(), LIMITS)]))
     assert stored == [[str((tmp_path / "sibling.py").resolve())]]
+
+
+# --- the clock of a run ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    time = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: time[0])
+    return time
+
+
+def test_a_fork_has_its_limit_from_its_start_and_must_begin_soon(now: list[float]) -> None:
+    clock = RunClock(10.0, fresh=False)
+    assert (clock.stuck(104.9), clock.stuck(105.1), clock.stuck(106.0)) == (False, True, False)
+    clock = RunClock(10.0, fresh=False)
+    now[0] = 102.0
+    clock.restart()
+    clock.begin()
+    assert not clock.stuck(111.0)
+    assert (clock.timed_out(111.9), clock.timed_out(112.1)) == (False, True)
+
+
+def test_a_fresh_process_has_its_limit_from_its_first_report(now: list[float]) -> None:
+    """It imports Triton before, which on a cold disk takes longer than a short limit."""
+    clock = RunClock(1.0, fresh=True)
+    clock.restart()
+    assert (clock.stuck(130.0), clock.timed_out(130.0), clock.timed_out(161.0)) == (False, False, True)
+    now[0] = 130.0
+    clock.begin()
+    now[0] = 130.5
+    clock.begin()
+    assert (clock.timed_out(130.9), clock.timed_out(131.1)) == (False, True)
+
+
+@pytest.mark.parametrize(("limit_s", "patience_s"), [(100.0, 1.0), (1.0, 0.25)])
+def test_the_report_of_an_end_is_due_soon(now: list[float], limit_s: float, patience_s: float) -> None:
+    clock = RunClock(limit_s, fresh=False)
+    clock.begin()
+    clock.kill()
+    clock.begin()
+    assert clock.killed
+    assert not clock.timed_out(1e9)
+    assert clock.next_deadline == 100.0 + patience_s
+    assert clock.stuck(100.1 + patience_s)
 
 
 # --- large messages -------------------------------------------------------------------------------------------------

@@ -183,6 +183,8 @@ class Engine:
                 run.clock.restart()
                 if process.pidfd >= 0:
                     self._selector.register(process.pidfd, selectors.EVENT_READ, partial(self._ended, run))
+                return
+        process.close()  # It belonged to a stream that was abandoned.
 
     def _ended(self, run: Run) -> None:
         unregister(self._selector, run.process.pidfd)

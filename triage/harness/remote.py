@@ -60,8 +60,8 @@ class ServerState(Enum):
 class Remote:
     """A server process. ``answer``: its ready message. ``log``: the pipe of its output. ``attempts``: runs below it.
     ``facts``: how it ended, if it never became ready; ``fork_failed``: why its process could not be started. ``asked``:
-    names of the processes that it was asked to start and whose end it has not reported. ``unfit``: it did what no
-    server does, and is not used any more."""
+    names of the processes that it was asked to start and whose end it has not reported, and whether it has started
+    them. ``unfit``: it did what no server does, and is not used any more."""
 
     level: Level
     key: Key
@@ -73,7 +73,7 @@ class Remote:
     state: ServerState = ServerState.STARTING
     process: processes.Process = field(default_factory=processes.Process)
     answer: Ready | None = None
-    asked: set[str] = field(default_factory=set)
+    asked: dict[str, bool] = field(default_factory=dict)
     unfit: bool = False
     deadline: float = float("inf")
     attempts: int = 0
@@ -89,7 +89,7 @@ class Remote:
         except (wire.Closed, OSError):
             return False
         if message["op"] not in ("kill", "show"):
-            self.asked.add(message["id"])
+            self.asked[message["id"]] = False
         return True
 
     @property

@@ -17,7 +17,7 @@ from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import RunFacts
 from triage.harness.limits import Limits
 from triage.harness.processes import Process
-from triage.harness.remote import Remote, read_available
+from triage.harness.remote import Level, Remote, read_available
 from triage.harness.worker import wire
 
 _PIPE_BYTES = 1 << 20
@@ -28,6 +28,8 @@ _MOST_RESULT_BYTES = 64 << 20
 _REPORT_S = 1.0
 """A SIGKILL takes effect at once; a server that has not reported the end by then does not work any more. (A quarter of
 the limit where that is less: a call may take twice its limit.)"""
+START_S = 60.0
+"""Importing Triton takes half a second warm and up to ten from a cold network disk."""
 _BEGIN_S = (1.0, 5.0)
 """A fork takes milliseconds. One that has not begun after half its limit, but these seconds at least and at most, waits
 for something that the module left in its server."""
@@ -37,15 +39,29 @@ _NEVER = float("inf")
 class RunClock:
     """Deadlines of one run, in monotonic seconds."""
 
-    def __init__(self, limit_s: float) -> None:
-        self._limit_s = limit_s
-        self._report_deadline = _NEVER
-        # Until the process exists, its server has as long to start it.
-        self.restart()
-        self._begin_deadline = self.started + min(max(limit_s / 2, _BEGIN_S[0]), _BEGIN_S[1])
+    def __init__(self, limit_s: float, fresh: bool) -> None:
+        self._limit_s, self._fresh, self._begun = limit_s, fresh, False
+        self._report_deadline = self._begin_deadline = _NEVER
+        self.started = time.monotonic()
+        if fresh:
+            # Triton's import is no part of the compile, and runs none of the user's code.
+            self._deadline = self.started + max(limit_s, START_S)
+        else:
+            self._deadline = self.started + limit_s
+            self._begin_deadline = self.started + min(max(limit_s / 2, _BEGIN_S[0]), _BEGIN_S[1])
 
     def restart(self) -> None:
-        """The process exists: its time starts now."""
+        """The process exists. The time of a fork starts now."""
+        if not self._fresh:
+            self._start()
+
+    def begin(self) -> None:
+        """The process has reported something. The time of a fresh process starts with the first report."""
+        if self._fresh and not self._begun and not self.killed:
+            self._start()
+        self._begun, self._begin_deadline = True, _NEVER
+
+    def _start(self) -> None:
         self.started = time.monotonic()
         self._deadline = self.started + self._limit_s
 
@@ -58,10 +74,6 @@ class RunClock:
         """The process has ended; what is due next is its server's report."""
         self._begin_deadline = _NEVER
         self._report_deadline = time.monotonic() + min(_REPORT_S, self._limit_s / 4)
-
-    def begin(self) -> None:
-        """The process has done something."""
-        self._begin_deadline = _NEVER
 
     @property
     def killed(self) -> bool:
@@ -187,8 +199,9 @@ def open_run(
     events = Events(token)
     log_pipe, log_write = open_pipe(log.write)
     result_pipe, result_write = open_pipe(events.write)
+    clock = RunClock(limit_s, fresh=server.level is Level.NANNY)
     facts = RunFacts(environment=environment, oom_kills=processes.kernel_oom_kills())
-    run = Run(identity, folder, token, server, RunClock(limit_s), log, events, (log_pipe, result_pipe), facts)
+    run = Run(identity, folder, token, server, clock, log, events, (log_pipe, result_pipe), facts)
     return run, [log_write, result_write]
 
 

@@ -38,7 +38,7 @@ from triage.harness.remote import (
     unregister,
 )
 from triage.harness.request import Request
-from triage.harness.run import over_limit
+from triage.harness.run import START_S, over_limit
 from triage.harness.toolchains import Toolchain
 from triage.harness.worker import wire
 from triage.model.errors import EnvironmentFault, InputError, fault
@@ -46,8 +46,6 @@ from triage.model.outcome import Outcome, Undecided
 from triage.scratch import Scratch
 
 WORKER = Path(__file__).parent / "worker"
-_START_S = 60.0
-"""Importing Triton takes half a second warm and up to ten from a cold network disk."""
 _REPORT_S = 1.0
 """How long to wait for the report of a server's end after it closed its socket, or was killed. Without one it is
 killed, and then the server above it."""
@@ -147,7 +145,7 @@ class ServerTree:
             home.remove()
             raise fault(error) from None
         theirs.close()
-        ours.settimeout(_START_S)
+        ours.settimeout(START_S)
         try:
             wire.receive(ours)
         except (wire.Closed, wire.Malformed, OSError):
@@ -291,7 +289,7 @@ class ServerTree:
         os.set_blocking(log_read, False)
         remote = Remote(level, key, ours, above, self.new_identity(), log_read)
         # Importing the user's module may take as long as a compile; Triton's own import has its own limit.
-        patience = request.limits.timeout_s if level is Level.CASE else max(_START_S, request.limits.timeout_s)
+        patience = request.limits.timeout_s if level is Level.CASE else max(START_S, request.limits.timeout_s)
         remote.deadline = time.monotonic() + patience
         remote.limits = request.limits
         remote.facts.oom_kills = processes.kernel_oom_kills()
@@ -382,13 +380,16 @@ class ServerTree:
             raise InputError("about a process that it was not asked for")
         below = [other for other in self._remotes.values() if other.identity == message.id]
         if isinstance(message, Started):
+            if remote.asked[message.id]:
+                raise InputError("started, again")
+            remote.asked[message.id] = True
             process = processes.Process.child(message.pid, remote.process.pid)
             for other in below:
                 other.process = process
             if not below:
                 self._listener.started(message.id, process)
             return
-        remote.asked.remove(message.id)
+        del remote.asked[message.id]
         self._listener.exited(message.id, message)
         for other in below:
             other.fork_failed = message.fork_failed

@@ -53,7 +53,6 @@ def run_forked(request: Dict[str, Any], module: Any, missing: List[str], result:
 def run_fresh(request: Dict[str, Any], result: int) -> None:
     """Compile in this fresh process, import included."""
     recording = _prepare(request, result)
-    recording.begin("source")
 
     def imported() -> Any:
         with _own_code("importing Triton"):
@@ -63,6 +62,8 @@ def run_fresh(request: Dict[str, Any], result: int) -> None:
             target = request["target"]
             adapter.set_driver(adapter.gpu_target(**target), request["limits"])
         path = Path(request["path"])
+        # The compile's time starts with this event.
+        recording.begin("source")
         recording.emit("importing")
         loaded = load.load_module(path)
         with _own_code("listing the imported files"):

@@ -39,6 +39,8 @@ def chain(error: BaseException, suppressed: bool = False) -> Iterator[BaseExcept
 def print_chain(error: BaseException) -> None:
     """Print the traceback as the user's own program would have."""
     try:
+        *_, last = chain(error, suppressed=True)
+        last.__cause__ = last.__context__ = None  # Python prints chains of any length.
         traceback.print_exception(type(error), error, error.__traceback__)
     except BaseException:  # __str__ of a user's exception is user code
         return

@@ -20,8 +20,8 @@ from os import MFD_CLOEXEC, close, fstat, memfd_create, pread, pwrite, set_inher
 from stat import S_ISREG
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-MAX_PACKET = 64 * 1024
-"""Bytes of a packet: several fit into Linux's default socket buffer (212,992)."""
+MAX_PACKET = 16 * 1024
+"""Bytes of a packet: a dozen fit into Linux's default socket buffer (212,992); most messages have 2 to 10 KB."""
 MAX_MESSAGE = 64 << 20
 """Bytes of a message in a memory file. The longest real one, the text of a case, is a few MB."""
 _MOST_FDS = 4
