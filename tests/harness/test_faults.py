@@ -219,7 +219,11 @@ FAULTS = {
             return original(killed, *arguments, **named)
         subprocess.run = run
         """,
-        "ptxas was killed from outside (SIGKILL); is memory short?",
+        "a program that the compile started was killed from outside (SIGKILL); is memory short?",
+    ),
+    "program": (
+        "subprocess.run(['sh', '-c', 'kill -9 $$'], check=True)",
+        "a program that the compile started was killed from outside (SIGKILL); is memory short?",
     ),
     "empty binary": (
         """

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from triage import logs
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import NO_LLD, RunFacts, judge, split_marks, unless_skipped
-from triage.harness.limits import Limits
+from triage.harness.limits import GIB, Limits
 from triage.harness.store import dumps, loads
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Outcome, Stage, Status, Undecided
@@ -123,6 +123,27 @@ def test_what_the_environment_ended_says_nothing_of_the_case(
 )
 def test_what_has_another_cause_stays_what_it_is(facts: dict[str, Any], limits: dict[str, int], status: Status) -> None:
     assert outcome(BEGUN, ulimits=limits, **facts).status is status
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("`ptxas` failed with error code -9", "killed from outside (SIGKILL)"),
+        ("ptxas failed with error code 137: \n", "killed from outside (SIGKILL)"),
+        ("`ptxas` failed with error code -25", "beyond the environment's limit (ulimit -f)"),
+        ("`ptxas` raised SIGSEGV", "ulimit -s 1024"),
+        ("Command '['ld.lld']' died with <Signals.SIGKILL: 9>.", "killed from outside (SIGKILL)"),
+        ("Command '['ld.lld']' died with <Signals.SIGXCPU: 24>.", "processor time"),
+        ("`ptxas` stderr:\nptxas fatal   : Memory allocation failure\n", "ulimit -v 1048576"),
+        ("`ptxas` failed with error code 255", None),
+        ("`ptxas` failed with error code -4", None),
+    ],
+)
+def test_how_a_program_ended_that_the_compile_started(text: str, reason: str | None) -> None:
+    event = {"ev": "error", "errors": [{"type": "PTXASError", "module": "triton", "message": text}]}
+    facts = RunFacts(events=[*BEGUN, event], status=0, ulimits={"-v": GIB, "-s": 1 << 20})
+    result = judge(kernel_cases.add(), facts, LIMITS, TOKEN)
+    assert isinstance(result, Outcome) if reason is None else isinstance(result, Undecided) and reason in result.reason
 
 
 def test_refused_memory_is_the_cases_where_only_triages_limit_was_met() -> None:

@@ -79,7 +79,11 @@ _STATED = re.compile(
     rf"^(?:LLVM ERROR|ptxas (?:fatal|error)|(?:\S*/)?(?:ld\.)?lld: error|  what\(\)).{{0,400}}\b({_FAULTS})\s*$",
     re.MULTILINE,
 )
-_TOOL_ENDED = re.compile(r"`?ptxas`? (?:failed with error code (-?\d{1,3})\b|raised SIG(SEGV)\b)")
+_TOOL_ENDED = re.compile(
+    r"`?ptxas`? failed with error code (?P<code>-?\d{1,3})\b|`?ptxas`? raised (?P<raised>SIGSEGV)\b"
+    r"|died with <Signals\.(?P<signal>SIG[A-Z0-9]{2,10}): "
+)
+"""Triton's words for the end of ptxas, and subprocess's for that of any program."""
 
 
 def ended(crash: Outcome, cpu_s: float, limits: Mapping[str, int], oom_kills: int) -> str | None:
@@ -88,7 +92,9 @@ def ended(crash: Outcome, cpu_s: float, limits: Mapping[str, int], oom_kills: in
     if (stated := _STATED.search(crash.log)) is not None:
         return f"the compile ended for want of the machine's: {stated.group(1)}"
     if crash.signal == "SIGKILL" and oom_kills:
-        return "Linux ended the compile for want of memory, before triage's own limit was reached; give it --memory"
+        return (
+            "Linux ended the compile for want of memory, before its own limit was reached; free some, or lower --memory"
+        )
     out_of_time = crash.signal == "SIGKILL" and "-t" in limits and cpu_s > limits["-t"] - 1
     if crash.signal is not None:
         return _by_signal("the compile", "SIGXCPU" if out_of_time else crash.signal, limits, crash)
@@ -103,15 +109,14 @@ def ended_tool(failure: Outcome, limits: Mapping[str, int]) -> str | None:
     tool = _TOOL_ENDED.search(texts)
     if tool is None:
         return None
-    code = int(tool.group(1) or -signal.SIGSEGV)
-    # subprocess states the number of a signal as -9; a shell, through which up to 3.1 it runs, as 137.
-    number = -code if code < 0 else code - 128
-    if number not in set(signal.Signals):
-        return None
-    name = signal.Signals(number).name
+    name = tool["raised"] or tool["signal"]
+    if name is None:
+        # subprocess states the number of a signal as -9; a shell, through which up to 3.1 it runs, as 137.
+        number = -int(tool["code"]) if tool["code"].startswith("-") else int(tool["code"]) - 128
+        name = signal.Signals(number).name if number in set(signal.Signals) else ""
     if name in ("SIGKILL", "SIGTERM"):
-        return f"ptxas was killed from outside ({name}); is memory short?"
-    return _by_signal("ptxas", name, limits, failure)
+        return f"a program that the compile started was killed from outside ({name}); is memory short?"
+    return _by_signal("a program that the compile started", name, limits, failure)
 
 
 def _by_signal(what: str, name: str, limits: Mapping[str, int], failure: Outcome) -> str | None:

@@ -78,14 +78,14 @@ def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
     sock = socket.socket(fileno=fds[1])
     process.limit(message["memory_bytes"])
     path, me = Path(message["path"]), getpid()
-    try:
-        with process.showing_stack():
+    with process.showing_stack():
+        try:
             module, missing = load.load_module(path)
-    except BaseException as error:  # a user's module may raise SystemExit as well
-        if getpid() == me:
-            wire.send(sock, {"op": "ready", "ok": False, "event": child.verdict(error)})
-            errors.print_chain(error)
-        return
+        except BaseException as error:  # a user's module may raise SystemExit as well
+            if getpid() == me:
+                wire.send(sock, {"op": "ready", "ok": False, "event": child.verdict(error)})
+                errors.print_chain(error)
+            return
     if getpid() != me:
         return  # A fork that the module made has nothing to serve.
 
