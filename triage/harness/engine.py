@@ -2,8 +2,9 @@
 
 One loop over sockets and pipes, no threads. An admitted request waits until the servers it needs are ready (see
 ``servers.py``), runs as a fork of its case server (``run.py``), and is judged when its process has ended
-(``judge.py``). A second run may follow (``work.py``): a *confirmation* in a fresh process, for a crash that may
-come from forking alone, or an *observation*, a fresh process in which MLIR names the pass that failed (``observe.py``).
+(``judge.py``), in another process where its log is long (``judgement.py``). A second run may follow (``work.py``): a
+*confirmation* in a fresh process, for a crash that may come from forking alone, or an *observation*, a fresh process in
+which MLIR names the pass that failed (``observe.py``).
 
 A run that loses its server is not judged: the request is run again, alone, below servers of its own. If it loses those
 as well, with nothing else running, the compile itself killed them.
@@ -18,15 +19,18 @@ import shutil
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from triage import logs
 from triage.files import replace_file
 from triage.harness import artifacts, observe, processes
 from triage.harness.deadline import Deadline
-from triage.harness.judge import NO_LLD, judge, unless_skipped
+from triage.harness.judge import NO_LLD, unless_skipped
+from triage.harness.judgement import Judged, Judging, Question
 from triage.harness.messages import Exited
 from triage.harness.remote import Level, Remote, ServerState, unregister
 from triage.harness.request import Attempt, FullCompile, Request
@@ -131,6 +135,7 @@ class Engine:
             return
         self._remove_discarded()
         deadlines = [run.clock.next_deadline for _, run in self._runs()]
+        deadlines += [work.judging.deadline for work in self._works if work.judging]
         next_end = min([*deadlines, self._tree.next_deadline()]) - time.monotonic()
         for key, _ in self._selector.select(max(0.0, min(next_end, _WATCH_S))):
             # An earlier event of this round may have closed the descriptor.
@@ -145,7 +150,12 @@ class Engine:
         """Bring every waiting request as far as its servers allow. One that has lost its servers runs alone."""
         for work in list(self._works):
             others = [other for other in self._works if other is not work and other.under_way]
-            if work.active_run or any(other.isolation for other in others) or (work.isolation and others):
+            if (
+                work.active_run
+                or work.judging
+                or any(other.isolation for other in others)
+                or (work.isolation and others)
+            ):
                 continue
             try:
                 if work.mode is Mode.FORK:
@@ -165,6 +175,9 @@ class Engine:
             elif run.clock.timed_out(now) or (run.events.flooded and not run.clock.killed):
                 run.facts.timed_out = not run.events.flooded
                 run.kill()
+        for work in self._works:
+            if work.judging is not None and now > work.judging.deadline:
+                work.judging.kill()
         if now - self._last_watch < _WATCH_S:
             return
         self._last_watch = now
@@ -323,14 +336,31 @@ class Engine:
     # ---- judging runs
 
     def _settle(self, work: Work, run: Run) -> None:
-        """Judge an ended run; then the request is answered, or run once more."""
+        """Have an ended run judged."""
         if run.events.flooded:
             self._finish(work, Undecided("the compile wrote more than 64 MiB of garbage into triage's result pipe"))
             return
         if work.files is None:
             work.files = run.events.imported_files()
         run.facts.ulimits = ulimits(work.request.limits)
-        result = judge(work.request.case, run.facts, work.request.limits, run.token)
+        request, how = work.request, work.mode if isinstance(work.mode, observe.How) else None
+        question = Question(request.case, run.facts, request.limits, run.token, run.folder, how)
+        if question.is_long:
+            with suppress(OSError):  # without another process it is judged here
+                judging = work.judging = Judging(question)
+                self._selector.register(judging.fd, selectors.EVENT_READ, partial(self._answered, work, run, judging))
+                return
+        self._judged(work, run, question.answer())
+
+    def _answered(self, work: Work, run: Run, judging: Judging) -> None:
+        """The process that judges a run has ended."""
+        unregister(self._selector, judging.fd)
+        work.judging = None
+        self._judged(work, run, judging.judgement())
+
+    def _judged(self, work: Work, run: Run, judgement: Judged) -> None:
+        """The request is answered, or run once more."""
+        result, printed = judgement.result, judgement.printed
         if isinstance(result, Outcome) and result.failed and not run.facts.stopped and not run.folder.is_dir():
             # That explains every failure.
             if self._runs_alone(work):
@@ -339,18 +369,18 @@ class Engine:
         if isinstance(result, Outcome) and isinstance(work.request.action, FullCompile):
             result = unless_skipped(work.request.case, result)
         if isinstance(result, Outcome) and work.mode is Mode.FORK:
-            mode = self._second_look.mode(work.request, result)
+            mode = self._second_look.mode(work.request, result, printed)
             if mode is not None:
-                work.first, work.mode, work.run = FirstRun(result, run.folder), mode, None
+                work.first, work.mode, work.run = FirstRun(result, run.folder, printed), mode, None
                 return
         if work.first is not None:
-            self._conclude(work, run, work.first, result)
+            self._conclude(work, run, work.first, replace(judgement, result=result))
             return
-        self._finish(work, result, run.folder)
+        self._finish(work, result, run.folder, printed)
 
-    def _conclude(self, work: Work, run: Run, first: FirstRun, second: Outcome | Undecided) -> None:
+    def _conclude(self, work: Work, run: Run, first: FirstRun, judgement: Judged) -> None:
         """Combine the forked run and the fresh one."""
-        outcome = first.outcome
+        outcome, second = first.outcome, judgement.result
         if isinstance(second, Outcome) and not second.imported:
             second = Undecided("there the kernel's module could not be imported")
         elif isinstance(second, Outcome) and second.killed_from_outside:
@@ -360,17 +390,18 @@ class Engine:
             note = f"not confirmed in a fresh process: {second.reason}"
             unsure = outcome.status is Status.CRASH
             result = Undecided(note) if unsure else replace(outcome, notes=(*outcome.notes, note))
-            self._finish(work, result, first.folder)
+            self._finish(work, result, first.folder, first.printed)
         elif second.failed:
-            self._second_look.confirm(work.request, outcome)
-            if isinstance(work.mode, observe.How):
-                seen = _observed(work.mode, run, first, second)
+            self._second_look.confirm(work.request, first)
+            if work.observing:
+                seen = judgement.seen
+                _keep(seen, first.folder)
                 if seen is None and work.mode is observe.How.REPRODUCER:
                     work.mode = observe.How.DUMP
                     self._drop_run(work)
                     return
                 outcome = replace(outcome, pass_name=seen.pass_name if seen else None)
-            self._finish(work, outcome, first.folder)
+            self._finish(work, outcome, first.folder, first.printed)
         elif work.observing:
             # Observing changes the compile (one thread, a dump): only a plain fresh process can contradict.
             work.mode = Mode.FRESH
@@ -378,9 +409,15 @@ class Engine:
         else:
             ended = outcome.signal or outcome.status.value
             note = f"failed once in a forked process ({ended}), compiles in a fresh one"
-            self._finish(work, replace(second, notes=(*second.notes, note)), run.folder)
+            self._finish(work, replace(second, notes=(*second.notes, note)), run.folder, judgement.printed)
 
-    def _finish(self, work: Work, result: Outcome | Undecided, folder: Path | None = None) -> None:
+    def _finish(
+        self,
+        work: Work,
+        result: Outcome | Undecided,
+        folder: Path | None = None,
+        printed: logs.Printed | None = None,
+    ) -> None:
         """Answer the request. ``folder``: what the compile left."""
         if isinstance(result, Outcome) and result.failed and folder is not None and (full := lacks_room(folder)):
             result = Undecided(full)
@@ -396,7 +433,7 @@ class Engine:
             result = Undecided(_no_lld(work.request))
         self._discard_folders(work)
         self._works.remove(work)
-        self._finished.append(Attempt(work.request, result))
+        self._finished.append(Attempt(work.request, result, printed=printed))
 
     def _drop_run(self, work: Work) -> None:
         """Forget an ended run: another follows."""
@@ -420,20 +457,21 @@ class Engine:
             run.kill()
             self._close(run)
         for work in self._works:
+            if work.judging is not None:
+                unregister(self._selector, work.judging.fd)
+                work.judging.close()
             self._discard_folders(work)
         self._works.clear()
         self._finished.clear()
         self._remove_discarded()
 
 
-def _observed(how: observe.How, run: Run, first: FirstRun, second: Outcome) -> PassInput | None:
-    """Read which pass failed, and put its input to the artifacts of the first run."""
-    seen = observe.read(how, run.folder, second.log) if second.pipeline else None
+def _keep(seen: PassInput | None, folder: Path) -> None:
+    """Put the input of the failing pass to a run's artifacts."""
     if seen is not None:
-        replace_file(first.folder / artifacts.PASS_INPUT, seen.module)
+        replace_file(folder / artifacts.PASS_INPUT, seen.module)
         if seen.reproducer is not None:
-            replace_file(first.folder / artifacts.REPRODUCER, seen.reproducer)
-    return seen
+            replace_file(folder / artifacts.REPRODUCER, seen.reproducer)
 
 
 def _with_entry(outcome: Outcome, folder: Path, destination: Path) -> Outcome:

@@ -104,15 +104,17 @@ class Request:
 
 @dataclass(frozen=True)
 class Attempt:
-    """The answer to one request. ``cached``: it was remembered, nothing ran."""
+    """The answer to one request. ``cached``: it was remembered, nothing ran. ``printed``: what was read in a long log
+    when the run was judged."""
 
     request: Request
     result: Outcome | Undecided
     cached: bool = False
+    printed: logs.Printed | None = None
 
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
         """What the failure is; None when the case compiles or when triage could not tell."""
         if isinstance(self.result, Undecided):
             return None
-        return logs.diagnose_outcome(self.result, self.request.case.path)
+        return logs.diagnose_outcome(self.result, self.request.case.path, self.printed)

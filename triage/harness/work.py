@@ -12,6 +12,7 @@ from triage import logs
 from triage.harness import observe
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.driver import driver_properties
+from triage.harness.judgement import Judging
 from triage.harness.remote import Remote
 from triage.harness.request import FullCompile, PartialCompile, Request
 from triage.harness.run import Run
@@ -33,6 +34,7 @@ class FirstRun:
 
     outcome: Outcome
     folder: Path
+    printed: logs.Printed | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -41,7 +43,8 @@ class Work:
 
     ``mode``: how the next run is made, or is being made; a way to observe means a fresh process, observed in that way.
     ``isolation``: the name of servers of its own, if it has lost its servers before (``losses`` times). ``awaited``: a
-    server that has to be ready first. ``files``: the user's own that the module imported; None until that is known.
+    server that has to be ready first. ``judging``: the judgement of an ended run, while another process makes it.
+    ``files``: the user's own that the module imported; None until that is known.
     """
 
     request: Request
@@ -52,6 +55,7 @@ class Work:
     first: FirstRun | None = None
     run: Run | None = None
     awaited: Remote | None = None
+    judging: Judging | None = None
     files: list[str] | None = None
 
     @property
@@ -116,7 +120,7 @@ class SecondLook:
     def __init__(self) -> None:
         self._confirmed: set[tuple[str, str, str]] = set()
 
-    def mode(self, request: Request, outcome: Outcome) -> Mode | observe.How | None:
+    def mode(self, request: Request, outcome: Outcome, printed: logs.Printed | None) -> Mode | observe.How | None:
         """How to run the case again after a forked run; None when the outcome stands as it is."""
         if outcome.status is Status.TIMEOUT and outcome.pipeline and _observes(request):
             # A dump shows which pass it is in; MLIR writes no reproducer before a pass has failed.
@@ -125,19 +129,19 @@ class SecondLook:
             return None
         if outcome.pipeline and _observes(request):
             return observe.first_way(request.toolchain.triton)
-        if outcome.status is Status.ERROR or _fingerprint(request, outcome) in self._confirmed:
+        if outcome.status is Status.ERROR or _fingerprint(request, outcome, printed) in self._confirmed:
             return None
         return Mode.FRESH
 
-    def confirm(self, request: Request, outcome: Outcome) -> None:
+    def confirm(self, request: Request, first: FirstRun) -> None:
         """The failure showed in a fresh process as well; another like it needs no second look."""
-        self._confirmed.add(_fingerprint(request, outcome))
+        self._confirmed.add(_fingerprint(request, first.outcome, first.printed))
 
 
-def _fingerprint(request: Request, outcome: Outcome) -> tuple[str, str, str]:
+def _fingerprint(request: Request, outcome: Outcome, printed: logs.Printed | None) -> tuple[str, str, str]:
     """Equal for failures of which one confirmation suffices. A bare signal does not identify a bug, so there the kernel
     has to be the same as well."""
-    diagnosis = logs.diagnose_outcome(outcome, request.case.path)
+    diagnosis = logs.diagnose_outcome(outcome, request.case.path, printed)
     bare = diagnosis is None or diagnosis.kind.has(Trait.WORDLESS)
     kernel = str(request.case.path) if bare else ""
     return (request.toolchain.identity, kernel, diagnosis.signature if diagnosis else "")

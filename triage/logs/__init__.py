@@ -8,7 +8,7 @@ identifies the bug.
 """
 
 from triage.logs.finding import Finding, Specificity
-from triage.logs.outcomes import diagnose_outcome, printed_error
+from triage.logs.outcomes import Printed, diagnose_outcome, printed_error, read_outcome
 from triage.logs.reading import Log
 from triage.logs.scan import ANCHORS, diagnose_text, findings
 from triage.logs.signature import explain, signature_of
@@ -17,11 +17,13 @@ __all__ = [
     "ANCHORS",
     "Finding",
     "Log",
+    "Printed",
     "Specificity",
     "diagnose_outcome",
     "diagnose_text",
     "explain",
     "findings",
     "printed_error",
+    "read_outcome",
     "signature_of",
 ]

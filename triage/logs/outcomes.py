@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from triage.files import ANYWHERE, MOST_SOURCE, read_file
@@ -71,8 +71,16 @@ def _lines(outcome: Outcome) -> Iterator[str]:
         yield f"{error.type}: {error.message}".rstrip()
 
 
-def _from_text(outcome: Outcome) -> tuple[Finding | None, str | None]:
-    """The root cause that the outcome's texts show, and the pass that was dumped last."""
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What an outcome's texts show: the root cause, and the pass that was dumped last."""
+
+    root: Finding | None
+    dumped: str | None
+
+
+def read_outcome(outcome: Outcome) -> Printed:
+    """Read the outcome's texts: the part of a diagnosis that takes time in proportion to the log."""
     reading = read(_lines(outcome))
     # Nothing but the compile ran: no exception in its log is another program's.
     findings = [replace(finding, foreign=False) for finding in reading.findings]
@@ -82,7 +90,7 @@ def _from_text(outcome: Outcome) -> tuple[Finding | None, str | None]:
     root = root_cause(ranked(findings))
     if root and outcome.signal and _is_process_end(root):
         root = None  # the harness's own signal is more certain than a shell's line
-    return root, reading.context.dumped
+    return Printed(root, reading.context.dumped)
 
 
 def _is_process_end(finding: Finding) -> bool:
@@ -106,15 +114,15 @@ def _decided(outcome: Outcome) -> Diagnosis | None:
     return Diagnosis(kind=kind, headline=headline, message=headline)
 
 
-def _failure(outcome: Outcome) -> tuple[Diagnosis, tuple[SourceLocation, ...]]:
+def _failure(outcome: Outcome, printed: Printed | None) -> tuple[Diagnosis, tuple[SourceLocation, ...]]:
     """The diagnosis before the outcome's facts are filled in, and all its locations."""
     decided = _decided(outcome)
     if decided and decided.kind is Kind.OUT_OF_RESOURCES:
         return decided, ()
-    root, dumped = _from_text(outcome)
-    if decided or root is None:
-        return replace(decided or _bare_end(outcome), pass_name=dumped), ()
-    return root.diagnosis, root.locations
+    printed = printed or read_outcome(outcome)
+    if decided or printed.root is None:
+        return replace(decided or _bare_end(outcome), pass_name=printed.dumped), ()
+    return printed.root.diagnosis, printed.root.locations
 
 
 def _of_code_generator(diagnosis: Diagnosis, outcome: Outcome) -> Diagnosis:
@@ -183,15 +191,16 @@ def _in_kernel(
     return chosen
 
 
-def diagnose_outcome(outcome: Outcome, kernel: Path | None = None) -> Diagnosis | None:
-    """The diagnosis of an outcome; None when it did not fail. ``kernel`` is the user's file, if available."""
+def diagnose_outcome(outcome: Outcome, kernel: Path | None = None, printed: Printed | None = None) -> Diagnosis | None:
+    """The diagnosis of an outcome; None when it did not fail. ``kernel``: the user's file, if available; ``printed``:
+    what :func:`read_outcome` returned for it, if its texts were read before."""
     if outcome.status is Status.OK:
         return None
     if not outcome.imported:
         diagnosis = failed_import(outcome, kernel)
         diagnosis = replace(diagnosis, stage=Stage.SOURCE.value, source=_in_kernel(diagnosis.source, (), kernel))
         return replace(diagnosis, signature=signature_of(diagnosis))
-    diagnosis, locations = _failure(outcome)
+    diagnosis, locations = _failure(outcome, printed)
     diagnosis = _of_code_generator(diagnosis, outcome)
     stage = outcome.stage.value if outcome.stage else diagnosis.stage
     source = _kernel_location(outcome.errors, kernel) if diagnosis.kind is Kind.FRONTEND_ERROR else None
