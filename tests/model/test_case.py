@@ -10,7 +10,7 @@ import pytest
 from golden_files import Golden
 
 from triage.model import case as cases
-from triage.model.case import Case, Language
+from triage.model.case import Case, Language, frozen
 from triage.model.errors import InputError
 from triage.model.target import Target
 
@@ -134,6 +134,28 @@ def test_a_link_does_not_lead_out_of_the_folder(tmp_path: Path) -> None:
     (inside / "link.py").unlink()
     (inside / "link.py").symlink_to("link.py")
     assert "kernel.file: " in refusal(inside)
+
+
+def test_the_file_that_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Links stay, as siblings are beside them; only one from outside of a package to its module is that module."""
+    for name in ("package", "linked"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+    (tmp_path / "package" / "kernel.py").touch()
+    (tmp_path / "kernel.py").touch()
+    (tmp_path / "plain.py").symlink_to("kernel.py")
+    (tmp_path / "linked" / "kernel.py").symlink_to("../kernel.py")
+    (tmp_path / "into.py").symlink_to("package/kernel.py")
+    monkeypatch.chdir(tmp_path / "package")
+    for file, imported in {
+        "kernel.py": "package/kernel.py",
+        "../plain.py": "plain.py",
+        f"{tmp_path}/plain.py": "plain.py",
+        f"{tmp_path}/linked/kernel.py": "linked/kernel.py",
+        f"{tmp_path}/into.py": "package/kernel.py",
+    }.items():
+        case = Case(Path(file).parent, Path(file).name, "k", frozen())
+        assert case.location == tmp_path / imported, file
 
 
 BAD_FILES: dict[str, bytes | None] = {

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triage.capture.program.folder import AGAIN, CACHED, COMPILED, NOTICE, UNGUARDED
-from triage.files import read_file
+from triage.files import open_log, read_file
 from triage.model.errors import InputError
 from triage.model.words import count
 
@@ -157,7 +157,7 @@ class RunFolder:
     def _unwritable(self) -> list[str]:
         """Whether the program can have written to the folder: what it could not write was not counted either."""
         try:
-            with (self.path / _TALLY).open("ab") as tally:
+            with open_log(self.path / _TALLY, self.path) as tally:
                 tally.write(b"\n")
         except OSError as error:
             return [f"{self.path} cannot be written, so that not every compile was counted: {error.strerror}"]

@@ -107,14 +107,21 @@ class Case(Documented):
         return self.folder / self.file
 
     @property
+    def top(self) -> Path:
+        """The absolute path of the folder that the case's files lie in."""
+        return _absolute(self.boundary or self.folder)
+
+    @property
     def location(self) -> Path:
-        """The absolute path of the kernel's file. Where that is a link it stays one: what it imports is beside it."""
-        path = self.path.absolute()
-        return path.parent.resolve() / path.name if ".." in path.parts else path
+        """The absolute path of the kernel's file, as it is imported. A link stays one, as what it imports is beside it;
+        but one that leads into a package, and lies in none, is the package's module."""
+        path = _absolute(self.path.parent) / self.path.name
+        real = path.resolve()
+        return real if _in_package(real) and not _in_package(path) else path
 
     def read(self) -> bytes:
         """The content of the kernel's file. Raises OSError; LeavesFolder."""
-        return read_file(self.path, self.boundary or self.folder, MOST_IR if self.is_ir else MOST_SOURCE)
+        return read_file(self.path, self.top, MOST_IR if self.is_ir else MOST_SOURCE)
 
     def text(self) -> str:
         """The kernel's source as Python decodes it, or its IR. What cannot be decoded is replaced. Raises OSError."""
@@ -206,6 +213,14 @@ class Case(Documented):
             options=frozen(options),
             target=target,
         )
+
+
+def _absolute(path: Path) -> Path:
+    return path.resolve() if ".." in path.parts else path.absolute()
+
+
+def _in_package(path: Path) -> bool:
+    return (path.parent / "__init__.py").is_file()
 
 
 def python_text(data: bytes) -> str:

@@ -233,7 +233,7 @@ def _source(case: Case) -> tuple[Excerpt | None, dict[str, Excerpt]]:
         return None, {}
     others = {} if case.is_ir else imported_files(case)
     beside = {path.name: Excerpt(*read_bounded(io.BytesIO(content))) for path, content in others.items()}
-    return _excerpt(case.path, case.boundary or case.folder), beside
+    return _excerpt(case.path, case.top), beside
 
 
 def _reduction(path: Path, top: Path) -> Reduction:

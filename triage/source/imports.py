@@ -56,7 +56,7 @@ class _Inliner:
 
     @classmethod
     def of(cls, case: Case) -> _Inliner:
-        return cls(package(case)[0], case.boundary or case.location.parent)
+        return cls(package(case)[0], case.top)
 
     def inline(self, text: str, folder: Path) -> str:
         """The text of a file in ``folder`` with its imports of the user's own files written out."""
@@ -128,6 +128,6 @@ class _Inliner:
         """The file of a dotted name below a folder: a module, or a package's ``__init__.py``."""
         path = Path(os.path.normpath(base.joinpath(*name.split("."))))
         # Relative imports may lead above the package, and those of a received folder that claims to be one above that.
-        if not path.is_relative_to(self.root) or not path.is_relative_to(self.boundary.absolute()):
+        if not path.is_relative_to(self.root) or not path.is_relative_to(self.boundary):
             return None
         return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)

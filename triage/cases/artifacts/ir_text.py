@@ -53,7 +53,7 @@ def read(path: Path, top: Path, default: Target) -> Case:
 
 def completed(case: Case) -> Case:
     """A stored case of IR, with the options built into its text. Raises InputError where the case has other ones."""
-    text = declared_in(case.path, case.boundary or case.folder)
+    text = declared_in(case.path, case.top)
     if text.target is not None and text.target != case.target:
         raise InputError(f"{case.path}: is IR for {text.target} and cannot be compiled for another target")
     if text.backend not in (None, case.target.backend):

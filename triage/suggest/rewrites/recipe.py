@@ -78,7 +78,7 @@ def _imported(module: Module, case: Case) -> dict[str, tuple[ast.FunctionDef, ..
             continue
         try:
             file = case.path.parent / f"{node.module}.py"
-            other = Module.parse(python_text(read_file(file, case.boundary or case.folder, MOST_SOURCE)))
+            other = Module.parse(python_text(read_file(file, case.top, MOST_SOURCE)))
         except OSError:
             continue
         for alias in node.names:
