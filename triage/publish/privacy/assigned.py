@@ -15,24 +15,24 @@ from triage.publish.privacy.tokens import table
 _PLACE = "<secret>"
 
 _ALONE = (
-    r"passw(?:or)?d|passwd|passphrase|passcode|pwd(?=[=:\\\"'])|secret|credentials?|cookie|webhook|account[_-]?name"
-    r"|session[_-]?id|otp|totp|mfa|pincode|connection[ _-]?string|connstr"
+    r"passw(?:or)?d|passwd|pass[ _-]?phrase|passcode|(?:pwd|psk)(?=[=:\\\"'])|secret|credentials?|cookie|webhook"
+    r"|account[_-]?name|session[_-]?id|otp|totp|mfa|pincode|connection[ _-]?string|connstr"
 )
 """Words that only ever mean a credential."""
 _QUALIFIED = "keys?|tokens?|secrets?|pass"
 _QUALIFIER = (
-    r"api|access|private|account|signing|encryption|master|license|licence|subscription|service|storage|deploy|app|application"
-    r"|ingest|ingestion|webhook|shared|auth|install|installation|org|bot|admin|session|client|refresh|id|bearer|sas|personal"
-    r"|job|runner|web|csrf|xsrf|user|login|db|smtp|mail|email|ftp|mysql|pg|postgres|redis|proxy|ssh|sudo|root|jdbc|ldap|vpn"
-    r"|wifi"
+    r"api|access|private|account|signing|encryption|master|license|licence|subscription|service|storage|deploy|app"
+    r"|application|ingest|ingestion|webhook|shared|auth|install|installation|org|bot|admin|session|client|refresh|id"
+    r"|bearer|sas|personal|job|runner|web|csrf|xsrf|become|bind|user|login|db|smtp|mail|email|ftp|mysql|pg|postgres"
+    r"|redis|proxy|ssh|sudo|root|jdbc|ldap|vpn|wifi"
 )
 """What makes a credential of a key, token or pass."""
 _QUALIFIERS = frozenset(_QUALIFIER.split("|"))
-_WEAK = r"token|key|auth|pat|pin|cert|dsn|conn(?:ection)?[_-]?str(?:ing)?|creds?|jwt|hmac|pass"
+_WEAK = r"token|key|auth|pat|pin|cert|dsn|conn(?:ection)?[_-]?str(?:ing)?|creds?|jwt|hmac|pass|pw"
 _ANCHORS = (
-    "passw", "passphrase", "passcode", "pass", "pwd", "secret", "credential", "cred", "cookie", "webhook", "account",
-    "session", "otp", "mfa", "pincode", "connection", "connstr", "conn", "token", "key", "auth", "pat", "pin", "cert",
-    "dsn", "jwt", "hmac",
+    "passw", "passphrase", "passcode", "pass", "pwd", "pw", "psk", "secret", "credential", "cred", "cookie", "webhook",
+    "account", "session", "otp", "mfa", "pincode", "connection", "connstr", "conn", "token", "key", "auth", "pat",
+    "pin", "cert", "dsn", "jwt", "hmac",
 )  # fmt: skip
 _SUFFIX = r"(?P<suffix>s|[_-][\w-]{0,32}|\d{1,2}|(?-i:[A-Z])\w{0,32})?"
 _BARE = r"[^\s\"'`<>,;()\[\]{}&|=:]"
@@ -100,7 +100,7 @@ def _assigned(match: re.Match[str]) -> str | None:
         return None
     before = match.string[max(0, match.start() - 64) : match.start()]
     qualifier = _LAST_WORD.search(before[-_NEAR_NAME:])
-    strong = _IS_ALONE.match(match["word"]) or (qualifier and qualifier[0].lower() in _QUALIFIERS)
+    strong = _IS_ALONE.match(match.string, match.start()) or (qualifier and qualifier[0].lower() in _QUALIFIERS)
     return _edited(match) if (_is_strong if strong else _is_weak)(match, value, before) else None
 
 
@@ -115,6 +115,11 @@ def _is_strong(match: re.Match[str], value: str, before: str) -> bool:
 
 
 def _is_weak(match: re.Match[str], value: str, before: str) -> bool:
+    if match["word"].lower() in ("pass", "pw"):
+        # Passes of a compiler have names; a password mixes all kinds.
+        if _STRONG_NAME.search(f"{before[-2:]}{match['word']}"):
+            return True
+        return len(value) >= 8 and all(re.search(kind, value) for kind in ("[a-z]", "[A-Z]", "[0-9]", r"^[^\s/.()]+$"))
     name = before[len(before.rstrip(_NAME_CHARACTERS)) :] + match["word"] + (match["suffix"] or "")
     named = name.isupper() or match["quoted"] is not None
     is_long = len(value) >= (12 if named else 16)
@@ -234,8 +239,9 @@ def _in_netrc(match: re.Match[str]) -> str | None:
 
 _PGPASS = r":(?:5432|\d{4,5}|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<value>[^\s:]{4,256})(?=\s|$)"
 _PROMPT = (
-    r"(?:password|passphrase|passcode|passwort|contrase\u00f1a)s?(?:[ \t]{1,2}(?:for|of|to)[ \t]{1,2}[^\n:]{1,80}?)?"
-    r"(?:[ \t]{0,2}[:=][ \t]{0,4}|[ \t]{1,2}(?:is|was|are)[ \t:]{1,4})[\"'`]?(?P<value>[^\s\"'`<>]{4,256})"
+    r"(?:password|pass[ ]?phrase|passcode|passwort|contrase\u00f1a)s?"
+    r"(?:[ \t]{1,2}(?:for|of|to)[ \t]{1,2}[^\n]{1,120}?:[ \t]{1,4}"
+    r"|[ \t]{0,2}[:=][ \t]{0,4}|[ \t]{1,2}(?:is|was|are)[ \t:]{1,4})[\"'`]?(?P<value>[^\s\"'`<>]{4,256})"
 )
 
 
@@ -248,11 +254,19 @@ def _prompted(match: re.Match[str]) -> str | None:
 # The phrase, a few words, and something that was generated.
 _NEAR = (
     r"(?:(?:api|access|secret|auth|private|personal|bearer|licen[cs]e|service|account|signing|application|app)[ _-]"
-    r"(?:access[ _-])?(?:key|token|secret|credential)s?|apikeys?|wandb|weights & biases"
+    r"(?:access[ _-])?(?:key|token|secret|credential)s?|apikeys?"
+    r"|wandb|weights & biases|sonar|datadog|heroku|kaggle|cohere|mistral|vercel|netlify|snyk|okta|algolia|twilio"
+    r"|new ?relic|comet|neptune|clearml|runpod|dockerhub"
     r"|(?<![\w.])(?:token|secret|password|credential)s?)"
     r"(?P<between>[^\n]{0,60}?)(?<![\w./%#@+-])"
     r"(?P<value>[0-9a-f]{32,64}|(?=[A-Za-z0-9]{0,64}\d)(?=[A-Za-z0-9]{0,64}[A-Za-z])[A-Za-z0-9]{24,64})(?![\w./+-])"
 )
+_NEAR_ANCHORS = (
+    "api", "access", "secret", "auth", "private", "personal", "bearer", "licen", "service", "account", "signing", "app",
+    "token", "password", "credential", "wandb", "weights &", "sonar", "datadog", "heroku", "kaggle", "cohere",
+    "mistral", "vercel", "netlify", "snyk", "okta", "algolia", "twilio", "newrelic", "new relic", "comet", "neptune",
+    "clearml", "runpod", "dockerhub",
+)  # fmt: skip
 _NO_SECRET = re.compile(
     r"commit|hash|sha|digest|cache|kernel|revision|\brev\b|git|checksum|uuid|version", re.IGNORECASE
 )
@@ -309,34 +323,15 @@ ASSIGNED: tuple[Rule, ...] = (
     _rule("secret value", _SET, _named, "setenv", "env", "arg ", "putenv", "config", "secret", "variable"),
     _rule("secret value", _LOGIN_PAIR, _hidden, "basic", "auth", "login", "connect", "credentials", "digest", "http"),
     _rule("secret value", _ASSIGNED, _assigned, *_ANCHORS),
-    _rule("secret value", _PROMPT, _prompted, "password", "passphrase", "passcode", "passwort", "contrase"),
-    _rule(
-        "secret value",
-        _NEAR,
-        _near,
-        "api",
-        "access",
-        "secret",
-        "auth",
-        "private",
-        "personal",
-        "bearer",
-        "licen",
-        "service",
-        "account",
-        "signing",
-        "app",
-        "wandb",
-        "weights",
-        "token",
-        "password",
-        "credential",
-    ),
+    _rule("secret value", _PROMPT, _prompted, "pass", "contrase"),
+    _rule("secret value", _NEAR, _near, *_NEAR_ANCHORS),
 )
 """In the order of precedence."""
 
-_STRONG_NAME = re.compile(rf"{_ALONE}|{_WORD_START}(?:{_QUALIFIER})[_-]?(?:{_QUALIFIED})", re.IGNORECASE)
-SECRET_NAME = re.compile(rf"{_STRONG_NAME.pattern}|(?:^|[_-])(?:{_WEAK}|pw)(?:$|[_-])", re.IGNORECASE)
+_STRONG_NAME = re.compile(
+    rf"{_ALONE}|{_WORD_START}(?:{_QUALIFIER})[_-]?(?:{_QUALIFIED})|(?-i:[A-Z0-9]_(?:PASS|PWD|PW)$)", re.IGNORECASE
+)
+SECRET_NAME = re.compile(rf"{_STRONG_NAME.pattern}|(?:^|[_-])(?:{_WEAK})(?:$|[_-])", re.IGNORECASE)
 """Names of variables and fields that hold a secret."""
 
 

@@ -29,7 +29,8 @@ _AROUND = 4_096
 """Characters around a removal that are read again, of one line: longer than a credential."""
 _GAP = 1_024
 """Characters between two such parts that are read as well: that costs less than another search."""
-_PLAIN = GeneratedRule(lambda text: False)
+_FORMS, _ASSIGNED = RuleSet(TOKENS), RuleSet((*ASSIGNED, *NETWORK))
+_PLAIN = RuleSet((GeneratedRule(lambda text: False),))
 """What is generated in a text that was encoded: nothing is decoded twice."""
 _PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 
@@ -47,13 +48,14 @@ class Scrubber:
         self._users = set(machine.users)
         self._learnt = 0
         self._hosts = machine.hosts
-        self._paths = path_rules(projects, machine.home)
-        self._values = _values(machine, self._keep)
         self._full_names = machine.full_names
         self._names = RuleSet(self._name_rules())
-        self._rules = RuleSet((*TOKENS, *self._values, *ASSIGNED, *NETWORK))
-        self._escaped = RuleSet((EscapedRule(self._holds_secret),))
-        self._others = RuleSet((GeneratedRule(self._holds_secret), *self._paths))
+        self._credentials = (_FORMS, RuleSet(_values(machine, self._keep)), _ASSIGNED)
+        self._rules = (
+            RuleSet((EscapedRule(self._holds_secret),)),
+            *self._credentials,
+            RuleSet((GeneratedRule(self._holds_secret), *path_rules(projects, machine.home))),
+        )
 
     @classmethod
     def here(cls, *folders: Path, keep: Collection[str] = (), public: Collection[str] = ()) -> Scrubber:
@@ -83,7 +85,7 @@ class Scrubber:
         """What to replace in a text, without overlaps, ascending."""
         lowered = lower(text)
         accepted: list[Removal] = []
-        for rules in (self._escaped, self._rules, self._others, self._names):
+        for rules in (*self._rules, self._names):
             for rule, edits in rules.edits(text, lowered):
                 if free := _without_overlaps(edits, accepted):
                     self.removed[rule.name] += len(free)
@@ -92,8 +94,8 @@ class Scrubber:
 
     def _holds_secret(self, text: str) -> bool:
         """Whether a decoded text has a credential."""
-        found = next(self._rules.edits(text, lower(text)), None) or next(_PLAIN.edits(text, ()), None)
-        return found is not None
+        lowered = lower(text)
+        return any(True for rules in (*self._credentials, _PLAIN) for _ in rules.edits(text, lowered))
 
     def document(self, value: Any) -> Any:
         """A JSON value with all texts scrubbed, field names included; fields whose name means a credential lose their
