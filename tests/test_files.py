@@ -255,6 +255,8 @@ def test_nothing_is_written_through_a_linked_folder(folder: Path) -> None:
             replace_file(path, "{}", folder)
     with pytest.raises(NotADirectoryError):
         make_folder(folder / "case", folder)
+    with pytest.raises(LeavesFolder):
+        replace_file(folder / "below" / ".." / ".." / "elsewhere" / "case.json", "{}", folder)
     assert list(target.iterdir()) == []
 
 

@@ -193,6 +193,8 @@ def _own_parent(path: Path, folder: Path) -> Iterator[tuple[int, str]]:
     """The same for a file to write: missing folders are made, and no link is resolved."""
     folder.mkdir(parents=True, exist_ok=True)
     *steps, name = path.relative_to(folder).parts
+    if ".." in steps:
+        raise LeavesFolder(errno.EPERM, f"leads out of {folder}")
     with _opened(folder, steps, make=True) as parent:
         yield parent, name
 

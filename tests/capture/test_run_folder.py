@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from triage.capture.captured import RunFolder
 from triage.capture.compile_only import CompileOnly
+
+pytestmark = pytest.mark.timeout(30)
 
 
 def test_a_program_writes_through_no_link_of_the_folder(tmp_path: Path) -> None:

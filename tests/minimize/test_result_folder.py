@@ -80,3 +80,21 @@ def test_the_reduction_of_another_case_is_left_alone(tmp_path: Path) -> None:
     ResultFolder(tmp_path, "one").begin()
     with pytest.raises(InputError, match="another case"):
         ResultFolder(tmp_path, "two").begin()
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    own, folder = tmp_path / "own", tmp_path / "result"
+    own.write_text("alias ls=ls\n")
+    ResultFolder(folder, "one").begin()
+    (folder / "tried.jsonl").unlink()
+    for name in ("kernel.py", "case.json"):
+        (folder / name).symlink_to(own)
+    result = ResultFolder(folder, "one")
+    result.begin()
+    result.save(specimen(1), last=True)
+    result.close()
+    (folder / "tried.jsonl").unlink()
+    (folder / "tried.jsonl").symlink_to(own)
+    with pytest.raises(EnvironmentFault, match="cannot be written"):
+        ResultFolder(folder, "one").begin()
+    assert own.read_text() == "alias ls=ls\n"

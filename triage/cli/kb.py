@@ -11,7 +11,7 @@ from triage import knowledge, logs
 from triage.cases import reproducers
 from triage.cases.locate import locate
 from triage.cli.options import note, print_json
-from triage.files import ANYWHERE, open_file, usable_file, writing
+from triage.files import ANYWHERE, open_file, replace_file, usable_file, writing
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.store import Store
@@ -151,7 +151,7 @@ def new(source: str, folders: tuple[Path, ...], path: Path | None) -> int:
         click.echo(text, nl=False)
         return 0
     with writing(f"-o {path}"):
-        path.write_text(text, encoding="utf-8")
+        replace_file(path, text)
     click.echo(f"{path}: replace the texts that begin with {PLACEHOLDER} and run triage kb check {path.stem}", err=True)
     return 0
 
