@@ -17,6 +17,7 @@ from commands import Run, call_triage
 
 from triage import scratch
 from triage.harness.limits import Limits
+from triage.harness.reads import ModuleReads
 from triage.harness.request import FullCompile, Request
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain
@@ -39,7 +40,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     toolchain = Toolchain(Path("/env/bin/python"), "3.9.0", "3.11.7", False, "identity", Path("/env/triton"))
     request = Request(kernel_cases.case(kernel, "add", {}), toolchain, Limits(), FullCompile(keep=True))
     outcomes = Store(root / "outcomes")
-    outcomes.put(request, Outcome(Status.ERROR, Stage.LLIR, log="x" * 1000, exit_code=1), tmp_path, [])
+    outcomes.put(
+        request,
+        Outcome(Status.ERROR, Stage.LLIR, log="x" * 1000, exit_code=1),
+        tmp_path,
+        ModuleReads(0.0, None, {}, {}),
+    )
     outcomes.close()
     for folder in ("cases", "guarded"):
         (root / folder / HASH).mkdir(parents=True)
@@ -97,10 +103,7 @@ def test_only_what_is_older(root: Path) -> None:
 
 
 _TRIAGE_AT_WORK = "from triage.cache import cache_folder; cache_folder('cases')"
-_BUILDER = (
-    "from triage.harness.toolchains import managed; from pathlib import Path; import contextlib; "
-    "stack = contextlib.ExitStack(); stack.enter_context(managed.locked(Path({folder!r}), lambda: None))"
-)
+_BUILDER = "import fcntl; lock = open({folder!r} + '.lock', 'w'); fcntl.flock(lock, fcntl.LOCK_EX)"
 _SCRATCH = "from triage import scratch; scratch.new('test')"
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from triage.capture.program import service
 from triage.harness import database, environment, store
 from triage.harness.limits import Limits
+from triage.harness.reads import ModuleReads
 from triage.harness.request import FullCompile, Request
 from triage.harness.store import Store, key_of
 from triage.harness.toolchains import Toolchain
@@ -31,6 +32,12 @@ TOOLCHAIN = Toolchain(Path("/env/bin/python"), "3.9.0", "3.11.7", False, "identi
 OK = Outcome(Status.OK, exit_code=0, resources=Resources(0, 10, 0, TensorCore.NONE))
 KEEP = FullCompile(keep=True)
 FAILED = Outcome(Status.ERROR, Stage.LLIR, log="error: no", exit_code=1)
+
+
+def read(*paths: Path, **variables: str | None) -> ModuleReads:
+    """What a worker reports of a module that reads these files, a second from now."""
+    facts = {str(path): (s.st_size, s.st_mtime_ns, s.st_ino) for path in paths if (s := path.stat())}
+    return ModuleReads(time.time() + 1, None, facts, variables)
 
 
 @pytest.fixture
@@ -52,7 +59,7 @@ def kept(tmp_path: Path) -> Store:
 
 def test_a_good_outcome_is_remembered_whatever_the_limits(kept: Store, request_: Request) -> None:
     assert kept.get(request_) is None
-    kept.put(request_, OK, None, [])
+    kept.put(request_, OK, None, read())
     assert kept.get(request_) == OK
     assert kept.get(replace(request_, limits=Limits(1.0, 1), action=FullCompile(observe=True, keep=True))) == OK
 
@@ -71,7 +78,7 @@ def test_a_good_outcome_is_remembered_whatever_the_limits(kept: Store, request_:
 def test_a_limit_that_was_met_holds_for_smaller_ones(
     kept: Store, request_: Request, status: Status, asked: Limits, answers: bool
 ) -> None:
-    kept.put(request_, Outcome(status, Stage.LLIR, limit_s=10.0, limit_bytes=GIB), None, [])
+    kept.put(request_, Outcome(status, Stage.LLIR, limit_s=10.0, limit_bytes=GIB), None, read())
     assert (kept.get(replace(request_, limits=asked)) is not None) == answers
 
 
@@ -84,7 +91,7 @@ def test_a_limit_that_was_met_holds_for_smaller_ones(
     ids=["killed from outside", "not imported"],
 )
 def test_what_is_not_the_kernels_doing_is_not_kept(kept: Store, request_: Request, result: Outcome) -> None:
-    kept.put(request_, result, None, [])
+    kept.put(request_, result, None, read())
     assert kept.get(request_) is None
 
 
@@ -93,25 +100,25 @@ def test_what_was_seen_under_a_limit_of_the_environment_counts_there_alone(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(store, "ulimits", lambda limits: {"-v": GIB})
-        kept.put(request_, FAILED, None, [])
+        kept.put(request_, FAILED, None, read())
         assert kept.get(request_) == FAILED
     assert kept.get(request_) is None
 
 
 def test_an_unobserved_failure_does_not_answer_who_wants_the_pass(kept: Store, request_: Request) -> None:
-    kept.put(request_, FAILED, None, [])
+    kept.put(request_, FAILED, None, read())
     assert kept.get(replace(request_, action=FullCompile(observe=True))) is None
-    kept.put(replace(request_, action=FullCompile(observe=True)), replace(FAILED, pass_name="cse"), None, [])
+    kept.put(replace(request_, action=FullCompile(observe=True)), replace(FAILED, pass_name="cse"), None, read())
     found = kept.get(request_)
     assert found is not None
     assert found.pass_name == "cse"
 
 
 def test_artifacts_are_kept_with_a_failure_and_asked_for(kept: Store, request_: Request, tmp_path: Path) -> None:
-    kept.put(request_, FAILED, None, [])
+    kept.put(request_, FAILED, None, read())
     wanting = replace(request_, action=KEEP)
     assert kept.get(wanting) is None
-    put = kept.put(wanting, FAILED, tmp_path, [])
+    put = kept.put(wanting, FAILED, tmp_path, read())
     assert put.artifacts["log"].read_text() == "error: no"
     found = kept.get(wanting)
     assert found is not None
@@ -123,11 +130,11 @@ def test_artifacts_are_kept_with_a_failure_and_asked_for(kept: Store, request_: 
 def test_a_changed_dependency_is_a_miss(kept: Store, request_: Request, tmp_path: Path) -> None:
     helper = tmp_path / "helper.py"
     helper.write_text("A = 1\n")
-    kept.put(request_, OK, None, [str(helper)])
+    kept.put(request_, OK, None, read(helper))
     assert kept.get(request_) == OK
     helper.write_text("A = 2\n")
     assert kept.get(request_) is None
-    kept.put(request_, OK, None, [str(helper)])
+    kept.put(request_, OK, None, read(helper))
     helper.unlink()
     assert kept.get(request_) is None
 
@@ -170,7 +177,7 @@ def test_a_malformed_file_is_moved_aside(tmp_path: Path, request_: Request, cont
     notes: list[str] = []
     broken = Store(folder, notes.append)
     assert broken.get(request_) is None
-    assert broken.put(request_, OK, None, []) == OK
+    assert broken.put(request_, OK, None, read()) == OK
     assert broken.get(request_) == OK
     broken.close()
     assert [line.partition(": ")[2].partition(";")[0] for line in notes] == ["malformed"] * bool(content != b"")
@@ -179,10 +186,10 @@ def test_a_malformed_file_is_moved_aside(tmp_path: Path, request_: Request, cont
 
 
 def test_a_file_that_breaks_while_it_is_used(kept: Store, request_: Request) -> None:
-    kept.put(request_, OK, None, [])
+    kept.put(request_, OK, None, read())
     file = kept.folder / f"outcomes-{store._SCHEMA}.sqlite"
     file.write_bytes(b"SQLite format 3\0" + b"x" * (file.stat().st_size - 16))
-    kept.put(request_, OK, None, [])
+    kept.put(request_, OK, None, read())
     assert kept.get(request_) == OK
 
 
@@ -191,14 +198,14 @@ def test_another_table_of_that_name(tmp_path: Path, request_: Request) -> None:
     with sqlite3.connect(tmp_path / "other" / f"outcomes-{store._SCHEMA}.sqlite") as db:
         db.execute("CREATE TABLE outcomes (key TEXT)")
     other = Store(tmp_path / "other")
-    other.put(request_, OK, None, [])
+    other.put(request_, OK, None, read())
     assert other.get(request_) == OK
 
 
 @pytest.mark.parametrize("how", ["another user's", "open to all", "a link of another user's"])
 def test_a_folder_that_others_may_write_to_is_not_used(tmp_path: Path, request_: Request, how: str) -> None:
     folder = tmp_path / "cache"
-    Store(folder).put(request_, OK, None, [])
+    Store(folder).put(request_, OK, None, read())
     match how:
         case "open to all":
             folder.chmod(0o777)
@@ -214,7 +221,7 @@ def test_a_folder_that_others_may_write_to_is_not_used(tmp_path: Path, request_:
     notes: list[str] = []
     foreign = Store(folder, notes.append)
     assert foreign.get(request_) is None
-    assert foreign.put(replace(request_, action=KEEP), FAILED, tmp_path, []) == FAILED
+    assert foreign.put(replace(request_, action=KEEP), FAILED, tmp_path, read()) == FAILED
     assert sorted(folder.iterdir()) == before
     assert len(notes) == 1
     assert "others may write to it" in notes[0]
@@ -225,14 +232,14 @@ def test_folders_are_closed_to_others(tmp_path: Path, request_: Request, monkeyp
     (tmp_path / "cache" / "outcomes").mkdir(parents=True)
     (tmp_path / "cache").chmod(0o755)
     ours = Store()
-    ours.put(replace(request_, action=KEEP), FAILED, tmp_path, [])
+    ours.put(replace(request_, action=KEEP), FAILED, tmp_path, read())
     assert [folder.stat().st_mode & 0o777 for folder in (tmp_path / "cache", ours.folder)] == [0o700, 0o700]
 
 
 def test_a_database_that_somebody_holds_is_given_up_once(
     kept: Store, request_: Request, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept.put(request_, OK, None, [])
+    kept.put(request_, OK, None, read())
     monkeypatch.setattr(database, "_BUSY_S", 0.1)
     notes: list[str] = []
     waiting = Store(kept.folder, notes.append)
@@ -241,7 +248,7 @@ def test_a_database_that_somebody_holds_is_given_up_once(
     began = time.monotonic()
     for _ in range(50):
         assert waiting.get(request_) is None
-        assert waiting.put(request_, OK, None, []) == OK
+        assert waiting.put(request_, OK, None, read()) == OK
     assert time.monotonic() - began < 2
     holder.close()
     assert ["locked" in note for note in notes] == [True]
@@ -274,7 +281,7 @@ def test_triage_and_its_guard_know_the_same_variables_of_the_compiler() -> None:
 def test_a_folder_that_cannot_be_made_means_not_remembered(tmp_path: Path, request_: Request) -> None:
     (tmp_path / "file").write_text("")
     blocked = Store(tmp_path / "file" / "below")
-    assert blocked.put(replace(request_, action=KEEP), FAILED, None, []) == FAILED
+    assert blocked.put(replace(request_, action=KEEP), FAILED, None, read()) == FAILED
     assert blocked.get(request_) is None
 
 
@@ -290,7 +297,7 @@ def test_a_folder_that_cannot_be_made_means_not_remembered(tmp_path: Path, reque
     ],
 )
 def test_a_row_that_does_not_parse_is_dropped(kept: Store, request_: Request, change: str) -> None:
-    kept.put(request_, OK, None, [])
+    kept.put(request_, OK, None, read())
     db = sqlite3.connect(kept.folder / f"outcomes-{store._SCHEMA}.sqlite", isolation_level=None)
     db.execute(f"UPDATE outcomes SET {change}")
     assert kept.get(request_) is None
@@ -298,7 +305,7 @@ def test_a_row_that_does_not_parse_is_dropped(kept: Store, request_: Request, ch
 
 
 def test_what_is_no_verdict_on_the_kernel_is_not_kept(kept: Store, request_: Request) -> None:
-    kept.put(request_, replace(FAILED, imported=False), None, [])
+    kept.put(request_, replace(FAILED, imported=False), None, read())
     assert kept.get(request_) is None
 
 
@@ -319,7 +326,7 @@ def test_writers_that_are_killed_leave_a_store_that_works(tmp_path: Path, reques
             writer.kill()
             writer.join()
     both = Store(tmp_path / "both", notes.append)
-    both.put(request_, OK, None, [])
+    both.put(request_, OK, None, read())
     assert both.get(request_) == OK
     assert notes == []
 
@@ -334,7 +341,7 @@ def test_the_least_recently_used_go_first_where_the_limit_is_reached(
     long = replace(OK, log="x" * 1000)
     requests = [replace(request_, case=replace(request_.case, name=f"k{number}")) for number in range(12)]
     for each in requests:
-        limited.put(each, long, None, [])
+        limited.put(each, long, None, read())
         assert limited.get(requests[0]) == long
     remembered = [limited.get(each) is not None for each in requests]
     assert remembered[:3] == [True, False, False]
@@ -349,7 +356,7 @@ def test_artifacts_count_and_go_with_their_outcome(
     limited._limit = 10_000
     for number in range(4):
         each = replace(request_, action=KEEP, case=replace(request_.case, name=f"k{number}"))
-        limited.put(each, replace(FAILED, log="x" * 3000), None, [])
+        limited.put(each, replace(FAILED, log="x" * 3000), None, read())
     assert len(list((limited.folder / "artifacts").iterdir())) == 1
 
 
@@ -362,7 +369,7 @@ def test_what_earlier_versions_left_is_removed(kept: Store, request_: Request) -
     long_ago = time.time() - store._UNOWNED_S - 1
     for path in (old, artifacts / "users-own", kept.folder / "outcomes-2.sqlite"):
         os.utime(path, (long_ago, long_ago))
-    kept.put(request_, OK, None, [])
+    kept.put(request_, OK, None, read())
     assert {path.name for path in artifacts.iterdir()} == {new.name, "users-own"}
     assert not (kept.folder / "outcomes-2.sqlite").exists()
 
@@ -376,7 +383,7 @@ def test_a_limit_that_is_no_size_is_one_line(monkeypatch: pytest.MonkeyPatch) ->
 def _put_many(folder: Path, request: Request, first: int, outcome: Outcome = OK) -> None:
     mine = Store(folder)
     for number in range(first, first + 50):
-        mine.put(replace(request, case=replace(request.case, options={"num_warps": number})), outcome, None, [])
+        mine.put(replace(request, case=replace(request.case, options={"num_warps": number})), outcome, None, read())
 
 
 def test_two_processes_at_once(tmp_path: Path, request_: Request) -> None:
@@ -398,10 +405,10 @@ def test_the_longest_unused_failures_are_forgotten(
     monkeypatch.setattr(store, "_MOST_KEPT", 3)
     requests = [replace(request_, action=KEEP, case=replace(request_.case, name=f"k{number}")) for number in range(5)]
     for each in requests[:4]:
-        kept.put(each, FAILED, tmp_path, [])
+        kept.put(each, FAILED, tmp_path, read())
     assert kept.get(requests[0]) is None
     assert kept.get(requests[1]) is not None  # used again, so the next one goes first
-    kept.put(requests[4], FAILED, tmp_path, [])
+    kept.put(requests[4], FAILED, tmp_path, read())
     assert [kept.get(each) is not None for each in requests] == [False, True, False, True, True]
     assert len(list((kept.folder / "artifacts").iterdir())) == 3
 

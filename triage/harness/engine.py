@@ -34,7 +34,7 @@ from triage.harness.judgement import Judged, Judging, Question
 from triage.harness.messages import Exited
 from triage.harness.remote import Level, Remote, ServerState, unregister
 from triage.harness.request import Attempt, FullCompile, Request
-from triage.harness.run import Pipe, Run, open_run, over_limit, regular_files
+from triage.harness.run import Pipe, Run, open_run, over_limit
 from triage.harness.servers import ServerTree
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain
@@ -265,7 +265,7 @@ class Engine:
         if case.answer is None or case.level is not Level.CASE or case.state is not ServerState.READY:
             work.awaited = case
             return
-        work.files = regular_files(case.answer.files)
+        work.reads = case.reads
         if case.process.threads() > 1:
             # The module started threads on import: a fork of it may hang in a lock that none of them will open.
             work.mode = Mode.FRESH
@@ -340,8 +340,8 @@ class Engine:
         if run.events.flooded:
             self._finish(work, Undecided("the compile wrote more than 64 MiB of garbage into triage's result pipe"))
             return
-        if work.files is None:
-            work.files = run.events.imported_files()
+        if work.reads is None:
+            work.reads = run.events.reads()
         run.facts.ulimits = ulimits(work.request.limits)
         request, how = work.request, work.mode if isinstance(work.mode, observe.How) else None
         question = Question(request.case, run.facts, request.limits, run.token, run.folder, how)
@@ -425,7 +425,7 @@ class Engine:
             if not result.environment:
                 result = replace(result, environment={"triton": work.request.toolchain.triton})
             if self._store is not None:
-                result = self._store.put(work.request, result, folder, work.files or ())
+                result = self._store.put(work.request, result, folder, work.reads)
             match work.request.action:
                 case FullCompile(entry=Path() as entry) if result.cache_key is not None and folder is not None:
                     result = _with_entry(result, folder, entry)

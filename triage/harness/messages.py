@@ -13,13 +13,13 @@ from triage.model.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A server can be used, or never will be (``ok``), because of what ``event`` says. ``files``: the user's own that a
-    case server's module imported. ``triton_key``: the library's hash of itself."""
+    """A server can be used, or never will be (``ok``), because of what ``event`` says. ``reads``: what a case
+    server's module read as it was imported (``reads.py``). ``triton_key``: the library's hash of itself."""
 
     ok: bool
     environment: Mapping[str, str] = field(default_factory=dict)
     triton_key: str | None = None
-    files: tuple[str, ...] = ()
+    reads: Any = None
     event: Mapping[str, Any] | None = None
 
 

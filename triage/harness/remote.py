@@ -26,6 +26,7 @@ from triage.harness.judge import (
 )
 from triage.harness.limits import Limits
 from triage.harness.messages import Ready
+from triage.harness.reads import ModuleReads
 from triage.harness.ulimits import memory_limit, ulimits
 from triage.harness.worker import wire
 from triage.harness.worker.loop import FAULT
@@ -58,10 +59,11 @@ class ServerState(Enum):
 
 @dataclass(slots=True, eq=False)
 class Remote:
-    """A server process. ``answer``: its ready message. ``log``: the pipe of its output. ``attempts``: runs below it.
-    ``facts``: how it ended, if it never became ready; ``fork_failed``: why its process could not be started. ``asked``:
-    names of the processes that it was asked to start and whose end it has not reported, and whether it has started
-    them. ``unfit``: it did what no server does, and is not used any more."""
+    """A server process. ``answer``: its ready message; ``reads``: what that says a case server's module read. ``log``:
+    the pipe of its output. ``attempts``: runs below it. ``facts``: how it ended, if it never became ready;
+    ``fork_failed``: why its process could not be started. ``asked``: names of the processes that it was asked to start
+    and whose end it has not reported, and whether it has started them. ``unfit``: it did what no server does, and is
+    not used any more."""
 
     level: Level
     key: Key
@@ -73,6 +75,7 @@ class Remote:
     state: ServerState = ServerState.STARTING
     process: processes.Process = field(default_factory=processes.Process)
     answer: Ready | None = None
+    reads: ModuleReads | None = None
     asked: dict[str, bool] = field(default_factory=dict)
     unfit: bool = False
     deadline: float = float("inf")

@@ -6,7 +6,7 @@ import fcntl
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,7 @@ from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import RunFacts
 from triage.harness.limits import Limits
 from triage.harness.processes import Process
+from triage.harness.reads import ModuleReads
 from triage.harness.remote import Level, Remote, read_available
 from triage.harness.worker import wire
 
@@ -118,10 +119,10 @@ class Events:
         events = (wire.parse_event(bytes(line), self._token) for line in lines)
         self.events += [_printable(event) for event in events if event is not None]
 
-    def imported_files(self) -> list[str]:
-        """The files of the user's own that a fresh process imported, as far as it reported them."""
-        reported = [event.get("files") for event in self.events if event["ev"] == "imported"]
-        return regular_files(reported[-1]) if reported and isinstance(reported[-1], list) else []
+    def reads(self) -> ModuleReads | None:
+        """What the kernel's module read in a fresh process, as far as that reported it."""
+        reported = [event.get("reads") for event in self.events if event["ev"] == "imported"]
+        return ModuleReads.parse(reported[-1]) if reported else None
 
 
 def _printable(value: Any) -> Any:
@@ -131,16 +132,6 @@ def _printable(value: Any) -> Any:
     if isinstance(value, dict):
         return {_printable(name): _printable(item) for name, item in value.items()}
     return [_printable(item) for item in value] if isinstance(value, list) else value
-
-
-def regular_files(reported: Iterable[Any]) -> list[str]:
-    """The names among what a process with the user's code reports that are files, which can be read."""
-    files = []
-    for file in reported:
-        with suppress(OSError):  # a name that is too long
-            if isinstance(file, str) and Path(file).is_file():
-                files.append(file)
-    return files
 
 
 @dataclass(slots=True, eq=False)

@@ -8,6 +8,7 @@ for the processes that were asked for; the tree judges none of them.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import selectors
 import subprocess
@@ -22,11 +23,12 @@ from typing import Any, NamedTuple, Protocol
 from triage import scratch
 from triage.harness import linker, messages, processes
 from triage.harness.driver import driver_properties
-from triage.harness.environment import worker_environment
+from triage.harness.environment import deciding_variables, worker_environment
 from triage.harness.judge import is_readable
 from triage.harness.library_keys import LibraryKeys
 from triage.harness.limits import holds_for
 from triage.harness.messages import Exited, Ready, Started
+from triage.harness.reads import ModuleReads
 from triage.harness.remote import (
     DISAPPEARING,
     Key,
@@ -278,6 +280,10 @@ class ServerTree:
         if remote is None:
             return self._start(level, key, above, request)
         remote.used = time.monotonic()
+        if remote.reads is not None and not remote.attempts and not remote.reads.own_files_are_unchanged:
+            # The user has edited what the module imported.
+            self._forget(remote)
+            return self._start(level, key, above, request)
         return remote
 
     def _start(self, level: Level, key: Key, above: Remote, request: Request) -> Remote | Undecided:
@@ -372,6 +378,7 @@ class ServerTree:
             if not message.ok and not is_readable(dict(message.event or {})):
                 raise InputError("not ready, for no reason")
             remote.answer = message
+            remote.reads = ModuleReads.parse(message.reads)
             if message.ok and remote.state is ServerState.STARTING:
                 remote.state, remote.deadline = ServerState.READY, float("inf")
                 self._restarts = self._killed_starts[remote.key] = 0
@@ -468,7 +475,8 @@ def _keys(request: Request, isolation: str) -> Iterator[tuple[Level, Key]]:
     """The servers that a request needs, from the toolchain server down."""
     toolchain, case = request.toolchain, request.case
     # The interpreter's path as well: two environments may have the same Triton and different other packages.
-    key: Key = (toolchain.identity, str(toolchain.python), isolation, case.target.backend)
+    variables = hashlib.sha256(json.dumps(deciding_variables()).encode()).hexdigest()
+    key: Key = (toolchain.identity, str(toolchain.python), isolation, variables, case.target.backend)
     yield Level.TOOLCHAIN, key
     key = (*key, str(case.target))
     yield Level.TARGET, key

@@ -1,8 +1,9 @@
 """Outcomes remembered across runs: a content-addressed SQLite file, with the artifacts of failures beside it.
 
 The key is everything that decides an outcome: the kernel's source and configuration, the target, the toolchain's
-identity, the variables that steer the compiler, and triage's own worker. Files that the kernel's module imported
-are recorded with the outcome and looked at again before it is reused.
+identity and interpreter, the variables that steer the compiler, and triage's own code. What the kernel's module read
+as it was imported, its own files and installed packages, is recorded with the outcome and looked at again before it is
+reused (``reads.py``).
 
 A time-out or a memory kill holds only for the limit it met, so it is reused for limits no larger than that. What
 triage could not tell, what was killed from outside, and a module that cannot be imported are never stored; what was
@@ -18,7 +19,7 @@ import re
 import secrets
 import stat
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -27,12 +28,13 @@ from typing import Any
 
 from triage._version import __version__
 from triage.cache import cache_folder, cache_root, own_folder
-from triage.files import ANYWHERE, read_file, remove_tree
+from triage.files import remove_tree
 from triage.harness import artifacts
 from triage.harness.database import Database
 from triage.harness.environment import deciding_variables
 from triage.harness.limits import GIB, Limits, holds_for, parse_size
 from triage.harness.linker import find_lld
+from triage.harness.reads import ModuleReads, holds
 from triage.harness.request import FullCompile, Request
 from triage.harness.ulimits import ulimits
 from triage.model.document import decode, encode
@@ -64,20 +66,16 @@ CREATE TABLE IF NOT EXISTS outcomes (
 CREATE INDEX IF NOT EXISTS by_use ON outcomes (used, bytes);
 """
 _COLUMNS = "observed, artifacts, digest, dependencies, outcome"
-_MALFORMED = (ValueError, TypeError, AttributeError, RecursionError, InputError)
+_MALFORMED = (ValueError, TypeError, KeyError, AttributeError, RecursionError, InputError)
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A remembered outcome. ``dependencies``: digests of the files that the kernel's module imported."""
+    """A remembered outcome. ``is_current``: what the kernel's module read as it was imported is still the same."""
 
     outcome: Outcome
-    dependencies: Mapping[str, str]
+    is_current: bool
     observed: bool
-
-    @property
-    def is_current(self) -> bool:
-        return all(_digest(Path(path)) == digest for path, digest in self.dependencies.items())
 
 
 class Store:
@@ -118,12 +116,13 @@ class Store:
         self._database.run(lambda db: db.execute("UPDATE outcomes SET used = ? WHERE key = ?", (time.time(), key)))
         return row.outcome
 
-    def put(self, request: Request, outcome: Outcome, folder: Path | None, dependencies: Iterable[str]) -> Outcome:
+    def put(self, request: Request, outcome: Outcome, folder: Path | None, reads: ModuleReads | None) -> Outcome:
         """Remember an outcome, and copy a failure's artifacts out of ``folder`` if the request wants that. Returns the
         outcome with the paths of its artifacts.
 
-        What was killed from outside is not remembered, nor a module that could not be imported: the user's next step is
-        to install what it lacks, or to change the environment that it reads."""
+        Not remembered is what was killed from outside, a module that could not be imported (the user's next step is to
+        install what it lacks, or to change the environment), and what was compiled from files that have changed since,
+        or that are not known."""
         if outcome.killed_from_outside or not outcome.imported or not isinstance(request.action, FullCompile):
             return outcome
         key = key_of(request)
@@ -132,17 +131,19 @@ class Store:
         if len(outcome.log) > _MOST_LOG:
             # Offsets into a truncated log would be wrong.
             bounded = replace(outcome, log=outcome.log[-_MOST_LOG:], log_stages=())
+        result = replace(outcome, artifacts=files)
+        if reads is None or not reads.is_unchanged:
+            return result
         names = json.dumps({name: str(path.relative_to(self._artifacts)) for name, path in files.items()})
-        digests = json.dumps({path: _digest(Path(path)) for path in dependencies})
-        text = dumps(bounded)
-        digest = _row_digest(key, names, digests, text)
-        size = len(text) + len(digests) + sum(map(_size, set(files.values())))
-        row = (key, time.time(), size, int(request.action.observe), names, digest, digests, text)
+        dependencies, text = reads.stored(), dumps(bounded)
+        digest = _row_digest(key, names, dependencies, text)
+        size = len(text) + len(dependencies) + sum(map(_size, set(files.values())))
+        row = (key, time.time(), size, int(request.action.observe), names, digest, dependencies, text)
         self._database.run(
             lambda db: db.execute("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
         )
         self._prune(size, has_files=bool(files))
-        return replace(outcome, artifacts=files)
+        return result
 
     def unused(self, seconds: float) -> tuple[int, int]:
         """How many outcomes have not been used for so long, and how many bytes they and their artifacts take."""
@@ -178,7 +179,7 @@ class Store:
         if digest != _row_digest(key, *(part.decode() for part in (names, dependencies, outcome))):
             raise ValueError("not what was written")
         files = {name: self._artifacts / file for name, file in json.loads(names).items()}
-        return _Row(loads(outcome.decode(), files), json.loads(dependencies), bool(observed))
+        return _Row(loads(outcome.decode(), files), holds(json.loads(dependencies)), bool(observed))
 
     def _collect(self, key: str, outcome: Outcome, folder: Path | None) -> dict[str, Path]:
         """Copy a failure's artifacts to a new folder: another process may show those of an earlier one."""
@@ -285,13 +286,6 @@ def _answers(row: _Row, limits: Limits, action: FullCompile) -> bool:
 def _row_digest(*texts: str) -> str:
     """Of all that a row says: after a power failure SQLite may hold a page of another row."""
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
-
-
-def _digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(read_file(path, ANYWHERE, artifacts.MOST_BYTES)).hexdigest()
-    except OSError:
-        return "unreadable"
 
 
 def _size(path: Path) -> int:

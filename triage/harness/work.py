@@ -13,6 +13,7 @@ from triage.harness import observe
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.driver import driver_properties
 from triage.harness.judgement import Judging
+from triage.harness.reads import ModuleReads
 from triage.harness.remote import Remote
 from triage.harness.request import FullCompile, PartialCompile, Request
 from triage.harness.run import Run
@@ -44,7 +45,7 @@ class Work:
     ``mode``: how the next run is made, or is being made; a way to observe means a fresh process, observed in that way.
     ``isolation``: the name of servers of its own, if it has lost its servers before (``losses`` times). ``awaited``: a
     server that has to be ready first. ``judging``: the judgement of an ended run, while another process makes it.
-    ``files``: the user's own that the module imported; None until that is known.
+    ``reads``: what the module read as it was imported; None until that is known.
     """
 
     request: Request
@@ -56,7 +57,7 @@ class Work:
     run: Run | None = None
     awaited: Remote | None = None
     judging: Judging | None = None
-    files: list[str] | None = None
+    reads: ModuleReads | None = None
 
     @property
     def under_way(self) -> bool:

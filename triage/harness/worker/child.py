@@ -26,6 +26,7 @@ from . import (
     stages,
     values,
 )
+from .reads import Reads
 
 _MACHINE = {
     errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ESTALE,
@@ -65,9 +66,10 @@ def run_fresh(request: Dict[str, Any], result: int) -> None:
         # The compile's time starts with this event.
         recording.begin("source")
         recording.emit("importing")
+        reads = Reads()
+        reads.begin()
         loaded = load.load_module(path)
-        with _own_code("listing the imported files"):
-            recording.emit("imported", files=load.local_files(path))
+        recording.emit("imported", reads=reads.end(path))
         return loaded
 
     _guarded(request, imported, recording)

@@ -6,7 +6,6 @@ import gc
 import importlib
 import importlib.util
 import sys
-from os.path import dirname, realpath
 from pathlib import Path
 from types import ModuleType
 from typing import Any, List, Tuple
@@ -96,18 +95,3 @@ def hash_kernels(module: ModuleType) -> None:
                 if is_jitted(other):
                     other.hash = None
             return
-
-
-def local_files(path: Path) -> List[str]:
-    """The user's own files that the module imported: a stored outcome depends on them."""
-    installed = ("site-packages", "dist-packages", "lib/python", dirname(realpath(__file__)))
-    files = set()
-    for module in list(sys.modules.values()):
-        # Anything may stand there, and may do anything when its attributes are read.
-        if not issubclass(type(module), ModuleType):
-            continue
-        file = vars(module).get("__file__")
-        if isinstance(file, str) and file.endswith(".py") and not any(part in file for part in installed):
-            files.add(realpath(file))
-    files.discard(realpath(str(path)))
-    return sorted(files)

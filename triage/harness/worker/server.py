@@ -18,6 +18,7 @@ from typing import Any, Dict, List
 
 from . import adapter, child, errors, load, process, stages, wire
 from .loop import ForkServer
+from .reads import Reads
 
 
 def serve_toolchain(sock: socket.socket) -> None:
@@ -78,8 +79,10 @@ def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
     sock = socket.socket(fileno=fds[1])
     process.limit(message["memory_bytes"])
     path, me = Path(message["path"]), getpid()
+    reads = Reads()
     with process.showing_stack():
         try:
+            reads.begin()
             module, missing = load.load_module(path)
         except BaseException as error:  # a user's module may raise SystemExit as well
             if getpid() == me:
@@ -88,6 +91,7 @@ def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
             return
     if getpid() != me:
         return  # A fork that the module made has nothing to serve.
+    read = reads.end(path)
 
     def compile_(request: Dict[str, Any], pipes: List[int]) -> int:
         process.redirect(pipes[0])
@@ -100,5 +104,5 @@ def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
     load.hash_kernels(module)
     gc.freeze()  # Objects made so far stay out of collections, so that children do not copy their pages.
     server = ForkServer(sock, {"compile": compile_})
-    server.send({"op": "ready", "ok": True, "files": load.local_files(path)})
+    server.send({"op": "ready", "ok": True, "reads": read})
     server.run()

@@ -1,0 +1,118 @@
+"""What the import of a kernel's module read, as its worker reports it. While that is unchanged, an outcome holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from triage.files import ANYWHERE, read_file
+from triage.harness.environment import worker_environment
+from triage.harness.worker.reads import fingerprint
+
+Facts = tuple[int, int, int]
+"""Size, nanosecond of the last change, and inode of a file."""
+_INSTALLED = ("site-packages", "dist-packages")
+_VARIES = frozenset({"_", "COLUMNS", "LINES", "OLDPWD", "PWD", "SHLVL", "TEMP", "TERM", "TMP", "TMPDIR"})
+"""Variables that differ from one terminal to the next, and are read by libraries that only pass them on."""
+_MOST_DIGESTED = 4 << 20
+"""Bytes of a file whose content is compared; of larger ones, which are data, size, time and inode."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleReads:
+    """``began``: when the import did, in seconds of the wall clock. ``folder``: the working folder, if a path was
+    relative to it. ``files``: None for one that was looked for and is not there. ``variables``: hashes of values."""
+
+    began: float
+    folder: str | None
+    files: Mapping[str, Facts | None]
+    variables: Mapping[str, str | None]
+
+    @classmethod
+    def parse(cls, document: Any) -> ModuleReads | None:
+        """What a worker reported; None for what is malformed, which the module under test may have caused."""
+        try:
+            files = {str(path): facts and _as_facts(facts) for path, facts in document["files"].items()}
+            variables = {str(name): value and str(value) for name, value in document["variables"].items()}
+            return cls(float(document["began"]), document["folder"], files, variables)
+        except (TypeError, ValueError, KeyError, AttributeError):
+            return None
+
+    @property
+    def own_files_are_unchanged(self) -> bool:
+        """Whether the user's own files are as the import found them, and the variables."""
+        own = {path: facts for path, facts in self.files.items() if not _is_installed(path)}
+        return _are_current(own) and _is_current(self.folder, self.variables)
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether all of it is as the import found it, and nothing changed while it went on."""
+        began_ns = int(self.began * 1e9)
+        changed = any(facts[1] >= began_ns for path, facts in self.files.items() if facts and not _is_installed(path))
+        return not changed and _are_current(self.files) and _is_current(self.folder, self.variables)
+
+    def stored(self) -> str:
+        """JSON text that :func:`holds` reads. The user's own files are in it by content, which a new checkout does not
+        change; those of installed packages, of which torch has 3,000, by size, time and inode."""
+        files = {
+            path: facts if facts is None or _is_installed(path) or facts[0] > _MOST_DIGESTED else _digest(path)
+            for path, facts in sorted(self.files.items())
+        }
+        return json.dumps({"folder": self.folder, "files": files, "variables": dict(self.variables)})
+
+
+def holds(stored: Mapping[str, Any]) -> bool:
+    """Whether what was read is still the same. Raises one of ValueError, TypeError, KeyError and AttributeError for
+    another document than that of :meth:`ModuleReads.stored`."""
+    digests = {path: expected for path, expected in stored["files"].items() if isinstance(expected, str)}
+    others = {path: facts and _as_facts(facts) for path, facts in stored["files"].items() if path not in digests}
+    return (
+        _is_current(stored["folder"], stored["variables"])
+        and _are_current(others)
+        and all(_digest(path) == expected for path, expected in digests.items())
+    )
+
+
+def _are_current(files: Mapping[str, Facts | None]) -> bool:
+    return all(_facts(path) == facts for path, facts in files.items())
+
+
+def _is_current(folder: str | None, variables: Mapping[str, str | None]) -> bool:
+    if folder is not None and folder != str(Path.cwd()):
+        return False
+    environment = worker_environment()
+    for name, expected in variables.items():
+        value = environment.get(name)
+        # Of Triton's, those that decide are in the key of an outcome, and the worker sets others itself.
+        if name not in _VARIES and not name.startswith("TRITON_") and (value and fingerprint(value)) != expected:
+            return False
+    return True
+
+
+def _as_facts(values: Any) -> Facts:
+    size, changed, inode = values
+    return int(size), int(changed), int(inode)
+
+
+def _is_installed(path: str) -> bool:
+    return any(name in path for name in _INSTALLED)
+
+
+def _facts(path: str) -> Facts | None:
+    try:
+        facts = os.stat(path)  # noqa: PTH116 - 3,000 of them
+    except (OSError, ValueError):
+        return None
+    return facts.st_size, facts.st_mtime_ns, facts.st_ino
+
+
+def _digest(path: str) -> str:
+    try:
+        return hashlib.sha256(read_file(Path(path), ANYWHERE, _MOST_DIGESTED)).hexdigest()
+    except (OSError, ValueError):
+        return "unreadable"
