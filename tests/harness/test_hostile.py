@@ -169,6 +169,10 @@ COMPILED = {
     "forks and stays": Trick("os.fork()"),
     "forks and leaves": Trick("if os.fork(): os._exit(0)", ("crash",)),
     "removes its folder": Trick("import shutil\nshutil.rmtree(os.environ['TMPDIR'])", ("ok", "was removed")),
+    "puts a link in place of its folder": Trick(
+        "import shutil\nfolder = os.environ['TMPDIR']\nshutil.rmtree(folder)\nos.symlink('/usr', folder)\nos.abort()",
+        ("was removed",),
+    ),
     "removes every folder": Trick(
         "import shutil\nshutil.rmtree(os.path.dirname(os.environ['TMPDIR']))\nos.abort()", ("was removed",), fast=True
     ),

@@ -361,7 +361,8 @@ class Engine:
     def _judged(self, work: Work, run: Run, judgement: Judged) -> None:
         """The request is answered, or run once more."""
         result, printed = judgement.result, judgement.printed
-        if isinstance(result, Outcome) and result.failed and not run.facts.stopped and not run.folder.is_dir():
+        compiled = isinstance(result, Outcome) and not result.failed
+        if not compiled and not run.facts.stopped and not _is_folder(run.folder):
             # That explains every failure.
             if self._runs_alone(work):
                 return
@@ -419,6 +420,7 @@ class Engine:
         printed: logs.Printed | None = None,
     ) -> None:
         """Answer the request. ``folder``: what the compile left."""
+        folder = folder if folder is not None and _is_folder(folder) else None
         if isinstance(result, Outcome) and result.failed and folder is not None and (full := lacks_room(folder)):
             result = Undecided(full)
         if isinstance(result, Outcome):
@@ -469,9 +471,15 @@ class Engine:
 def _keep(seen: PassInput | None, folder: Path) -> None:
     """Put the input of the failing pass to a run's artifacts."""
     if seen is not None:
-        replace_file(folder / artifacts.PASS_INPUT, seen.module)
-        if seen.reproducer is not None:
-            replace_file(folder / artifacts.REPRODUCER, seen.reproducer)
+        with suppress(OSError):  # a full disk; the name of the pass is known all the same
+            replace_file(folder / artifacts.PASS_INPUT, seen.module)
+            if seen.reproducer is not None:
+                replace_file(folder / artifacts.REPRODUCER, seen.reproducer)
+
+
+def _is_folder(folder: Path) -> bool:
+    """Whether it is still there, and not what a compile has put in its place."""
+    return folder.is_dir() and not folder.is_symlink()
 
 
 def _with_entry(outcome: Outcome, folder: Path, destination: Path) -> Outcome:
