@@ -80,7 +80,7 @@ IMPORTED = {
     ),
     "forges a start of every process": Trick(f'tell(*[{{"op": "started", "id": each, "pid": 1}} for each in {IDS}])'),
     "says that it is ready": Trick('tell({"op": "ready", "ok": True})'),
-    "says that it is ready, wrongly": Trick('tell({"op": "ready", "ok": True, "files": 3})'),
+    "says that it is ready, wrongly": Trick('tell({"op": "ready", "ok": True, "reads": 3})'),
     "says that it failed": Trick('tell({"op": "ready", "ok": False, "event": {"ev": "undecided", "reason": "no"}})'),
     "says that it failed, wrongly": Trick('tell({"op": "ready", "ok": False, "event": {"ev": "error"}})'),
     "sends garbage": Trick('tell(b"garbage", b"[1]", b"{}", b"null")'),

@@ -122,7 +122,7 @@ READ = [
     ({"op": "started", "id": "3", "pid": 7}, Started("3", 7)),
     ({"op": "exit", "id": "3", "status": 9, "max_rss_bytes": 5}, Exited("3", 9, 5)),
     ({"op": "exit", "id": "3", "fork_failed": "no"}, Exited("3", fork_failed="no")),
-    ({"op": "ready", "ok": True, "files": ["/a"]}, Ready(True, files=("/a",))),
+    ({"op": "ready", "ok": True, "reads": {"began": 1}}, Ready(True, reads={"began": 1})),
 ]
 
 
@@ -138,8 +138,8 @@ FORGED: list[dict[str, Any]] = [
     {"op": "kill", "id": "3"},
     {"op": "ready"},
     {"op": "ready", "ok": 1},
-    {"op": "ready", "ok": True, "files": 3},
-    {"op": "ready", "ok": True, "files": [3]},
+    {"op": "ready", "ok": True, "reads": 3},
+    {"op": "ready", "ok": True, "reads": [3]},
     {"op": "ready", "ok": True, "environment": {"triton": 3}},
     {"op": "ready", "ok": False, "event": []},
     {"op": "started", "id": "3"},

@@ -19,7 +19,7 @@ class Ready:
     ok: bool
     environment: Mapping[str, str] = field(default_factory=dict)
     triton_key: str | None = None
-    reads: Any = None
+    reads: Mapping[str, Any] | None = None
     event: Mapping[str, Any] | None = None
 
 
