@@ -178,16 +178,19 @@ def test_stopped_it_keeps_the_best(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [4, 12])
-def test_a_time_budget_bounds_the_whole_call(empty_cache: Path, tmp_path: Path, seconds: int) -> None:
+@pytest.mark.parametrize("seconds", [1, 12])
+def test_a_time_budget_bounds_the_whole_call(cache: Path, tmp_path: Path, seconds: int) -> None:
     """A kernel with many candidates, of which one compile takes about a second, and IR that can be reduced."""
     began = time.monotonic()
     done = call_triage(
-        empty_cache, "minimize", "wgmma-tf32-mn-major", "-o", tmp_path / "min", "--budget", f"{seconds}s", "--json"
+        cache, "minimize", "wgmma-tf32-mn-major", "-o", tmp_path / "min", "--budget", f"{seconds}s", "--json"
     )
-    assert time.monotonic() - began < 1.3 * seconds + 3
-    assert (done.code, done.document["ended"]) == (0, "budget")
-    assert "the time budget is used up" in done.err
+    assert time.monotonic() - began < 1.3 * seconds + 6
+    if done.code == 3:
+        assert f"the time budget of {seconds} s was used up before the first candidate" in done.err
+    else:
+        assert (done.code, done.document["ended"]) == (0, "budget")
+        assert "the time budget is used up" in done.err
 
 
 @pytest.mark.slow

@@ -102,7 +102,8 @@ def _print(result: MinimizeResult) -> None:
         result.case.text().strip("\n"),
         "",
         f"{result.folder}: kernel.py, case.json, {result.script.name}",
-        f"{_CONFIRMED[result.confirmed]}; {_runs(result.script.name, result.reproduced)} (1: the failure occurs)",
+        f"{_CONFIRMED[result.confirmed]}; {_runs(result.script.name, result.reproduced)}"
+        f"{' (1: the failure occurs)' if result.reproduced else ''}",
         *_launched(result),
         *_ir(result),
     ]
