@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from commands import Triage, start_triage
-from running import Bench, signatures
+from running import PROGRAMS, Bench, signatures
 
 import triage
 from triage.capture.run import environment
@@ -208,6 +209,30 @@ def test_a_signal_to_triage_is_passed_on(tmp_path: Path) -> None:
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 9
+
+
+def test_a_program_that_is_interrupted_leaves_its_cases(bench: Bench) -> None:
+    """Ctrl-C, which reaches all processes of the terminal. The captured compile is not repeated."""
+    code = f"import sys, time; sys.path.insert(0, {str(PROGRAMS)!r})\n"
+    code += "try:\n    import raises\nexcept Exception:\n    print('ready', flush=True)\ntime.sleep(60)"
+    command = [sys.executable, "-m", "triage", "run", "-o", str(bench.captured), "--", str(bench.python), "-c", code]
+    variables = {
+        **os.environ,
+        **bench.variables(TRITON_TRIAGE_CACHE=str(bench.folder)),
+        "PYTHONPATH": str(Path(triage.__file__).parents[1]),
+    }
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables, start_new_session=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    began = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert time.monotonic() - began < 3
+    assert process.returncode == 130
+    assert "interrupted before it was compiled alone" in errors
+    assert [case.name for case in bench.cases()] == ["wrong_shapes"]
 
 
 def test_nothing_is_left_of_a_run_without_failures(tmp_path: Path) -> None:

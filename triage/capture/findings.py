@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from triage.capture.captured import Capture, Captured, CaptureState
-from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.model.errors import EnvironmentFault, InputError, Interrupted, TriageError
 from triage.model.progress import Progress
 from triage.model.report import Report
 from triage.pipeline import Options, Session
@@ -85,6 +85,20 @@ def triage_captures(captured: Iterable[Captured], options: Options, progress: Pr
         skipped=skipped,
         cut_short=tuple(capture for group in cut for capture in group.captured),
         left_out=sum(len(captures) for captures in distinct[_MOST_COMPILES:]),
+    )
+
+
+def untriaged(captured: Iterable[Captured]) -> Findings:
+    """Failed captures of an interrupted program, none of them compiled alone: who ends a program does not wait for
+    compiles."""
+    failed = [capture for capture in captured if capture.state is not CaptureState.COMPILED]
+    reason = Interrupted("interrupted before it was compiled alone")
+    return Findings(
+        groups=tuple(
+            CaptureGroup(tuple(captures), undecided=reason)
+            for captures in _distinct(capture for capture in failed if not capture.autotuning)
+        ),
+        skipped=tuple(capture for capture in failed if capture.autotuning),
     )
 
 

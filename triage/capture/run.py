@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
@@ -34,11 +34,12 @@ class ProgramRun:
     """How the program ended.
 
     ``code`` is its exit code, or 128 + n for signal n as in a shell. ``hung``: triage ended it because a compile
-    exceeded the time limit."""
+    exceeded the time limit. ``interrupted``: it died of a signal that triage got as well, Ctrl-C mostly."""
 
     code: int
     signal: str | None
     hung: bool
+    interrupted: bool
     seconds: float
     capture: Capture
 
@@ -57,18 +58,20 @@ def run(
     are added to its environment. Raises InputError when the command cannot be started."""
     began = time.monotonic()
     base = {**os.environ, **(variables or {})}
-    with shared_service(guard) if guard else nullcontext("") as service, _signals() as passed_on:
+    with shared_service(guard) if guard else nullcontext("") as service, _signals() as signals:
         try:
             # The program inherits file descriptors from triage's caller.
             process = subprocess.Popen(command, env=environment(folder.path, base, keep_all, service), close_fds=False)
         except OSError as error:
             raise InputError(f"{command[0]}: cannot be started: {error.strerror}") from None
-        passed_on.append(process)
+        signals.passed_to.append(process)
         hung, stopped = _wait(process, folder, timeout_s)
     code = process.returncode
     name = signal.Signals(-code).name if code < 0 else None
     exit_code = TIMED_OUT if hung else 128 - code if code < 0 else code
-    return ProgramRun(exit_code, name, bool(hung), time.monotonic() - began, folder.read(hung, stopped))
+    interrupted = bool({-code, code - 128} & signals.received)
+    seconds = time.monotonic() - began
+    return ProgramRun(exit_code, name, bool(hung), interrupted, seconds, folder.read(hung, stopped))
 
 
 def environment(folder: Path, base: Mapping[str, str], keep_all: bool = False, service: str = "") -> dict[str, str]:
@@ -86,17 +89,26 @@ def environment(folder: Path, base: Mapping[str, str], keep_all: bool = False, s
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Signals:
+    """``received`` until now, of those that are handled; ``passed_to``: processes that get what triage alone got."""
+
+    received: set[int] = field(default_factory=set)
+    passed_to: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+
 @contextmanager
-def _signals() -> Iterator[list[subprocess.Popen[bytes]]]:
+def _signals() -> Iterator[_Signals]:
     """Forward signals sent to triage alone. Ctrl-C reaches the program from the terminal and is the program's to
     handle. Ignored signals stay ignored, because the program inherits that."""
-    passed_on: list[subprocess.Popen[bytes]] = []
+    signals = _Signals()
 
     def leave(number: int, frame: FrameType | None) -> None:
-        pass
+        signals.received.add(number)
 
     def pass_on(number: int, frame: FrameType | None) -> None:
-        for process in passed_on:
+        signals.received.add(number)
+        for process in signals.passed_to:
             with suppress(ProcessLookupError):
                 process.send_signal(number)
 
@@ -105,7 +117,7 @@ def _signals() -> Iterator[list[subprocess.Popen[bytes]]]:
         if signal.getsignal(number) is not signal.SIG_IGN:
             before[number] = signal.signal(number, leave if number in _FROM_THE_TERMINAL else pass_on)
     try:
-        yield passed_on
+        yield signals
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

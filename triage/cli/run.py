@@ -19,11 +19,12 @@ from triage.cli.options import (
     machine_options,
     memory_bytes,
     note,
+    note_error,
     pipeline_options,
     timeout_option,
 )
 from triage.files import usable_folder, writing
-from triage.model.errors import InputError, TriageError
+from triage.model.errors import InputError, fault
 
 if TYPE_CHECKING:
     from triage.capture.compile_only import CompileOnly
@@ -95,9 +96,9 @@ def command(command: tuple[str, ...], folder: Path | None, as_json: bool, keep_a
         has_results = bool(capture.compiles or capture.notes or capture.helion or as_json)
         try:
             _report(finished, run_folder, compile_only, command, as_json, folder is not None, values)
-        except TriageError as error:
+        except Exception as error:
             # The program's exit code is passed through even if triage fails.
-            note(error)
+            note_error(fault(error))
     finally:
         if home and not has_results:
             home.remove()
@@ -130,21 +131,22 @@ def _report(
             note(line)
         return
     from triage.capture.document import document, keep
-    from triage.capture.findings import triage_captures
+    from triage.capture.findings import triage_captures, untriaged
     from triage.model.progress import Progress
     from triage.publish.formats.terminal import console
     from triage.publish.formats.terminal import run as render_run
 
     options = pipeline_options(values)
     output = console.output(stderr=True)
+    captured = finished.capture.compiles
     if as_json:
-        findings = triage_captures(finished.capture.compiles, options, Progress())
+        findings = untriaged(captured) if finished.interrupted else triage_captures(captured, options, Progress())
         path = document(finished, keep(findings), program, run_folder.path, reached)
         click.echo(f"triage: {path}", err=True)
         return
     render_run.ended(output, finished, program)
     with console.progress() as progress:
-        findings = triage_captures(finished.capture.compiles, options, progress)
+        findings = untriaged(captured) if finished.interrupted else triage_captures(captured, options, progress)
     if keep_reports:
         findings = keep(findings)
     render_run.findings(output, findings)
