@@ -201,21 +201,27 @@ def _documents(folder: Path) -> Iterator[Path]:
 
 def _report(paths: list[Path], folder: Path) -> Finished:
     """The one failure of which there are reports; several of the same count as one."""
-    by_signature: dict[str, Finished] = {}
+    by_signature: dict[str, Path] = {}
     for path in paths:
-        report = _value(Report.from_json, reports.SCHEMA, path, folder)
-        files = {name: path.parent / stored.name for name, stored in report.artifacts.items() if name != POISONED}
-        texts = {name: _excerpt(file, folder) for name, file in files.items() if _exists(file)}
-        case = _case_beside(path.parent, folder)
-        kernel, beside = _source(case) if case else (None, {})
-        again = f"triage check {case.folder}" if case else None
-        finished = Finished(report, texts, kernel, beside, again=again, folders=(path.parent,))
-        by_signature.setdefault(finished.signature or "", finished)
-    failed = [finished for signature, finished in by_signature.items() if signature]
+        diagnosis = _value(Report.from_json, reports.SCHEMA, path, folder).diagnosis
+        by_signature.setdefault(diagnosis.signature if diagnosis else "", path)
+    failed = [path for signature, path in by_signature.items() if signature]
     if len(failed) > 1:
-        where = ", ".join(str(finished.folders[0]) for finished in failed[:4])
+        where = ", ".join(str(path.parent) for path in failed[:4])
         raise InputError(f"{folder}: holds {len(failed)} different failures; give one of them: {where}")
-    return failed[0] if failed else next(iter(by_signature.values()), Finished())
+    chosen = next(iter([*failed, *by_signature.values()]), None)
+    return _checked(chosen, folder) if chosen is not None else Finished()
+
+
+def _checked(path: Path, top: Path) -> Finished:
+    """A report with the files beside it: its artifacts, and its case."""
+    report = _value(Report.from_json, reports.SCHEMA, path, top)
+    files = {name: path.parent / stored.name for name, stored in report.artifacts.items() if name != POISONED}
+    texts = {name: _excerpt(file, top) for name, file in files.items() if _exists(file)}
+    case = _case_beside(path.parent, top)
+    kernel, beside = _source(case) if case else (None, {})
+    again = f"triage check {case.folder}" if case else None
+    return Finished(report, texts, kernel, beside, again=again, folders=(path.parent,))
 
 
 def _case_beside(folder: Path, top: Path) -> Case | None:
