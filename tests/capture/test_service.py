@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import stat
@@ -16,11 +17,13 @@ from types import FrameType
 
 import psutil
 import pytest
-from commands import new_cache
+from commands import KERNELS, new_cache
 
 from triage.capture.program import service
 from triage.capture.program.service import Gone, Service
 from triage.capture.service.start import Settings, end_services, variable
+from triage.model.case import Case
+from triage.model.target import Target
 
 MISSING = {"op": "compile", "number": 0, "folder": "/no/such/folder"}
 """A question that needs no compiler."""
@@ -150,6 +153,16 @@ def test_threads_ask_together(client: Service) -> None:
     for thread in threads:
         thread.join()
     assert len(texts) == 200
+
+
+@pytest.mark.slow
+def test_a_target_newer_than_the_table_is_a_notice(client: Service, tmp_path: Path) -> None:
+    shutil.copy(KERNELS, tmp_path)
+    types = {"x_ptr": "*fp32", "y_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32"}
+    case = Case(tmp_path, KERNELS.name, "add", types, {"BLOCK": 64}, target=Target.parse("cuda:130"))
+    (tmp_path / "case.json").write_text(json.dumps(case.to_json()))
+    (answer,) = client.ask([{**MISSING, "folder": str(tmp_path)}])
+    assert [notice.partition(" is ")[0] for notice in answer["notices"]] == ["cuda:130"]
 
 
 def test_one_that_was_stopped_is_continued(client: Service, sockets: Path) -> None:

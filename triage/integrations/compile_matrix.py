@@ -34,6 +34,7 @@ from triage.model.target import Target
 from triage.pipeline import Options, Session
 
 _SESSION = pytest.StashKey["_Compiler"]()
+_WARNED = pytest.StashKey[set[str]]()
 _USAGE = "@pytest.mark.compile_matrix(targets=['cuda:80', 'cuda:90', 'hip:gfx942'], triton=['3.2.0', '3.6.0'])"
 _WIDTH = 100
 _NAMES = frozenset({"targets", "triton", "timeout", "memory", "undecided"})
@@ -204,6 +205,12 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         combinations = _combinations(marker)
     except InputError as error:
         pytest.fail(f"{metafunc.definition.nodeid}: {error}", pytrace=False)
+    warned = metafunc.config.stash.setdefault(_WARNED, set())
+    for combination in combinations:
+        caveat = combination.target.caveat
+        if caveat is not None and caveat not in warned:
+            warned.add(caveat)
+            metafunc.config.issue_config_time_warning(pytest.PytestWarning(f"triage: {caveat}"), stacklevel=2)
     metafunc.parametrize("compile_matrix", combinations, ids=str, indirect=True)
 
 

@@ -225,10 +225,10 @@ def ask(pending: List[Pending]) -> None:
         answers = [{"status": "undecided", "text": str(gone)}] * len(pending)
     for compile_, answer in zip(pending, answers):  # noqa: B905 - of Python 3.10
         compile_.answer = answer
-        notice = str(answer.get("notice") or "")
-        if notice and notice not in _notices:
-            _notices[notice] = False
-            folder.count(folder.NOTICE, notice)
+        for notice in answer.get("notices", ()):
+            if notice not in _notices:
+                _notices[notice] = False
+                folder.count(folder.NOTICE, notice)
 
 
 def untried(reason: str) -> None:

@@ -77,7 +77,7 @@ class GuardService:
         self._threads: list[threading.Thread] = []
         self._alone_since = time.monotonic()
         self._numbers = 0
-        self._notice = ""
+        self._notices: dict[str, None] = {}
         self._is_warm = self._is_deaf = self._is_withdrawn = self._has_unwanted = False
 
     def serve(self) -> None:
@@ -213,7 +213,8 @@ class GuardService:
             self._numbers += 1
             entry = self._entries / str(self._numbers)
             action = FullCompile(observe=True, keep=True, use_cache=self._settings.cache, entry=entry)
-            case, self._notice = stable(case, self._entries)
+            case, notice = stable(case, self._entries)
+            self._notices.update(dict.fromkeys(filter(None, (notice, case.target.caveat))))
             self._queue.append(Request(case, self._resolved(), self._limits, action, tag=question))
         except Exception as error:
             self._reply(question, _undecided(error))
@@ -238,7 +239,7 @@ class GuardService:
             self._open.remove(question)
         if all(other.connection is not question.connection for other in self._open):
             self._signs_of_life.end(question.connection)
-        question.connection.send({"number": question.number, **answer, "notice": self._notice})
+        question.connection.send({"number": question.number, **answer, "notices": list(self._notices)})
 
     def _give_up(self, error: Exception) -> None:
         """Answer all that was asked: nothing of it could be tried."""
