@@ -24,12 +24,19 @@ T = TypeVar("T")
 
 class Database:
     """Opened on first use. ``layout`` creates the tables where they do not exist; ``probe`` reads all their columns.
-    ``folder`` makes the folder and raises OSError. ``note`` gets one line when something is wrong with it."""
+    ``folder`` makes the folder, and raises OSError; ``name`` is what people call it. ``note`` gets one line when
+    something is wrong with it."""
 
     def __init__(
-        self, folder: Callable[[], Path], file: str, layout: str, probe: str, note: Callable[[str], None]
+        self,
+        folder: Callable[[], Path],
+        file: str,
+        layout: str,
+        probe: str,
+        name: Path,
+        note: Callable[[str], None],
     ) -> None:
-        self._folder, self._file = folder, file
+        self._folder, self._file, self._name = folder, file, name
         self._layout, self._probe = layout, probe
         self._note = note
         self._connection: sqlite3.Connection | None = None
@@ -57,7 +64,7 @@ class Database:
         self.is_lost = True
         where, reason = (fault.filename, fault.strerror) if isinstance(fault, OSError) else (None, None)
         self._note(
-            f"{where or self._path.parent}: outcomes are not remembered ({reason or fault}); "
+            f"{where or self._name}: outcomes are not remembered ({reason or fault}); "
             "set TRITON_TRIAGE_CACHE to another folder"
         )
 

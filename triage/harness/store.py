@@ -22,10 +22,11 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from triage import scratch
 from triage._version import __version__
 from triage.cache import cache_folder, cache_root, own_folder
 from triage.files import remove_tree
@@ -38,7 +39,7 @@ from triage.harness.reads import ModuleReads, holds
 from triage.harness.request import FullCompile, Request
 from triage.harness.ulimits import ulimits
 from triage.model.document import decode, encode
-from triage.model.errors import InputError
+from triage.model.errors import EnvironmentFault, InputError
 from triage.model.outcome import Outcome
 
 _SCHEMA = 3
@@ -89,7 +90,7 @@ class Store:
         self._limit = parse_size(os.environ.get(LIMIT) or str(_LIMIT_BYTES), LIMIT)
         self._added: float = self._limit  # so that the first put looks
         make = (lambda: own_folder(folder)) if folder else (lambda: cache_folder("outcomes"))
-        self._database = Database(make, FILE, _LAYOUT, f"SELECT {_COLUMNS} FROM outcomes LIMIT 0", note)
+        self._database = Database(make, FILE, _LAYOUT, f"SELECT {_COLUMNS} FROM outcomes LIMIT 0", self.folder, note)
 
     def get(self, request: Request) -> Outcome | None:
         """The remembered outcome, if it answers this request."""
@@ -132,7 +133,7 @@ class Store:
             # Offsets into a truncated log would be wrong.
             bounded = replace(outcome, log=outcome.log[-_MOST_LOG:], log_stages=())
         result = replace(outcome, artifacts=files)
-        if reads is None or not reads.is_unchanged:
+        if self._database.is_lost or reads is None or not reads.is_unchanged:
             return result
         names = json.dumps({name: str(path.relative_to(self._artifacts)) for name, path in files.items()})
         dependencies, text = reads.stored(), dumps(bounded)
@@ -182,16 +183,24 @@ class Store:
         return _Row(loads(outcome.decode(), files), holds(json.loads(dependencies)), bool(observed))
 
     def _collect(self, key: str, outcome: Outcome, folder: Path | None) -> dict[str, Path]:
-        """Copy a failure's artifacts to a new folder: another process may show those of an earlier one."""
-        destination = self._artifacts / f"{key}-{secrets.token_hex(4)}"
-        if self._database.run(lambda db: True) is None:
-            return {}
-        try:
-            return artifacts.collect(folder, outcome.log, destination)
-        except OSError as error:
-            remove_tree(destination)
-            self._database.give_up(error)
-            return {}
+        """Copy a failure's artifacts to a new folder: another process may show those of an earlier one. Without a cache
+        to a temporary folder, which stays for a while: the report names them."""
+        name = f"{key}-{secrets.token_hex(4)}"
+        if self._database.run(lambda db: True):
+            try:
+                return artifacts.collect(folder, outcome.log, self._artifacts / name)
+            except OSError as error:
+                remove_tree(self._artifacts / name)
+                self._database.give_up(error)
+        with suppress(OSError, EnvironmentFault):
+            return artifacts.collect(folder, outcome.log, self._substitute / name)
+        return {}
+
+    @cached_property
+    def _substitute(self) -> Path:
+        home = scratch.new("artifacts")
+        home.keep()
+        return home.folder
 
     def _prune(self, added: int, has_files: bool) -> None:
         """Forget the least recently used outcomes where there are too many."""
