@@ -582,19 +582,24 @@ def test_a_server_that_somebody_kills_costs_nobody_a_result(
     assert told(result) == ("ok", None, 0)
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(99, marks=pytest.mark.slow)])
-def test_a_server_that_is_killed_as_it_starts_is_started_again(stream_of_its_own: Stream, times: int) -> None:
-    """The toolchain server, as it imports Triton. Killed again and again, that is the answer, and not for ever."""
+@pytest.mark.parametrize(
+    ("mode", "times"), [("serve", 1), pytest.param("serve", 99, marks=pytest.mark.slow), ("nanny", 1)]
+)
+def test_a_server_that_is_killed_as_it_starts_is_started_again(
+    stream_of_its_own: Stream, mode: str, times: int
+) -> None:
+    """The toolchain server, as it imports Triton, or the nanny. Killed again and again, that is the answer."""
     done = threading.Event()
-    killed: set[int] = set()
+    others = set(psutil.Process().children(recursive=True))  # of the engine that other tests share
+    killed: set[psutil.Process] = set()
 
     def kill() -> None:
         while len(killed) < times and not done.is_set():
-            for process in psutil.Process().children(recursive=True):
+            for process in set(psutil.Process().children(recursive=True)) - others - killed:
                 with suppress(psutil.Error):
-                    if process.pid not in killed and "serve" in process.cmdline():
+                    if mode in process.cmdline():
                         process.kill()
-                        killed.add(process.pid)
+                        killed.add(process)
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()

@@ -127,8 +127,16 @@ class ServerTree:
         return self._started().nanny
 
     def _started(self) -> _Root:
-        if self._root is not None:
-            return self._root
+        starts = 0
+        while self._root is None:
+            if starts == _MOST_STARTS:
+                raise EnvironmentFault("triage's own process ended while it started; is something killing it?")
+            self._root = self._start_root()
+            starts += 1
+        return self._root
+
+    def _start_root(self) -> _Root | None:
+        """Start the nanny; None when it ended as it started."""
         home = scratch.new("engine")
         ours, theirs = wire.pair()
         command = [sys.executable, "-I", "-S", str(WORKER), "nanny", str(theirs.fileno()), str(home.folder)]
@@ -155,13 +163,12 @@ class ServerTree:
             process.kill()
             process.wait()
             home.remove()
-            raise EnvironmentFault("triage's own process ended while it started; is something killing it?") from None
+            return None
         ours.setblocking(False)
         nanny = Remote(Level.NANNY, ("nanny",), ours, None, "nanny", -1, state=ServerState.READY)
         nanny.process = processes.Process.child(process.pid, os.getpid())
-        self._root = _Root(nanny, process, home)
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._receive(nanny))
-        return self._root
+        return _Root(nanny, process, home)
 
     def close(self) -> None:
         """End everything below; safe to call twice."""
