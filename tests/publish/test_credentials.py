@@ -197,6 +197,10 @@ NAMED = {
     "boto": 'boto3.client("s3", aws_secret_access_key="{base40}")',
     "Spring": "spring.datasource.password={alnum12}",
     "Kubernetes secret": "kubectl create secret generic x --from-literal=password={alnum12}",
+    "passphrase": "passphrase: {lower8} {lower8} {lower8}",
+    "digits": "password = {digit8}, PASSWORD: {digit8}",
+    "list": 'api_keys = ["{alnum20}", "{alnum20}", "{alnum20}"]',
+    "wrapped": 'password=SecretStr("{alnum10}")',
     "curl, cookie": "curl -b 'sid={hex32}' https://x.example/",
     "wget": "wget --user=jane --password={alnum12} https://x.example/",
     "mysql": "mysql -h db -uroot -p{alnum12} prod",
@@ -317,6 +321,7 @@ def test_fields_of_documents() -> None:
         "argv": ["mysql", "-uroot", f"-p{token}"],
         "headers": {"X-Api-Key": token, "Authorization": f"Bearer {token}"},
         "dbPassword": token,
+        "apiKeys": [token, {"n": 1}, 5],
     }
     assert leaks(json.dumps(Scrubber(LocalIdentity()).document(document)), parts) == []
 
@@ -368,6 +373,11 @@ def test_time_grows_with_a_hostile_text(piece: str) -> None:
 
     # Four times as much text, ten times the time for the noise of a busy machine: a square would be sixteen.
     assert seconds(40_000) < 10 * max(seconds(10_000), 0.02)
+
+
+def test_numbers_are_secret_as_passwords_alone() -> None:
+    found = Scrubber(LocalIdentity()).document({"password": 12345678, "tokens": 4096, "key": [1, 2], "secret": True})
+    assert found == {"password": "<secret>", "tokens": 4096, "key": [1, 2], "secret": True}
 
 
 def test_every_form_has_its_source() -> None:

@@ -46,7 +46,12 @@ _IS = (
     r"(?::[ \t]{0,4}(?:str|bytes|(?:typing\.)?Optional\[str\]|str[ ]?\|[ ]?None|SecretStr|string)[ \t]{0,8}=(?!=)"
     r"|:=|=>|->|[=:]|(?<=[\"']),(?=[ \t]{0,8}\\{0,7}[\"']))[ \t]{0,8})"
 )
-_ASSIGNED = rf"(?P<word>{_ALONE}|{_QUALIFIED}|{_WEAK}){_SUFFIX}{_IS}(?:{_VALUE})"
+# The first text of a list or call; what was removed there before is passed over.
+_WITHIN = (
+    r"(?P<within>(?:[A-Za-z_][\w.]{0,40})?[\[({][ \t]{0,4}(?:[\"']<secret>[\"'],[ \t]{0,4}){0,16}"
+    r"(?=[bfru]{0,2}\\{0,7}[\"']))?"
+)
+_ASSIGNED = rf"(?P<word>{_ALONE}|{_QUALIFIED}|{_WEAK}){_SUFFIX}{_IS}{_WITHIN}(?:{_VALUE})"
 _WORD_START = "(?-i:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))"
 _LAST_WORD = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+)(?=[ _-]?$)")
 _NEAR_NAME = 16
@@ -95,16 +100,26 @@ def _assigned(match: re.Match[str]) -> str | None:
         value.startswith("<")
         or match["after"]
         or _TEMPLATE.fullmatch(value)
-        or (match["quoted"] is None and _plain(value))
+        or (match["quoted"] is None and _plain(value) and not _is_pin(match["word"], value))
     ):
         return None
     before = match.string[max(0, match.start() - 64) : match.start()]
     qualifier = _LAST_WORD.search(before[-_NEAR_NAME:])
     strong = _IS_ALONE.match(match.string, match.start()) or (qualifier and qualifier[0].lower() in _QUALIFIERS)
-    return _edited(match) if (_is_strong if strong else _is_weak)(match, value, before) else None
+    if strong:
+        return _edited(match) if _is_strong(match, value) else None
+    return _edited(match) if not match["within"] and _is_weak(match, value, before) else None
 
 
-def _is_strong(match: re.Match[str], value: str, before: str) -> bool:
+def _is_pin(name: str, value: str) -> bool:
+    """Whether a number is a password: under other names it is a size."""
+    return value.isdigit() and len(value) >= 4 and _PASSWORD.search(name) is not None
+
+
+_PASSWORD = re.compile(r"passw|pass[ _-]?phrase|passcode|pincode|otp|mfa", re.IGNORECASE)
+
+
+def _is_strong(match: re.Match[str], value: str) -> bool:
     if len(value) < 4:
         return False
     if match["quoted"] is not None or "=" in match["is"]:
@@ -245,10 +260,21 @@ _PROMPT = (
 )
 
 
+# Several words up to the end of the line.
+_PASSPHRASE = (
+    r"(?:password|pass[ _-]?phrase)[ \t]{0,4}[:=][ \t]{0,4}"
+    r"(?P<value>[^\s\"'`<>,;(){}\[\]]{3,64}(?: [^\s\"'`<>,;(){}\[\]]{2,64}){1,9})(?=[ \t\r]{0,8}(?:\n|$))"
+)
+
+
 def _prompted(match: re.Match[str]) -> str | None:
     value = match["value"].rstrip(".,;:)")
     private = not (_TYPE.fullmatch(value) or _plain(value) or _TEMPLATE.fullmatch(value) or value.endswith(("(", "[")))
     return _hidden(match) if private and not re.search(r"[(\[{]", value) else None
+
+
+def _phrase(match: re.Match[str]) -> str | None:
+    return None if _TYPE.fullmatch(match["value"].split(" ")[0]) else _hidden(match)
 
 
 # The phrase, a few words, and something that was generated.
@@ -322,6 +348,7 @@ ASSIGNED: tuple[Rule, ...] = (
     _rule("secret value", _NAMED, _named, "name", "key", "id", "field", "property", "variable"),
     _rule("secret value", _SET, _named, "setenv", "env", "arg ", "putenv", "config", "secret", "variable"),
     _rule("secret value", _LOGIN_PAIR, _hidden, "basic", "auth", "login", "connect", "credentials", "digest", "http"),
+    _rule("secret value", _PASSPHRASE, _phrase, "pass"),
     _rule("secret value", _ASSIGNED, _assigned, *_ANCHORS),
     _rule("secret value", _PROMPT, _prompted, "pass", "contrase"),
     _rule("secret value", _NEAR, _near, *_NEAR_ANCHORS),
@@ -350,6 +377,8 @@ def takes_secret(program: str) -> bool:
 
 def is_secret(name: str, value: str) -> bool:
     """Whether a field with that name and value holds a credential."""
+    if _is_pin(name, value):
+        return True
     if _plain(value) or not SECRET_NAME.search(name):
         return False
     return len(value) >= 4 if _STRONG_NAME.search(name) else len(value) >= 12 and _mixed(value)

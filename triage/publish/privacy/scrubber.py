@@ -105,18 +105,21 @@ class Scrubber:
                 return self.text(value)
             case dict():
                 # A variable as a pair of fields, as of a container.
-                named = value.get("name", value.get("key"))
+                named = str(value.get("name", value.get("key")))
                 return {
-                    self.text(str(name)): self._item(
-                        item,
-                        isinstance(item, str)
-                        and (is_secret(str(name), item) or (name == "value" and is_secret(str(named), item))),
-                    )
+                    self.text(str(name)): self._field(named if name == "value" else str(name), item)
                     for name, item in value.items()
                 }
             case list() | tuple():
                 return self._items(value)
         return value
+
+    def _field(self, name: str, value: Any) -> Any:
+        """The value of a field; of a list each element is one."""
+        if isinstance(value, (list, tuple)):
+            secret = any(isinstance(item, str) and is_secret(name, item) for item in value)
+            return [self._field(name, item) for item in value] if secret else self.document(value)
+        return self._item(value, isinstance(value, (str, int)) and is_secret(name, str(value)))
 
     def _items(self, values: Sequence[Any]) -> list[Any]:
         """The elements, which may be the words of a command: an option says what the next is, the program what the
@@ -130,11 +133,11 @@ class Scrubber:
                 after = self.text(before + item)
                 cleaned.append(after.removeprefix(before) if after.startswith(before) else "<secret>")
             else:
-                cleaned.append(self._item(item, asks_for_secret(option)))
+                cleaned.append(self._item(item, isinstance(item, str) and asks_for_secret(option)))
         return cleaned
 
     def _item(self, value: Any, secret: bool) -> Any:
-        if not secret or not isinstance(value, str):
+        if not secret:
             return self.document(value)
         self.removed["secret value"] += 1
         return "<secret>"
