@@ -1,6 +1,17 @@
-"""``python -m triage``."""
+"""``triage``, ``triton-triage`` and ``python -m triage``."""
 
-from triage.cli.main import main
+import os
+
+
+def main() -> None:
+    """Run the command line and exit. Ctrl-C while it is imported is one line, as later."""
+    try:
+        from triage.cli.main import main as run
+    except KeyboardInterrupt:
+        os.write(2, b"triage: interrupted\n")
+        os._exit(130)
+    run()
+
 
 if __name__ == "__main__":
     main()
