@@ -57,8 +57,8 @@ def test_data_travels_with_the_code(wheel: Path) -> None:
 
 def test_commands(wheel: Path) -> None:
     scripts = contents(wheel, r".*\.dist-info/entry_points\.txt")
-    assert "triage = triage.cli.main:main" in scripts.splitlines()
-    assert "triton-triage = triage.cli.main:main" in scripts.splitlines()
+    assert "triage = triage.__main__:main" in scripts.splitlines()
+    assert "triton-triage = triage.__main__:main" in scripts.splitlines()
     assert "triage = triage.integrations.pytest_plugin" in scripts.splitlines()
 
 
