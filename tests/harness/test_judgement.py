@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import selectors
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from triage.harness.engine import Engine
 from triage.harness.judge import RunFacts
 from triage.harness.judgement import Judged, Judging, Question
 from triage.harness.request import Request
+from triage.harness.store import Store
 from triage.harness.toolchains import Toolchains
 from triage.model.diagnosis import Kind
 from triage.model.outcome import Outcome, Status, Undecided
@@ -94,6 +97,33 @@ def test_limits_hold_while_long_logs_are_read(
     assert loud.diagnosis is not None
     assert loud.diagnosis.kind is Kind.MLIR_DIAGNOSTIC
     traces.assert_no_strays()
+
+
+def test_limits_hold_while_remembered_attempts_are_taken_slowly(
+    toolchains: Toolchains, tmp_path: Path, shared_traces: Traces
+) -> None:
+    remembered = Request(kernel_cases.add(), toolchains.default(), LIMITS)
+    body = f"open({str(tmp_path / 'hangs')!r}, 'w').close()\ntime.sleep(60)"
+    hanging = Request(module(tmp_path, body), toolchains.default(), SHORT, tag="hanging")
+
+    def requests() -> Iterator[Request | None]:
+        yield hanging
+        while not (tmp_path / "hangs").exists():
+            yield None
+        yield from [remembered] * 12
+
+    with Engine(jobs=2, store=Store(tmp_path / "store")) as engine:
+        assert not next(engine.run([remembered])).cached
+        results = {}
+        for attempt in engine.run(requests()):
+            results[attempt.request.tag, attempt.cached] = attempt.result
+            time.sleep(0.2 if attempt.cached else 0)
+    assert (None, True) in results
+    ended = results["hanging", False]
+    assert isinstance(ended, Outcome)
+    assert ended.status is Status.TIMEOUT
+    assert ended.duration_s < 2 * SHORT.timeout_s
+    shared_traces.assert_no_strays()
 
 
 def test_what_is_left_unread_is_not_left_running(

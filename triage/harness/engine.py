@@ -108,7 +108,7 @@ class Engine:
         try:
             while (more or self._works) and not self.deadline.over:
                 waiting = False
-                while more and not waiting and len(self._works) < self.jobs:
+                while more and not waiting and not self._finished and len(self._works) < self.jobs:
                     try:
                         request = next(stream)
                     except StopIteration:
@@ -117,7 +117,8 @@ class Engine:
                     if request is None:
                         waiting = True
                     elif (remembered := self._store.get(request) if self._store else None) is not None:
-                        yield Attempt(request, remembered, cached=True)
+                        # The limits of what runs are looked at before the next is taken.
+                        self._finished.append(Attempt(request, remembered, cached=True))
                     else:
                         self._works.append(Work(request, next(self._numbers)))
                 if self._works or waiting:
@@ -131,13 +132,13 @@ class Engine:
 
     def _step(self) -> None:
         self._advance()
-        if self._finished:
-            return
-        self._remove_discarded()
+        if not self._finished:
+            self._remove_discarded()
         deadlines = [run.clock.next_deadline for _, run in self._runs()]
         deadlines += [work.judging.deadline for work in self._works if work.judging]
         next_end = min([*deadlines, self._tree.next_deadline()]) - time.monotonic()
-        for key, _ in self._selector.select(max(0.0, min(next_end, _WATCH_S))):
+        longest = 0.0 if self._finished else _WATCH_S
+        for key, _ in self._selector.select(max(0.0, min(next_end, longest))):
             # An earlier event of this round may have closed the descriptor.
             if self._selector.get_map().get(key.fd) is key:
                 key.data()

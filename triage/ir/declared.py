@@ -34,7 +34,7 @@ _THREADS = re.compile(
 )
 _NAMES = (
     re.compile(r"\btt\.func public @(\w+)\("),
-    re.compile(r"\b(?:ptx_kernel|amdgpu_kernel)\b[^@\n]*@(\w+)\("),
+    re.compile(r"\b(?:ptx_kernel|amdgpu_kernel)\b[^@\n]{0,1000}@(\w+)\("),
     re.compile(r"^\s*(?:\.visible )?\.entry (\w+)", re.MULTILINE),
     re.compile(r"^\s*\.amdhsa_kernel (\w+)", re.MULTILINE),
     re.compile(r"\b(?:tt\.func|llvm\.func)(?: \w+)* @(\w+)\("),

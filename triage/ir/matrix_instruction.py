@@ -21,7 +21,8 @@ _CHOSEN: tuple[tuple[str, TensorCore], ...] = (
 """What TTGIR calls each class, fastest first: a kernel with several is judged by its best."""
 
 _DOT = re.compile(
-    r"\btt\.dot(?P<scaled>_scaled)?\b(?P<rest>[^\n]*?)(?:-> *)tensor<(?P<shape>(?:\d+x)+)(?P<result>\w+)", re.MULTILINE
+    r"\btt\.dot(?P<scaled>_scaled)?\b(?P<rest>[^\n]{0,2000}?)-> *tensor<(?P<shape>(?:\d+x)+)(?P<result>\w+)",
+    re.MULTILINE,
 )
 _OPERAND = re.compile(r"tensor<(?:\d+x)+(\w+)")
 
