@@ -249,7 +249,7 @@ SLEEPS = "import os, sys, time; os.write(int(sys.argv[-1]), b'%d\\n' % os.getpid
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        (("/no/such/python",), "No such file or directory"),
+        (("/no/such/python",), "does not start: .*/no/such/python: (not found|No such file or directory)"),
         ((PYTHON, "-c", "raise ImportError('no module named x')"), "does not start: ImportError: no module named x"),
         ((PYTHON, "-c", ""), "does not start: it was killed"),
         ((PYTHON, "-c", SLEEPS), "does not start: "),

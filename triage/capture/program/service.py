@@ -202,9 +202,11 @@ class Service:
         process_id, last = 0, b""
         try:
             with theirs:
-                # It forks at once into a session of its own, so this returns soon and leaves no zombie.
+                # While this runs, the program has a child that it did not start: its os.wait() would return it. A shell
+                # is gone in a millisecond, a start of Python takes a hundred.
+                shell = ["/bin/sh", "-c", '"$0" "$@" &'] if os.access("/bin/sh", os.X_OK) else []
                 subprocess.run(
-                    [*self._command, path, sys.executable, str(lock), str(theirs.fileno())],
+                    [*shell, *self._command, path, sys.executable, str(lock), str(theirs.fileno())],
                     env={**variables, "TRITON_TRIAGE_GUARD": ""},
                     stdin=subprocess.DEVNULL,
                     stdout=theirs.fileno(),

@@ -94,8 +94,9 @@ def main() -> None:
         # As the program may have set them: its workers have to see the end of their children, and write their files.
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        # Ends it without a word, as any other signal does: then it is started once more.
+        # The shell that started it has these ignored.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
         os.umask(0o077)
         connection = Connection(socket.socket(fileno=int(first)))
         connection.write(f"{os.getpid()}\n".encode())
