@@ -346,6 +346,9 @@ KEPT = (
     "docker run -p 8080:80 x; python -m pytest -p no:cacheprovider; git push -u origin main; zip -r a.zip b",
     "name: token_count\nvalue: 4096; env TRITON_KEY_CACHE 1; --max-tokens 4096",
     "wandb: Tracking run with wandb version 0.16.0; wandb: Syncing run fancy-sun-12",
+    "KeyError: 'rope.angles.depth_of__Pi32_i32'",
+    "returns a basic thread_group for now; an issue is identified by where it is; a crash with password protection",
+    'TRITON_REDIS_KEY_FORMAT = "triton:{key}:{filename}"',
     "%12 = arith.addi %3d, %2f : i32",
 )
 """Of kernels, IR, builds and logs, next to what resembles a credential."""

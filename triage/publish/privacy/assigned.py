@@ -72,6 +72,8 @@ _TEMPLATE = re.compile(
     r"\$?\{[\w.\[\]'\":!-]*\}|\$\w+|\$\([^)]*\)|%\(?\w*\)?s|[*.xX\u2026]{3,}|\[?(?:redacted|removed|masked|hidden)\]?",
     re.IGNORECASE,
 )
+_FIELD = re.compile(r"\{\w{1,40}\}")
+"""Of a format string, whose value is put together elsewhere."""
 _PUBLIC_KEYS = frozenset(
     {
         "cache", "hash", "kernel", "tune", "tuning", "config", "sort", "group", "content", "specialization",
@@ -99,6 +101,8 @@ def _assigned(match: re.Match[str]) -> str | None:
     if (
         value.startswith("<")
         or match["after"]
+        or (match["suffix"] or "").endswith(("Error", "Exception", "Warning"))
+        or (_FIELD.search(value) and not _mixed(_FIELD.sub("", value)))
         or _TEMPLATE.fullmatch(value)
         or (match["quoted"] is None and _plain(value) and not _is_pin(match["word"], value))
     ):
@@ -189,7 +193,10 @@ _X_HEADERS = (
     + _HEADER_VALUE
 )
 _COOKIE = r"(?:set-)?cookie2?[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}[\"']?(?![\"' \t])(?P<value>[^\"'\n\r<\\]{4,4096})"
-_BEARER = r"(?<!\w)(?:bearer|basic)[ \t]{1,4}(?=[^\s\"'<>]{0,255}[\d+/=._-])(?P<value>[A-Za-z0-9+/=._~-]{12,4096})"
+_BEARER = (
+    r"(?<!\w)(?:bearer[ \t]{1,4}(?=[^\s\"'<>]{0,255}[\d+/=._-])|basic[ \t]{1,4}(?=[^\s\"'<>]{0,255}[\d+/=]))"
+    r"(?P<value>[A-Za-z0-9+/=._~-]{12,4096})"
+)
 
 
 def _cookie(match: re.Match[str]) -> str | None:
@@ -212,7 +219,8 @@ def _command_rules(row: dict[str, Any]) -> list[ScrubRule]:
     if "words" in row:
         words = "|".join(re.escape(word).replace(r"\ ", r"[ \t]{1,4}") for word in row["words"])
         anchors = tuple(word.split(" ")[0] for word in row["words"])
-        between = r"[ \t]{1,4}(?:by[ \t]{1,4}|-{1,2}[\w-]{1,20}[ \t=]{1,4}){0,3}[\"']?(?![-<])"
+        quote = "[\"']" if row.get("quoted") else "[\"']?"
+        between = rf"[ \t]{{1,4}}(?:by[ \t]{{1,4}}|-{{1,2}}[\w-]{{1,20}}[ \t=]{{1,4}}){{0,3}}{quote}(?![-<])"
         pattern = rf"(?:{words}){between}(?P<value>[^\s\"'<>;]{{4,512}})"
         return [_rule("secret in a command", pattern, _hidden, *anchors)]
     names = [program.split(" ")[0] for program in row["programs"]]
