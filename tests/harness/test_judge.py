@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 from typing import Any
 
 import kernel_cases
@@ -156,6 +157,14 @@ def test_refused_memory_is_the_cases_where_only_triages_limit_was_met() -> None:
 def test_only_these_come_from_outside(number: int) -> None:
     assert outcome(BEGUN, status=number).killed_from_outside
     assert not outcome(BEGUN, status=signal.SIGABRT).killed_from_outside
+
+
+@pytest.mark.parametrize(("number", "input_error"), [(signal.SIGABRT, True), (signal.SIGKILL, None)])
+def test_ir_that_cannot_be_read_is_wrong_input(number: int, input_error: bool | None) -> None:
+    """Unless somebody else ended the process."""
+    case = replace(kernel_cases.add(), file="kernel.ttir")
+    result = judge(case, RunFacts(events=BEGUN[:1], status=number), LIMITS, TOKEN)
+    assert getattr(result, "input_error", None) == input_error
 
 
 def test_a_signal_counts_more_than_a_result_that_was_told_before() -> None:

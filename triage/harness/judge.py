@@ -91,10 +91,12 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
     last = next((event for event in reversed(events) if event["ev"] in _VERDICTS), None)
     # A signal or a limit takes precedence over anything reported.
     if last is None or facts.stopped or facts.signal:
-        if case.is_ir and outcome.stage is Stage.SOURCE and not facts.stopped and facts.signal:
-            why = f"died of {signal_name(facts.signal)} reading this text; IR belongs to the release that wrote it"
+        result = ended(outcome, facts)
+        reading = case.is_ir and outcome.stage is Stage.SOURCE
+        if reading and isinstance(result, Outcome) and result.signal and not result.killed_from_outside:
+            why = f"died of {result.signal} reading this text; IR belongs to the release that wrote it"
             return Undecided(why, input_error=True)
-        return ended(outcome, facts)
+        return result
     if last["ev"] == "undecided":
         back_end = "".join(text for _, text in _back_end_texts(outcome))
         if last["reason"] == NO_LLD and logs.printed_error(back_end) is not None:
