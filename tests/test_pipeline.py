@@ -66,7 +66,7 @@ def test_an_interrupt_keeps_the_reports_of_what_was_compiled(own_cache: Path) ->
 def test_a_time_budget_bounds_the_whole_call(own_cache: Path, seconds: float) -> None:
     """One is compiled in any case. What is not says so; what is left of the time is shared by the searches."""
     notes: list[str] = []
-    options = Options(budget=Budget(seconds=seconds, whole=True), jobs=1, cache=seconds < 1)
+    options = Options(budget=Budget(seconds=seconds, end=time.monotonic() + seconds), jobs=1, cache=seconds < 1)
     began = time.monotonic()
     with Session(options, Progress(note=notes.append)) as session:
         answers = list(session.check_all([BROKEN, *(OK.with_changes({"BLOCK": 2**power}) for power in range(3, 10))]))

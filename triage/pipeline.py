@@ -68,8 +68,7 @@ class Session:
         self.options = options or Options()
         self._progress = progress or Progress()
         budget = self.options.budget
-        self._end = time.monotonic() + budget.seconds if budget.whole else math.inf
-        self._deadline = Deadline(self._end + (BUDGET_MARGIN - 1) * budget.seconds)
+        self._deadline = Deadline(budget.end + (BUDGET_MARGIN - 1) * budget.seconds)
         self._toolchains = Toolchains(progress=self._progress.note, deadline=self._deadline)
         self._store = Store(note=self._progress.warn) if self.options.cache else None
         self._engine = Engine(jobs=self.options.jobs, store=self._store, spare=self._toolchains.installed)
@@ -147,7 +146,7 @@ class Session:
     def _in_time(self, requests: list[Request]) -> Iterator[Request]:
         """Those that can begin before the budget is used up; the first in any case."""
         for number, request in enumerate(requests):
-            if number and time.monotonic() > self._end:
+            if number and time.monotonic() > self.options.budget.end:
                 self._progress.note(f"the time budget is used up: {len(requests) - number} cases are not compiled")
                 return
             yield request
@@ -236,9 +235,9 @@ class Session:
     def _share(self) -> Budget:
         """The budget of the next search: what bounds the whole call is shared by those that are left."""
         budget = self.options.budget
-        if not budget.whole:
+        if budget.end == math.inf:
             return budget
-        left_s = max(0.0, self._end - time.monotonic()) / max(1, self._searches)
+        left_s = max(0.0, budget.end - time.monotonic()) / max(1, self._searches)
         self._searches -= 1
         return replace(budget, seconds=left_s)
 

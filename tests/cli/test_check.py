@@ -6,7 +6,6 @@ import errno
 import json
 import sys
 import tempfile
-import time
 import venv
 from pathlib import Path
 
@@ -91,11 +90,9 @@ def test_where_results_cannot_go_is_told_before_the_work(
     (tmp_path / "file").write_text("kept")
     monkeypatch.chdir(tmp_path)
     work = ("--", "nowhere/program") if command == "run" else (DATA / "undefined-name.json",)
-    began = time.monotonic()
     done = cli(*command.split(), *OUTPUTS[command], *work)
     golden(done.err)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert time.monotonic() - began < 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -61,7 +59,6 @@ def command(
     another tool left: IR (kernel.ttgir), a folder of Triton's cache or dump, an MLIR reproducer.
     """
     options = pipeline_options(values)
-    end = time.monotonic() + options.budget.seconds if options.budget.whole else math.inf
     named = [named_case for text in cases for named_case in _located(text, values)]
     valid = [case for _, case in named if isinstance(case, Case)]
     results = _Results(as_json, len(named) == 1, folder, full, record, values)
@@ -76,7 +73,7 @@ def command(
                 results.add(number, name, next(reports) if isinstance(case, Case) else case)
             # Raises the interrupt that has cut the reports short.
             next(reports, None)
-        results.complete(options, end)
+        results.complete(options)
     finally:
         results.flush()
     return max(results.codes, default=0)
@@ -131,14 +128,14 @@ class _Results:
                 self.record.report(name, report)
         self.codes.append(int(report.outcome.failed))
 
-    def complete(self, options: Options, end: float) -> None:
+    def complete(self, options: Options) -> None:
         """With ``--full``, reduce what failed and compile it with other releases; print it."""
         while self._incomplete:
             from triage.cli.full import complete
 
             report, command_line, folder = self._incomplete.pop(0)
             with self._alone():
-                complete(report, command_line, options, folder, self.as_json, self.single, end)
+                complete(report, command_line, options, folder, self.as_json, self.single)
 
     def flush(self) -> None:
         """Print the reports that an interrupt keeps from being completed."""

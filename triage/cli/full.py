@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,12 +43,11 @@ def complete(
     folder: Path | None,
     as_json: bool,
     single: bool,
-    end: float = math.inf,
 ) -> None:
     """Reduce the case, compile it with the installed releases and the newest, and print the whole report.
 
     ``folder`` contains the artifacts of the check, and gets the others. A step that fails is named, and the report goes
-    on without it; so it does without what is not done at ``end`` (``time.monotonic``), or at an interrupt, which is
+    on without it; so it does without what is not done at the end of the time budget, or at an interrupt, which is
     raised again in the end.
     """
     with scratch.folder("full") as work:
@@ -60,13 +58,13 @@ def complete(
         try:
             with console.progress() as progress:
                 with _skipped("not reduced"):
-                    seconds = min(_REDUCTION_S, _left_s(end))
+                    seconds = min(_REDUCTION_S, _left_s(options))
                     minimized = output / "minimized"
                     with writing(minimized):
                         make_folder(minimized, output)
                     reduce(report.case, options, minimized, progress, seconds=seconds, resume=options.cache)
                 with _skipped("no other releases"):
-                    deadline = Deadline(time.monotonic() + BUDGET_MARGIN * _left_s(end))
+                    deadline = Deadline(time.monotonic() + BUDGET_MARGIN * _left_s(options))
                     _matrix(report, options, output / "matrix", progress, command_line, deadline)
         except KeyboardInterrupt:
             interrupted = True
@@ -84,9 +82,9 @@ def complete(
             raise KeyboardInterrupt
 
 
-def _left_s(end: float) -> float:
-    """Seconds that are left. Raises EnvironmentFault when these are none."""
-    if (left_s := end - time.monotonic()) <= 0:
+def _left_s(options: Options) -> float:
+    """Seconds that are left of the budget. Raises EnvironmentFault when these are none."""
+    if (left_s := options.budget.end - time.monotonic()) <= 0:
         raise EnvironmentFault("the time budget is used up; give a larger --budget")
     return left_s
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,8 +14,9 @@ from triage.model.errors import InputError
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Compiles and seconds, whichever is used up first. ``enough`` neighbours that lose nothing end the search, and
-    a single one does after ``settled`` compiles: what is tried later is farther away. ``whole``: the seconds bound the
-    whole call and not each search in it, but for the compile of the case itself (see ``BUDGET_MARGIN``)."""
+    a single one does after ``settled`` compiles: what is tried later is farther away. ``end``
+    (``time.monotonic``): when the seconds of the whole call are used up, all searches and toolchains included, but for
+    the compile of the case itself (see ``BUDGET_MARGIN``); infinite where they are those of each search."""
 
     most: ClassVar[int] = 150
     """Neighbours that are proposed for one case at all."""
@@ -22,14 +25,16 @@ class Budget:
     seconds: float = 90.0
     enough: int = 4
     settled: int = 16
-    whole: bool = False
+    end: float = math.inf
 
     @classmethod
     def parse(cls, text: str) -> Budget:
-        """``20`` is compiles, ``30s`` seconds. Raises InputError."""
+        """``20`` is compiles, ``30s`` seconds of the call that begins now. Raises InputError."""
         match = re.fullmatch(r"(\d{1,6})(s?)", text.strip())
         if match is None or int(match[1]) == 0:
             raise InputError(f"--budget {text!r}: give compiles (20) or seconds (30s)")
         number = int(match[1])
         # A time budget lifts the limit on compiles.
-        return cls(compiles=cls.most, seconds=number, whole=True) if match[2] else cls(compiles=number)
+        return (
+            cls(compiles=cls.most, seconds=number, end=time.monotonic() + number) if match[2] else cls(compiles=number)
+        )
