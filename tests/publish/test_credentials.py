@@ -349,6 +349,7 @@ KEPT = (
     "KeyError: 'rope.angles.depth_of__Pi32_i32'",
     "returns a basic thread_group for now; an issue is identified by where it is; a crash with password protection",
     'TRITON_REDIS_KEY_FORMAT = "triton:{key}:{filename}"',
+    "storage_key = name; skip_encoding_cookie: bool = True, skip_encoding_cookie=True, n=1",
     "%12 = arith.addi %3d, %2f : i32",
 )
 """Of kernels, IR, builds and logs, next to what resembles a credential."""

@@ -9,6 +9,7 @@ import re
 import string
 from typing import Any
 
+from triage.publish.privacy.generated import is_mixed
 from triage.publish.privacy.rule import Rule, ScrubRule
 from triage.publish.privacy.tokens import table
 
@@ -126,11 +127,13 @@ _PASSWORD = re.compile(r"passw|pass[ _-]?phrase|passcode|pincode|otp|mfa", re.IG
 def _is_strong(match: re.Match[str], value: str) -> bool:
     if len(value) < 4:
         return False
-    if match["quoted"] is not None or "=" in match["is"]:
+    if match["quoted"] is not None:
         return True
-    # After a colon there may be a type.
-    is_password = match["word"].lower().startswith("pass")
-    return not (_TYPE.fullmatch(value) if is_password else _CODE.fullmatch(value) and not _mixed(value))
+    if _PASSWORD.match(match["word"]):
+        return "=" in match["is"] or not _TYPE.fullmatch(value)
+    # After a colon or between spaces there may be a type or a name.
+    code = _CODE.fullmatch(value) and not _mixed(value) and not is_mixed(value)
+    return not code or ("=" in match["is"] and (" " not in match["is"] or match["word"].lower() == "secret"))
 
 
 def _is_weak(match: re.Match[str], value: str, before: str) -> bool:
@@ -192,16 +195,14 @@ _X_HEADERS = (
     r"(?:x-[\w-]{0,40}(?:key|token|auth|signature|secret|password|credential|session)[\w-]{0,16}|(?:private|job|deploy)-token|ocp-apim-subscription-key)"
     + _HEADER_VALUE
 )
-_COOKIE = r"(?:set-)?cookie2?[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}[\"']?(?![\"' \t])(?P<value>[^\"'\n\r<\\]{4,4096})"
+_COOKIE = (
+    r"(?<!\w)(?:set-)?cookie2?[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}[\"']?"
+    r"(?P<value>[^\"'\n\r<\\=\s]{1,128}=[^\"'\n\r<\\ ][^\"'\n\r<\\]{2,4096})"
+)
 _BEARER = (
     r"(?<!\w)(?:bearer[ \t]{1,4}(?=[^\s\"'<>]{0,255}[\d+/=._-])|basic[ \t]{1,4}(?=[^\s\"'<>]{0,255}[\d+/=]))"
     r"(?P<value>[A-Za-z0-9+/=._~-]{12,4096})"
 )
-
-
-def _cookie(match: re.Match[str]) -> str | None:
-    # A cookie is a pair; prose about cookies is not.
-    return _hidden(match) if "=" in match["value"] else None
 
 
 # ---- options and words of commands
@@ -345,7 +346,7 @@ ASSIGNED: tuple[Rule, ...] = (
     _rule("header", _DIGEST, _hidden, "authorization", "proxy-authorization"),
     _rule("header", _AUTHORIZATION, _hidden, "authorization", "proxy-authorization"),
     _rule("header", _X_HEADERS, _hidden, "x-", "private-token", "job-token", "deploy-token", "ocp-apim"),
-    _rule("header", _COOKIE, _cookie, "cookie", "set-cookie"),
+    _rule("header", _COOKIE, _hidden, "cookie", "set-cookie"),
     _rule("header", _BEARER, _hidden, "bearer", "basic"),
     *_COMMANDS,
     ScrubRule("secret in a command", re.compile(_OPTION, re.IGNORECASE), _hidden, ("-",)),

@@ -147,10 +147,10 @@ _LEAST_JOINED = 32
 
 def is_random(text: str) -> bool:
     """Whether letters and digits look generated."""
-    return bool(re.search("[0-9]", text)) and _is_mixed(text)
+    return bool(re.search("[0-9]", text)) and is_mixed(text)
 
 
-def _is_mixed(text: str) -> bool:
+def is_mixed(text: str) -> bool:
     """Whether small letters and capitals alternate as in no word."""
     return (
         not text.startswith("0x")
@@ -164,7 +164,7 @@ def _is_mixed(text: str) -> bool:
 def is_value(text: str) -> bool:
     """Whether what follows a prefix looks generated, be it in small letters and digits alone."""
     parts = re.split(r"[\W_]+", text)
-    return any(len(part) >= _LEAST_PREFIXED and (_has_both(part) or _is_mixed(part)) for part in parts) or (
+    return any(len(part) >= _LEAST_PREFIXED and (_has_both(part) or is_mixed(part)) for part in parts) or (
         len(text) >= _LEAST_JOINED and is_random("".join(parts))
     )
 
