@@ -58,9 +58,21 @@ def write(name: str, text: str) -> Callable[[Path], object]:
     return lambda folder: (folder / name).write_text(text)
 
 
+def write_unnoticed(name: str, text: str) -> Callable[[Path], object]:
+    """A change of a file to a text of the same length, at the same time."""
+
+    def change(folder: Path) -> None:
+        facts = (folder / name).stat()
+        (folder / name).write_text(text)
+        os.utime(folder / name, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+
+    return change
+
+
 CHANGES: dict[str, tuple[str, Callable[[Path], object]]] = {
     "the kernel's file": ("pass", write("kernel.py", "pass #")),
     "a sibling": ("import helper", write("helper.py", "N = 2")),
+    "a sibling, of the same size and time": ("import helper", write_unnoticed("helper.py", "N = 2")),
     "a module of a package": ("import package.part", write("package/part.py", "N = 2")),
     "an installed package": ("import installed", write("site-packages/installed/__init__.py", "N = 22")),
     "data": ("open(__file__[:-9] + 'data.json').read()", write("data.json", "22")),
@@ -114,6 +126,15 @@ def test_what_was_read_counts(folder: Path, monkeypatch: pytest.MonkeyPatch, nam
     change(folder)
     assert not read.is_unchanged
     assert not holds(stored)
+
+
+def test_a_new_checkout_of_the_same_files_holds(folder: Path) -> None:
+    stored = json.loads(imported(folder, "import helper").stored())
+    for name in ("helper.py", "kernel.py"):
+        text = (folder / name).read_text()
+        (folder / name).unlink()
+        (folder / name).write_text(text)
+    assert holds(stored)
 
 
 @pytest.mark.parametrize("text", ["os.environ.get('FLAG')", "os.getenv('FLAG')", "'FLAG' in os.environ"])

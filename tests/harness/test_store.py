@@ -37,7 +37,7 @@ FAILED = Outcome(Status.ERROR, Stage.LLIR, log="error: no", exit_code=1)
 
 def read(*paths: Path, **variables: str | None) -> ModuleReads:
     """What a worker reports of a module that reads these files, a second from now."""
-    facts = {str(path): (s.st_size, s.st_mtime_ns, s.st_ino) for path in paths if (s := path.stat())}
+    facts = {str(path): (s.st_size, s.st_mtime_ns, s.st_ino, s.st_ctime_ns) for path in paths if (s := path.stat())}
     return ModuleReads(time.time() + 1, None, facts, variables)
 
 

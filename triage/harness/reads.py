@@ -14,8 +14,11 @@ from triage.files import ANYWHERE, read_file
 from triage.harness.environment import worker_environment
 from triage.harness.worker.reads import fingerprint
 
-Facts = tuple[int, int, int]
-"""Size, nanosecond of the last change, and inode of a file."""
+Facts = tuple[int, int, int, int]
+"""Size of a file, nanosecond of the last change, inode, and nanosecond of the last change of any of it, which nobody
+can set."""
+_COMMON = 3
+"""Of these facts, those that count for a file of an installed package: uv links it into other environments."""
 _INSTALLED = ("site-packages", "dist-packages")
 _VARIES = frozenset({"_", "COLUMNS", "LINES", "OLDPWD", "PWD", "SHLVL", "TEMP", "TERM", "TMP", "TMPDIR"})
 """Variables that differ from one terminal to the next, and are read by libraries that only pass them on."""
@@ -53,33 +56,38 @@ class ModuleReads:
     def is_unchanged(self) -> bool:
         """Whether all of it is as the import found it, and nothing changed while it went on."""
         began_ns = int(self.began * 1e9)
-        changed = any(facts[1] >= began_ns for path, facts in self.files.items() if facts and not _is_installed(path))
+        changed = any(facts[3] >= began_ns for path, facts in self.files.items() if facts and not _is_installed(path))
         return not changed and _are_current(self.files) and _is_current(self.folder, self.variables)
 
     def stored(self) -> str:
-        """JSON text that :func:`holds` reads. The user's own files are in it by content, which a new checkout does not
-        change; those of installed packages, of which torch has 3,000, by size, time and inode."""
-        files = {
-            path: facts if facts is None or _is_installed(path) or facts[0] > _MOST_DIGESTED else _digest(path)
-            for path, facts in sorted(self.files.items())
-        }
+        """JSON text that :func:`holds` reads. The user's own files are in it by content as well, which a new checkout
+        does not change; those of installed packages, of which torch has 3,000, are not."""
+        files = {path: facts and [*facts, _digest(path, facts)] for path, facts in sorted(self.files.items())}
         return json.dumps({"folder": self.folder, "files": files, "variables": dict(self.variables)})
 
 
 def holds(stored: Mapping[str, Any]) -> bool:
     """Whether what was read is still the same. Raises one of ValueError, TypeError, KeyError and AttributeError for
     another document than that of :meth:`ModuleReads.stored`."""
-    digests = {path: expected for path, expected in stored["files"].items() if isinstance(expected, str)}
-    others = {path: facts and _as_facts(facts) for path, facts in stored["files"].items() if path not in digests}
-    return (
-        _is_current(stored["folder"], stored["variables"])
-        and _are_current(others)
-        and all(_digest(path) == expected for path, expected in digests.items())
-    )
+    if not _is_current(stored["folder"], stored["variables"]):
+        return False
+    for path, expected in stored["files"].items():
+        *facts, digest = expected or (None,)
+        if not _are_current({path: _as_facts(facts) if facts else None}):
+            current = _facts(path)
+            if digest is None or current is None or _digest(path, current) != digest:
+                return False
+    return True
 
 
 def _are_current(files: Mapping[str, Facts | None]) -> bool:
-    return all(_facts(path) == facts for path, facts in files.items())
+    for path, facts in files.items():
+        current = _facts(path)
+        if current != facts and not (
+            current and facts and _is_installed(path) and current[:_COMMON] == facts[:_COMMON]
+        ):
+            return False
+    return True
 
 
 def _is_current(folder: str | None, variables: Mapping[str, str | None]) -> bool:
@@ -95,8 +103,8 @@ def _is_current(folder: str | None, variables: Mapping[str, str | None]) -> bool
 
 
 def _as_facts(values: Any) -> Facts:
-    size, changed, inode = values
-    return int(size), int(changed), int(inode)
+    size, changed, inode, touched = values
+    return int(size), int(changed), int(inode), int(touched)
 
 
 def _is_installed(path: str) -> bool:
@@ -108,11 +116,14 @@ def _facts(path: str) -> Facts | None:
         facts = os.stat(path)  # noqa: PTH116 - 3,000 of them
     except (OSError, ValueError):
         return None
-    return facts.st_size, facts.st_mtime_ns, facts.st_ino
+    return facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns
 
 
-def _digest(path: str) -> str:
+def _digest(path: str, facts: Facts) -> str | None:
+    """Of the content; None for what counts by its facts alone: installed packages, data, what cannot be read."""
+    if _is_installed(path) or facts[0] > _MOST_DIGESTED:
+        return None
     try:
         return hashlib.sha256(read_file(Path(path), ANYWHERE, _MOST_DIGESTED)).hexdigest()
     except (OSError, ValueError):
-        return "unreadable"
+        return None

@@ -49,7 +49,7 @@ class Reads:
 
     def end(self, path: Path) -> Optional[Dict[str, Any]]:
         """What was read, beside the file ``path`` itself; None where that is too much, or cannot be told. Files are
-        given by size, time of their last change and inode, absent ones by None; variables by a hash of their value."""
+        given by size, times of their last change and inode, absent ones by None; variables by a hash of their value."""
         global _recording  # noqa: PLW0603
         _recording = None
         try:
@@ -158,4 +158,4 @@ def _facts(path: str) -> Optional[List[int]]:
         facts = os.stat(path)
     except (OSError, ValueError):
         return None
-    return [facts.st_size, facts.st_mtime_ns, facts.st_ino]
+    return [facts.st_size, facts.st_mtime_ns, facts.st_ino, facts.st_ctime_ns]
