@@ -255,11 +255,11 @@ def load(path: Path, boundary: Path | None = None) -> Case:
         raise InputError(f"{document_path}: cannot be read as text: {problem}") from None
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        fields = dict(pairs)
-        if len(fields) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"{document_path}: {twice:.{_MOST_SHOWN}}: stands there twice; leave one of them")
+        fields: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in fields:
+                raise InputError(f"{document_path}: {name:.{_MOST_SHOWN}}: stands there twice; leave one of them")
+            fields[name] = value
         return fields
 
     try:
