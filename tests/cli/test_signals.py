@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from conftest import Traces
 
 import triage
+from triage.cli.signals import handled
 
 MOST_S = 3.0
 ENDED = {signal.SIGINT: 130, signal.SIGTERM: -signal.SIGTERM, signal.SIGHUP: -signal.SIGHUP}
@@ -101,3 +103,16 @@ def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
     command = ["nohup", sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     assert (done.returncode, done.stdout) == (0, "on\n")
+
+
+def test_without_a_free_thread_commands_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``ulimit -u`` does not bind root, who may run this."""
+
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with handled() as ending:
+        pass
+    assert (ending.number, signal.getsignal(signal.SIGINT)) == (None, before)

@@ -58,7 +58,8 @@ def handled() -> Iterator[Ending]:
     os.set_blocking(write, False)
     before = {number: signal.getsignal(number) for number in ENDING}
     wakeup = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-    threading.Thread(target=ending.watch, args=(read,), name="signals", daemon=True).start()
+    with suppress(RuntimeError):  # `ulimit -u` leaves no thread: then a signal waits for a call that does not return
+        threading.Thread(target=ending.watch, args=(read,), name="signals", daemon=True).start()
     try:
         for number, handler in before.items():
             if handler is not signal.SIG_IGN:
