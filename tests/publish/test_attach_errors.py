@@ -302,6 +302,14 @@ class TestBounds:
         line(lambda: asking(github.url, patience=patience))
         assert time.monotonic() - began < 1.5
 
+    def test_no_thread_is_left(self, github: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+        def start(thread: threading.Thread) -> None:
+            raise RuntimeError("can't start new thread")
+
+        monkeypatch.setattr(threading.Thread, "start", start)
+        text, code = line(lambda: asking(github.url))
+        assert (text, code) == ("cannot post: no further thread may be started; raise `ulimit -u`", 3)
+
     def test_all_steps_together(self, github: GitHub) -> None:
         server = GitHubServer.parse(github.url)
         client = Client(server, Token(TOKEN, "GH_TOKEN"), lambda line: None, Patience(whole_s=0.5))

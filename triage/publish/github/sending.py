@@ -17,6 +17,7 @@ from typing import Any
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
+from triage.model.errors import EnvironmentFault
 from triage.publish.github.faults import ApiResponse
 
 
@@ -41,7 +42,11 @@ class Sending(threading.Thread):
 
     def wait(self, seconds: float) -> ApiResponse | None:
         """The response, or None where there is none after that time. Raises what ``send`` raises."""
-        self.start()
+        try:
+            self.start()
+        except RuntimeError:
+            # Without one there would be no bound.
+            raise EnvironmentFault("cannot post: no further thread may be started; raise `ulimit -u`") from None
         try:
             result = self._result.get(timeout=max(seconds, 0))
         except BaseException as error:  # or the user interrupts
