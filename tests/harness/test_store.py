@@ -463,3 +463,11 @@ def test_an_outcome_comes_back_as_it_was(outcome: Outcome) -> None:
 def test_other_text_is_refused(text: str) -> None:
     with pytest.raises((ValueError, InputError)):
         store.loads(text, {})
+
+
+def test_outcomes_of_a_module_share_what_it_read(kept: Store, request_: Request, tmp_path: Path) -> None:
+    reads = read(request_.case.path)
+    for number in range(3):
+        kept.put(replace(request_, case=replace(request_.case, name=f"k{number}")), OK, None, reads)
+    counts = "SELECT (SELECT count(*) FROM outcomes), (SELECT count(*) FROM dependencies)"
+    assert kept._database.run(lambda db: db.execute(counts).fetchone()) == (3, 1)

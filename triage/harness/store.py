@@ -17,6 +17,7 @@ import json
 import os
 import re
 import secrets
+import sqlite3
 import stat
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -64,6 +65,7 @@ CREATE TABLE IF NOT EXISTS outcomes (
     key TEXT PRIMARY KEY, used REAL NOT NULL, bytes INTEGER NOT NULL, observed INTEGER NOT NULL,
     artifacts TEXT NOT NULL, digest TEXT NOT NULL, dependencies TEXT NOT NULL, outcome TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS dependencies (digest TEXT PRIMARY KEY, text TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS by_use ON outcomes (used, bytes);
 """
 _COLUMNS = "observed, artifacts, digest, dependencies, outcome"
@@ -100,8 +102,8 @@ class Store:
         values = self._database.run(
             # As bytes: text that is not UTF-8 is a matter of its row alone.
             lambda db: db.execute(
-                "SELECT observed, CAST(artifacts AS BLOB), digest, CAST(dependencies AS BLOB), CAST(outcome AS BLOB) "
-                "FROM outcomes WHERE key = ?",
+                "SELECT observed, CAST(artifacts AS BLOB), outcomes.digest, CAST(text AS BLOB), CAST(outcome AS BLOB) "
+                "FROM outcomes LEFT JOIN dependencies ON dependencies.digest = outcomes.dependencies WHERE key = ?",
                 (key,),
             ).fetchone()
         )
@@ -138,11 +140,16 @@ class Store:
         names = json.dumps({name: str(path.relative_to(self._artifacts)) for name, path in files.items()})
         dependencies, text = reads.stored(), dumps(bounded)
         digest = _row_digest(key, names, dependencies, text)
-        size = len(text) + len(dependencies) + sum(map(_size, set(files.values())))
-        row = (key, time.time(), size, int(request.action.observe), names, digest, dependencies, text)
-        self._database.run(
-            lambda db: db.execute("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-        )
+        size = len(text) + sum(map(_size, set(files.values())))
+        # All outcomes of a module share what it read: 400 kB with torch.
+        shared = (_row_digest(dependencies), dependencies)
+        row = (key, time.time(), size, int(request.action.observe), names, digest, shared[0], text)
+
+        def insert(db: sqlite3.Connection) -> None:
+            db.execute("INSERT OR REPLACE INTO dependencies VALUES (?, ?)", shared)
+            db.execute("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+        self._database.run(insert)
         self._prune(size, has_files=bool(files))
         return result
 
@@ -215,7 +222,9 @@ class Store:
             self._added = 0
             for path in self.unowned(_UNOWNED_S):
                 remove_tree(path)
-            ((total,),) = self._rows("SELECT total(bytes) FROM outcomes") or [(0,)]
+            ((total,),) = self._rows(
+                "SELECT (SELECT total(bytes) FROM outcomes) + (SELECT total(length(text)) FROM dependencies)"
+            ) or [(0,)]
             if total > self._limit:
                 for key, size in self._rows("SELECT key, bytes FROM outcomes ORDER BY used"):
                     if total <= self._limit * _AFTER_CLEANING:
@@ -230,7 +239,12 @@ class Store:
 
     def _forget(self, keys: Collection[str]) -> None:
         rows = [(key,) for key in keys]
-        self._database.run(lambda db: db.executemany("DELETE FROM outcomes WHERE key = ?", rows))
+
+        def delete(db: sqlite3.Connection) -> None:
+            db.executemany("DELETE FROM outcomes WHERE key = ?", rows)
+            db.execute("DELETE FROM dependencies WHERE digest NOT IN (SELECT dependencies FROM outcomes)")
+
+        self._database.run(delete)
         for key in keys:
             for folder in self._artifacts.glob(f"{key}-*"):
                 remove_tree(folder)
