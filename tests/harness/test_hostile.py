@@ -104,7 +104,7 @@ IMPORTED = {
     "replaces os": Trick("for name in ('waitid', 'wait4', 'setsid', 'getppid', 'pipe2'): setattr(os, name, None)"),
     "replaces signal": Trick("signal.signal = signal.set_wakeup_fd = None"),
     "replaces paths": Trick("pathlib.Path.resolve = None"),
-    "replaces builtins": Trick("builtins.isinstance = builtins.open = None", ("error", "listing the imported files")),
+    "replaces builtins": Trick("builtins.isinstance = builtins.open = None", ("error", "listing", "worker failed")),
     "blocks signals": Trick("signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))", fast=True),
     "ignores its children": Trick("signal.signal(signal.SIGCHLD, signal.SIG_IGN)"),
     "sets an alarm": Trick("signal.setitimer(signal.ITIMER_REAL, 0.3, 0.01)", ("ok", "crash")),
@@ -211,6 +211,30 @@ def test_a_module_that_in_its_compile(stream: Stream, tmp_path: Path, trick: Tri
     case = module(tmp_path, textwrap.dedent(trick.code))
     case.path.write_text(case.path.read_text().replace("def fault():", TOOLS + "def fault():"))
     check(stream, case, trick)
+
+
+@pytest.mark.slow
+def test_all_of_them_in_one_call(engine: Engine, toolchains: Toolchains, tmp_path: Path) -> None:
+    """Several lose their servers and run alone, one after the other; none waits for ever."""
+    cases = {}
+    for index, table in enumerate((IMPORTED, COMPILED)):
+        for number, (name, trick) in enumerate(table.items()):
+            case = module(tmp_path, "pass", f"faulty_{index}_{number}.py")
+            code = textwrap.dedent(trick.code) + "\n"
+            if table is COMPILED:
+                body = textwrap.indent(code + "return _compile(*a, **k)\n", "    ")
+                code = f"def compile_(*a, **k):\n{body}triton.compile = compile_\n"
+            case.path.write_text(MODULE.replace("BODY", "    pass") + TOOLS + code)
+            cases[index, name] = (case, trick)
+    requests = [Request(case, toolchains.default(), HOSTILE, tag=trick) for case, trick in cases.values()]
+    requests += [Request(kernel_cases.add(block=64 << step), toolchains.default(), LIMITS) for step in range(6)]
+    wrong = []
+    for attempt in engine.run(requests):
+        result, trick = attempt.result, attempt.request.tag
+        answer = result.reason if isinstance(result, Undecided) else result.status.value
+        if not any(right in answer for right in (trick.answers if trick else ("ok",))):
+            wrong.append((trick, answer))
+    assert wrong == []
 
 
 def test_a_compile_inherits_nothing_to_write_to(stream: Stream, tmp_path: Path) -> None:

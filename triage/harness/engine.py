@@ -163,8 +163,8 @@ class Engine:
                     self._start_fork(work)
                 else:
                     self._start_fresh(work, work.mode)
-            except wire.Unsendable as error:
-                self._finish(work, Undecided(str(error)))
+            except (wire.Unsendable, OSError) as error:  # OSError: no descriptor is free, for example
+                self._finish(work, Undecided(f"no compile could be started: {error}"))
 
     def _watch(self) -> None:
         now = time.monotonic()
@@ -221,8 +221,12 @@ class Engine:
             if run is not None and run.server is remote:
                 self._close(run)
                 self._after_loss(work, run, remote)
-            elif work.awaited is not None and self._tree.lost_import(remote, work.request, work.isolation):
-                self._after_loss(work, None, remote)
+            elif work.awaited is not None:
+                # While it waits for nothing, it keeps no other request from running alone.
+                work.awaited = None if work.awaited is remote else work.awaited
+                if self._tree.lost_import(remote, work.request, work.isolation):
+                    work.awaited = None
+                    self._after_loss(work, None, remote)
 
     def _after_loss(self, work: Work, run: Run | None, remote: Remote) -> None:
         if run is not None and run.facts.stopped:
