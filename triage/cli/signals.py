@@ -46,20 +46,24 @@ class Ending:
                     _leave(number)
                 timer = threading.Timer(_CLEAN_UP_S, _leave, (number,))
                 timer.daemon = True
-                timer.start()
+                with suppress(RuntimeError):
+                    timer.start()
         os.close(wakeups)
 
 
 @contextmanager
 def handled() -> Iterator[Ending]:
-    """Handle the signals in the body. Those that are ignored, as by ``nohup``, stay ignored."""
+    """Handle the signals in the body, which the main thread runs. Those that are ignored, as by ``nohup``, stay
+    ignored."""
     ending = Ending()
-    read, write = os.pipe2(os.O_CLOEXEC)
-    os.set_blocking(write, False)
+    if threading.current_thread() is not threading.main_thread():
+        yield ending
+        return
     before = {number: signal.getsignal(number) for number in ENDING}
-    wakeup = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-    with suppress(RuntimeError):  # `ulimit -u` leaves no thread: then a signal waits for a call that does not return
-        threading.Thread(target=ending.watch, args=(read,), name="signals", daemon=True).start()
+    wakeup = -1
+    # `ulimit -n` or `ulimit -u` may leave none: then a signal waits for a call that does not return.
+    with suppress(OSError, RuntimeError):
+        wakeup = _watched(ending)
     try:
         for number, handler in before.items():
             if handler is not signal.SIG_IGN:
@@ -70,8 +74,23 @@ def handled() -> Iterator[Ending]:
         if ending.number is None:
             for number, handler in before.items():
                 signal.signal(number, handler)
-            signal.set_wakeup_fd(wakeup)
-            os.close(write)
+            if wakeup >= 0:
+                signal.set_wakeup_fd(-1)
+                os.close(wakeup)
+
+
+def _watched(ending: Ending) -> int:
+    """Start the thread that watches; the descriptor that ends it when it is closed. Raises OSError, RuntimeError."""
+    read, write = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(write, False)
+    try:
+        threading.Thread(target=ending.watch, args=(read,), name="signals", daemon=True).start()
+    except RuntimeError:
+        os.close(read)
+        os.close(write)
+        raise
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    return write
 
 
 def end_by(number: int) -> None:
