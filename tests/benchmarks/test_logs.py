@@ -30,6 +30,7 @@ FAILURE = b"python: /b/lib/A.cpp:12: int A::f(int) const: Assertion `x >= 1' fai
 MOST_MEMORY_MIB = 100
 MOST_TIMES_GREP = 3.0
 ROUNDS = 3
+MOST_SECONDS_A_MB = 0.2
 
 _PROGRAM = """
 import sys
@@ -103,26 +104,27 @@ HOSTILE = {
     "headers": b"// -----// IR Dump Before A (a) //----- //\n",
     "escapes": b"\x1b[1m\x1b",
     "quotations": b"> > > ",
+    "ends of records": b'{"\\n"}',
 }
 
 
 @pytest.mark.parametrize("what", sorted(HOSTILE))
 def test_hostile_input_is_bounded(what: str, tmp_path: Path) -> None:
     """Four times as much of what is worst takes about four times as long, and no more memory."""
-    seconds = []
+    took = []
     for mib in (4, 16):
         path = tmp_path / f"{mib}.log"
         path.write_bytes(HOSTILE[what] * ((mib << 20) // len(HOSTILE[what])))
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         program = _PROGRAM.replace("found[-1].diagnosis.kind.value", "0")
         done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
-        seconds.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
+        took.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
         assert int(done.stdout.split()[2]) <= MOST_MEMORY_MIB
-    print(f"\n{what}: {seconds[0]:.2f} s for 4 MiB, {seconds[1]:.2f} s for 16 MiB")
-    assert seconds[1] < 8 * max(seconds[0], 0.2)
+    print(f"\n{what}: {took[0]:.2f} s for 4 MiB, {took[1]:.2f} s for 16 MiB")
+    assert took[1] < 8 * max(took[0], 0.2)
+    assert (took[1] - took[0]) / 12 <= MOST_SECONDS_A_MB
 
 
-MOST_SECONDS_A_MB = 0.2
 DENSE = {
     f"{name}: {text[:40]}": text
     for name, recogniser in zip(ORDER, RECOGNISERS, strict=True)
@@ -141,5 +143,6 @@ def seconds(line: str, size: int) -> float:
 @pytest.mark.parametrize("what", sorted(DENSE))
 def test_a_text_of_failures_alone(what: str) -> None:
     """Without what the first megabyte takes longer: the findings that are made at most."""
-    dense = min(seconds(DENSE[what], 5 << 20) - seconds(DENSE[what], 1 << 20) for _ in range(2)) / 4
-    assert dense <= MOST_SECONDS_A_MB
+    # The second time for a machine that is doing other things.
+    dense = ((seconds(DENSE[what], 4 << 20) - seconds(DENSE[what], 1 << 20)) / 3 for _ in range(2))
+    assert any(figure <= MOST_SECONDS_A_MB for figure in dense)

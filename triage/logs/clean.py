@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import re
+from functools import lru_cache
 
 from triage.logs.reading import CONTROL
 
@@ -61,6 +62,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
 )
 _PREFIX = re.compile("|".join(f"(?:{pattern})" for _, pattern in PREFIXES))
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
+_character = lru_cache(maxsize=256)(html.unescape)
 _TAG = re.compile(r"</?(?:pre|code|br|samp|span|td|tr|details|summary)(?: [^<>]{0,200})?/?>")
 _CODE = re.compile(r"(`{1,3})([^`].{0,16000}?)\1$")
 _PYTEST_FAILURE = re.compile(r"E {3,64}(?=\S)")
@@ -85,7 +87,7 @@ def strip_prefixes(line: str) -> str:
 def strip_html(line: str) -> str:
     """Replace entities by their characters and drop the tags of layout."""
     if "&" in line:
-        line = _ENTITY.sub(lambda match: html.unescape(match.group()), line)
+        line = _ENTITY.sub(lambda match: _character(match.group()), line)
     return _TAG.sub("", line) if "</" in line or "<pre" in line or "<code" in line or "<br" in line else line
 
 

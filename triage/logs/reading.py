@@ -25,10 +25,11 @@ CONTROL = (
     r"|[@-Z\\^_])"
 )
 _CONTROL = re.compile(CONTROL.encode())
-_ESCAPE = re.compile(
-    rb'\\n"[,}\]][^\n]{0,4000}\n'  # the end of a record in docker's and other writers' one object a line
-    rb"|\\(?:u[0-9a-fA-F]{4}|[^u\n])"
-)
+_ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|[^u\n])")
+# The end of the text in a record of docker's and other writers' one object a line; the other fields follow.
+_END_OF_TEXT = re.compile(rb'(?<!\\)\\n"[,}\]]')
+_MOST_FIELDS = 4000
+"""Bytes of the other fields behind the text."""
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"", b"f": b""}
 _BYTE_ORDER_MARK = codecs.BOM_UTF8
 
@@ -89,11 +90,15 @@ def _pieces(log: Log) -> Iterator[bytes]:
 
 def _unescaped(match: re.Match[bytes]) -> bytes:
     escape = match.group()
-    if len(escape) > 6 or escape.endswith(b"\n"):
-        return b"\n"
     if escape[1:2] == b"u":
         return chr(int(escape[2:], 16)).encode("utf-8", "replace")
     return _ESCAPED.get(escape[1:], escape[1:])
+
+
+def _text_of_record(line: bytes) -> bytes:
+    """A line of JSON up to the end of its text, if that is near its own end."""
+    end = _END_OF_TEXT.search(line, max(0, len(line) - _MOST_FIELDS))
+    return line[: end.start()] if end else line
 
 
 def _is_escaped(start: bytes) -> bool:
@@ -111,7 +116,8 @@ def _end_of_whole(data: bytes, escaped: bool) -> int:
 
 def _plain(block: bytes, escaped: bool) -> bytes:
     if escaped:
-        block = _ESCAPE.sub(_unescaped, block)
+        *records, rest = block.split(b"\n")
+        block = _ESCAPE.sub(_unescaped, b"\n".join([*map(_text_of_record, records), rest]))
     return _CONTROL.sub(b"", block) if b"\x1b" in block else block
 
 

@@ -50,9 +50,10 @@ class Replays:
         the task determines the pass."""
         if outcome.killed_from_outside:
             return None
+        printed = logs.read_outcome(outcome)
         named = replace(outcome, pass_name=self.failure.diagnosis.pass_name) if outcome.pipeline else outcome
         for seen, wanted in ((named, self.failure.identity), (outcome, self.failure.plain)):
-            diagnosis = logs.diagnose_outcome(seen)
+            diagnosis = logs.diagnose_outcome(seen, printed=printed)
             if diagnosis is not None and Identity.of(diagnosis) == wanted:
                 return diagnosis
         return None
