@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import selectors
 import time
 from collections.abc import Iterator
@@ -148,3 +149,16 @@ def test_what_is_left_unread_is_not_left_running(
 
 def stop() -> Request:
     raise KeyboardInterrupt
+
+
+def test_nothing_is_left_of_a_reader_that_cannot_be_watched(monkeypatch: pytest.MonkeyPatch, traces: Traces) -> None:
+    def refused(_: int) -> int:
+        raise OSError(24, "Too many open files")
+
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pidfd_open", refused)
+        with pytest.raises(OSError, match="Too many"):
+            Judging(question(log=DENSE, status=6))
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert traces.processes() == {}

@@ -12,7 +12,7 @@ import pickle
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -75,12 +75,14 @@ class Judging:
 
     def __init__(self, question: Question) -> None:
         """Start the process. Raises OSError."""
-        self._answer = os.memfd_create("answer", os.MFD_CLOEXEC)
-        asked = os.memfd_create("question", os.MFD_CLOEXEC)
-        try:
+        with ExitStack() as undo:
+            asked = os.memfd_create("question", os.MFD_CLOEXEC)
+            undo.callback(os.close, asked)
             with open(asked, "wb", closefd=False) as file:
                 _dump(question, file)
             os.lseek(asked, 0, os.SEEK_SET)
+            self._answer = os.memfd_create("answer", os.MFD_CLOEXEC)
+            undo.callback(os.close, self._answer)
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", _PROGRAM, str(os.getpid()), *sys.path],
                 stdin=asked,
@@ -88,12 +90,14 @@ class Judging:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        except BaseException:
-            os.close(self._answer)
-            raise
-        finally:
+            undo.pop_all()
             os.close(asked)
-        self.fd = os.pidfd_open(self._process.pid)
+        try:
+            self.fd = os.pidfd_open(self._process.pid)
+        except OSError:
+            self.fd = -1
+            self.close()
+            raise
         self.deadline = time.monotonic() + _LIMIT_S
 
     def kill(self) -> None:
