@@ -10,6 +10,7 @@ import random
 import re
 import string
 import time
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
@@ -303,6 +304,44 @@ def test_a_credential_behind_its_name(name: str) -> None:
         text, parts = generated(NAMED[name], seed)
         for around in ("{}", "# {}", "[rank0]: {}", "// {}\n", "a\n{}\nb\n"):
             assert leaks(scrubbed(around.replace("{}", text)), parts) == [], text
+
+
+def behind(prefix: str) -> Callable[[str], str]:
+    return lambda text: "".join(f"{prefix}{line}" for line in text.splitlines(keepends=True))
+
+
+LAYOUTS: dict[str, Callable[[str], str]] = {
+    "a literal": repr,
+    "JSON": lambda text: json.dumps({"x": text}),
+    "JSON within JSON": lambda text: json.dumps(json.dumps({"x": text})),
+    "coloured": lambda text: f"\x1b[31m{text}\x1b[0m",
+    "other line ends": lambda text: text.replace("\n", "\r\n"),
+    "comment": behind("# "),
+    "C comment": behind("// "),
+    "diff": behind("+"),
+    "rank": behind("[rank0]: "),
+    "quotation": behind("> "),
+    "list": behind("  * "),
+    "pytest": behind("E   "),
+    "log": behind("2026-11-21 12:00:00,123 INFO: "),
+    "commented literal": lambda text: f"# {text!r}",
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_credential_in_a_text_with_a_layout(layout: str) -> None:
+    """A literal, colours, or something before each line."""
+    for form in (*NAMED.values(), *list(TOKENS.values())[::7]):
+        text, parts = generated(form)
+        around = text if layout == "coloured" else f"a\n{text}\nb"
+        assert leaks(scrubbed(LAYOUTS[layout](around)), parts) == [], form
+
+
+def test_what_is_removed_is_counted_once() -> None:
+    scrubber = Scrubber(LocalIdentity())
+    token, _ = generated(TOKENS["GitHub"])
+    scrubber.text(f"# {token}\n# {token}\n")
+    assert sum(scrubber.removed.values()) == 2
 
 
 @pytest.mark.parametrize("name", ["GitHub", "OpenAI", "AWS id", "web token", "Slack"])

@@ -138,6 +138,9 @@ PLANTED: dict[str, Callable[[Path], None]] = {
     "a kernel by a name with dots": kernel_file("../../secret.py"),
     "IR by a name with dots": reduced_ir("../../../secret.py"),
     "a case above the folder": case_above,
+    "a report that is a link to itself": linked("check/report.json", "finished/check/report.json"),
+    "a log that is a link to itself": linked("check/log.txt", "finished/check/log.txt"),
+    "another file that is a link to itself": linked("check/other", "finished/check/other"),
 }
 
 

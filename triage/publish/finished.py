@@ -191,11 +191,12 @@ def _documents(folder: Path) -> Iterator[Path]:
                 return
             try:
                 entries = sorted(os.scandir(parent), key=lambda entry: entry.name)
+                below += [Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)]
             except OSError:
                 continue
-            names = {entry.name for entry in entries if entry.is_file()}
-            yield from (parent / name for name in (REPORT, MINIMIZED, MATRIX) if name in names)
-            below += [Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)]
+            paths = (parent / name for name in (REPORT, MINIMIZED, MATRIX))
+            # Unlike that of an entry, this is false of a link to itself, and of what another process removes.
+            yield from (path for path in paths if path.is_file())
         level = below
 
 

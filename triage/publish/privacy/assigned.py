@@ -45,7 +45,7 @@ _VALUE = (
 _IS = (
     r"(?P<is>(?:\\{0,7}[\"'])?[ \t]{0,8}\]?[ \t]{0,8}"
     r"(?::[ \t]{0,4}(?:str|bytes|(?:typing\.)?Optional\[str\]|str[ ]?\|[ ]?None|SecretStr|string)[ \t]{0,8}=(?!=)"
-    r"|:=|=>|->|[=:]|(?<=[\"']),(?=[ \t]{0,8}\\{0,7}[\"']))[ \t]{0,8})"
+    r"|:=|=>|->|[=:]|(?<=[\"']),(?=[ \t]{0,8}\\{0,7}[\"']))[ \t]{0,24})"
 )
 # The first text of a list or call; what was removed there before is passed over.
 _WITHIN = (
@@ -249,7 +249,7 @@ def _rule(name: str, pattern: str, replace: Any, *anchors: str) -> ScrubRule:
 
 # ---- files and prose
 
-_NETRC = r"(?<![\w-])(?P<field>login|password|account)[ \t\n]{1,8}(?P<value>[^\s\"'<>]{1,255})(?=[\s\"'<]|$)"
+_NETRC = r"(?<![\w-])(?P<field>login|password|account)[ \t\n]{1,80}(?P<value>[^\s\"'<>]{1,255})(?=[\s\"'<]|$)"
 
 
 _NETRC_ENTRY = re.compile(r"(?:machine[ \t]+\S+|default)\s+(?:(?:login|account)\s+\S+\s+password|password|login)\s")
@@ -316,8 +316,8 @@ def _near(match: re.Match[str]) -> str | None:
 
 
 _NAMED = (
-    r"(?:name|key|id|field|property|variable)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?P<named>[\w.-]{2,64})[\"']?"
-    r"[\s,/]{1,40}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?P<value>[^\s\"'<>]{4,2048})"
+    r"(?:name|key|id|field|property|variable)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?P<named>[\w.-]{2,64})"
+    r"[\s,/\"']{1,80}value[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?P<value>[^\s\"'<>]{4,2048})"
 )
 _ELEMENT = r"<(?P<named>[\w.:-]{2,64})(?:[ \t][^<>\n]{0,200})?>(?P<value>[^<>\n]{4,2048})</"
 _SET = (

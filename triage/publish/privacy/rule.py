@@ -17,11 +17,12 @@ _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 class Removal(NamedTuple):
-    """Replace ``text[start:end]``."""
+    """Replace ``text[start:end]``; ``kind`` is the name of the rule."""
 
     start: int
     end: int
     replacement: str
+    kind: str = ""
 
 
 class Rule(Protocol):

@@ -15,6 +15,7 @@ from typing import Any
 
 from triage.publish.privacy.assigned import ASSIGNED, asks_for_secret, is_secret, takes_secret
 from triage.publish.privacy.generated import EscapedRule, GeneratedRule
+from triage.publish.privacy.layout import without_layout
 from triage.publish.privacy.machine import LocalIdentity, is_word
 from triage.publish.privacy.network import NETWORK
 from triage.publish.privacy.paths import names_of, path_rules
@@ -72,24 +73,28 @@ class Scrubber:
         unread = [(0, len(text))] if text else []
         for _ in range(_MOST_PASSES):
             edits = [
-                Removal(start + edit.start, start + edit.end, edit.replacement)
+                edit._replace(start=start + edit.start, end=start + edit.end)
                 for start, end in unread
                 for edit in self._edits(text[start:end])
             ]
             if not edits:
                 break
+            self.removed.update(edit.kind for edit in edits)
             text, unread = _applied(text, edits)
         return text
 
     def _edits(self, text: str) -> list[Removal]:
         """What to replace in a text, without overlaps, ascending."""
+        edits, plain = self._edits_as_written(text), without_layout(text)
+        return edits if plain == text else _joined(edits, self._edits_as_written(plain))
+
+    def _edits_as_written(self, text: str) -> list[Removal]:
         lowered = lower(text)
         accepted: list[Removal] = []
         for rules in (*self._rules, self._names):
             for rule, edits in rules.edits(text, lowered):
                 if free := _without_overlaps(edits, accepted):
-                    self.removed[rule.name] += len(free)
-                    accepted = sorted(accepted + free)
+                    accepted = sorted(accepted + [edit._replace(kind=rule.name) for edit in free])
         return accepted
 
     def _holds_secret(self, text: str) -> bool:
@@ -173,6 +178,19 @@ def _without_overlaps(edits: list[Removal], accepted: list[Removal]) -> list[Rem
         if place == len(accepted) or accepted[place].start >= edit.end:
             free.append(edit)
     return free
+
+
+def _joined(edits: list[Removal], others: list[Removal]) -> list[Removal]:
+    """Both; those that overlap become one, with the replacement of the widest."""
+    joined: list[Removal] = []
+    for edit in sorted(edits + others):
+        if not joined or joined[-1].end <= edit.start:
+            joined.append(edit)
+            continue
+        last = joined[-1]
+        widest = edit if edit.end - edit.start > last.end - last.start else last
+        joined[-1] = widest._replace(start=last.start, end=max(last.end, edit.end))
+    return joined
 
 
 def _applied(text: str, edits: list[Removal]) -> tuple[str, list[tuple[int, int]]]:
