@@ -67,7 +67,9 @@ def test_which_limits_count() -> None:
     assert done.stdout == f"{{'-v': {GIB}, '-s': {1 << 20}, '-t': 60}}\n"
 
 
-@pytest.mark.parametrize("files", [pytest.param(6, marks=pytest.mark.slow), 12])
+@pytest.mark.parametrize(
+    "files", [12, *(pytest.param(files, marks=pytest.mark.slow) for files in (*range(5, 12), 14, 16))]
+)
 def test_too_few_open_files_are_one_line(tmp_path: Path, files: int) -> None:
     kernel = tmp_path / "kernel.py"
     kernel.write_text(KERNEL)

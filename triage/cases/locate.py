@@ -17,7 +17,7 @@ from triage.cases.artifacts.resolve import Located
 from triage.files import ANYWHERE
 from triage.model import case as cases
 from triage.model.case import Case, Language
-from triage.model.errors import InputError
+from triage.model.errors import InputError, unreadable
 from triage.model.target import Target
 from triage.source.imports import imported_files
 
@@ -107,7 +107,7 @@ def _from_source(text: str, options: Mapping[str, Any]) -> Case:
     try:
         source = case.read()
     except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error.strerror}") from None
+        raise unreadable(file, error) from None
     cases.check_source(source, path, name)
     signature = _signature(options.get("arg", ()))
     constexprs = _constexprs(options.get("const", ()))

@@ -42,6 +42,7 @@ from triage.harness.ulimits import ulimits
 from triage.harness.work import FirstRun, Mode, SecondLook, Work
 from triage.harness.worker import wire
 from triage.ir.passes import PassInput
+from triage.model.errors import machine_fault
 from triage.model.outcome import Outcome, Status, Undecided
 from triage.scratch import lacks_room
 
@@ -164,7 +165,7 @@ class Engine:
                 else:
                     self._start_fresh(work, work.mode)
             except (wire.Unsendable, OSError) as error:  # OSError: no descriptor is free, for example
-                self._finish(work, Undecided(f"no compile could be started: {error}"))
+                self._finish(work, Undecided(f"no compile could be started: {machine_fault(error) or error}"))
 
     def _watch(self) -> None:
         now = time.monotonic()

@@ -15,7 +15,7 @@ from triage.data import data_folder
 from triage.files import ANYWHERE, read_file
 from triage.knowledge.entry import PLACEHOLDER, Advice, Entry, Symptoms
 from triage.model.diagnosis import Kind
-from triage.model.errors import InputError
+from triage.model.errors import InputError, unreadable
 from triage.model.releases import is_range
 from triage.suggest.rewrites.catalogue import CATALOGUE
 
@@ -81,7 +81,7 @@ def load(path: Path) -> Entry:
         text = read_file(path, ANYWHERE, _MOST_BYTES).decode("utf-8")
         data = tomllib.loads(text)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise unreadable(path, error) from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{path}: {error}") from None
     return _File(path, text).entry(data)

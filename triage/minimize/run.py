@@ -38,7 +38,7 @@ from triage.minimize.source.compiling import Compiler
 from triage.minimize.source.reduce import anonymize, reduce
 from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
-from triage.model.errors import EnvironmentFault, InputError
+from triage.model.errors import EnvironmentFault, InputError, unreadable
 from triage.model.progress import Progress
 from triage.source.imports import with_imports_inlined
 from triage.source.module import Module
@@ -85,7 +85,7 @@ def _original(case: Case) -> Specimen:
     try:
         text = case.text()
     except OSError as error:
-        raise InputError(f"{case.path}: cannot be read: {error.strerror}") from None
+        raise unreadable(case.path, error) from None
     module = Module.parse(text)
     return Specimen(text, case, frozenset(undefined(module.tree)) if module else frozenset(), in_package=True)
 

@@ -20,7 +20,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 from triage.files import MOST_DOCUMENT, MOST_SOURCE, LeavesFolder, read_file
 from triage.model import inputs as launch_inputs
 from triage.model.document import Doc, Documented, Internal, Name, document_fields
-from triage.model.errors import InputError
+from triage.model.errors import InputError, unreadable
 from triage.model.target import Target
 
 SCHEMA = "triton-triage/case/1"
@@ -432,7 +432,7 @@ def _check_kernel(case: Case, bad: Any) -> None:
     except FileNotFoundError:
         raise bad("kernel.file", f"{case.file!r} does not exist in {case.folder}") from None
     except OSError as error:
-        raise bad("kernel.file", f"cannot be read: {error.strerror}") from None
+        raise unreadable(case.path, error) from None
     if not case.is_ir:
         check_source(source, case.path, case.name)
 

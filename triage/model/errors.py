@@ -58,6 +58,13 @@ def machine_fault(error: Exception) -> EnvironmentFault | None:
     return None
 
 
+def unreadable(name: object, error: OSError) -> TriageError:
+    """What a file or folder that cannot be read means: an InputError that names it, or a limit of the machine, which is
+    no fault of the file."""
+    limit = machine_fault(error) if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM) else None
+    return limit or InputError(f"{name}: cannot be read: {error.strerror}")
+
+
 def fault(error: Exception) -> TriageError:
     """What any exception means for the user. One that triage does not expect is its cause, for ``--debug``."""
     if isinstance(error, TriageError):

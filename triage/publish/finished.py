@@ -24,7 +24,7 @@ from triage.model import case as cases
 from triage.model import report as reports
 from triage.model.case import Case
 from triage.model.document import encode
-from triage.model.errors import InputError
+from triage.model.errors import InputError, unreadable
 from triage.model.report import POISONED, Report
 from triage.model.target import Target
 from triage.publish.visible import read_bounded
@@ -274,7 +274,7 @@ def _excerpt(path: Path, top: Path) -> Excerpt:
         with open_file(path, top) as stream:
             return Excerpt(*read_bounded(stream))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise unreadable(path, error) from None
 
 
 def _value(from_json: Callable[[Any, str], T], schema: str, path: Path, top: Path) -> T:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from triage.files import MOST_SOURCE, LeavesFolder, read_file
 from triage.model.case import Case, python_text
-from triage.model.errors import InputError
+from triage.model.errors import InputError, unreadable
 from triage.source.module import Edit, Module
 from triage.source.package_copy import package
 
@@ -39,7 +39,7 @@ def imported_files(case: Case) -> dict[Path, bytes]:
     try:
         inliner.inline(case.text(), case.location.parent)
     except OSError as error:
-        raise InputError(f"{case.path}: cannot be read: {error.strerror}") from None
+        raise unreadable(case.path, error) from None
     except RecursionError:
         raise InputError(f"{case.path}: its imports are nested too deep to be read") from None
     return dict(sorted(inliner.done.items()))

@@ -10,7 +10,7 @@ from typing import Any
 
 from triage.files import open_file
 from triage.model.case import MOST_IR
-from triage.model.errors import InputError
+from triage.model.errors import InputError, unreadable
 
 _HEAD = 1 << 20
 """Bytes at the beginning of a generated module that identify its generator."""
@@ -46,7 +46,7 @@ def _part(path: Path, top: Path, most: int, from_end: bool = False) -> tuple[byt
             stream.seek(max(0, size - most) if from_end else 0)
             return stream.read(most), size
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise unreadable(path, error) from None
 
 
 def json_object(path: Path, top: Path) -> dict[str, Any]:
@@ -65,4 +65,4 @@ def entries(folder: Path) -> list[Path]:
     try:
         return sorted(entry for entry in islice(folder.iterdir(), MOST_ENTRIES) if not entry.is_symlink())
     except OSError as error:
-        raise InputError(f"{folder}: cannot be read: {error.strerror}") from None
+        raise unreadable(folder, error) from None
