@@ -21,7 +21,15 @@ from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.case import Case
 from triage.model.outcome import Outcome, Undecided
 
-pytest_plugins = ["commands", "golden_files", "compile_outputs", "plugin_suites", "running", "github_server"]
+pytest_plugins = [
+    "commands",
+    "golden_files",
+    "compile_outputs",
+    "plugin_suites",
+    "running",
+    "github_server",
+    "soak.table",
+]
 
 # Hundreds of tests start Python. Without byte code each of those processes compiles all of triage anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -350,6 +350,7 @@ LOST: list[tuple[str, Callable[[GitHub, str], None]]] = [
     ("no answer", lambda github, path: github.fail("POST", path, Reply(201, {}), after=True, delay_s=0.6)),
     ("closed", lambda github, path: github.fail("POST", path, None, after=True)),
     ("502", lambda github, path: github.fail("POST", path, Reply(502, raw=b"<html>"), after=True)),
+    ("304", lambda github, path: github.fail("POST", path, Reply(304), after=True)),
     ("no JSON", lambda github, path: github.fail("POST", path, Reply(201, raw=b"{"), after=True)),
     ("other JSON", lambda github, path: github.fail("POST", path, Reply(201, ["?"]), after=True)),
 ]

@@ -147,8 +147,11 @@ class Client:
                 # The server may have carried out the request.
                 why = f"{urlsplit(request.url).hostname} has trouble (status {answer.status}); try again later"
                 raise Unanswered(request, why, maybe_done=True)
-            elif answer.status >= 300:
+            elif answer.status >= 400:
                 raise faults.refusal(request, answer, self._token)
+            elif answer.status >= 300:
+                why = f"answered with status {answer.status}: is --api-url the API of a GitHub?"
+                raise Unanswered(request, why, maybe_done=True, again=False)
             else:
                 return answer
 
