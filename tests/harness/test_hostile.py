@@ -237,6 +237,42 @@ def test_all_of_them_in_one_call(engine: Engine, toolchains: Toolchains, tmp_pat
     assert wrong == []
 
 
+MADE_AGAIN = "shutil.rmtree(folder); os.makedirs(cache); "
+
+
+@pytest.mark.parametrize(
+    ("once", "always", "answer"),
+    [
+        pytest.param("open(cache + '/a/b')", "", "ok", id="file"),
+        pytest.param(MADE_AGAIN + "open(cache + '/b')", "", "ok", id="made again", marks=pytest.mark.slow),
+        pytest.param(MADE_AGAIN + "raise ValueError", "", "ok", id="another error", marks=pytest.mark.slow),
+        pytest.param(MADE_AGAIN + "os.abort()", "", "ok", id="crash", marks=pytest.mark.slow),
+        pytest.param("pass", MADE_AGAIN + "raise ValueError", "was removed", id="always"),
+        pytest.param("pass", "open('/nowhere')", "error", id="elsewhere"),
+        pytest.param("pass", "open(cache + '/b')", "error", id="its own", marks=pytest.mark.slow),
+    ],
+)
+def test_a_compile_whose_files_went_is_run_again(
+    shared_engine: Engine, toolchains: Toolchains, tmp_path: Path, once: str, always: str, answer: str
+) -> None:
+    """``once``: what somebody else does to the folder of its first run; ``always``: what it does itself."""
+    body = f"""
+import shutil
+folder, cache = os.environ["TMPDIR"], os.environ["TRITON_CACHE_DIR"]
+try:
+    os.mkdir({str(tmp_path / "met")!r})
+except FileExistsError:
+    pass
+else:
+    {once}
+{always}
+"""
+    (attempt,) = shared_engine.run([Request(module(tmp_path, body), toolchains.default(), LIMITS)])
+    assert answer in (
+        attempt.result.reason if isinstance(attempt.result, Undecided) else attempt.result.status.value
+    ), attempt.result
+
+
 def test_a_compile_inherits_nothing_to_write_to(stream: Stream, tmp_path: Path) -> None:
     """Its output, its results, and nothing of the servers above it."""
     case = module(tmp_path, "print(len(sockets()), len(result_pipes()), flush=True)")

@@ -8,6 +8,8 @@ from triage.files import read_file
 
 PASS_INPUT = "pass-input.mlir"
 """The input of the failing pass (from the observed run)."""
+STACK = "python-stack.txt"
+"""Where the worker prints its Python stack at a fatal signal (``worker/child.py``)."""
 
 _STAGES = ("source", "ttir", "ttgir", "llir", "ptx", "amdgcn")
 MOST_BYTES = 64 << 20
@@ -36,7 +38,7 @@ def collect(folder: Path | None, log: str, destination: Path) -> dict[str, Path]
     for path in sorted(folder.glob("tmp*.ptx")):
         _copy(path, folder, "ptx", destination / "kernel.ptx", files)
     _copy(folder / REPRODUCER, folder, "reproducer", destination / REPRODUCER, files)
-    _copy(folder / "python-stack.txt", folder, "python_stack", destination / "python-stack.txt", files)
+    _copy(folder / STACK, folder, "python_stack", destination / STACK, files)
     _copy(folder / PASS_INPUT, folder, "ir", destination / PASS_INPUT, files)
     if "ir" not in files and (stages := [stage for stage in _STAGES if stage in files]):
         files["ir"] = files[stages[-1]]

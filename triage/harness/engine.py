@@ -368,11 +368,13 @@ class Engine:
         """The request is answered, or run once more."""
         result, printed = judgement.result, judgement.printed
         compiled = isinstance(result, Outcome) and not result.failed
-        if not compiled and not run.facts.stopped and not _is_folder(run.folder):
+        if not compiled and not run.facts.stopped:
             # That explains every failure.
-            if self._runs_alone(work):
+            removed = not run.has_folder
+            if (removed or run.lacks_files(result)) and self._runs_alone(work):
                 return
-            result = Undecided("the compile's temporary folder was removed while it ran")
+            if removed:
+                result = Undecided("the compile's temporary folder was removed while it ran")
         if isinstance(result, Outcome) and isinstance(work.request.action, FullCompile):
             result = unless_skipped(work.request.case, result)
         if isinstance(result, Outcome) and work.mode is Mode.FORK:

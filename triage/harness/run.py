@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import secrets
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from triage.harness import processes
+from triage.harness import artifacts, processes
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import RunFacts
 from triage.harness.limits import Limits
@@ -20,6 +21,7 @@ from triage.harness.processes import Process
 from triage.harness.reads import ModuleReads
 from triage.harness.remote import Level, Remote, read_available
 from triage.harness.worker import wire
+from triage.model.outcome import Outcome, Undecided
 
 _PIPE_BYTES = 1 << 20
 _MOST_EVENT_BYTES = 1 << 20
@@ -35,6 +37,8 @@ _BEGIN_S = (1.0, 5.0)
 """A fork takes milliseconds. One that has not begun after half its limit, but these seconds at least and at most, waits
 for something that the module left in its server."""
 _NEVER = float("inf")
+_MISSING = (*(os.strerror(number) for number in (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)), "could not be opened")
+"""The last are ptxas's words."""
 
 
 class RunClock:
@@ -162,6 +166,18 @@ class Run:
     facts: RunFacts
     process: Process = field(default_factory=Process)
 
+    @property
+    def has_folder(self) -> bool:
+        """Whether its folder is there, and is the one that triage made: a compile may have removed or replaced it, and
+        what goes on in another process may have made it again."""
+        return self.folder.is_dir() and not self.folder.is_symlink() and (self.folder / artifacts.STACK).is_file()
+
+    def lacks_files(self, result: Outcome | Undecided) -> bool:
+        """Whether the result is that files were missing in its folder, or in that of all runs: somebody else removes
+        them, perhaps just now."""
+        texts = [result.reason] if isinstance(result, Undecided) else [error.message for error in result.errors]
+        return any(str(self.folder.parent) in text and any(missing in text for missing in _MISSING) for text in texts)
+
     def kill(self) -> None:
         self.clock.kill()
         self.process.kill()
@@ -185,7 +201,8 @@ class Run:
 def open_run(
     identity: str, folder: Path, server: Remote, limit_s: float, log: BoundedLog, environment: dict[str, str]
 ) -> tuple[Run, list[int]]:
-    """A run with new pipes, and their writing ends: log, results."""
+    """A run with new pipes, and their writing ends: log, results. Raises OSError."""
+    (folder / artifacts.STACK).touch()  # see Run.has_folder
     token = secrets.token_hex(8)
     events = Events(token)
     log_pipe, log_write = open_pipe(log.write)

@@ -219,8 +219,8 @@ class ServerTree:
     def environment(self, request: Request) -> dict[str, str]:
         """Environment of a worker for the request."""
         folder = self._started().home.folder
-        if request.case.target.backend == "hip" and self._lld is None:
-            self._lld = linker.find(self._spare(), folder) or ""
+        if request.case.target.backend == "hip" and (self._lld is None or (self._lld and not Path(self._lld).exists())):
+            self._lld = linker.find(self._spare(), folder) or ""  # Again where a compile has removed the folder.
         lld = self._lld if request.case.target.backend == "hip" else None
         return {**worker_environment(lld or None), processes.MARK: str(folder)}
 
