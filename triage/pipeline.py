@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from triage import scratch
 from triage._version import __version__
 from triage.files import make_folder, read_file, replace_file, writing
-from triage.harness.artifacts import MOST_BYTES
+from triage.harness.artifacts import MOST_BYTES, give_up
 from triage.harness.deadline import BUDGET_MARGIN, Deadline
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
@@ -71,7 +71,7 @@ class Session:
         self._deadline = Deadline(budget.end + (BUDGET_MARGIN - 1) * budget.seconds)
         self._toolchains = Toolchains(progress=self._progress.note, deadline=self._deadline)
         self._store = Store(note=self._progress.warn) if self.options.cache else None
-        self._engine = Engine(jobs=self.options.jobs, store=self._store, spare=self._toolchains.installed)
+        self._engine = Engine(self.options.jobs, self._store, self._toolchains.installed, keep=True)
         self._interrupted = False
         self._searches = 1
 
@@ -306,8 +306,8 @@ def _with_poisoned_entry(outcome: Outcome) -> Outcome:
 
 
 def keep_artifacts(report: Report, folder: Path, top: Path | None = None) -> Report:
-    """Copy a report's artifacts to ``folder``, without following a link below ``top``, by default ``folder``. Raises
-    EnvironmentFault when it cannot be written."""
+    """Copy a report's artifacts to ``folder``, without following a link below ``top``, by default ``folder``; move
+    temporary ones. Raises EnvironmentFault when it cannot be written."""
     top = top or folder
     artifacts: dict[str, Path] = {}
     with writing(f"-o {folder}"):
@@ -317,4 +317,5 @@ def keep_artifacts(report: Report, folder: Path, top: Path | None = None) -> Rep
             if path.is_file():
                 artifacts[name] = folder / path.name
                 replace_file(artifacts[name], read_file(path, path.parent, MOST_BYTES), top)
+    give_up(report.artifacts.values())
     return replace(report, artifacts=artifacts)

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 from commands import DATA, KERNELS, Triage
+from conftest import Traces
 from golden_files import Golden
 
-from triage import knowledge
+from triage import knowledge, scratch
 from triage.cli.main import main
 from triage.files import usable_folder
 from triage.model.case import Case
@@ -64,6 +65,17 @@ def test_artifacts_and_the_report_are_kept_where_they_shall_be(check: Triage, tm
     assert {"report.json", "log.txt", "pass-input.mlir", "kernel.ttgir"} <= kept
     assert json.loads((tmp_path / "kept" / "report.json").read_text()) == done.document
     assert {Path(path).parent for path in done.document["artifacts"].values()} == {tmp_path / "kept"}
+
+
+def test_artifacts_need_no_cache(check: Triage, traces: Traces, tmp_path: Path) -> None:
+    """They are moved to the folder of ``-o``; without one they stay for a while."""
+    failing = (DATA / "undefined-name.json", "--no-suggest", "--no-cache", "--json")
+    kept, shown = (check(*failing, *options).document["artifacts"] for options in (("-o", tmp_path / "kept"), ()))
+    assert kept == {"log": str(tmp_path / "kept" / "log.txt")}
+    files = [str(path) for path in traces.temporary.rglob("*") if path.is_file() and path.name != scratch.KEPT]
+    assert files == list(shown.values())
+    (log,) = map(Path, files)
+    assert log.read_text() == Path(kept["log"]).read_text()
 
 
 def test_artifacts_of_several_cases_are_kept_apart(check: Triage, tmp_path: Path) -> None:

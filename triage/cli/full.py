@@ -107,7 +107,7 @@ def _matrix(
     selection = releases.select([releases.INSTALLED] * bool(installed) + [RELEASES[-1]], installed)
     builds = releases.builds([f"own={options.python}"] if options.python else [], selection.known)
     store = Store(note=progress.warn) if options.cache else None
-    with Engine(jobs=options.jobs, store=store, spare=toolchains.installed, deadline=deadline) as engine:
+    with Engine(options.jobs, store, toolchains.installed, deadline, keep=True) as engine:
         cases = {str(report.case.target): report.case}
         runner = Runner(cases, engine, toolchains, options.limits, options.cache, True, progress)
         table = runner.table(selection, builds)

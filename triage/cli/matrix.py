@@ -11,7 +11,7 @@ import click
 from triage.cases.locate import locate
 from triage.cli.options import DIRECTORY, kernel_options, limit_options, limits, print_json, repeating
 from triage.files import read_file, replace_file, usable_folder, writing
-from triage.harness.artifacts import MOST_BYTES
+from triage.harness.artifacts import MOST_BYTES, give_up
 from triage.harness.engine import Engine
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchains
@@ -77,8 +77,8 @@ def command(
         toolchains = Toolchains(progress=progress.note)
         selection, builds = _rows(tritons, pythons, toolchains)
         store = None if values["no_cache"] else Store(note=progress.warn)
-        with Engine(jobs=values["jobs"], store=store, spare=toolchains.installed) as engine:
-            keep = folder is not None
+        keep = folder is not None
+        with Engine(values["jobs"], store, toolchains.installed, keep=keep) as engine:
             runner = Runner(cases, engine, toolchains, limits(values), not values["no_cache"], keep, progress)
             table = runner.bisect(selection, builds) if bisect else runner.table(selection, builds)
     rows = {"target": targets, "triton": tritons, "python": pythons, "bisect": bisect}
@@ -119,3 +119,4 @@ def keep_table(folder: Path, table: MatrixTable, command_line: str, top: Path) -
             cell_folder = folder / f"{row}-{target}".replace("/", "_").replace(":", "-")
             for path in cell.artifacts.values():
                 replace_file(cell_folder / path.name, read_file(path, path.parent, MOST_BYTES), top)
+            give_up(cell.artifacts.values())

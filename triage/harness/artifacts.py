@@ -1,10 +1,22 @@
-"""Collects the artifacts of a failed compile from its folder, under stable names."""
+"""Collects the artifacts of a failed compile from its folder, under stable names.
+
+They lie in the store (``store.py``). What that does not take lies in a temporary folder, which stays for a while, as a
+report names them; who has copied them elsewhere gives them up.
+"""
 
 from __future__ import annotations
 
+import atexit
+import os
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
-from triage.files import read_file
+from triage import scratch
+from triage.files import read_file, remove_tree
+from triage.scratch import Scratch
 
 PASS_INPUT = "pass-input.mlir"
 """The input of the failing pass (from the observed run)."""
@@ -53,3 +65,36 @@ def _copy(source: Path, folder: Path, name: str, destination: Path, files: dict[
     if content:
         destination.write_bytes(content)
         files[name] = destination
+
+
+def temporary() -> Path:
+    """The path of a new folder for artifacts that no store takes. Raises OSError, EnvironmentFault."""
+    return Path(tempfile.mkdtemp(dir=_home(Path(tempfile.gettempdir())).folder))
+
+
+def give_up(files: Iterable[Path]) -> None:
+    """Remove those of the files that lie in a folder of :func:`temporary`: they have been copied, or nobody reads
+    them."""
+    for path in files:
+        if path.parent.parent.name.startswith(f"{_KIND}-") and path.is_relative_to(scratch.root()):
+            remove_tree(path)
+            with suppress(OSError):
+                path.parent.rmdir()
+
+
+_KIND = "artifacts"
+
+
+@cache
+def _home(base: Path) -> Scratch:
+    """The folder of this process for them, below the folder ``base`` for temporary files."""
+    home = scratch.new(_KIND)
+    home.keep()
+    atexit.register(_tidy, home, os.getpid())
+    return home
+
+
+def _tidy(home: Scratch, pid: int) -> None:
+    """Remove it if nothing is in it."""
+    if os.getpid() == pid and not home.has_results:
+        home.remove()

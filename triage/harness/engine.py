@@ -42,7 +42,7 @@ from triage.harness.ulimits import ulimits
 from triage.harness.work import FirstRun, Mode, SecondLook, Work
 from triage.harness.worker import wire
 from triage.ir.passes import PassInput
-from triage.model.errors import machine_fault
+from triage.model.errors import EnvironmentFault, machine_fault
 from triage.model.outcome import Outcome, Status, Undecided
 from triage.scratch import lacks_room
 
@@ -54,7 +54,8 @@ class Engine:
     """Runs requests in isolation. Use as a context manager; one ``run`` at a time.
 
     ``spare`` gives toolchains whose built-in linker may be borrowed for AMD kernels on Triton 3.0 to 3.4. What still
-    runs at ``deadline`` is killed, and has no attempt.
+    runs at ``deadline`` is killed, and has no attempt. ``keep``: artifacts that requests want, and the store does not
+    take, are kept in temporary folders (``artifacts.py``).
     """
 
     def __init__(
@@ -63,10 +64,12 @@ class Engine:
         store: Store | None = None,
         spare: Callable[[], list[Toolchain]] = list,
         deadline: Deadline | None = None,
+        keep: bool = False,
     ) -> None:
         self.deadline = deadline or Deadline()
         self.jobs = jobs or max(1, len(os.sched_getaffinity(0)))
         self._store = store
+        self._keep = keep
         self._selector = selectors.DefaultSelector()
         self._tree = ServerTree(self._selector, self, spare)
         self._works: list[Work] = []
@@ -436,6 +439,7 @@ class Engine:
                 result = replace(result, environment={"triton": work.request.toolchain.triton})
             if self._store is not None:
                 result = self._store.put(work.request, result, folder, work.reads)
+            result = self._with_artifacts(work.request, result, folder)
             match work.request.action:
                 case FullCompile(entry=Path() as entry) if result.cache_key is not None and folder is not None:
                     result = _with_entry(result, folder, entry)
@@ -444,6 +448,14 @@ class Engine:
         self._discard_folders(work)
         self._works.remove(work)
         self._finished.append(Attempt(work.request, result, printed=printed))
+
+    def _with_artifacts(self, request: Request, outcome: Outcome, folder: Path | None) -> Outcome:
+        """The outcome with artifacts that the store has not taken, where they are wanted."""
+        wanted = self._keep and isinstance(request.action, FullCompile) and request.action.keep and outcome.failed
+        if wanted and not outcome.artifacts:
+            with suppress(OSError, EnvironmentFault):  # a full disk
+                return replace(outcome, artifacts=artifacts.collect(folder, outcome.log, artifacts.temporary()))
+        return outcome
 
     def _drop_run(self, work: Work) -> None:
         """Forget an ended run: another follows."""

@@ -23,11 +23,10 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from triage import scratch
 from triage._version import __version__
 from triage.cache import cache_folder, cache_root, own_folder
 from triage.files import remove_tree
@@ -40,7 +39,7 @@ from triage.harness.reads import ModuleReads, holds
 from triage.harness.request import FullCompile, Request
 from triage.harness.ulimits import ulimits
 from triage.model.document import decode, encode
-from triage.model.errors import EnvironmentFault, InputError
+from triage.model.errors import InputError
 from triage.model.outcome import Outcome
 
 _SCHEMA = 3
@@ -190,8 +189,8 @@ class Store:
         return _Row(loads(outcome.decode(), files), holds(json.loads(dependencies)), bool(observed))
 
     def _collect(self, key: str, outcome: Outcome, folder: Path | None) -> dict[str, Path]:
-        """Copy a failure's artifacts to a new folder: another process may show those of an earlier one. Without a cache
-        to a temporary folder, which stays for a while: the report names them."""
+        """Copy a failure's artifacts to a new folder: another process may show those of an earlier one. None without a
+        cache."""
         name = f"{key}-{secrets.token_hex(4)}"
         if self._database.run(lambda db: True):
             try:
@@ -199,15 +198,7 @@ class Store:
             except OSError as error:
                 remove_tree(self._artifacts / name)
                 self._database.give_up(error)
-        with suppress(OSError, EnvironmentFault):
-            return artifacts.collect(folder, outcome.log, self._substitute / name)
         return {}
-
-    @cached_property
-    def _substitute(self) -> Path:
-        home = scratch.new("artifacts")
-        home.keep()
-        return home.folder
 
     def _prune(self, added: int, has_files: bool) -> None:
         """Forget the least recently used outcomes where there are too many."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from triage import knowledge
 from triage.capture.service.start import Settings
+from triage.harness.artifacts import give_up
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile
 from triage.model import case as cases
@@ -102,6 +103,7 @@ def nearest(folder: Path, python: str, limits: Limits, settings: Settings) -> st
     try:
         with Session(options) as session:
             report = session.check(cases.load(folder))
+        give_up(report.artifacts.values())
     except TriageError as error:
         return f"nearest configuration that compiles: could not tell ({error})"
     verified = [suggestion for suggestion in report.suggestions if suggestion.verified]
