@@ -141,15 +141,6 @@ def test_a_parent_that_is_gone_is_made_again(base: Path) -> None:
         assert folder.exists()
 
 
-def test_a_long_base_gives_sockets_a_short_path(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    long = base / ("x" * 80)
-    long.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(long))
-    home = scratch.new("sockets", 90)
-    assert len(os.fsencode(home.folder)) <= 90
-    home.remove()
-
-
 def test_a_base_that_takes_no_files_is_one_line(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", "/proc/self")
     with pytest.raises(EnvironmentFault, match="set TMPDIR"):

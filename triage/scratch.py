@@ -29,11 +29,8 @@ _NO_RESULT = {KEPT, "tally"}
 """A guard counts the compiles of a program in ``tally``, also where none of them failed."""
 _UNLOCKABLE_S = 7 * 86400.0
 """On a file system without locks, what has not changed for a week is a leftover: no program is triaged that long."""
-_SHORT_BASES = (Path("/tmp"), Path("/var/tmp"))
 _ROOM_BYTES = 8 << 20
 """What the stages and the temporary files of a large kernel take."""
-_RANDOM = "x" * 8
-"""As long as what ``mkdtemp`` adds to a name."""
 _MOST_TRIES = 20
 """Each further try means that another process removed the empty parent folder in that very moment."""
 
@@ -65,14 +62,11 @@ class Scratch:
         remove_empty(self.folder)
 
 
-def new(kind: str, most_bytes: int | None = None) -> Scratch:
-    """A new, empty, private folder whose name begins with ``kind``. ``most_bytes``: of its path, for sockets; a short
-    path is used where the user's folder for temporary files has a long one. Raises EnvironmentFault."""
-    base = Path(os.environ.get("TMPDIR") or _SHORT_BASES[0])
+def new(kind: str) -> Scratch:
+    """A new, empty, private folder whose name begins with ``kind``. Raises EnvironmentFault."""
+    base = Path(os.environ.get("TMPDIR") or "/tmp")
     try:
         base = Path(tempfile.gettempdir())
-        if most_bytes is not None and len(os.fsencode(_root(base) / f"{kind}-{_RANDOM}")) > most_bytes:
-            base = next((short for short in _SHORT_BASES if os.access(short, os.W_OK)), base)
         for _ in range(_MOST_TRIES):
             # Between two of these lines another process may remove a folder that it saw empty, or not held.
             with suppress(FileNotFoundError):
@@ -136,8 +130,7 @@ def remove_empty(folder: Path) -> None:
 def leftovers(older_than_s: float = 0.0, kept: bool = False) -> Iterator[Path]:
     """Folders that no process holds, each locked until the next is asked for. Of those that hold results only the
     outdated ones, unless ``kept``; all of them unchanged for ``older_than_s`` seconds."""
-    for folder in dict.fromkeys((root(), *map(_root, _SHORT_BASES))):
-        yield from _leftovers(folder, older_than_s, kept)
+    yield from _leftovers(root(), older_than_s, kept)
 
 
 def held() -> int:

@@ -33,7 +33,6 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache with an outcome, its artifacts, a case, a toolchain, and what nobody knows."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(scratch, "_SHORT_BASES", ())
     root = tmp_path / "cache"
     kernel = tmp_path / "kernel.py"
     kernel.write_text("def add(): ...\n")
@@ -152,7 +151,6 @@ def test_links_are_left_alone(root: Path, tmp_path: Path) -> None:
 
 def test_nothing_of_the_user_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(scratch, "_SHORT_BASES", ())
     home = tmp_path / "home"
     names = ("cases/mine", "outcomes/artifacts/mine", "toolchains/mine", "guarded/mine", "mine", f"outcomes/{HASH}")
     for name in names:

@@ -141,6 +141,9 @@ COMPILED = {
     ),
     "replaces json and os.write": Trick("json.dumps = os.write = None", ("error",)),
     "closes everything": Trick("os.closerange(0, 4096)", ("worker failed",)),
+    "closes what it has to report to": Trick(
+        "[os.close(fd) for fd in result_pipes()]", ("worker failed: the pipe for the result is closed",)
+    ),
     "stops its parent": Trick("os.kill(os.getppid(), signal.SIGSTOP)", fast=True),
     "stops all above and hangs": Trick(
         "[os.kill(pid, signal.SIGSTOP) for pid in above(4)]\ntime.sleep(1000)", ("timeout",)

@@ -82,6 +82,7 @@ NO_MEMORY = {"ev": "error", "errors": [{"type": "OSError", "module": "builtins",
     ("facts", "limits", "reason"),
     [
         ({"status": 70 << 8, "log": "Traceback\nOSError: no\n"}, {}, "triage's own worker failed: OSError: no"),
+        ({"status": 70 << 8, "log": "_w.recorder.Unreported: no pipe\n"}, {}, "triage's own worker failed: no pipe"),
         ({"status": signal.SIGABRT, "log": "LLVM ERROR: out of memory\n"}, {"-v": 2 << 30}, "ulimit -v 2097152"),
         ({"status": signal.SIGABRT, "log": "LLVM ERROR: out of memory\n"}, {"-d": 2 << 30}, "ulimit -d 2097152"),
         (

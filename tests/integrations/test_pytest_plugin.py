@@ -166,3 +166,13 @@ def test_bad_options_are_a_line(suite_of: SuiteOf, options: tuple[str, ...], sai
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("options", [(), slow(("-p", "no:cacheprovider"))])
+def test_a_machine_without_a_folder_for_temporary_files_is_a_line(suite_of: SuiteOf, options: tuple[str, ...]) -> None:
+    suite = suite_of("edges.py")
+    (suite.folder / "conftest.py").write_text("import tempfile\ntempfile.tempdir = '/dev/null'\n")
+    done = suite.start("--triage", *options)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert done.stderr.startswith("ERROR: /dev/null: files cannot be made there (")
+    assert done.stderr.count("\n") <= 2, done.stderr

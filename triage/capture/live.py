@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from triage import scratch
-from triage.capture.service.start import DEFAULT_TIMEOUT_S, SOCKETS_BYTES, Settings, end_services, variable
+from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, end_services, variable
 from triage.files import remove_tree
 from triage.model.errors import InputError, TriageError
 from triage.model.words import count
@@ -162,7 +162,7 @@ def _follow(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | 
 
 
 def _service(settings: Settings) -> str:
-    sockets = scratch.new("guard", SOCKETS_BYTES).folder
+    sockets = scratch.new("guard").folder
     atexit.register(_end_services, sockets, os.getpid())
     return variable(sockets, settings)
 

@@ -108,6 +108,8 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
 NO_LLD = "no-lld"
 """The worker's reason when there is no linker."""
 
+_UNREPORTED = re.compile(r"^[\w.]+\.Unreported: ")
+"""The class of an exception whose text is for people (``worker/recorder.py``)."""
 _MOST = 1 << 40
 """Above every count of bytes, threads and seconds that a compile can report."""
 _MOST_NOTES = 12
@@ -128,7 +130,8 @@ def ended(outcome: Outcome, facts: RunFacts) -> Outcome | Undecided:
         note = "the compile killed the process that had started it, twice, the second time with nothing else running"
         return replace(outcome, killed_from_outside=True, notes=(note,))
     if facts.status is not None and facts.status >> 8 == FAULT:
-        return Undecided(f"triage's own worker failed: {last_line(outcome.log) or f'exit code {FAULT}'}")
+        text = _UNREPORTED.sub("", last_line(outcome.log)) or f"exit code {FAULT}"
+        return Undecided(f"triage's own worker failed: {text}")
     crash = died(outcome, facts.status or 0)
     if ulimits.refused_memory(outcome.log):
         return _out_of_memory(outcome, facts)

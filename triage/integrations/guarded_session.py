@@ -22,6 +22,7 @@ from triage.capture.program.service import VARIABLE as SERVICE
 from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, shared_service
 from triage.integrations import folders
 from triage.integrations.summary import Summary
+from triage.model.errors import EnvironmentFault
 
 _OUTER = "TRITON_TRIAGE_CAPTURE"
 """Case folder of an enclosing ``triage run``."""
@@ -30,10 +31,14 @@ _CASES = "TRITON_TRIAGE_TESTS"
 
 
 def begin(config: pytest.Config, timeout_s: float | None) -> None:
-    """Guard the session of this process. ``timeout_s``: seconds a compile may take; None for the default."""
+    """Guard the session of this process. ``timeout_s``: seconds a compile may take; None for the default. Raises
+    UsageError."""
     is_worker = hasattr(config, "workerinput")
     if not is_worker or _CASES not in os.environ:  # on another machine a worker inherits nothing
-        folder, nested = _set_up(config, timeout_s or DEFAULT_TIMEOUT_S)
+        try:
+            folder, nested = _set_up(config, timeout_s or DEFAULT_TIMEOUT_S)
+        except EnvironmentFault as error:
+            raise pytest.UsageError(str(error)) from None
         if not is_worker:
             config.pluginmanager.register(Summary(config, folder, nested), "triage-summary")
     if config.getoption("dist", "no") == "no":
@@ -44,7 +49,7 @@ def begin(config: pytest.Config, timeout_s: float | None) -> None:
 
 def _set_up(config: pytest.Config, timeout_s: float) -> tuple[Path, bool]:
     """Set the session's environment until its end. Returns the case folder, and whether an enclosing ``triage run`` has
-    set it. Raises UsageError."""
+    set it. Raises UsageError and EnvironmentFault."""
     outer = os.environ.get(_OUTER, "")
     configured = folders.configured_folder(config)
     nested = bool(outer) and configured is None

@@ -22,10 +22,6 @@ DEFAULT_TIMEOUT_S = 600.0
 """A compile that takes ten minutes is slow; the guard must not fail what only is slow."""
 
 
-SOCKETS_BYTES = 90
-"""Of the path of a folder for sockets: a socket's path may have 107, and its name is 16 digits (program/service.py)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What a guarded compile may use. ``memory_bytes``: None for the machine's default. ``knowledge``: folders with
@@ -56,7 +52,7 @@ def variable(folder: Path, settings: Settings) -> str:
 @contextmanager
 def shared_service(settings: Settings) -> Iterator[str]:
     """:func:`variable` with a temporary folder, which the last service in it removes, or this if there is none."""
-    sockets = scratch.new("guard", SOCKETS_BYTES)
+    sockets = scratch.new("guard")
     try:
         yield variable(sockets.folder, settings)
     finally:
