@@ -112,3 +112,12 @@ def test_the_text_of_the_first_dump() -> None:
 def test_the_passes_of_a_pipeline(printed: str, expected: str | None) -> None:
     pipeline = passes.pipeline(printed)
     assert (pipeline and passes.without_options(pipeline)) == expected
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "expected"),
+    [("a{b{c},d", "a{b,d"), ("a}{b}", "a}"), ("{" * 50_000 + "}" * 50_000 + "a", "a"), ("{" * 3, "{{{")],
+    ids=["open", "closed", "nested", "only open"],
+)
+def test_braces_of_options_need_not_match(pipeline: str, expected: str) -> None:
+    assert passes.without_options(pipeline) == expected

@@ -3,21 +3,29 @@ is only advice."""
 
 from __future__ import annotations
 
+import math
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from triage.cases.reproducers import folder
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.toolchains import Toolchains
 from triage.model import case as case_module
-from triage.model.case import Case
+from triage.model.case import Case, frozen
 from triage.model.errors import InputError
 from triage.model.report import Match, Report, SuggestionKind
+from triage.performance.cost import FastPath
 from triage.pipeline import Options, Session
 from triage.source.package_copy import rewritten_case
 from triage.suggest.budget import Budget
+from triage.suggest.neighbour import Neighbour
 from triage.suggest.plan import advice
+from triage.suggest.search import Search
 
 
 def reproducer(name: str) -> Case:
@@ -88,6 +96,47 @@ def test_a_budget_is_compiles_or_seconds(text: str, compiles: int, seconds: floa
 def test_a_budget_that_is_none(text: str) -> None:
     with pytest.raises(InputError, match=r"--budget .*: give compiles \(20\) or seconds \(30s\)"):
         Budget.parse(text)
+
+
+def test_a_search_that_has_what_it_needs_waits_for_no_neighbour_that_hangs(
+    engine: Engine, toolchains: Toolchains, tmp_path: Path
+) -> None:
+    path = tmp_path / "kernel.py"
+    path.write_text(HANGING)
+    case = Case(tmp_path, "kernel.py", "fill", signature=frozen({"x": "*fp32"}), constexprs=frozen({"BLOCK": 64}))
+    neighbours = [
+        Neighbour(changed, toolchains.default(), SuggestionKind.CONFIG, {"BLOCK": block}, 1.0, "")
+        for block in (128, 256, 64)
+        for changed in [case.with_changes({"BLOCK": block})]
+    ]
+    search = Search(engine, Limits(60.0), Budget(enough=1), FastPath())
+    before = time.monotonic()
+    assert [suggestion.changes["BLOCK"] for suggestion in search.run(neighbours, 0.0)] == [128]
+    assert time.monotonic() - before < 10.0
+    assert engine.deadline.until == math.inf
+
+
+HANGING = """
+import time
+import triton
+import triton.language as tl
+
+_compile = triton.compile
+
+
+@triton.jit
+def fill(x, BLOCK: tl.constexpr):
+    tl.store(x + tl.arange(0, BLOCK), 0.0)
+
+
+def compile_(source, *arguments, **named):
+    if 256 in source.constants.values():
+        time.sleep(1000)
+    return _compile(source, *arguments, **named)
+
+
+triton.compile = compile_
+"""
 
 
 def test_what_only_a_reproducer_shows_is_advice() -> None:

@@ -16,6 +16,8 @@ it does to its group, session, descriptors or parent."""
 _PATIENCE_S = 2.0
 """Death signals reach a chain of processes one after the other; a process that lives longer cannot be killed."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_LOOK_S = 0.05
+"""How long the engine's loop may be held up by what processes share: half of the time between two looks."""
 _MOST_PROCESSES = 256
 """A compile has itself and an assembler."""
 
@@ -79,23 +81,36 @@ def rss_bytes(pid: int) -> int:
     return 0
 
 
+def _pss_bytes(pid: int) -> int:
+    """The same with its share of what it shares with other processes; that takes 3 ms for 0.1 GB."""
+    with suppress(OSError, IndexError, ValueError):
+        return int(Path(f"/proc/{pid}/smaps_rollup").read_text().partition("\nPss:")[2].split()[0]) << 10
+    return rss_bytes(pid)
+
+
 class Tree(NamedTuple):
     """What a process and everything below it use. ``crowded``: they are more than are counted."""
 
-    rss_bytes: int
+    memory_bytes: int
     crowded: bool
 
 
-def tree(pid: int) -> Tree:
-    """The use of ``pid`` and everything below it; nothing when it is gone. Cheap enough for ten times a second."""
-    total, queue, seen = 0, [pid], 0
-    while queue and seen < _MOST_PROCESSES:
+def tree(pid: int, limit_bytes: int) -> Tree:
+    """The use of ``pid`` and everything below it; nothing when it is gone. Cheap enough for ten times a second.
+
+    Pages that forks share count several times, unless the memory exceeds ``limit_bytes`` by that."""
+    resident: dict[int, int] = {}
+    queue = [pid]
+    while queue and len(resident) < _MOST_PROCESSES:
         current = queue.pop()
-        seen += 1
-        total += rss_bytes(current)
-        with suppress(OSError, ValueError):
-            for task in Path(f"/proc/{current}/task").iterdir():
-                queue += [int(child) for child in (task / "children").read_text().split()]
+        resident[current] = rss_bytes(current)
+        queue += below(current)
+    total, until = sum(resident.values()), time.monotonic() + _LOOK_S
+    if len(resident) > 1:
+        for process, size in resident.items():
+            if total <= limit_bytes or time.monotonic() > until:
+                break
+            total -= size - _pss_bytes(process)
     return Tree(total, crowded=bool(queue))
 
 

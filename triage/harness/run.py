@@ -215,8 +215,8 @@ def open_run(
 
 def over_limit(pid: int, facts: RunFacts, limits: Limits) -> bool:
     """Whether ``pid`` and everything below it use more than they may; ``facts`` then say of what."""
-    use = processes.tree(pid)
-    facts.over_memory = use.rss_bytes > limits.memory_bytes
+    use = processes.tree(pid, limits.memory_bytes)
+    facts.over_memory = use.memory_bytes > limits.memory_bytes
     facts.crowded = use.crowded
     return facts.over_memory or facts.crowded
 

@@ -99,9 +99,16 @@ def pipeline(printed: str) -> str | None:
 
 def without_options(pipeline: str) -> str:
     """The passes of a pipeline without their options."""
-    while (shorter := re.sub(r"\{[^{}]*\}", "", pipeline)) != pipeline:
-        pipeline = shorter
-    return pipeline
+    parts: list[str] = []
+    opened: list[int] = []
+    for part in re.split(r"([{}])", pipeline):
+        if part == "}" and opened:
+            del parts[opened.pop() :]
+            continue
+        if part == "{":
+            opened.append(len(parts))
+        parts.append(part)
+    return "".join(parts)
 
 
 def single_pass(text: str) -> str | None:

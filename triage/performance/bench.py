@@ -187,7 +187,7 @@ class Bench:
             unregister(self._selector, pipe.fd)
 
     def _wait(self, process: _Process, nanny: Remote) -> None:
-        killed_at = float("inf")
+        killed_at, most_bytes = float("inf"), self._limits.memory_bytes
         while not process.ended:
             for key, _ in self._selector.select(_WATCH_S):
                 key.data()
@@ -198,9 +198,7 @@ class Bench:
             if killed_at < float("inf"):
                 continue
             process.timed_out = now > process.deadline
-            process.over_memory = (
-                bool(process.pid) and processes.tree(process.pid).rss_bytes > self._limits.memory_bytes
-            )
+            process.over_memory = processes.tree(process.pid, most_bytes).memory_bytes > most_bytes
             if process.timed_out or process.over_memory:
                 killed_at = now
                 nanny.ask({"op": "kill", "id": process.identity})

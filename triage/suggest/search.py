@@ -29,6 +29,11 @@ _SLOWEST = 4.0
 _PATIENCE_S = 15.0
 """… but at least this long: the failure may have come early, and a compile that works does more."""
 
+_LAST = 2.0
+"""Once the search has what it needs, what is under way gets this many times what the longest compile of it took …"""
+_LAST_S = 2.0
+"""… but at least this long, so that what is found does not depend on which of two like compiles ends first."""
+
 _POINTER_STORE = re.compile(r"\btl\.store\(")
 
 
@@ -47,6 +52,7 @@ class Search:
     over: Callable[[], None] = lambda: None
     _compiled: dict[int, tuple[Suggestion, Neighbour]] = field(default_factory=dict)
     _tried: dict[int, Tried] = field(default_factory=dict)
+    _longest_s: float = 0.0
 
     @property
     def suggestions(self) -> list[Suggestion]:
@@ -87,11 +93,17 @@ class Search:
             if neighbour.kind is SuggestionKind.CONFIG:
                 good = self._good()
                 if len(good) >= self.budget.enough or (good and asked >= self.budget.settled):
+                    self._end_soon()
                     return
                 if any(other.changes.items() <= neighbour.changes.items() for other in self._without_spills()):
                     continue  # A smaller change already compiles, and more of it regains nothing.
             action = FullCompile(use_cache=self.use_cache)
             yield Request(neighbour.case, neighbour.toolchain, limits, action, tag=(asked, neighbour))
+
+    def _end_soon(self) -> None:
+        """Give up what does not end as soon as the others did: nobody needs it."""
+        deadline, patience_s = self.engine.deadline, max(_LAST_S, _LAST * self._longest_s)
+        deadline.until = min(deadline.until, time.monotonic() + patience_s)
 
     def _undominated(self) -> list[Suggestion]:
         """Without those that change all that a good one changes and more: they were under way when it was found."""
@@ -131,6 +143,8 @@ class Search:
             same = diagnosis.signature == self.signature
             tried = replace(tried, signature=diagnosis.signature, headline=diagnosis.headline, same=same)
         self._tried[index] = tried
+        if outcome.status is not Status.TIMEOUT:
+            self._longest_s = max(self._longest_s, outcome.duration_s)
         if compiled:
             self._compiled[index] = self._suggestion(neighbour, outcome), neighbour
 
