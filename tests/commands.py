@@ -134,6 +134,14 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def triton_keys(shared_folder: Path) -> None:
+    """Where the programs of ``capture/programs`` share Triton's hash of its own files."""
+    folder = shared_folder / "triton-keys"
+    folder.mkdir(exist_ok=True)
+    os.environ["TEST_TRITON_KEYS"] = str(folder)
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Only one process at a time works in a folder."""

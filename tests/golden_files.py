@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -69,8 +70,8 @@ def _test(section: str) -> str:
     return section.partition(" / ")[0]
 
 
-def _path(item: pytest.Item) -> Path:
-    return (GOLDEN / item.path.relative_to(TESTS)).with_suffix(".txt")
+def _golden(module: Path) -> Path:
+    return (GOLDEN / module.relative_to(TESTS)).with_suffix(".txt")
 
 
 _FILES = pytest.StashKey[GoldenFiles]()
@@ -96,9 +97,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Remember the names of all tests, before a marker or -k deselects some."""
     names = config.stash[_COLLECTED] = {}
-    for item in items:
-        if item.path.is_relative_to(TESTS):
-            names.setdefault(_path(item), set()).add(item.name)
+    for path, own in groupby(items, lambda item: item.path):
+        if path.is_relative_to(TESTS):
+            names.setdefault(_golden(path), set()).update(item.name for item in own)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -120,6 +121,6 @@ def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Golden:
         for folder, name in ((tmp_path, "TMP"), (TESTS.parent, "ROOT")):
             text = text.replace(str(folder), name)
         text = _PARSER.sub(r"\1: REASON", text)
-        files.compare(_path(request.node), f"{request.node.name} / {label}".removesuffix(" / "), text)
+        files.compare(_golden(request.node.path), f"{request.node.name} / {label}".removesuffix(" / "), text)
 
     return compare

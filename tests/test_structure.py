@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -87,19 +88,22 @@ def imports(module: str, path: Path) -> set[str]:
     return {name for name in names if name in MODULES} - {module}
 
 
-IMPORTS = {module: imports(module, path) for module, path in MODULES.items()}
+@cache
+def import_graph() -> dict[str, set[str]]:
+    """What each module of triage imports of it."""
+    return {module: imports(module, path) for module, path in MODULES.items()}
 
 
 def test_no_import_circle() -> None:
     try:
-        TopologicalSorter(IMPORTS).prepare()
+        TopologicalSorter(import_graph()).prepare()
     except CycleError as error:
         pytest.fail(" imports ".join(reversed(error.args[1])))
 
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_a_layer_imports_only_what_is_below_it(layer: str) -> None:
-    for module, imported in IMPORTS.items():
+    for module, imported in import_graph().items():
         if module.startswith(f"triage.{layer}."):
             parts = {name.split(".")[1] for name in imported if name != "triage"}
             assert parts <= LAYERS[layer], f"{module} imports {sorted(imported)}"

@@ -92,7 +92,7 @@ def test_a_variable_is_enough(tmp_path: Path) -> None:
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(PROGRAMS)]),
         "TRITON_TRIAGE_GUARD": "1",
         "TRITON_CACHE_DIR": str(tmp_path / "triton"),
-        "TRITON_TRIAGE_CACHE": str(tmp_path / "cache"),
+        "TRITON_TRIAGE_CACHE": str(new_cache(tmp_path / "cache")),
         "TRITON_DEFAULT_FP_FUSION": "1",
     }
     done = subprocess.run(

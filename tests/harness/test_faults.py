@@ -483,18 +483,16 @@ def above(*fast: str) -> pytest.MarkDecorator:
 
 
 @above("parent", "nanny")
-def test_a_child_that_kills_the_process_above_it_is_found_out(
-    stream_of_its_own: Stream, tmp_path: Path, who: str
-) -> None:
+def test_a_child_that_kills_the_process_above_it_is_found_out(stream: Stream, tmp_path: Path, who: str) -> None:
     """The first time it may have been a bystander; alone, below servers of its own, it was not."""
-    result = stream_of_its_own(module(tmp_path, f"os.kill({who}, signal.SIGKILL); time.sleep(30)"))
+    result = stream(module(tmp_path, f"os.kill({who}, signal.SIGKILL); time.sleep(30)"))
     assert isinstance(result, Outcome)
     assert (result.status, result.killed_from_outside) == (Status.CRASH, True)
     assert "killed the process that had started it" in result.notes[0]
 
 
 @above("nanny")
-def test_a_child_that_kills_from_below_and_leaves_a_daemon(stream_of_its_own: Stream, tmp_path: Path, who: str) -> None:
+def test_a_child_that_kills_from_below_and_leaves_a_daemon(stream: Stream, tmp_path: Path, who: str) -> None:
     body = f"""
         victim = {who}
         if os.fork() == 0:
@@ -507,16 +505,16 @@ def test_a_child_that_kills_from_below_and_leaves_a_daemon(stream_of_its_own: St
         os.kill(victim, signal.SIGKILL)
         time.sleep(30)
     """
-    result = stream_of_its_own(module(tmp_path, body))
+    result = stream(module(tmp_path, body))
     assert isinstance(result, Outcome)
     assert result.killed_from_outside
 
 
 @above("grandparent")
-def test_a_child_that_stops_a_server_ends_in_time(stream_of_its_own: Stream, tmp_path: Path, who: str) -> None:
+def test_a_child_that_stops_a_server_ends_in_time(stream: Stream, tmp_path: Path, who: str) -> None:
     """The server cannot report any more, nor kill; the one above it can."""
     began = time.monotonic()
-    result = stream_of_its_own(module(tmp_path, f"os.kill({who}, signal.SIGSTOP); time.sleep(1000)"), SHORT)
+    result = stream(module(tmp_path, f"os.kill({who}, signal.SIGSTOP); time.sleep(1000)"), SHORT)
     assert isinstance(result, Outcome)
     assert result.status is Status.TIMEOUT
     assert time.monotonic() - began < 30
@@ -553,9 +551,7 @@ def test_a_child_that_somebody_kills_is_told_apart(stream: Stream, tmp_path: Pat
         pytest.param(3, id="case server"),
     ],
 )
-def test_a_server_that_somebody_kills_costs_nobody_a_result(
-    stream_of_its_own: Stream, tmp_path: Path, depth: int
-) -> None:
+def test_a_server_that_somebody_kills_costs_nobody_a_result(stream: Stream, tmp_path: Path, depth: int) -> None:
     """Killed once, between and during compiles: everything is run again and comes out right."""
     flag = tmp_path / "seen"
     body = f"""
@@ -576,7 +572,7 @@ def test_a_server_that_somebody_kills_costs_nobody_a_result(
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    result = stream_of_its_own(case)
+    result = stream(case)
     done.set()
     killer.join()
     assert told(result) == ("ok", None, 0)
@@ -654,10 +650,10 @@ def test_a_module_that_starts_threads_is_compiled_in_fresh_processes(stream: Str
     assert told(stream(case)) == ("ok", None, 0)
 
 
-def test_a_module_that_starts_a_program_on_import_leaves_none(stream_of_its_own: Stream, tmp_path: Path) -> None:
+def test_a_module_that_starts_a_program_on_import_leaves_none(stream: Stream, tmp_path: Path) -> None:
     case = module(tmp_path, "pass")
     case.path.write_text("import subprocess\nsubprocess.Popen(['sleep', '1000'])\n" + case.path.read_text())
-    assert told(stream_of_its_own(case)) == ("ok", None, 0)
+    assert told(stream(case)) == ("ok", None, 0)
 
 
 # --- the machine ----------------------------------------------------------------------------------------------------

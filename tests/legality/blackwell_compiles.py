@@ -33,7 +33,7 @@ def compiled(source: str, cases: Sequence[dict[str, Any]], python: str | Path = 
     matrix instructions), ``copies`` (bulk tensor copies and how many are written), ``maps`` (constant fields of the
     tensor maps that the kernel writes, innermost axis first), ``columns`` of tensor memory and ``shared`` bytes.
     """
-    jobs = 2
+    jobs = 2 if len(cases) > 24 else 1  # to start one and import Triton takes as long as a dozen compiles
     shares = [cases[place::jobs] for place in range(jobs)]
     with ThreadPoolExecutor(jobs) as pool:
         answered = list(pool.map(lambda share: _ask(str(python), source, share), shares))

@@ -15,7 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-JOBS = 2
+
+def children(cases: int) -> int:
+    """How many children share them: to start one and import Triton takes as long as a dozen small compiles."""
+    return 2 if cases > 24 else 1
 
 
 def compile_all(source: str, cases: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
@@ -24,12 +27,13 @@ def compile_all(source: str, cases: Sequence[dict[str, Any]]) -> list[dict[str, 
     A case has a ``kernel`` of the source, a ``capability``, the ``types`` of its arguments, ``divisible`` by argument
     (left out: not known) and ``constants`` (``dtype:NAME`` for an element type).
     """
-    shares = [cases[place::JOBS] for place in range(JOBS)]
-    with ThreadPoolExecutor(JOBS) as pool:
+    jobs = children(len(cases))
+    shares = [cases[place::jobs] for place in range(jobs)]
+    with ThreadPoolExecutor(jobs) as pool:
         answered = list(pool.map(lambda share: _child(source, share), shares))
     found: list[dict[str, str]] = [{}] * len(cases)
     for place, share in enumerate(answered):
-        found[place::JOBS] = share
+        found[place::jobs] = share
     return found
 
 
@@ -60,6 +64,10 @@ def _main() -> None:
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
+    sys.path.append(str(Path(__file__).parents[1] / "capture/programs"))
+    import toolbox
+
+    toolbox.share_key()
     request = json.load(sys.stdin)
     spec = importlib.util.spec_from_file_location("kernels", request["kernels"])
     assert spec is not None and spec.loader is not None

@@ -30,7 +30,6 @@ def answers(
     cases: Sequence[dict[str, Any]],
     python: str | Path = sys.executable,
     whole: bool = False,
-    jobs: int = 2,
 ) -> list[dict[str, Any]]:
     """What Triton says of each case, in their order: ``error`` (None where it was accepted; the last line of what went
     wrong, or how the child died) and, for whole compiles, ``matrix`` (the matrix instructions in the assembly).
@@ -38,6 +37,7 @@ def answers(
     A case names a ``kernel`` of the source, its ``target``, the ``types`` of its pointers and its ``constants``
     (``dtype:NAME`` for an element type).
     """
+    jobs = 2 if len(cases) > 100 or (whole and len(cases) > 24) else 1  # a start takes as long as a dozen compiles
     shares = [cases[place::jobs] for place in range(jobs)]
     with ThreadPoolExecutor(jobs) as pool:
         answered = list(pool.map(lambda share: _ask(str(python), source, share, whole), shares))

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from commands import start_triage
 from conftest import NEWEST
+from running import PROGRAMS
 
 from triage import logs
 from triage.harness.engine import Engine
@@ -83,6 +84,9 @@ WILD = "RuntimeError: Triton Error [CUDA]: an illegal memory access was encounte
 BIG = "OutOfResources: out of resource: shared memory, Required: 262144, Hardware limit: 232448. Reducing block sizes"
 RELEASES = ["3.0.0", "3.1.0", "3.2.0", "3.3.1", "3.4.0", "3.5.1", "3.6.0", "3.7.1", "3.8.0"]
 
+SHARE_KEY = f"sys.path.append({str(PROGRAMS)!r}); import toolbox; toolbox.share_key()"
+"""Triton's hash of its own files is not computed anew in each child of a script."""
+
 Run = Callable[..., tuple[int, str]]
 
 
@@ -122,7 +126,8 @@ def run(driver: Path, release: Callable[[str], Toolchain], tmp_path: Path) -> Ru
         script = tmp_path / launch_script.FILE
         # The child prints what it does only where nothing is recognised; here it is wanted always.
         text = launch_script.reproducer(specimen, made, failure(seen), toolchain.triton)
-        script.write_text(text.replace("    ended_by = ", "    print(printed)\n    ended_by = "))
+        text = text.replace("    ended_by = ", "    print(printed)\n    ended_by = ")
+        script.write_text(text.replace("    sys.exit(_judge())\n", f"    sys.exit(_judge())\n{SHARE_KEY}\n", 1))
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | variables
         environment = {"LD_LIBRARY_PATH": str(driver), "TRITON_LIBCUDA_PATH": str(driver)} | environment
         done = subprocess.run([toolchain.python, script], capture_output=True, text=True, check=False, env=environment)

@@ -1,8 +1,10 @@
 """What the programs share: helpers of a kernel in a module of their own, ways to die, and a machine without a GPU."""
 
+import hashlib
 import os
 import signal
 import time
+from pathlib import Path
 
 import triton
 import triton.language as tl
@@ -97,4 +99,22 @@ def pretend(arch=90):
     """Kernels can be warmed up from here on."""
     from triton.backends.compiler import GPUTarget
 
+    share_key()
     triton.runtime.driver.set_active(Driver(GPUTarget("cuda", arch, 32)))
+
+
+def share_key():
+    """Triton's hash of its own files, which takes it a third of a second: one process of a test session computes it."""
+    folder = os.environ.get("TEST_TRITON_KEYS")
+    holder = triton.compiler.compiler if hasattr(triton.compiler.compiler, "triton_key") else triton.runtime.cache
+    if not folder or not hasattr(holder, "triton_key"):
+        return
+    path = Path(folder, hashlib.sha256(triton.__file__.encode()).hexdigest())
+    try:
+        key = path.read_text()
+    except FileNotFoundError:
+        key = holder.triton_key()
+        whole = Path(f"{path}.{os.getpid()}")  # no other process ever reads half a key
+        whole.write_text(key)
+        whole.replace(path)
+    holder.triton_key = lambda: key

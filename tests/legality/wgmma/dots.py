@@ -16,7 +16,11 @@ import os
 import re
 import sys
 import tempfile
+from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[2] / "capture/programs"))
+
+import toolbox
 import triton
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
@@ -214,6 +218,7 @@ def chain(error):
 def main():
     target = GPUTarget("cuda", 90, 32)
     texts = {}
+    toolbox.share_key()
     stop_after(target, texts)
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(TRITON_CACHE_DIR=folder, TRITON_ALWAYS_COMPILE="1")
