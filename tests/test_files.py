@@ -27,6 +27,7 @@ from triage.files import (
     read_file,
     replace_file,
 )
+from triage.model.errors import fault
 
 SECRET = b"the user's key"
 
@@ -283,3 +284,14 @@ def test_no_descriptor_is_left_open(folder: Path) -> None:
     before = sorted(path.name for path in Path("/proc/self/fd").iterdir())
     attempt()
     assert sorted(path.name for path in Path("/proc/self/fd").iterdir()) == before
+
+
+def test_a_file_that_left_its_folder_meanwhile_is_no_internal_error(tmp_path: Path) -> None:
+    """It was read before, and another process has replaced it by a link since."""
+    (tmp_path / "case").mkdir()
+    (tmp_path / "case" / "kernel.py").symlink_to(tmp_path)
+    with pytest.raises(LeavesFolder) as caught:
+        read_file(tmp_path / "case" / "kernel.py", tmp_path / "case", 1)
+    assert str(fault(caught.value)) == (
+        f"{tmp_path}/case/kernel.py: leads out of {tmp_path}/case; put a copy of the file in its place"
+    )

@@ -182,7 +182,7 @@ def _parent(path: Path, folder: Path) -> Iterator[tuple[int, str]]:
     except ValueError as error:  # a null byte
         raise OSError(errno.EINVAL, f"not a file name: {error}") from None
     if os.path.commonpath([top, real]) != top:
-        raise LeavesFolder(errno.EPERM, f"leads out of {folder}; put a copy of the file in its place")
+        raise LeavesFolder(errno.EPERM, f"leads out of {folder}; put a copy of the file in its place", str(path))
     *steps, name = Path(real).relative_to(top).parts or (".",)
     with _opened(top, steps) as parent:
         yield parent, name

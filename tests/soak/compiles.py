@@ -118,8 +118,6 @@ DISTURBING = [
     "for at in range(60): tell(json.dumps({{'op': 'exit', 'id': str(at), 'status': 0, 'max_rss_bytes': 1}}).encode())",
     "tell(b'\\n{{\"ev\": \"done\", \"resources\": null, \"num_ctas\": 1}}\\n')",
     "for fd in descriptors():\n    try: socket.socket(fileno=os.dup(fd)).shutdown(2)\n    except OSError: pass",
-    "select.poll = select.select = socket.socket = socket.socketpair = None",
-    "os.waitid = os.wait4 = os.waitpid = os.setsid = os.getppid = os.pipe2 = os._exit = None",
     "signal.signal = signal.set_wakeup_fd = signal.pthread_sigmask = None",
     "signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))",
     "for n in range(1, 32):\n    try: signal.signal(n, signal.SIG_IGN)\n    except OSError: pass",
@@ -142,6 +140,8 @@ UPWARD = [
 ]  # fmt: skip
 """At the processes above: triage's servers, or the compile itself if a child of it does so."""
 BREAKING = [
+    "select.poll = select.select = socket.socket = socket.socketpair = None",
+    "os.waitid = os.wait4 = os.waitpid = os.setsid = os.getppid = os.pipe2 = os._exit = None",
     "json.dumps = json.loads = lambda *a, **k: '{{}}'", "builtins.isinstance = builtins.open = None",
     "os.environ.clear()", "sys.path.clear()", "os.write = os.read = None", "resource.setrlimit(7, (0, 0))",
     "signal.setitimer(signal.ITIMER_REAL, 0.2, 0.01)",
@@ -208,7 +208,7 @@ def right(kinds: list[str], place: str) -> frozenset[str]:
     if place in ("in it", "a signal handler", "ptxas is called"):
         if is_deadly:
             return anything - {"ok"}
-        return anything if "breaking" in kinds or place == "ptxas is called" else anything - {"fails"}
+        return anything if {"breaking", "upward"} & set(kinds) or place == "ptxas is called" else anything - {"fails"}
     if place == "a thread" and end in ("deadly", "hanging"):
         return anything - {"ok"}
     # In a child, what is aimed at its parents hits the compile, and the memory of all counts. A thread and a child

@@ -62,7 +62,9 @@ def strikes(choose: random.Random, number: int, most_s: float, process: int, ove
         if over.wait(choose.uniform(0.1, most_s)):
             return
         with suppress(psutil.Error, IndexError):
-            choose.choice(psutil.Process(process).children(recursive=True)).send_signal(number)
+            below = psutil.Process(process).children(recursive=True)
+            # The user's program is none of triage's.
+            choose.choice([each for each in below if PROGRAM[1] not in each.cmdline()]).send_signal(number)
 
 
 def spoiled(current: Try, how: str) -> None:

@@ -432,7 +432,9 @@ def _check_kernel(case: Case, bad: Any) -> None:
     except FileNotFoundError:
         raise bad("kernel.file", f"{case.file!r} does not exist in {case.folder}") from None
     except OSError as error:
-        raise unreadable(case.path, error) from None
+        problem = unreadable(case.path, error)
+        is_input = isinstance(problem, InputError)
+        raise (bad("kernel.file", f"cannot be read: {error.strerror}") if is_input else problem) from None
     if not case.is_ir:
         check_source(source, case.path, case.name)
 

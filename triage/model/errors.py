@@ -71,6 +71,11 @@ def fault(error: Exception) -> TriageError:
         return error
     if (limit := machine_fault(error)) is not None:
         return limit
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        # As of a file that was read before, and that another process has replaced since.
+        changed = EnvironmentFault(f"{error.filename}: {error.strerror}")
+        changed.__cause__ = error
+        return changed
     internal = EnvironmentFault(f"internal error: {type(error).__name__}: {error}; run again with --debug")
     internal.__cause__ = error
     return internal
