@@ -55,7 +55,7 @@ def test_a_program_outlives_a_compile_that_would_end_it(bench_of: BenchOf, how: 
 
 
 @pytest.mark.parametrize("version", STRIKING)
-@pytest.mark.parametrize("pool", ["threads", pytest.param("fork", marks=pytest.mark.slow), "spawn"])
+@pytest.mark.parametrize("pool", ["threads", *(pytest.param(one, marks=pytest.mark.slow) for one in ("fork", "spawn"))])
 def test_threads_and_workers_of_a_pool_outlive_it(bench_of: BenchOf, pool: str, version: str) -> None:
     done = bench_of(version).run("guarded.py", "segfault", pool, "64", "128", "256", "512", options=("--guard",))
     said = done.out.splitlines()

@@ -12,10 +12,11 @@ import signal
 import textwrap
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import kernel_cases
 import psutil
@@ -123,8 +124,40 @@ class Stream:
         (result,) = [attempt.result for attempt in attempts if attempt.request.tag]
         return result, ended - began
 
+    def together(self, bodies: dict[str, str], folder: Path, limits: Limits = LIMITS) -> dict[str, Outcome | Undecided]:
+        """The results of many bad cases in one stream, by name: a good one before and after each comes out right."""
+        requests = []
+        for number, (name, body) in enumerate(bodies.items()):
+            requests.append(Request(kernel_cases.add(block=64 << number % 4), self._toolchain, LIMITS))
+            bad = module(folder, body, f"faulty_{number}.py")
+            requests.append(Request(bad, self._toolchain, limits, tag=name))
+        requests.append(Request(good_cases()[0], self._toolchain, LIMITS))
+        results: dict[str, Outcome | Undecided] = {}
+        good = []
+        for attempt in self._engine.run(requests):
+            if attempt.request.tag:
+                results[attempt.request.tag] = attempt.result
+            else:
+                good.append(attempt.result)
+        assert [getattr(result, "status", result) for result in good] == [Status.OK] * (len(bodies) + 1)
+        self._traces.assert_no_strays()
+        return results
 
-@pytest.fixture
+
+Results = Callable[[str], "Outcome | Undecided"]
+
+
+def together(table: dict[str, str], limits: Limits = LIMITS) -> Any:
+    """A fixture: the result of a row of the table, by its name, all of which are compiled in one stream."""
+
+    @pytest.fixture(scope="module")
+    def results(stream: Stream, tmp_path_factory: pytest.TempPathFactory) -> Results:
+        return stream.together(table, tmp_path_factory.mktemp("together"), limits).__getitem__
+
+    return results
+
+
+@pytest.fixture(scope="module")
 def stream(shared_engine: Engine, shared_traces: Traces, toolchains: Toolchains) -> Stream:
     """On servers that the tests of this module share: a fault that harmed them would show in the next test."""
     return Stream(shared_engine, toolchains.default(), shared_traces)
@@ -169,10 +202,13 @@ ENDINGS = {
 }
 
 
-@pytest.mark.parametrize(("body", "expected"), ENDINGS.values(), ids=ENDINGS)
-def test_a_child_that(stream: Stream, tmp_path: Path, body: str, expected: tuple[str, str | None, int | None]) -> None:
-    result = stream(module(tmp_path, body))
-    assert told(result) == expected
+endings = together({how: body for how, (body, _) in ENDINGS.items()})
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+def test_a_child_that(endings: Results, how: str) -> None:
+    result = endings(how)
+    assert told(result) == ENDINGS[how][1]
     assert isinstance(result, Outcome)
     assert (result.stage, result.notes) == (Stage.SOURCE, ())
 
@@ -243,12 +279,13 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("body", "reason"), FAULTS.values(), ids=FAULTS)
-def test_what_is_not_the_kernels_doing_is_no_failure_of_it(
-    stream: Stream, tmp_path: Path, body: str, reason: str
-) -> None:
+faults = together({what: body for what, (body, _) in FAULTS.items()})
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_what_is_not_the_kernels_doing_is_no_failure_of_it(faults: Results, what: str) -> None:
     """Triage's own worker failed, or the machine."""
-    assert stream(module(tmp_path, body)) == Undecided(reason)
+    assert faults(what) == Undecided(FAULTS[what][1])
 
 
 # --- no end ---------------------------------------------------------------------------------------------------------
@@ -273,9 +310,12 @@ ENDLESS = {
 }
 
 
-@pytest.mark.parametrize("body", ENDLESS.values(), ids=ENDLESS)
-def test_a_child_without_an_end_is_a_time_out(stream: Stream, tmp_path: Path, body: str) -> None:
-    result = stream(module(tmp_path, body), SHORT)
+endless = together(ENDLESS, SHORT)
+
+
+@pytest.mark.parametrize("how", ENDLESS)
+def test_a_child_without_an_end_is_a_time_out(endless: Results, how: str) -> None:
+    result = endless(how)
     assert told(result) == ("timeout", None, None)
     assert isinstance(result, Outcome)
     assert result.limit_s == 1.0
@@ -397,10 +437,13 @@ LEFT = {
 }
 
 
-@pytest.mark.parametrize("body", LEFT.values(), ids=LEFT)
-def test_a_child_that_leaves_something_behind_compiles_all_the_same(stream: Stream, tmp_path: Path, body: str) -> None:
+left = together(LEFT)
+
+
+@pytest.mark.parametrize("what", LEFT)
+def test_a_child_that_leaves_something_behind_compiles_all_the_same(left: Results, what: str) -> None:
     """What it left is gone at once, not only when the engine is closed: the stream sees to that."""
-    assert told(stream(module(tmp_path, body))) == ("ok", None, 0)
+    assert told(left(what)) == ("ok", None, 0)
 
 
 # --- its channels to triage -----------------------------------------------------------------------------------------
@@ -451,17 +494,24 @@ EVENTS = {
 }
 
 
-@pytest.mark.parametrize("event", EVENTS.values(), ids=EVENTS)
-def test_a_kernel_that_forges_events_fools_only_itself(stream: Stream, tmp_path: Path, event: str) -> None:
+forged = together(
+    {
+        name: f"""
+            import gc
+            token = next(o._token for o in gc.get_objects() if type(o).__name__ == "Recorder")
+            for fd in result_pipes(): os.write(fd, ("\\n" + token + " " + {event!r} + "\\n").encode())
+            os.write(2, ("\\x1e" + token + " nonsense\\n\\x1e" + token).encode())
+            os._exit(0)
+        """
+        for name, event in EVENTS.items()
+    }
+)
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_a_kernel_that_forges_events_fools_only_itself(forged: Results, name: str) -> None:
     """Its process holds the token, so it can lie about itself. It must not make triage stumble."""
-    body = f"""
-        import gc
-        token = next(o._token for o in gc.get_objects() if type(o).__name__ == "Recorder")
-        for fd in result_pipes(): os.write(fd, ("\\n" + token + " " + {event!r} + "\\n").encode())
-        os.write(2, ("\\x1e" + token + " nonsense\\n\\x1e" + token).encode())
-        os._exit(0)
-    """
-    result = stream(module(tmp_path, body))
+    result = forged(name)
     assert isinstance(result, Outcome | Undecided)
     assert getattr(result, "status", None) is not Status.OK
 
