@@ -315,6 +315,8 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
     "JSON": lambda text: json.dumps({"x": text}),
     "JSON within JSON": lambda text: json.dumps(json.dumps({"x": text})),
     "coloured": lambda text: f"\x1b[31m{text}\x1b[0m",
+    "coloured literal": lambda text: repr(f"\x1b[31m{text}\x1b[0m"),
+    "coloured JSON": lambda text: json.dumps({"x": f"\x1b[31m{text}\x1b[0m"}),
     "other line ends": lambda text: text.replace("\n", "\r\n"),
     "comment": behind("# "),
     "C comment": behind("// "),
@@ -333,7 +335,7 @@ def test_a_credential_in_a_text_with_a_layout(layout: str) -> None:
     """A literal, colours, or something before each line."""
     for form in (*NAMED.values(), *list(TOKENS.values())[::7]):
         text, parts = generated(form)
-        around = text if layout == "coloured" else f"a\n{text}\nb"
+        around = text if layout.startswith("coloured") else f"a\n{text}\nb"
         assert leaks(scrubbed(LAYOUTS[layout](around)), parts) == [], form
 
 

@@ -130,7 +130,6 @@ DISTURBING = [
     "if not os.fork():\n    os.setsid()\n    if not os.fork():\n        os.closerange(0, 99)\n"
     "        time.sleep(1000)\n    os._exit(0)",
     "os.setpgid(0, 0)", "os.nice(19)", "gc.disable()", "sys.settrace(lambda *a: None)", "sys.argv[:] = []",
-    "threading.Thread(target=lambda: [tell(b'x') for _ in iter(int, 1)], daemon=True).start()",
     "atexit.register(os._exit, {code})", "os.register_at_fork(after_in_child=lambda: os._exit({code}))",
 ]  # fmt: skip
 UPWARD = [
@@ -140,6 +139,7 @@ UPWARD = [
 ]  # fmt: skip
 """At the processes above: triage's servers, or the compile itself if a child of it does so."""
 BREAKING = [
+    "threading.Thread(target=lambda: [tell(b'x') for _ in iter(int, 1)], daemon=True).start()",
     "select.poll = select.select = socket.socket = socket.socketpair = None",
     "os.waitid = os.wait4 = os.waitpid = os.setsid = os.getppid = os.pipe2 = os._exit = None",
     "json.dumps = json.loads = lambda *a, **k: '{{}}'", "builtins.isinstance = builtins.open = None",

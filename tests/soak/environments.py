@@ -124,7 +124,7 @@ def broken(current: Try) -> Broken:
                     {"HOME": None}, {"PATH": ""}, {"PATH": None}, {"HOME": "/proc/none", "TRITON_TRIAGE_CACHE": None},
                     {"LANG": "C", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}, {"TRITON_CACHE_DIR": "/proc/none"},
                     {"TRITON_PTXAS_PATH": "/bin/false"}, {"COLUMNS": "0"}, {"COLUMNS": "x", "TERM": "dumb"},
-                    {"PYTHONSTARTUP": "/none", "PYTHONWARNINGS": "error"}, {"USER": None, "LOGNAME": None},
+                    {"PYTHONSTARTUP": "/none", "PYTHONWARNINGS": "default"}, {"USER": None, "LOGNAME": None},
                 ])  # fmt: skip
                 it.variables |= changed
                 it.names.append(str(changed))

@@ -150,9 +150,9 @@ def secret(choose: random.Random) -> tuple[str, list[str]]:
 
 
 def into_text(path: Path, text: str, choose: random.Random) -> None:
-    lines = path.read_text().split("\n")
-    lines.insert(choose.randint(0, len(lines)), text)
-    path.write_text("\n".join(lines))
+    # Never within another that has several lines.
+    before = path.read_text()
+    path.write_text(f"{text}\n{before}" if choose.random() < 0.5 else f"{before}\n{text}\n")
 
 
 def into_source(path: Path, text: str, choose: random.Random) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-_COLOUR = r"\x1b\[[0-9;:?]{0,32}[A-Za-z]"
+_COLOUR = r"(?:\x1b|\\{1,8}(?:x1b|u001b|033|e))\[[0-9;:?]{0,32}[A-Za-z]"
 _QUOTES = r"(?P<quotes>(?:\\{1,8}[\"'])+)"
 _BREAK = r"\\{1,8}(?P<break>[nrt])"
 _BEFORE_LINE = (
