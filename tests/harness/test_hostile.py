@@ -3,16 +3,21 @@ the limit, and nothing of it reaches the compiles beside them."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import textwrap
+import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import kernel_cases
 import pytest
 from conftest import Traces
 from test_faults import LIMITS, MODULE, Stream, module, told
 
+from triage.harness import run, servers
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.reads import ModuleReads
@@ -21,6 +26,7 @@ from triage.harness.run import RunClock
 from triage.harness.toolchains import Toolchains
 from triage.harness.worker import wire
 from triage.model.case import Case, frozen
+from triage.model.errors import EnvironmentFault
 from triage.model.outcome import Outcome, Stage, Undecided
 
 HOSTILE = Limits(timeout_s=4.0, memory_bytes=2 << 30)
@@ -420,3 +426,38 @@ def test_a_forged_event_is_no_verdict(stream: Stream, tmp_path: Path, event: str
     assert result.cache_key != "../../.."
     json.dumps(result.notes).encode()
     "".join(result.notes).encode()
+
+
+# --- lost messages --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 1000], ids=["one", "all"])
+@pytest.mark.parametrize("sent", [True, False], ids=["to servers", "from servers"])
+@pytest.mark.parametrize("first", [0, 2, 3, 6])
+def test_a_lost_message_is_waited_for_within_limits(
+    engine: Engine, toolchains: Toolchains, monkeypatch: pytest.MonkeyPatch, sent: bool, first: int, count: int
+) -> None:
+    """Servers that take a message and do nothing, or do not report what they did: no wait is without a deadline."""
+    limits = Limits(timeout_s=2.0, memory_bytes=2 << 30)
+    for patched in (servers, run):
+        monkeypatch.setattr(patched, "START_S", 4.0)
+    numbers = itertools.count()
+    lost = range(first, first + count)
+    send, receive = wire.send, wire.receive
+
+    def losing_send(sock: Any, message: dict[str, Any], fds: Any = ()) -> None:
+        if next(numbers) not in lost:
+            send(sock, message, fds)
+
+    def losing_receive(sock: Any) -> Any:
+        message = receive(sock)
+        if sock.gettimeout() == 0.0 and next(numbers) in lost:  # not the first of the nanny, which has a limit
+            raise BlockingIOError
+        return message
+
+    monkeypatch.setattr(wire, "send" if sent else "receive", losing_send if sent else losing_receive)
+    began = time.monotonic()
+    with suppress(EnvironmentFault):
+        assert len(list(engine.run([Request(kernel_cases.add(), toolchains.default(), limits)]))) == 1
+    assert time.monotonic() - began < 30.0

@@ -56,6 +56,7 @@ _END_S = 30.0
 _WATCH_S = 0.1
 _MOST_SERVERS = 24
 _MOST_RESTARTS = 8
+"""Of the nanny while no server becomes ready. Fewer if they take ``START_S``: each may wait for as long."""
 _MOST_STARTS = 3
 """Of a server that is killed each time before it is ready."""
 _SHOW_S = 0.1
@@ -101,6 +102,7 @@ class ServerTree:
         self._cold: set[Key] = set()
         self._number = 0
         self._restarts = 0
+        self._losing_since = 0.0
         self._lld: str | None = None
         self.library_keys = LibraryKeys()
 
@@ -423,8 +425,10 @@ class ServerTree:
         """The nanny was killed; the next request starts a new one."""
         if self._root is None:
             return
+        if not self._restarts:
+            self._losing_since = time.monotonic()
         self._restarts += 1
-        if self._restarts > _MOST_RESTARTS:
+        if self._restarts > _MOST_RESTARTS or time.monotonic() - self._losing_since > START_S:
             raise EnvironmentFault(DISAPPEARING)
         lost = [self._root.nanny, *self._remotes.values()]
         self._root.process.kill()
