@@ -246,7 +246,7 @@ FAULTS = {
         "can't start new thread",
     ),
     "fork": ("raise BlockingIOError(11, os.strerror(11))", "[Errno 11] Resource temporarily unavailable"),
-    "file size": ("raise OSError(27, os.strerror(27))", "[Errno 27] File too large"),
+    "file size": ("open(os.environ['TMPDIR'] + '/big', 'wb').truncate(5 << 30)", "[Errno 27] File too large"),
     "assembler": (
         """
         original = subprocess.run

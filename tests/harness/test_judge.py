@@ -132,7 +132,7 @@ def test_what_has_another_cause_stays_what_it_is(facts: dict[str, Any], limits: 
     [
         ("`ptxas` failed with error code -9", "killed from outside (SIGKILL)"),
         ("ptxas failed with error code 137: \n", "killed from outside (SIGKILL)"),
-        ("`ptxas` failed with error code -25", "beyond the environment's limit (ulimit -f)"),
+        ("`ptxas` failed with error code -25", "wrote a file of more than 4 GiB"),
         ("`ptxas` raised SIGSEGV", "ulimit -s 1024"),
         ("Command '['ld.lld']' died with <Signals.SIGKILL: 9>.", "killed from outside (SIGKILL)"),
         ("Command '['ld.lld']' died with <Signals.SIGXCPU: 24>.", "processor time"),

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from triage import logs
 from triage.harness.limits import GIB, Limits
+from triage.harness.worker.process import MOST_FILE
 from triage.model.diagnosis import Trait
 from triage.model.outcome import Outcome, Status
 
@@ -24,8 +25,6 @@ _MAPPED = GIB
 have been met where nobody checks an allocation, and the end is wordless."""
 _STACK = 8 << 20
 """Linux's default, under which compilers are tested."""
-_FILE = 4 * GIB
-"""More than any file of a compile: dumps of every pass, the largest, are some hundred MB."""
 
 
 def ulimits(limits: Limits) -> dict[str, int]:
@@ -37,7 +36,7 @@ def ulimits(limits: Limits) -> dict[str, int]:
         "-d": (resource.RLIMIT_DATA, memory),
         "-s": (resource.RLIMIT_STACK, _STACK),
         "-t": (resource.RLIMIT_CPU, limits.timeout_s * (os.cpu_count() or 1)),
-        "-f": (resource.RLIMIT_FSIZE, _FILE),
+        "-f": (resource.RLIMIT_FSIZE, MOST_FILE),
     }
     set_ = {option: resource.getrlimit(which) for option, (which, _) in enough.items()}
     # A worker raises its soft limit on address space, the first.
@@ -124,6 +123,8 @@ def _by_signal(what: str, name: str, limits: Mapping[str, int], failure: Outcome
     if name == "SIGXCPU":
         return f"{what} used up the environment's limit on processor time (ulimit -t{_value(limits, '-t')})"
     if name == "SIGXFSZ":
+        if "-f" not in limits:
+            return f"{what} wrote a file of more than {MOST_FILE >> 30} GiB"
         return f"{what} wrote a file beyond the environment's limit (ulimit -f{_value(limits, '-f')})"
     mapped = _MAPPED + 2 * failure.max_rss_bytes
     small = [option for option in ("-v", "-d") if limits.get(option, mapped) < mapped]

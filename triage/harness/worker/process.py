@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from faulthandler import disable, dump_traceback, enable, register, unregister
 from io import open as open_file
 from os import O_CLOEXEC, O_RDONLY, _exit, close, dup, dup2, getpid, getppid, kill, killpg, listdir, read
-from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_CORE, getpagesize, getrlimit, setrlimit
+from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_CORE, RLIMIT_FSIZE, getpagesize, getrlimit, setrlimit
 from signal import SIGKILL, SIGUSR2
 from typing import Iterator, List
 
@@ -32,20 +32,27 @@ def adopt_orphans() -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+MOST_FILE = 4 << 30
+"""Bytes; more than any file of a compile: dumps of every pass, the largest, are some hundred MB."""
+
+
 def limit(memory_bytes: int) -> None:
-    """Disable core files, and bound the address space well above the memory limit; 0 means no bound of triage's.
+    """Disable core files, bound the size of a file, and the address space well above the memory limit; 0 means no bound
+    of triage's.
 
     triage watches resident memory and kills at the limit; this is the backstop for an allocation that is faster
     than the watch, hence twice the limit above what is mapped now (LLVM and torch reserve far more than they use).
     Only the soft limit is set: the hard one is the environment's, and nobody but root may raise it.
     """
     setrlimit(RLIMIT_CORE, (0, 0))
+    soft, most = getrlimit(RLIMIT_FSIZE)
+    # RLIM_INFINITY is -1. Python ignores the signal, so that writing fails; an assembler dies of it.
+    setrlimit(RLIMIT_FSIZE, (MOST_FILE if soft == RLIM_INFINITY else min(soft, MOST_FILE), most))
     _, most = getrlimit(RLIMIT_AS)
     wanted = most
     if memory_bytes:
         mapped = int(_read("/proc/self/statm").split()[0]) * getpagesize()
         wanted = mapped + 2 * memory_bytes
-    # RLIM_INFINITY is -1.
     setrlimit(RLIMIT_AS, (wanted if most == RLIM_INFINITY else min(wanted, most), most))
 
 
