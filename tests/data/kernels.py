@@ -26,14 +26,6 @@ def bad_asm(x_ptr, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def endless(x_ptr, BLOCK: tl.constexpr):
-    total = 0.0
-    for i in tl.static_range(BLOCK):
-        total += tl.load(x_ptr + i)
-    tl.store(x_ptr, total)
-
-
-@triton.jit
 def dot(a_ptr, b_ptr, c_ptr, BLOCK: tl.constexpr, DEPTH: tl.constexpr):
     rows = tl.arange(0, BLOCK)
     inner = tl.arange(0, DEPTH)
