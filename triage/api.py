@@ -1,7 +1,5 @@
 """The Python API: ``check``, ``diagnose`` and ``match``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from triage import knowledge, logs

@@ -1,8 +1,6 @@
 """The folder in which triage keeps what it may need again. What lies in it decides what triage reports and which
 interpreters it starts, so nobody but its owner may write there."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Locations of the data that ships with triage: beside the package in a checkout, inside it in a wheel."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent

@@ -5,8 +5,6 @@ read lies, with its links resolved, in the folder that it is read from, and is a
 the folder that it is written to.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

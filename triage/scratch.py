@@ -5,8 +5,6 @@ nobody holds any more is a leftover, and the first process of triage that needs 
 not process ids: containers and machines that share the folder do not share those.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import stat

@@ -1,7 +1,5 @@
 """Run code once Triton's compiler is imported: now, later, or never."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from types import ModuleType

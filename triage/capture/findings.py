@@ -1,7 +1,5 @@
 """Triage of captured compiles: each is compiled alone, and captures that fail alike form one group."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Refused compiles of a guarded process, as shown to its users."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

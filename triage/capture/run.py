@@ -1,7 +1,5 @@
 """Run a program unchanged while its kernel compiles are captured."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -3,8 +3,6 @@
 A ``.pth`` file beside the installed package imports this module when the variable is set, before the program starts. It
 only waits for an import of Triton's compiler."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Any

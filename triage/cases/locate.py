@@ -1,7 +1,5 @@
 """Finds the case of a CASE argument: ``kernel.py::function``, a case folder, a reproducer, another tool's files."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 import glob

@@ -4,8 +4,6 @@
 ``origin.change`` describes the change.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from triage.data import data_folder

@@ -1,7 +1,5 @@
 """``triage attach``."""
 
-from __future__ import annotations
-
 import functools
 import os
 import sys

@@ -1,7 +1,5 @@
 """``--github``, ``--junit`` and ``--sarif``: outputs of ``check`` and ``log`` for continuous integration."""
 
-from __future__ import annotations
-
 import functools
 import os
 import secrets

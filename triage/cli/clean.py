@@ -1,7 +1,5 @@
 """``triage clean``."""
 
-from __future__ import annotations
-
 import re
 
 import click

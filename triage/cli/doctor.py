@@ -1,7 +1,5 @@
 """``triage doctor``."""
 
-from __future__ import annotations
-
 import click
 
 from triage.cli.options import print_json

@@ -1,7 +1,5 @@
 """``triage explain``: one subcommand a rule, made from the rule's own parameters."""
 
-from __future__ import annotations
-
 import difflib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``triage check --full``: minimize, matrix and report for a case that fails, as those commands do them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """``triage help``: the user pages of the READMEs in the package."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``triage kb``: read, validate, re-verify and extend the knowledge base."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The first one raises KeyboardInterrupt, so that the command keeps what it has fi
 one, or the first where that takes too long, ends the process at once; the nanny then removes what ran below it.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

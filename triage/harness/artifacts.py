@@ -4,8 +4,6 @@ They lie in the store (``store.py``). What that does not take lies in a temporar
 report names them; who has copied them elsewhere gives them up.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """A log in bounded memory: its beginning and its end."""
 
-from __future__ import annotations
-
 from collections import deque
 
 

@@ -4,8 +4,6 @@ Only names that triage gives are looked at, so nothing else is lost where the ca
 not followed. While a triage is at work, what was used within a day stays, as its reports may name it.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

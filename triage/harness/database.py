@@ -5,8 +5,6 @@ SQLite's rollback journal, not its write-ahead log, which needs memory that all 
 file system. A killed process's half of a transaction is rolled back by the next that opens the file.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import stat
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """When the work of a call is given up: one value, shared by all who do a part of it."""
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import dataclass

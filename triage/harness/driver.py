@@ -1,7 +1,5 @@
 """What the stub driver in a worker answers when a kernel's module asks for the properties of "its" GPU."""
 
-from __future__ import annotations
-
 from triage.model.target import Target
 
 # Of a target that is not in the table: the least that any GPU has, and an even number of multiprocessors.

@@ -1,8 +1,6 @@
 """The environment variables of the programs that triage starts: the user's own, without those that would change what
 they do."""
 
-from __future__ import annotations
-
 import os
 
 # They describe the environment that triage was started from, and would put its packages (or its standard

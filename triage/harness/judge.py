@@ -1,7 +1,5 @@
 """From the facts of one ended run to an Outcome. Pure: no process, no file, no clock."""
 
-from __future__ import annotations
-
 import re
 import signal
 from collections.abc import Mapping

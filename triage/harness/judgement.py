@@ -5,8 +5,6 @@ engine's loop, which has to enforce the limits of all other runs meanwhile. A th
 interpreter's lock with the loop.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

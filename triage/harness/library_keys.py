@@ -1,7 +1,5 @@
 """Cache of Triton's hash of its own files, by toolchain: a process that receives it starts half a second sooner."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from triage.cache import cache_folder

@@ -1,7 +1,5 @@
 """Limits on time and memory of a compile."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ On a machine without one, the linker built into a newer Triton's library is used
 takes the few arguments that Triton passes.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

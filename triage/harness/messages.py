@@ -1,8 +1,6 @@
 """What servers report to triage, as typed values. A case server has run the user's code: no message of it is believed
 before it has been read by this schema and fits what the server was asked for (``servers.py``)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -6,8 +6,6 @@ the whole pipeline and shows nothing, so the module is printed before every pass
 with the pass as ``mlir-opt`` spells it; the last header is that of the pass that failed.
 """
 
-from __future__ import annotations
-
 from enum import Enum
 from pathlib import Path
 

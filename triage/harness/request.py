@@ -2,8 +2,6 @@
 
 The fields of an action on a kernel's IR are its message to the worker."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

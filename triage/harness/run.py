@@ -1,7 +1,5 @@
 """One run of a compile in a process of its own: its pipes, its deadlines, what it printed and reported."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

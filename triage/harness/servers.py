@@ -5,8 +5,6 @@ user's module imported); each is started by the one above it (see ``worker/serve
 for the processes that were asked for; the tree judges none of them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

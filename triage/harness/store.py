@@ -10,8 +10,6 @@ triage could not tell, what was killed from outside, and a module that cannot be
 seen under a limit of the environment's own (``ulimit``) is stored apart.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -3,8 +3,6 @@
 A compile that they ended says nothing about the kernel: triage could not tell.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import resource

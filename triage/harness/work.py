@@ -1,8 +1,6 @@
 """A request under way, the runs that answer it, and when a failed run is followed by another: to confirm the failure in
 a fresh process, or to observe which pass fails."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path

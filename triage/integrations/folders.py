@@ -1,7 +1,5 @@
 """Folders for the cases of failing compiles."""
 
-from __future__ import annotations
-
 import functools
 import shutil
 from pathlib import Path

@@ -3,8 +3,6 @@
 The process that the user started sets the case folder and the service in environment variables that its workers
 inherit; all of them share one service."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import threading

@@ -1,7 +1,5 @@
 """A Case from a kernel in a test: a jitted function, ``path/kernel.py::name``, or any other CASE."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

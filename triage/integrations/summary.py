@@ -1,7 +1,5 @@
 """The summary of what the guard did in a test session, printed at its end by the process that the user started."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Bracketed lists inside a line: the columns of their items, and what to delete to remove an item with its comma."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 _OPEN, _CLOSE = "([{<", ")]}>"

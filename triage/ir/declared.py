@@ -3,8 +3,6 @@
 The text may be of any stage from TTIR to PTX or AMD's assembly, or an MLIR module with a reproducer's pipeline.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Printed LLVM IR: its functions, blocks and instructions as ranges of lines."""
 
-from __future__ import annotations
-
 import re
 
 from triage.ir import mlir

@@ -1,7 +1,5 @@
 """Locations as MLIR prints them: aliases, call chains, and which location is the user's own line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -4,8 +4,6 @@ A compile that failed has no assembly to look into. TTGIR names the instruction'
 one; before that, the shape and types of ``tt.dot`` show what the target's best instruction could compute.
 """
 
-from __future__ import annotations
-
 import re
 
 from triage.model.gpus import TensorCore

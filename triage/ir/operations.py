@@ -4,8 +4,6 @@ Unlike `triage.ir.mlir` this reads any text, also a truncated one or the middle 
 the failure's own words name the operation, or it happened in the C++ class, function or file that implements it.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Collection

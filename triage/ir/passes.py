@@ -5,8 +5,6 @@ MLIR from 3.8 on:    ``// -----// IR Dump Before ConvertTritonGPUToLLVM: convert
 LLVM:                ``*** IR Dump Before NVPTX DAG->DAG Selection (nvptx-isel) ***``
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

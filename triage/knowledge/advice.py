@@ -1,7 +1,5 @@
 """Next steps for a failure that no entry matches."""
 
-from __future__ import annotations
-
 from triage.model.diagnosis import Diagnosis, Trait
 
 

@@ -4,8 +4,6 @@ Known facts are filled in. Text that only a person can write begins with ``PLACE
 it does not load.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

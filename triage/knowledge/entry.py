@@ -1,7 +1,5 @@
 """Values of the knowledge base: an entry and its parts. ``knowledge_base/README.md`` describes the file format."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Reads and validates entries. Each error names the file, the line, the field and the fix."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

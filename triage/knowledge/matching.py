@@ -1,7 +1,5 @@
 """Finds the entries that match a diagnosis. Pure: entries and facts in, matches out, best first."""
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 Values, their JSON, and the comparison of recorded with new observations.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Runs reproducers, and their fixed variants, on releases of Triton: the facts that ``kb check`` compares."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -5,8 +5,6 @@ From PTX ISA, "Data movement and conversion instructions: cp.async", enumerated 
 is what the document asks.
 """
 
-from __future__ import annotations
-
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, refuse, require, spoken

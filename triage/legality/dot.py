@@ -15,8 +15,6 @@ triton/backends/{nvidia,amd}/compiler.py), before any pass runs. Where releases 
 - Up to 3.7 ``out_dtype`` is float32 unless given, whatever the accumulator is; from 3.8 on it is the accumulator's.
 """
 
-from __future__ import annotations
-
 from triage.legality import dtypes, fp8
 from triage.legality.amd import tile
 from triage.legality.amd.instruction import known

@@ -20,8 +20,6 @@ Not covered: fp4 and fp6 have no type in Triton; they are bytes in ``tl.dot_scal
 instruction of its own or is emulated is what the rules ``mma``, ``wgmma``, ``tcgen05``, ``mfma`` and ``wmma`` say.
 """
 
-from __future__ import annotations
-
 from triage.legality import dot, fp8
 from triage.legality.dtypes import DType, parse
 from triage.legality.explanation import Fact, RuleTable

@@ -1,7 +1,5 @@
 """Element types under one name each, whoever spells them: Triton, torch, PTX or LLVM."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from triage.model.errors import InputError

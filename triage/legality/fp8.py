@@ -4,8 +4,6 @@ Up to 3.1 only fp8e4nv is held back, and only where it is used (dot and casts); 
 the backend's ``supported_fp8_dtypes`` cannot even be named in a signature (``dtype.to_ir``, language/core.py).
 """
 
-from __future__ import annotations
-
 from triage.legality.release import Series
 from triage.model.target import Target
 

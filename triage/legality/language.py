@@ -10,8 +10,6 @@ What older front ends let pass is illegal here as well where it comes to nothing
   elements; its k of 1 of a single row, and before 3.6 a sort of one element, end in an AttributeError.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod

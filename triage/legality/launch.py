@@ -4,8 +4,6 @@ Triton itself requires that ``num_warps`` is a power of two (``triton/backends/*
 options), and warp specialization adds warps for its partitions.
 """
 
-from __future__ import annotations
-
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, tabulated
 from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax

@@ -5,8 +5,6 @@ the assemblers of the Triton 3.9.0 wheel. They are looser than the document in o
 take ``.x8``, ``.x16`` and so on, modifiers of other instructions, and then with 1, 2 or 4 registers alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from triage.legality.explanation import Drawing, Fact, RuleTable, grid

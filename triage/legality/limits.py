@@ -7,8 +7,6 @@ it is loaded. With the table of architectures (``triage/model/gpus.py``) that fa
 follows from; gfx1250 has no row of it.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ Not counted: registers that setmaxnreg moves between warps at run time, SGPRs (a
 have fewer waves on gfx9), scratch memory, clusters (all blocks of a cluster start together).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from triage.legality.explanation import Fact, RuleTable

@@ -13,8 +13,6 @@ tcgen05 keeps it in tensor memory. Operands that go through registers, addresses
 share of the file above three quarters is likely to spill; above the whole of it a spill is certain.
 """
 
-from __future__ import annotations
-
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, tabulated
 from triage.legality.occupancy import register_steps, steps_table

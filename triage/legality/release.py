@@ -1,7 +1,5 @@
 """Triton releases as the rules compare them: ``3.5.1`` is (3, 5)."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 from triage.model.errors import InputError

@@ -1,7 +1,5 @@
 """A legality rule: its parameters, how it judges values of them, and the explanation that follows from both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum

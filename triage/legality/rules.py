@@ -1,7 +1,5 @@
 """Every rule by name. Modules are imported when their rule is asked for."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

@@ -11,8 +11,6 @@ allocated. Tiles that are not alive at the same time share memory too, which is 
 columns a compile still "succeeds" from 3.7 on, without any tcgen05 in it, and the launch reports OutOfResources.
 """
 
-from __future__ import annotations
-
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass

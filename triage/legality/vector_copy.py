@@ -11,8 +11,6 @@ assemblers of the Triton 3.9.0 wheel, which also take ``.v8`` of 8- and 16-bit e
 ends them with SIGSEGV.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd, prod

@@ -1,7 +1,5 @@
 """One way in which given numbers break a rule, as a value that a program can act on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -3,8 +3,6 @@
 Python prints the innermost exception first; that one says what is wrong, the outermost what kind of failure it became.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 

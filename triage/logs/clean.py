@@ -6,8 +6,6 @@ is part of a line: of the space after a prefix only one blank is removed. Everyt
 the line.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from functools import lru_cache

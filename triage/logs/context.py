@@ -1,7 +1,5 @@
 """Context of the failures in a log: the pass and the stage that ran, and whose traceback it is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ the line and a caret below; notes follow. A call chain is ``loc(callsite("standa
 "kernel.py":20:24))`` in the first spelling and ``kernel.py:20:18: note: called from`` in the second.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

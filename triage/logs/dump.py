@@ -6,8 +6,6 @@ each. Only what is certain is reported: an operation that the failure's own word
 operations come from it.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field, replace
 

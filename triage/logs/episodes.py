@@ -5,8 +5,6 @@ A log may have several failures, one after the other: configurations that were t
 Within an episode the most specific finding is the cause, and of equals the first; episodes keep their order.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

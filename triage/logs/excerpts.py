@@ -9,8 +9,6 @@ the size of the text. What is beyond it is skipped, but for lines in which the c
 the last ones: of what a process prints the end says most about how it ended.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from heapq import merge
 from itertools import chain, pairwise

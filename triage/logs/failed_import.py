@@ -1,8 +1,6 @@
 """The diagnosis of a kernel's module that could not be imported: the user's own code failed before there was a kernel,
 and nothing is the compiler's doing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One failure in a text, and how specific it is about the cause."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any

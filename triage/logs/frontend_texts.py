@@ -1,7 +1,5 @@
 """Recognises texts of Triton's own exceptions: an exception is Triton's when its text is, wherever the frames are."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

@@ -5,8 +5,6 @@ The same function is spelled differently by gcc (``{anonymous}::``, ``[with T = 
 releases without the function changing. What stays is ``Class::method``, or the bare name of a free function.
 """
 
-from __future__ import annotations
-
 import re
 
 # Both spellings of the bindings of template parameters, always last.

@@ -4,8 +4,6 @@ The exceptions of an outcome are appended to its log in Python's own layout, so 
 reads both and an exception never counts more than what the compiler printed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 Only for a text of a few lines without any other failure: in a longer one such words prove nothing.
 """
 
-from __future__ import annotations
-
 import re
 
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis

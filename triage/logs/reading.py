@@ -4,8 +4,6 @@ Only one block is in memory. Wrappings that are cheaper to remove from many line
 encoding, a terminal's control sequences, a JSON writer's escapes.
 """
 
-from __future__ import annotations
-
 import codecs
 import io
 import re

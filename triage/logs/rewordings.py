@@ -5,8 +5,6 @@ function belongs here; where a release fails in another check, it is another bug
 the messages of ``raise`` and ``assert`` in the same functions of neighbouring released wheels.
 """
 
-from __future__ import annotations
-
 import re
 
 #: (the text as a regular expression, what it counts as); above each the function and the first release with the

@@ -1,7 +1,5 @@
 """The one pass over a log: the recognisers get each relevant line, in order, once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache

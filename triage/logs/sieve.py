@@ -5,8 +5,6 @@ here. ahocorasick-rs searches for up to :data:`_GROUP` strings at once with vect
 read; where there is no wheel for it, ``bytes.find`` does the same, a string at a time.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 

@@ -6,8 +6,6 @@ difference between two occurrences of the same bug; :func:`explain` lists the ru
 results of the rules means raising ``VERSION``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ An assertion is identified by its expression and file; a failure with a message 
 pass, or else the stage, that it happened in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

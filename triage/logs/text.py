@@ -1,7 +1,5 @@
 """Small helpers for showing text to people: bounded, on one line, without a machine's paths."""
 
-from __future__ import annotations
-
 import re
 
 #: Bounds of what a report document holds of a log.

@@ -12,8 +12,6 @@ always (50 of the 56 times that it is met in 13 releases) and the other as far a
 remains open (``history``). Only the whole table shows whether there is a second, separate failure.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from enum import Enum

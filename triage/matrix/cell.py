@@ -1,7 +1,5 @@
 """The result of one case on one release for one target. Pure."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Mapping

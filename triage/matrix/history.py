@@ -4,8 +4,6 @@ Only what was observed is named. Where a release between two that differ was not
 beside the edge names it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise

@@ -1,7 +1,5 @@
 """Which releases a table has: ``3.0..3.9``, ``3.2,3.6.0``, ``all``, ``installed``. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

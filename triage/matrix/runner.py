@@ -1,7 +1,5 @@
 """Fills a table, or finds its edges, with the engine, while toolchains are created in the background."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

@@ -4,8 +4,6 @@ The thread only starts installers and reads files, and forks no worker. It is a 
 where an installation cannot be stopped in time.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections.abc import Callable, Iterable

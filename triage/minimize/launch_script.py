@@ -6,8 +6,6 @@ Tested on an H200 with Triton 3.6.0, and against a stand-in for libcuda with eve
 AMD has not run on a GPU yet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ emitted file shows. Such a failure is named by the driver's message alone, which
 another.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

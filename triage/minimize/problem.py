@@ -6,8 +6,6 @@ original does, and keeps the smallest. Patches are tried in chunks, halved until
 combined; where the combination fails, it is combined by halves.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

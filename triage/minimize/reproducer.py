@@ -1,8 +1,6 @@
 """Writes ``reproducer.py``: one file that needs only Triton, reports whether the failure occurs, and never takes
 another failure for it."""
 
-from __future__ import annotations
-
 import pprint
 import re
 import subprocess

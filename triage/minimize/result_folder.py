@@ -1,7 +1,5 @@
 """The best so far on disk: a case folder that is valid at any time, and the state from which a reduction resumes."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import suppress

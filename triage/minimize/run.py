@@ -1,7 +1,5 @@
 """From a failing case to the smallest that fails alike, on disk, with a script that shows it anywhere."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -4,8 +4,6 @@ Spellings: ``str_to_ty`` in triton/compiler/code_generator.py; the integer range
 launchers convert to (``ty_to_cpp`` in triton/backends/nvidia/driver.py).
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import Enum

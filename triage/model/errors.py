@@ -4,8 +4,6 @@ Nothing else may end a command early. A failure of the *compile* is never an exc
 :class:`~triage.model.outcome.Outcome`; these are for bad input (2) and for triage being unable to work (3).
 """
 
-from __future__ import annotations
-
 import errno
 
 

@@ -4,8 +4,6 @@ Parsed with ``ast`` and walked here; Python never evaluates them. The text and e
 that a hostile case cannot take long or give a number that no argument and no grid can hold.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Mapping

@@ -14,8 +14,6 @@ opt-in maximum of shared memory, so a newer driver may state another number.
 To add an architecture, add its row where its number belongs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

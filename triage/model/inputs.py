@@ -21,8 +21,6 @@ between the suggestions; ``tolerance`` bounds the largest difference, relative t
 one's output. ``flops`` are floating-point operations of one launch.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

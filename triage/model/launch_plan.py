@@ -4,8 +4,6 @@ A neighbour has other constexprs, so its grid may differ; what must stay the sam
 comparable is the *problem*: the tensors as they are filled, whatever order they are stored in.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """The time of a case on a GPU: the document's ``measured``, its words, and the order by it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, TypeVar

@@ -1,7 +1,5 @@
 """Callbacks for reporting progress."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 

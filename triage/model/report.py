@@ -1,7 +1,5 @@
 """The report document (contract: ``triton-triage/report/1``) as typed values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,7 +1,5 @@
 """The JSON Schema (draft 2020-12) of documents, from the dataclasses of their values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Words that every feature writes alike."""
 
-from __future__ import annotations
-
 
 def count(number: int | str, noun: str) -> str:
     """``1 kernel``, ``2 kernels``, ``no kernels``."""

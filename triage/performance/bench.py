@@ -5,8 +5,6 @@ outputs of the first that ran, in a file, with which the others are compared. Th
 ``worker/nanny.py``): none of them outlives triage.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

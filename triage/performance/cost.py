@@ -5,8 +5,6 @@ one that keeps wgmma, and both "work". So the instruction class comes first, spi
 user would have to change.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

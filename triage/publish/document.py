@@ -3,8 +3,6 @@
 All text in it is visible (see ``visible``) and scrubbed; nothing in it is markup of any format.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum

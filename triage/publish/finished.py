@@ -3,8 +3,6 @@
 Documents may come from elsewhere: a file that they name is read only if it is in their own folder.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """What ``triage check -o`` leaves, as ``triage report`` reads it: the document, the artifacts, and the case."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

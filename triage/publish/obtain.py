@@ -1,7 +1,5 @@
 """A finished triage of a folder or a case: read, or produced now."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Renders a finished triage in each format."""
 
-from __future__ import annotations
-
 import json
 from enum import Enum
 from typing import Any

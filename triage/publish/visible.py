@@ -4,8 +4,6 @@ Logs, kernels, IR and paths come from anywhere. Their text passes here first in 
 that a renderer only has to escape its own syntax.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import BinaryIO

@@ -1,7 +1,5 @@
 """Facts of a report in words, the same in every format."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

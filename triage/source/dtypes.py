@@ -1,7 +1,5 @@
 """Names of element types: ``fp16`` in signatures, ``tl.float16`` in the language, ``f16`` in the compiler."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

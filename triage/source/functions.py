@@ -1,7 +1,5 @@
 """Queries of function definitions: parameters, defaults, decorators, the nodes of a body."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which names Python source binds, and which it reads although nothing can have bound them."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ The module must be imported as its own program imports it: siblings, packages an
 every folder from the top of its package down is created, with links to the entries of the original.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from pathlib import Path

@@ -5,8 +5,6 @@ function of the file carries a map from its names to the kernel's, and all facts
 A file that does not parse, or does not hold the kernel, yields no facts; no rule may depend on having them.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Nothing that changes results is offered without saying so. What the source does 
 a constexpr that no loop and no grid steps by may be a size of the problem, and a flag may choose another algorithm.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

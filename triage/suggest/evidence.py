@@ -4,8 +4,6 @@ The compiler's messages are written by many hands, so each fact below has one sm
 it. A pattern that does not match costs nothing; the generators then fall back on their priors.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ already fits comes back equal. That makes two questions one: what is wrong with 
 when a tile size, the warps, the element type or the target change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any

@@ -1,7 +1,5 @@
 """Conclusions from the neighbours that failed, in sentences that save the user the same attempts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One thing to try: a case, the toolchain to try it with, and how to speak of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

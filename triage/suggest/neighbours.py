@@ -4,8 +4,6 @@ Generators propose with a prior, the evidence moves the proposals, and pairs of 
 here, and nothing is promised: the harness tries them from the front.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations

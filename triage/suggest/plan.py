@@ -1,8 +1,6 @@
 """Order in which the neighbours of a failing case are compiled: rewrites of its source that an entry names, the
 likeliest configurations, other releases, and then the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -6,8 +6,6 @@ wrong: a prediction only moves a neighbour in the order. It excludes a neighbour
 the reading: the case breaks the same rule exactly, and the compiler's message confirms it.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Proposals of neighbours, before they are compiled."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

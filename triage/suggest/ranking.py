@@ -5,8 +5,6 @@ table: each looks at one fact, and they add up. A change of an option cannot fix
 parameter that the message names, or that guards the failing line, is probably the one to change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from triage.model.case import Case

@@ -3,8 +3,6 @@
 Nothing is named as verified that did not compile, whole and in isolation, in this very search.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Order suggestions by measurement: each is launched and timed on the GPU, one after the other, fastest first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Writes the compile that is about to run as a case folder: ``case.json`` and a self-contained ``kernel.py``."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

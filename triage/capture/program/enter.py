@@ -3,7 +3,6 @@
 The function keeps its identity and gets a new body: the old one, at its old lines and columns, inside a ``with`` or
 ``try`` statement."""
 
-from __future__ import annotations
 import __future__
 
 import ast

@@ -1,7 +1,5 @@
 """The run folder: files appear there whole or not at all, and a write error never reaches the program."""
 
-from __future__ import annotations
-
 import atexit
 import itertools
 import json

@@ -4,8 +4,6 @@ A result goes into Triton's cache through the program's own cache manager, under
 look up. A compile that would end the program raises instead. One that raises an ordinary exception, or could not be
 tried, the program compiles itself."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -2,8 +2,6 @@
 
 A program that limits its time with an alarm raises TimeoutError, an OSError, out of whatever runs at that moment."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from typing import Any, Set

@@ -4,8 +4,6 @@ Functions keep the text that they have in the program. What they read from elsew
 defined or imported above them, under the same name if that is free, else under another that their text is adapted to;
 ``lib.helper`` becomes ``helper``."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import inspect

@@ -1,7 +1,5 @@
 """Free names of a piece of source and their positions, and edits at those positions."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any, Dict, Iterator, List, NamedTuple, Set, Tuple
 

@@ -1,7 +1,5 @@
 """The exception raised for a compile that was killed, hung, or ran out of memory in isolation."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any, Dict, Tuple
 

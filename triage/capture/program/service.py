@@ -6,8 +6,6 @@ program with the same interpreter and the same compiler variables; it ends when 
 Whatever becomes of it, the program goes on: a service that was killed is started anew, one that was stopped is
 continued, and where none can be had the program learns that within seconds, and compiles without."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import hashlib

@@ -1,7 +1,5 @@
 """Compiles all configurations of an autotuner at once, before it tries them one by one."""
 
-from __future__ import annotations
-
 import functools
 import shutil
 import sys

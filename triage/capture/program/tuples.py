@@ -2,8 +2,6 @@
 
 They replace the tuple in the kernel's parameters, and its body starts by building the tuple again."""
 
-from __future__ import annotations
-
 from typing import Any, Callable, Dict, List, Set, Tuple
 
 Path = Tuple[int, ...]

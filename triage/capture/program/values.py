@@ -1,7 +1,5 @@
 """Python values as source text for a kernel's module."""
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 import math

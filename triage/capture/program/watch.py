@@ -5,8 +5,6 @@ which every release from 3.0 on calls only on a cache miss, before it makes any 
 ``CompiledKernel._init_handles``, which loads the binary. ``JITFunction.run`` reports launches that fail. With a guard,
 cache look-ups of ``compile`` are followed as well."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

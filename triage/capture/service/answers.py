@@ -1,7 +1,5 @@
 """Answers to a guarded program about a compile: a few fields for the guard, and a text for people."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 """The cases that the service compiles: captured ones under stable paths, so that outcomes are remembered, and a case
 that warms up a worker."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

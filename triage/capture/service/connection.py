@@ -1,7 +1,5 @@
 """The service's side of a connection, and the signs of life that a waiting program gets over it."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -3,8 +3,6 @@
 It ends some seconds after the last of its connections, of which every process of the program holds one.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import select

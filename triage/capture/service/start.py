@@ -1,7 +1,5 @@
 """How a guarded program starts its service: the settings, and ``main`` of this module in triage's own interpreter."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """Case folders made from other tools' files. They are stored in the cache folder, by content."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

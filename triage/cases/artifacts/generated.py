@@ -1,7 +1,5 @@
 """Cases of modules that a code generator on top of Triton wrote: the kernels, without the generator's own code."""
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ Each failure is a file: the Triton module, after comments that name the release 
 arguments and the launch options. It contains no types of tensors, strides and sizes.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

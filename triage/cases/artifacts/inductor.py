@@ -6,8 +6,6 @@ divisibility and device, ``inductor_meta`` and the decorator's own arguments the
 Block sizes are chosen when the program runs; the final choice is in the ``.best_config`` beside the kernel.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Iterator, Mapping

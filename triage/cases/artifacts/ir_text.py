@@ -1,7 +1,5 @@
 """A text of IR as a case: the target and the options that the text declares, and those that it leaves open."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

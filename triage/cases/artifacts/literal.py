@@ -1,7 +1,5 @@
 """Literal values of Python source, read from its syntax tree; nothing is evaluated."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ writes a file with its whole pipeline before it runs. From 3.3 on, a crash rewri
 and without threads. Before 3.6, there is one file, which each stage overwrites.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Reads other tools' files within limits. Errors are one line."""
 
-from __future__ import annotations
-
 import json
 import os
 from itertools import islice

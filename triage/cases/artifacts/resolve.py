@@ -1,7 +1,5 @@
 """Finds the cases in files that another tool left: IR, caches, dumps, reproducers, generated modules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice

@@ -5,8 +5,6 @@ every release from 3.0 on; dumps have none). So in a folder without a binary, th
 input of the stage in which the compile died.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from contextlib import suppress

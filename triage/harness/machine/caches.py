@@ -1,7 +1,5 @@
 """What lies in triage's cache and in Triton's, and which compiles died there."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One deadline shared by all probes, and a way to ask a program that cannot outlast it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """Everything that ``triage doctor`` shows, as one value."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

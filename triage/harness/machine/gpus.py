@@ -1,7 +1,5 @@
 """The GPUs of this machine. None is fine: triage compiles for targets, it does not launch."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

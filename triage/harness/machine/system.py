@@ -1,8 +1,6 @@
 """What the operating system offers and limits: cores, memory, processes, files and disk for the compiles; and the
 features that isolation needs, each tried and not looked up by version."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import resource

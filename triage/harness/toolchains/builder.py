@@ -1,7 +1,5 @@
 """Creates one managed environment: under its lock, completely or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

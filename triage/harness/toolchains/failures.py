@@ -1,7 +1,5 @@
 """Classifies an installer's output, and words the failure for the user. Pure; the tables hold the knowledge."""
 
-from __future__ import annotations
-
 import platform
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The two ways to make an environment: uv where there is one, else Python's own venv with pip."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import shlex

@@ -10,8 +10,6 @@ marker exists. Whoever holds the lock and sees a folder without a marker knows t
 removes it. Readers need no lock.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

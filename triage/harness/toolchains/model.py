@@ -1,7 +1,5 @@
 """A toolchain as a value, and the fingerprint of what decides its compile results."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Inspects an interpreter from outside: its Python version and where its Triton is, without importing that."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Finds a toolchain, or creates it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

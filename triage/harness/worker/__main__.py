@@ -1,8 +1,6 @@
 """Entry point when the folder is run by path: load it as one package under a name no user module has, and with builtins
 that no user module can replace."""
 
-from __future__ import annotations
-
 import builtins
 import importlib
 import importlib.util

@@ -4,8 +4,6 @@ ASTSource takes ``constants`` and an AttrsDescriptor up to 3.2 (signature withou
 an attribute table from 3.3 on (signature lists every argument, constexprs as "constexpr").
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 import re

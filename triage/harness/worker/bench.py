@@ -4,8 +4,6 @@ What is timed is the very configuration that was compiled before: the same ASTSo
 through ``triton.compile``, and the compiled kernel launched as it is, past the JIT and its own specialisation.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

@@ -1,7 +1,5 @@
 """One compile, in an expendable process. It reports through its recorder."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -1,7 +1,5 @@
 """Python exceptions as data: the chain of causes, their frames, and the kernel line that Triton was visiting."""
 
-from __future__ import annotations
-
 import gc
 import inspect
 import linecache

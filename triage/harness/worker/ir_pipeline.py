@@ -5,8 +5,6 @@ No release lets Python parse the text of a pipeline. But the back-end's stages b
 with the same text as the reproducer's is run, with the back-end's own arguments.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile

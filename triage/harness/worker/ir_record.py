@@ -5,8 +5,6 @@ The journal is a file of one JSON object a line; its last line shows where the c
 whole and the module before that is written.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import subprocess

@@ -3,8 +3,6 @@
 Reading the text is reported as stage ``source``: a failure there means that the text cannot be read.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -5,8 +5,6 @@ Every release from 3.0 on makes a pipeline with ``ir.pass_manager`` and ``passes
 expendable, they record which pass is added with which arguments, and hand the running of the pipeline to a callback.
 """
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Tuple
 

@@ -5,8 +5,6 @@ are called one by one, as it calls them. Reading the text is reported as stage `
 this release cannot read the text, and is not a failure of the compile.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -3,8 +3,6 @@
 Loads the library of a Triton that has lld built in, without importing that Triton, and links with it.
 """
 
-from __future__ import annotations
-
 import importlib.machinery
 import importlib.util
 import sys

@@ -1,7 +1,5 @@
 """Import the user's kernel module as its own program would, and find the kernel in it."""
 
-from __future__ import annotations
-
 import gc
 import importlib
 import importlib.util

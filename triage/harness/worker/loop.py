@@ -5,8 +5,6 @@ reports through its pipes. What a child leaves behind (its process group, its da
 server leaves behind is adopted by the server above, in the end by the nanny.
 """
 
-from __future__ import annotations
-
 import socket
 import traceback
 from contextlib import suppress

@@ -5,8 +5,6 @@ It is a subreaper in a session of its own: it adopts every orphan, and the termi
 imports nothing but this package's ``loop``, ``process`` and ``wire``.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

@@ -4,8 +4,6 @@ One file of raw bytes per output, read and written through torch's own mapping: 
 unpickled.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

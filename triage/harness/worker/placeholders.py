@@ -5,8 +5,6 @@ kernel needs no more: so where torch and the like are missing, the import gets a
 on the host side. Names outside the list stay missing: a helper that the kernel calls must be the real one.
 """
 
-from __future__ import annotations
-
 import importlib.abc
 import importlib.machinery
 import sys

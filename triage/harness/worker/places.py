@@ -5,8 +5,6 @@ device-side assertions. Triton takes them from the function's code object, from 
 and from the file's text by ``inspect`` (up to 3.4).
 """
 
-from __future__ import annotations
-
 import inspect
 import linecache
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Linux process settings by which nothing outlives triage: death signals, adoption of orphans, limits."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

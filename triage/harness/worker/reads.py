@@ -4,8 +4,6 @@ Python's audit events tell of every file that Python code opens; a file that is 
 be there the next time. Environment variables have no such event, so their mapping is watched.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

@@ -4,8 +4,6 @@ Every event is one line that begins with the attempt's token and is preceded by 
 kernel wrote into the same pipe cannot hide or forge one.
 """
 
-from __future__ import annotations
-
 from os import fstat, getpid, set_blocking, write
 from time import perf_counter
 from typing import Any, Optional

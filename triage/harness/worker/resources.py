@@ -4,8 +4,6 @@ ptxas -v prints ``Used 168 registers`` and ``0 bytes spill stores, 0 bytes spill
 back-end writes ``.vgpr_count`` and the spill counts into the metadata at the end of the assembly.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 

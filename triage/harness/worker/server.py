@@ -4,8 +4,6 @@ server has imported the user's module; each is forked from the one before and pa
 None of them compiles the user's kernels: that happens only in a fork of the case server.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import socket

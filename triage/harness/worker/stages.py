@@ -4,8 +4,6 @@ Everything is installed once in the server, does nothing without a current recor
 per stage. The compiler's behaviour is unchanged, except that ld.lld may be missing where only its version is queried.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import subprocess

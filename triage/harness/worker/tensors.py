@@ -1,8 +1,6 @@
 """Inputs, created by torch from a plan. The values depend on the argument's name and shape alone, so that every
 configuration, and a source that stores an operand the other way round, computes on the same numbers."""
 
-from __future__ import annotations
-
 import math
 import zlib
 from typing import Any, Dict, List, NamedTuple

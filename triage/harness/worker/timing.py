@@ -1,7 +1,5 @@
 """Times of single launches, between two events on the GPU's own clock, each with a cold L2 cache."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import time

@@ -3,8 +3,6 @@
 Only names inside ``triton`` are reachable, only types and their class methods are called, only with literals.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

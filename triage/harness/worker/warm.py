@@ -4,8 +4,6 @@ Measured on 3.9.0: a fork of a process that has compiled one kernel for the targ
 one that has only imported Triton 509 ms.
 """
 
-from __future__ import annotations
-
 import triton
 import triton.language as tl
 

@@ -8,8 +8,6 @@ names when it is imported, which is before that code: a module under test may re
 ``json`` (see ``__main__.py`` for the builtins).
 """
 
-from __future__ import annotations
-
 import array
 import socket
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What the rules ``mfma`` and ``wmma`` share: their parameters, judgements and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

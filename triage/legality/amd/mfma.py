@@ -15,8 +15,6 @@ times shapes, and agree with LLVM's assembler for every mnemonic on every genera
   is there from 3.2 on (four of its instructions from 3.3 on).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import product

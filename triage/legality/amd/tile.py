@@ -13,8 +13,6 @@ As Triton 3.9 chooses (third_party/amd AccelerateAMDMatmul), checked against the
 ``kpack`` packs loads and leaves the instruction as it is; it and gfx1250 were not looked at.
 """
 
-from __future__ import annotations
-
 from triage.legality.amd import mfma, wmma
 from triage.legality.amd.instruction import AmdInstruction
 from triage.legality.dtypes import DType, parse

@@ -16,8 +16,6 @@ assembler for every mnemonic on every generation. What to know about them:
 - A scale is e8m0 every 32 of K (``scale``) or every 16 (``scale16``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import product

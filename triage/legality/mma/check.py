@@ -4,8 +4,6 @@ A request is narrowed parameter by parameter over all instructions, what a calle
 is left, that parameter is to blame, and the search goes on without it, so that one mistake is reported once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache

@@ -1,7 +1,5 @@
 """``triage explain mma``: the verdict, registers a thread, who holds what, and what Triton would take."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -14,8 +14,6 @@ accumulators of e4m3 and e5m2. The table is that of PTX 9.4. Older versions lack
 accumulators, and all kinds (PTX 8.7); ``scale_vec::4X`` with ue8m0 (9.1); ``sp::ordered_metadata`` (8.5).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 

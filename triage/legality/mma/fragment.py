@@ -6,8 +6,6 @@ fragments sections of mma. ``m8n8k4`` with f16 works in quads of threads and is 
 with 4 and 6 bits take a byte an element but in mxf4 and mxf4nvf4.
 """
 
-from __future__ import annotations
-
 from triage.legality.dtypes import DType
 
 Element = tuple[int, int]

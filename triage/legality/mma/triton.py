@@ -4,8 +4,6 @@ Observed on Triton 3.9.0 (tests compile it). Source: Triton, lib/Dialect/TritonG
 third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/DotOpToLLVM/MMAv2.cpp: k is 256 bits of an operand.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from triage.model.target import Target

@@ -7,8 +7,6 @@ layout conversion after the loop and the padding on gfx950 (a sixteenth at most)
 over the limit exactly when ``Estimate.fits`` is false.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

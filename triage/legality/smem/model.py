@@ -17,8 +17,6 @@ Every pass that decides this is in ``lib/Dialect/TritonGPU/Transforms`` (AssignL
 ``lib/Analysis/Allocation.cpp``; on AMD in ``third_party/amd/lib/TritonAMDGPUTransforms``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum

@@ -1,7 +1,5 @@
 """``triage explain smem``."""
 
-from __future__ import annotations
-
 from triage.legality import occupancy
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, multiprocessor, tabulated

@@ -4,8 +4,6 @@ PTX ISA 9.1, "Instruction descriptor": three layouts, by kind. Triton builds the
 (DotOpToLLVM/MMAv5.cpp) and moves them into a register as a constant; tests read them back from its PTX.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from triage.legality.tcgen05.kinds import K96, KINDS, MmaKind

@@ -1,7 +1,5 @@
 """``triage explain tcgen05``."""
 
-from __future__ import annotations
-
 from triage.legality import tmem
 from triage.legality.explanation import Drawing, Fact, RuleTable
 from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax

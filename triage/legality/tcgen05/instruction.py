@@ -8,8 +8,6 @@ The assembler differs from PTX ISA 9.1 in this: .sp has no mxf4 or mxf4nvf4 on f
 .scale_vec::NX is refused on family targets but taken on all of sm_100a, 103a and 110a.
 """
 
-from __future__ import annotations
-
 from triage.legality import dtypes
 from triage.legality.dtypes import DType
 from triage.legality.limits import architecture

@@ -10,8 +10,6 @@ holds: earlier ones, and CUTLASS for A in tensor memory, want N in steps of 16 f
 Triton 3.6 to 3.9 emits M = 128, N = 8. CUTLASS has no i8 instruction of N = 24, which the ISA lists.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 SHAPES = "PTX ISA, tcgen05: matrix shape"

@@ -10,8 +10,6 @@ An 8-bit B that is N-major in shared memory (a row-major [K, N] tensor) cannot b
 "failed to find valid tcgen05.mma layout for operand B".
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from triage.legality.dtypes import DType

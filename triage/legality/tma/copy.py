@@ -6,8 +6,6 @@ too, and sm_120 has .im2col::w and .tile::gather4 to .shared::cta alone, as all 
 features of its own architecture.
 """
 
-from __future__ import annotations
-
 from triage.legality.limits import architecture
 from triage.legality.violation import Violation, refuse, require
 from triage.model.target import Target

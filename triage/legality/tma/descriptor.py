@@ -10,8 +10,6 @@ each warp move boxes in turn (lib/Dialect/TritonNvidiaGPU/Transforms/TMAUtilitie
 back from what kernels write into their maps.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``triage explain tma``."""
 
-from __future__ import annotations
-
 import math
 
 from triage.legality.explanation import Drawing, Fact, RuleTable, grid

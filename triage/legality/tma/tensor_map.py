@@ -11,8 +11,6 @@ Axes are in the order in which Triton writes them, outermost first: the last is 
 calls dimension 0. Strides are in elements, as in Triton; the driver takes bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

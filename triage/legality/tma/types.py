@@ -5,8 +5,6 @@ under the unsigned type of its width: fp8 and int8 as u8, int16 as u16. It conve
 fills with NaN where the map says so.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from triage.legality.dtypes import DType

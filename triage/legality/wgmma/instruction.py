@@ -5,8 +5,6 @@ instructions; tests enumerate them. No difference between assembler and document
 imm-trans-a even for the 16-bit types, because a register fragment has one layout.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from triage.legality import dtypes

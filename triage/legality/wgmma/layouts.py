@@ -21,8 +21,6 @@ The swizzle exchanges 16-byte units: address bits 4 and up are XORed with bits 7
 and SBO packed and spread out, gave the right product in each of 1,216 instructions on an H200.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -11,8 +11,6 @@ Not judged: dots of rank 3, dots whose result feeds another dot's operand (Trito
 ``max_num_imprecise_acc`` below 32 with fp8, clusters (``num_ctas`` over 1), warp specialization.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

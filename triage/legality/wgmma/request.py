@@ -1,7 +1,5 @@
 """The parameters of ``triage explain wgmma`` as a tile or an instruction with everything filled in."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """``triage explain wgmma``: a Triton tile or a single instruction, judged, laid out and drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

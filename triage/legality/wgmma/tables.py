@@ -1,7 +1,5 @@
 """The rule without numbers: types, the eight layouts, the descriptor, lowering, synchronisation."""
 
-from __future__ import annotations
-
 from triage.legality.explanation import RuleTable
 from triage.legality.rule import Arguments
 from triage.legality.wgmma import descriptor, layouts, lowering

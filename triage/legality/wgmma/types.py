@@ -4,8 +4,6 @@ PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", has a table of shap
 widths. One instruction reads 32 bytes of K (64 of B's when A is sparse), and M is the 64 rows of one warpgroup.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from triage.legality import dtypes

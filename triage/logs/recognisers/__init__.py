@@ -3,8 +3,6 @@
 Of several recognisers that accept the same line the first in ``ORDER`` reads it: particular ones precede general ones.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from triage.logs.recognisers.base import Recogniser

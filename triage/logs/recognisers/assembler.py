@@ -4,8 +4,6 @@
 releases just ``error: invalid instruction``; ``ld.lld: error: undefined hidden symbol: …``.
 """
 
-from __future__ import annotations
-
 import re
 
 from triage.logs.diagnostic_lines import is_caret

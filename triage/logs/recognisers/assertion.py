@@ -10,8 +10,6 @@ musl:   ``Assertion failed: k >= 1 && "why" (/b/Dialect.cpp: f: 2404)``
 abseil: ``F0728 05:37:45.123456 4242 Dialect.cpp:2404] Check failed: k >= 1 (0 vs. 1) why``
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A recogniser: the strings that make a line worth parsing, the function that parses it, and what that returns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

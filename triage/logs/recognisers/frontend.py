@@ -11,8 +11,6 @@
 Some releases print the cause as ``repr``: ``ValueError('…')``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

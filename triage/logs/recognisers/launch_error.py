@@ -1,7 +1,5 @@
 """The driver could not load or run a kernel, or the kernel failed on the device."""
 
-from __future__ import annotations
-
 import re
 
 from triage.logs.finding import Finding

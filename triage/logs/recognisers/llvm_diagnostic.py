@@ -5,8 +5,6 @@
 3.9 it is printed and the compile goes on.
 """
 
-from __future__ import annotations
-
 import re
 
 from triage.logs.diagnostic_lines import parse

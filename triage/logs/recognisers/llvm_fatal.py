@@ -4,8 +4,6 @@ A text that ends in a colon continues on the next line. The error that a pass pr
 than the fatal line and becomes a note.
 """
 
-from __future__ import annotations
-
 from triage.logs.diagnostic_lines import error_before
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser, finding

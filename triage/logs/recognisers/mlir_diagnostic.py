@@ -4,8 +4,6 @@
 of call chains, are parsed by `triage.logs.diagnostic_lines`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The compiler, or Python around it, could not allocate memory and printed that itself."""
 
-from __future__ import annotations
-
 import re
 
 from triage.logs.finding import Finding, Specificity

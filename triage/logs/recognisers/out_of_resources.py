@@ -4,8 +4,6 @@
 writes the kernel's name instead of the resource, and no commas.
 """
 
-from __future__ import annotations
-
 import re
 
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis

@@ -3,8 +3,6 @@
 It is the last resort: any other failure in the log is more specific.
 """
 
-from __future__ import annotations
-
 import re
 
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis

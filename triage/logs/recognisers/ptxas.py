@@ -4,8 +4,6 @@ Its first ``error`` line is the cause; ``Ptx assembly aborted due to errors`` an
 ```ptxas` failed with error code 255`` only follow from it.
 """
 
-from __future__ import annotations
-
 import re
 
 from triage.logs.finding import Finding, Specificity

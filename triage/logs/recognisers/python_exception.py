@@ -1,7 +1,5 @@
 """The last line of a Python traceback: ``ValueError: text``, in a log or quoted alone."""
 
-from __future__ import annotations
-
 import re
 
 from triage.logs.finding import Finding, Specificity

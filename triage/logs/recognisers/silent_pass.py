@@ -4,8 +4,6 @@
 brackets go from the outermost pass manager in, so the last name is the pass that failed.
 """
 
-from __future__ import annotations
-
 import re
 
 from triage.logs.finding import Finding, Specificity

@@ -6,8 +6,6 @@ LLVM: ``#7 0x00007f92 mlir::triton::gpu::toLinearLayout(mlir::RankedTensorType) 
 gdb:  ``#5  0x00007f92 in mlir::triton::gpu::toLinearLayout (type=...) at /b/LinearLayoutConversions.cpp:1271``
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from itertools import chain, takewhile

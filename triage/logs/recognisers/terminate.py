@@ -6,8 +6,6 @@
       what():  map::at
 """
 
-from __future__ import annotations
-
 import re
 
 from triage.logs.finding import Finding, Specificity

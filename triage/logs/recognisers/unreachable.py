@@ -6,8 +6,6 @@
     UNREACHABLE executed at /b/WSDataPartition.cpp:775!
 """
 
-from __future__ import annotations
-
 import re
 
 from triage.logs import text

@@ -1,7 +1,5 @@
 """A verifier's error quoted without its ``error:``, as issues and wrappers show it: ``'tt.dot' op …``."""
 
-from __future__ import annotations
-
 import re
 
 from triage.logs.finding import Finding

@@ -1,7 +1,5 @@
 """Passes over assembly (PTX and AMD's): lines, sections and blocks are removed."""
 
-from __future__ import annotations
-
 import re
 
 from triage.minimize.ir.edits import LinePatch, TextProblem, cut, sweep

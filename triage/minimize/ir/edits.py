@@ -1,7 +1,5 @@
 """Patches of a text by whole lines and by parts of lines, made against one text and applied in any combination."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

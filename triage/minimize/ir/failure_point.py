@@ -1,8 +1,6 @@
 """Finds the shortest part of a compile that fails alone: a pass with the module before it, or a later stage with its
 input."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Passes over LLVM IR as text: functions, blocks, instructions, attributes and metadata are removed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Does a text of IR still show the failure? One pass or stage is run on it, judged by the kernel's exact identity."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Reduce a failure to one pass or stage and its smallest input, with a script that shows it."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

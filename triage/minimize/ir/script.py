@@ -1,8 +1,6 @@
 """Writes ``ir/rerun.py``, which shows the failure on the file beside it with Triton alone, and the command line that
 shows it with the compiler's own tools."""
 
-from __future__ import annotations
-
 import shlex
 from typing import Any
 

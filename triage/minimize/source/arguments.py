@@ -1,7 +1,5 @@
 """Passes over arguments of the kernel and its helpers: replaced by constants or by each other, then removed."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Compiling specimens: the original until it is known how it fails, and candidates as trials for the oracle."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections import Counter

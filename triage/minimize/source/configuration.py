@@ -1,7 +1,5 @@
 """Passes over the configuration: drop what is not needed, give what is needed its simplest value."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile

@@ -1,7 +1,5 @@
 """Passes over expressions: replaced by a part of themselves, by a constant, or by a shorter spelling."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 

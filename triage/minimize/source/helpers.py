@@ -1,7 +1,5 @@
 """Pass that inlines helper functions."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import textwrap

@@ -1,7 +1,5 @@
 """Comments and docstrings removed; neutral names for an anonymous result."""
 
-from __future__ import annotations
-
 import ast
 import io
 import tokenize

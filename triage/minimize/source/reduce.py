@@ -4,8 +4,6 @@ Cheap and large reductions come first. The first round tries patches in chunks; 
 remove, try them one by one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The candidate of a source reduction: a kernel's text with its configuration, and its size."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Passes over whole statements: removed, dead ones first; branches and loops replaced by their bodies."""
 
-from __future__ import annotations
-
 import ast
 import re
 import textwrap

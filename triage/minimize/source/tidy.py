@@ -1,7 +1,5 @@
 """Clean-up of an edited text: no ``pass`` that a block does not need, no runs of blank lines."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Source of forms, escapes and limits: docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands;
 the runner's ActionCommand, which also accepts ``##[command]`` anywhere in a line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from triage.publish.ci.checked import Checked, CheckedFailure, CheckVerdict

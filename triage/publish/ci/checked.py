@@ -2,8 +2,6 @@
 
 All texts are scrubbed and printable, so that a format only handles its own syntax."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum

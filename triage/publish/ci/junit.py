@@ -3,8 +3,6 @@
 Source of the form: the schema of Jenkins' xUnit plugin, junit-10.xsd. ``error`` means that triage could not tell, which
 does not count as passed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as Xml

@@ -1,7 +1,5 @@
 """Collects a command's results, and writes them in each format at the end, whatever happened."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 

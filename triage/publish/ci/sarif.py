@@ -4,8 +4,6 @@ Source: OASIS, Static Analysis Results Interchange Format 2.1.0; which propertie
 docs.github.com/en/code-security/code-scanning, "SARIF support for code scanning".
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Why it fails, as far as that is known, and what compiles instead, with what that costs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Configuration and environment, the compiler's input when it failed, its output, and how to reproduce the failure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Excerpts of files as listings, for all parts of a report."""
 
-from __future__ import annotations
-
 from triage.publish.document import Listing, Weight
 from triage.publish.finished import Excerpt
 from triage.publish.visible import clipped

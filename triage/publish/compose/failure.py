@@ -1,7 +1,5 @@
 """What failed: the failure in three lines, the failing text, the minimal reproducer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 

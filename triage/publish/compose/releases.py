@@ -1,7 +1,5 @@
 """The results with other releases and targets: as a section of a report, and in words for every format."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from triage.matrix.cell import CellVerdict, MatrixCell

@@ -1,7 +1,5 @@
 """The whole document of a finished triage. Its texts are made visible and scrubbed first."""
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Callable, Iterator

@@ -5,8 +5,6 @@ a line, every character that could begin markup is escaped, and what GitHub woul
 an issue or a commit gets a zero-width space, as GitHub's own bots do.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """A document as plain text, for terminals and e-mail: 80 columns, listings as they are."""
 
-from __future__ import annotations
-
 import textwrap
 
 from triage.publish.document import (

@@ -6,8 +6,6 @@ look-up shows that it was not carried out.
 Everything is bounded: see :class:`Patience`. Progress is a complete answer that the next step needs, never a byte, a
 redirect or another try."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress

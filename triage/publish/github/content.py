@@ -1,7 +1,5 @@
 """Parses server responses, which are as untrusted as a log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Existing issues with the same signature, and issues with a similar headline."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

@@ -2,8 +2,6 @@
 
 Source of paths, parameters and limits: GitHub's published OpenAPI description (api.github.com, version 2022-11-28)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Errors as one line with the fix: requests that GitHub refused, and requests without a usable response."""
 
-from __future__ import annotations
-
 import ssl
 import time
 from collections.abc import Mapping

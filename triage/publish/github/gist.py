@@ -1,7 +1,5 @@
 """The secret gist of a post: one for each signature and post, created before the post that links it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from triage.model.errors import TriageError

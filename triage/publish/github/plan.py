@@ -1,7 +1,5 @@
 """The requests of a ``--dry-run`` as a document, in order; nothing is sent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 An earlier post is identified by author and marker, and updated. A gist is created before the post that links it and
 deleted if the post fails, so that nothing stays half done."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

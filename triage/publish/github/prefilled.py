@@ -3,8 +3,6 @@
 Triton's bug form cannot be prefilled: its fields have no ``id``, which GitHub requires
 (.github/ISSUE_TEMPLATE/bug.yml). Blank issues are allowed there, so the text has the form's headings, in its order."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 from triage.publish.document import Document

@@ -4,8 +4,6 @@ A client's time-outs are those of one read: looking up a name, a proxy's answer 
 ever where a byte arrives now and then. Cutting shuts the connection down, so that a request that is not yet complete
 never becomes so, and a thread that connects later sends nothing."""
 
-from __future__ import annotations
-
 import os
 import queue
 import socket

@@ -1,7 +1,5 @@
 """The token: where it is found, and a type that never shows it in a repr, traceback or message."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 IR and kernels also contain tokens and keys (``%token``, ``num_tokens=128``, ``key = tl.load(…)``, a cache key). So
 names that only ever mean a credential match almost any value, and the others only a value that looks generated."""
 
-from __future__ import annotations
-
 import re
 import string
 from typing import Any

@@ -4,8 +4,6 @@ Names in code, mangled ones included, are words; a digest has hexadecimal digits
 letters and digits. What mixes small letters, capitals and digits without any words was generated, and is nothing that a
 reader of a report needs."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 import math

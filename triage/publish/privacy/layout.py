@@ -3,8 +3,6 @@
 The rules expect a credential as its program writes it. In a log or a source it may be a string literal
 (``"a\\nssh jane@gpu-7"``), be coloured, or have a comment sign or a time before each line."""
 
-from __future__ import annotations
-
 import re
 
 _COLOUR = r"(?:\x1b|\\{1,8}(?:x1b|u001b|033|e))\[[0-9;:?]{0,32}[A-Za-z]"

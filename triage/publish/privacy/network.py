@@ -3,8 +3,6 @@
 A version number may look like an address (3.9.0.1), a C++ name like IPv6 (``a::b``), a matrix product like e-mail
 (``a@b.T``): each rule states its exceptions."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 

@@ -5,8 +5,6 @@
 release's builders left in assertions. Paths of system software (``/usr/lib``, CUDA, ROCm) stay whole.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path

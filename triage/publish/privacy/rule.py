@@ -1,7 +1,5 @@
 """One kind of private text: its pattern, where to look for it, and its replacement."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence

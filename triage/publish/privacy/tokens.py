@@ -3,8 +3,6 @@
 A table of our own: existing libraries report the line of a secret, not its extent, and know neither names nor paths
 (detect-secrets 1.5.0 finds ten of the fifty kinds of private text in the tests)."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterable, Iterator

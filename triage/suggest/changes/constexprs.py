@@ -11,8 +11,6 @@ message offers, that the kernel tests for, or that the language defines. A value
 ``else`` branch, which is most often "do nothing special": it is spelled ``none``, as a reader expects.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 

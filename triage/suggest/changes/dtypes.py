@@ -5,8 +5,6 @@ of one element type move together first, since kernels mix operands freely but w
 alone, and each alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from triage.source.dtypes import dtype_text, element_type, language_dtype

@@ -5,8 +5,6 @@ rules), it is of a class that the instruction does not read (a sibling in the sa
 of its fields is off.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from math import prod

@@ -4,8 +4,6 @@ Clusters are the thinnest-tested of them, so a cluster of more than one block is
 upwards first: more warps split a tile further and seldom lose the fast instruction; fewer often do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from math import log2
 

@@ -4,8 +4,6 @@ It shows where the kernel would have worked. The targets that the message names 
 the next older class.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from triage.model import gpus

@@ -4,8 +4,6 @@ The message decides which direction to try first; without one, a tile below 32 i
 instruction and one above 128 more likely too large for the registers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from math import log2

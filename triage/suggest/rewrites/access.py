@@ -6,8 +6,6 @@ Triton 3.0 to 3.3, either of them through a helper function, a block pointer, an
 reads or writes through what would be exchanged, or where the text does not show what it is.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field

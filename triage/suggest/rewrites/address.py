@@ -5,8 +5,6 @@ Everything in such an address and its mask must be a number, or get its two dime
 call may make anything, so that neither is followed.
 """
 
-from __future__ import annotations
-
 import ast
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ variable a dimension, which its advances add to. Both read nothing outside the t
 zeros, and a block pointer without padding leaves the value open (triton/language/core.py of 3.8, make_block_ptr).
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass

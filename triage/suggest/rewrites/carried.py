@@ -4,8 +4,6 @@ One type must hold on every way (triton/compiler/code_generator.py, _verify_loop
 visit_then_else_blocks). It is made so where the variable starts, or where it is given its new value.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ alone, and fp8 is a storage type: it is lowered to i8 and no arithmetic exists f
 (lib/Conversion/TritonGPUToLLVM/TypeConverter.cpp).
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ The code is imported when a recipe is used: `triage log` reads the names and rew
 its name, with underscores, and the function's docstring says what it does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

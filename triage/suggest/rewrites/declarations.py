@@ -4,8 +4,6 @@ Anything else may change between compile and launch, or has no kernel to build (
 global_lookup; triton/language/core.py, builtin).
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

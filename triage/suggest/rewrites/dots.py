@@ -3,8 +3,6 @@
 Nothing is promoted for a dot (triton/language/semantic.py, dot).
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

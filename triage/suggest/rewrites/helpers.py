@@ -4,8 +4,6 @@ Such a helper treats the two axes of a tile alike: called with the arguments of 
 exchanged tile. That holds only where the text shows it, so a helper that does more is not one of these.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Other ways to the same memory: Gluon's AMD buffer operations as plain loads and stores, and a descriptor of a
 column-major matrix as one of the memory as it lies."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

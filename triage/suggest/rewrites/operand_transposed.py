@@ -5,8 +5,6 @@ are for .f16 and .bf16), and Triton's tcgen05 lowering asks the same of fp32. A 
 order in which it was loaded, so the load decides.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from itertools import chain

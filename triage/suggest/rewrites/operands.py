@@ -1,7 +1,5 @@
 """The operands of a kernel's matrix products: which loads they come from, and how their tiles lie in shared memory."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """Operators and functions that make the wrong type: a float where an integer is needed, a number where a boolean is,
 floating-point operations on integers and the reverse."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

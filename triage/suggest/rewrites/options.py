@@ -3,8 +3,6 @@
 A constexpr is a parameter of the configuration, and no text has to change for it.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The rewrites of one failing kernel: the recipes that knowledge-base entries or the failure's text ask for."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ The failing line may be a helper's. A recipe that edits expressions therefore lo
 holds a failing line, and not at the kernel alone.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Iterator
 

@@ -2,8 +2,6 @@
 
 Hooks on non-leaf tensors are not called."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple

@@ -1,7 +1,5 @@
 """``torch.cuda`` for the emulated device: what programs and libraries query before they launch anything."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, Dict
 

@@ -1,7 +1,5 @@
 """The emulated GPU, as described by ``triage run``."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import dataclass

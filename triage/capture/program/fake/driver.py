@@ -3,8 +3,6 @@ time.
 
 Triton itself checks a loaded binary against the device's limits, and raises what it raises on the GPU."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any, Callable, Dict, List, Optional
 

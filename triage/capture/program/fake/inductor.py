@@ -1,7 +1,5 @@
 """Inductor under ``--compile-only``: generated kernels are compiled, and neither timed nor launched."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .driver import measure

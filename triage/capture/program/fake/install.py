@@ -1,7 +1,5 @@
 """Which module of the program is patched how, once it is imported."""
 
-from __future__ import annotations
-
 from typing import Any, Callable, Dict
 
 from .. import folder

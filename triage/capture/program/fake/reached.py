@@ -1,7 +1,5 @@
 """Records which kernels the program reaches, and where it stops."""
 
-from __future__ import annotations
-
 import sys
 from types import TracebackType
 from typing import Any, Optional, Type

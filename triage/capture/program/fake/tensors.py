@@ -1,7 +1,5 @@
 """Makes torch's device tensors fake, and leaves host tensors real."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from typing import Any, Iterator, List

@@ -4,8 +4,6 @@ Kept are integers and booleans, up to 65,536 of them, and single numbers of any 
 Operations on such tensors also run on the host. Everything else reads as zero. Of a larger boolean tensor one element
 is tracked, as if all were alike, so that ``(a == b).all()`` of two tensors that read as zero is true."""
 
-from __future__ import annotations
-
 from typing import Any, Callable, Dict, List, Tuple
 
 _MOST_ELEMENTS = 1 << 16

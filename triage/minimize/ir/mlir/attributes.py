@@ -1,7 +1,5 @@
 """Passes over attributes, arguments of functions, aliases and locations."""
 
-from __future__ import annotations
-
 import re
 
 from triage.ir.brackets import closing, gaps, items

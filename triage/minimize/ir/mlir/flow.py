@@ -1,7 +1,5 @@
 """Passes over control flow: one branch of two, a loop's body once, a jump for a choice, an early return."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

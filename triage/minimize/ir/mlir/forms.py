@@ -1,7 +1,5 @@
 """Passes that make shapes, layouts and the number of warps smaller, each everywhere in the module at once."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

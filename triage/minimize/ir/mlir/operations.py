@@ -1,7 +1,5 @@
 """Passes over operations: removed, their results replaced by arguments, operands or constants."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

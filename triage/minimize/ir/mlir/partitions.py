@@ -1,7 +1,5 @@
 """Passes over the partitions of ``ttg.warp_specialize`` and the values that they capture."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The order in which an MLIR module is reduced."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import partial

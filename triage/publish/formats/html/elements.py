@@ -1,7 +1,5 @@
 """Elements of a page, as a tree."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 Element = ElementTree.Element

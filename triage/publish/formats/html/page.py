@@ -1,7 +1,5 @@
 """The page: head, table of contents, the document's sections, and the imprint."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from importlib import resources

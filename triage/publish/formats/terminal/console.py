@@ -1,7 +1,5 @@
 """The two consoles, reports on standard output and progress on standard error, and what is printed on them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The explanation of a rule on the terminal: the verdict, the violations with alternatives, then the numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rich.console import Console

@@ -1,7 +1,5 @@
 """Entries of the knowledge base and the results of ``kb check`` on the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Console

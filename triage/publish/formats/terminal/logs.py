@@ -1,7 +1,5 @@
 """Diagnosed logs on the terminal: one log with its causes and consequences, or many grouped by bug."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console

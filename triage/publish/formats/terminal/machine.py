@@ -1,7 +1,5 @@
 """The facts of ``triage doctor`` for people."""
 
-from __future__ import annotations
-
 from rich.console import Console
 
 from triage.harness.machine.facts import MachineFacts

@@ -1,7 +1,5 @@
 """The table over releases and targets, for the terminal and for an issue: the same facts in both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rich.console import Console

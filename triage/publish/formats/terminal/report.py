@@ -1,7 +1,5 @@
 """A report on the terminal: headline, failure, cause, suggestions and artifacts. Fits 80 columns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.console import Console

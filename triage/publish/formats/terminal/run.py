@@ -1,7 +1,5 @@
 """The end of ``triage run`` on standard error: few lines, and reports like those of ``check``."""
 
-from __future__ import annotations
-
 import shlex
 
 from rich.console import Console
