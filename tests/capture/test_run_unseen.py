@@ -214,7 +214,8 @@ def test_a_signal_to_triage_is_passed_on(tmp_path: Path) -> None:
 def test_a_program_that_is_interrupted_leaves_its_cases(bench: Bench) -> None:
     """Ctrl-C, which reaches all processes of the terminal. The captured compile is not repeated."""
     code = f"import sys, time; sys.path.insert(0, {str(PROGRAMS)!r})\n"
-    code += "try:\n    import raises\nexcept Exception:\n    print('ready', flush=True)\ntime.sleep(60)"
+    # After the exception is gone: Python drops an interrupt that meets one of the objects it frees.
+    code += "try:\n    import raises\nexcept Exception:\n    pass\nprint('ready', flush=True)\ntime.sleep(60)"
     command = [sys.executable, "-m", "triage", "run", "-o", str(bench.captured), "--", str(bench.python), "-c", code]
     variables = {
         **os.environ,

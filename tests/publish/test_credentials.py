@@ -411,10 +411,13 @@ def test_what_a_reader_needs_stays(text: str) -> None:
 )  # fmt: skip
 def test_time_grows_with_a_hostile_text(piece: str) -> None:
     def seconds(size: int) -> float:
-        text = piece * (size // len(piece))
-        began = time.process_time()
-        scrubbed(text)
-        return time.process_time() - began
+        """Of the faster of two: another process may take the core's caches meanwhile."""
+        text, spent = piece * (size // len(piece)), []
+        for _ in range(2):
+            began = time.process_time()
+            scrubbed(text)
+            spent.append(time.process_time() - began)
+        return min(spent)
 
     # Four times as much text, ten times the time for the noise of a busy machine: a square would be sixteen.
     assert seconds(40_000) < 10 * max(seconds(10_000), 0.02)
