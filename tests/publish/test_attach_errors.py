@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import shutil
 import socket
 import ssl
@@ -239,7 +240,8 @@ class TestBounds:
         began = time.monotonic()
         text, code = line(lambda: asking(f"{scheme}://127.0.0.1:{misbehaves(behave)}", patience=patience))
         assert time.monotonic() - began < 2
-        assert (text, code) == ("cannot look up the repository: no whole answer within 0.4 s; try again later", 3)
+        assert re.fullmatch(r"cannot look up the repository: no whole answer within 0\.\d s; try again later", text)
+        assert code == 3
 
     def test_a_deaf_tls_server_is_connected_to_again(self, misbehaves: Misbehaves) -> None:
         patience = Patience(connect_s=0.1, tries=2, backoff_s=0.01)
@@ -251,7 +253,7 @@ class TestBounds:
         port = misbehaves(_drips(b"HTTP/1.1 200 Connected\r\n", b"X: y\r\n"))
         monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")
         text, _ = line(lambda: asking("https://api.github.com", patience=Patience(step_s=0.4)))
-        assert "no whole answer within 0.4 s" in text
+        assert re.search(r"no whole answer within 0\.\d s", text)
 
     def test_an_upload_that_nobody_reads_is_cut_off(self, misbehaves: Misbehaves) -> None:
         """Not one byte of it arrives after the end: what is half sent never becomes whole."""
@@ -268,7 +270,7 @@ class TestBounds:
         client = Client(server, Token(TOKEN, "GH_TOKEN"), lambda line: None, Patience(step_s=0.4))
         request = ApiRequest("upload", "PATCH", f"{server.api}/x", {"body": "x" * (16 << 20)})
         text, _ = line(lambda: client.read(request))
-        assert text == "cannot upload: no whole answer within 0.4 s; try again later"
+        assert re.fullmatch(r"cannot upload: no whole answer within 0\.\d s; try again later", text)
         assert cut.wait(5)
 
     def test_an_answer_that_unpacks_without_end(self, misbehaves: Misbehaves) -> None:

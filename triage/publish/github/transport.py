@@ -95,7 +95,7 @@ class Transport:
         if answer is None:
             # Its thread may still hold a connection of theirs.
             self._pools.clear()
-            raise _lost(request, f"no whole answer within {within_s:.3g} s", sent.connected)
+            raise _lost(request, f"no whole answer within {round(within_s, 1):g} s", sent.connected)
         return answer
 
     def _send(self, pool: urllib3.PoolManager, request: ApiRequest, authorization: str) -> ApiResponse:
