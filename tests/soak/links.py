@@ -73,9 +73,11 @@ def plant(
         case "dots":
             path.symlink_to(root / "check" / ".." / ".." / outside.name / name)
         case "chain":
+            (path.parent / "away").unlink(missing_ok=True)  # of another plant
             (path.parent / "away").symlink_to(twin)
             path.symlink_to("away")
         case "folder chain":
+            (root / "up").unlink(missing_ok=True)
             (root / "up").symlink_to(outside)
             path.symlink_to(root / "up" / name)
         case "pipe":
