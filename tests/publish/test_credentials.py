@@ -388,6 +388,7 @@ KEPT = (
     "name: token_count\nvalue: 4096; env TRITON_KEY_CACHE 1; --max-tokens 4096",
     "wandb: Tracking run with wandb version 0.16.0; wandb: Syncing run fancy-sun-12",
     "KeyError: 'rope.angles.depth_of__Pi32_i32'",
+    "%0 = tt.call @triton.language.standard.sort_impl__fp8e5S64S_cNone_cNone_c0(%x) : tensor<64xf8E5M2>",
     "returns a basic thread_group for now; an issue is identified by where it is; a crash with password protection",
     'TRITON_REDIS_KEY_FORMAT = "triton:{key}:{filename}"',
     "storage_key = name; skip_encoding_cookie: bool = True, skip_encoding_cookie=True, n=1",

@@ -136,9 +136,12 @@ def _is_token(word: str) -> bool:
     if any(len(part) >= least and is_random(part) for part in parts):
         return True
     # An alphabet with both separators.
-    return len(word) >= _LEAST_JOINED and max(map(len, parts)) >= len(word) // 4 and is_random("".join(parts))
+    joined = len(word) >= _LEAST_JOINED and max(map(len, parts)) >= len(word) // 4 and not _TRITON.search(word)
+    return joined and is_random("".join(parts))
 
 
+_TRITON = re.compile(r"[a-z0-9]__P*(?:[iu]|fp|bf)\d")
+"""In a name that Triton mangles, before its first argument's type (mangle_fn and mangle_ty in triton/compiler)."""
 _LONGEST_PREFIX = 12
 _LEAST_JOINED = 32
 
