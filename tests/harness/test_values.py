@@ -22,22 +22,30 @@ from triage.model.outcome import Outcome, Status, Undecided
 Compile = Callable[..., "list[Outcome | Undecided]"]
 
 PROGRAM = """
-import importlib, importlib.util, json, sys
+import importlib, importlib.util, json, sys, triton
 folder = sys.argv[1]
 spec = importlib.util.spec_from_file_location("w", folder + "/__init__.py", submodule_search_locations=[folder])
 sys.modules["w"] = importlib.util.module_from_spec(spec)
 values = importlib.import_module("w.values")
 for value in json.load(sys.stdin):
     try:
-        print(repr(repr(values.decode(value))))
+        decoded = values.decode(value)
+        print(repr(repr(decoded)))
     except values.BadValue as error:
         print(repr("BadValue: " + str(error)))
+    else:
+        assert values.decode(values.encode(decoded)) == decoded, value
+for value in (float("nan"), 1 << 64, "tl.float32", triton, triton.jit, {}):
+    try:
+        raise SystemExit("encoded as %r" % (values.encode(value),))
+    except values.BadValue:
+        continue
 """
 
 
 @pytest.fixture(scope="module")
 def decoded(toolchains: Toolchains) -> dict[str, str]:
-    """Every value below, decoded in one process of the newest Triton."""
+    """Every value below, decoded in one process of the newest Triton; each is also written back there."""
     given = [*PLAIN, *OBJECTS, *REFUSED]
     done = subprocess.run(
         [str(toolchains.default().python), "-c", PROGRAM, str(WORKER)],

@@ -85,8 +85,18 @@ class DescribeModule:
     to: Path
 
 
+@dataclass(frozen=True, slots=True)
+class DescribeKernel:
+    """Write to ``to`` what the release and the kernel's decorators say of the kernel (:mod:`triage.harness.description`
+    reads it). Of the case only the file, the name and the target count. ``arguments``: those of a launch, for the
+    heuristics, by parameter: a JSON value as in a case's constexprs, or ``{"pointer": "fp16"}`` for a tensor."""
+
+    to: Path
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
 IrTask = RecordPasses | RunPasses | RunStage | DescribeModule
-Action = FullCompile | PartialCompile | IrTask
+Action = FullCompile | PartialCompile | DescribeKernel | IrTask
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from triage.harness.driver import driver_properties
 from triage.harness.judgement import Judging
 from triage.harness.reads import ModuleReads
 from triage.harness.remote import Remote
-from triage.harness.request import FullCompile, PartialCompile, Request
+from triage.harness.request import DescribeKernel, FullCompile, PartialCompile, Request
 from triage.harness.run import Run
 from triage.model.diagnosis import Trait
 from triage.model.document import encode
@@ -102,12 +102,14 @@ class Work:
 
 def _action_message(request: Request) -> dict[str, Any]:
     """What to do with the case, as the worker reads it."""
-    message: dict[str, Any] = {"until": None, "ir": None, "functions": None}
+    message: dict[str, Any] = {"until": None, "ir": None, "functions": None, "describe": None}
     match request.action:
         case FullCompile(entry=entry):
             message["functions"] = request.case.origin.get("functions") if entry else None
         case PartialCompile(until=stage):
             message["until"] = stage.value
+        case DescribeKernel() as description:
+            message["describe"] = encode(description, exact=True)
         case task:
             message["ir"] = {"kind": task.kind, **encode(task, exact=True)}
     return message

@@ -157,15 +157,18 @@ def _constants(arguments: List[Dict[str, Any]], case: Dict[str, Any]) -> Dict[st
     return constants
 
 
-def _source_class(kernel: Any, language: str) -> Any:
+def language_of(kernel: Any) -> str:
+    """``triton`` or ``gluon``."""
     gluon = getattr(kernel, "is_gluon", None)
     is_gluon = bool(gluon()) if callable(gluon) else type(kernel).__name__ == "GluonJITFunction"
-    if is_gluon != (language == "gluon"):
-        raise BadCase(
-            "%s is a %s kernel, the case says language %r"
-            % (kernel.__name__, "gluon" if is_gluon else "triton", language)
-        )
-    if is_gluon:
+    return "gluon" if is_gluon else "triton"
+
+
+def _source_class(kernel: Any, language: str) -> Any:
+    own = language_of(kernel)
+    if own != language:
+        raise BadCase("%s is a %s kernel, the case says language %r" % (kernel.__name__, own, language))
+    if own == "gluon":
         from triton.experimental.gluon._runtime import GluonASTSource
 
         return GluonASTSource

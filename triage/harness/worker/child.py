@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
 
 from . import (
     adapter,
+    description,
     errors,
     ir_pipeline,
     ir_record,
@@ -161,6 +162,9 @@ def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
     if Path(request["path"]).suffix in ir_text.ENDINGS:
         _compile_text(request, recording)
         return
+    if request["describe"]:
+        _describe(request, module, recording)
+        return
     kernel = load.find_kernel(module, request["kernel"])
     if request["functions"]:
         places.restore(module, request["functions"])
@@ -176,6 +180,13 @@ def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
     with _own_code("looking for the compiled kernel"):
         entry = adapter.cache_entry(os.environ["TRITON_CACHE_DIR"], kernel.__name__)
     _done(request, recording, compiled.asm, lambda name: getattr(compiled.metadata, name, None), entry)
+
+
+def _describe(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
+    layers = load.find_layers(module, request["kernel"])
+    description.write(layers, **request["describe"])
+    # Nothing was compiled.
+    recording.conclude("done", resources=None, num_ctas=None, cache_entry=None)
 
 
 def _compile_text(request: Dict[str, Any], recording: recorder.Recorder) -> None:

@@ -4,11 +4,19 @@ import gc
 import importlib
 import importlib.util
 import sys
+from collections import deque
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from types import ModuleType
-from typing import Any, List, Tuple
+from types import FunctionType, ModuleType
+from typing import Any, Dict, Iterator, List, Tuple
 
 from . import ir_text, placeholders
+
+_MOST_LAYERS = 16
+"""Decorators of one function; real kernels have three."""
+_MOST_OBJECTS = 1000
+"""That are looked at for a function below decorators of the user's own; a wrapper holds some dozens."""
 
 
 class BadKernel(Exception):
@@ -54,23 +62,74 @@ def _import(path: Path) -> ModuleType:
 
 
 def find_kernel(module: ModuleType, name: str) -> Any:
-    """The jitted function of that name, unwrapped from autotune and heuristics decorators. Raises BadKernel."""
+    """The jitted function of that name, without its other decorators. Raises BadKernel."""
+    return find_layers(module, name)[-1]
+
+
+def find_layers(module: ModuleType, name: str) -> List[Any]:
+    """What decorators made of the function of that name, outermost first; the jitted function is the last. Raises
+    BadKernel."""
     value = getattr(module, name, None)
     if value is None:
         jitted = [key for key, value in vars(module).items() if is_jitted(unwrap(value))]
         raise BadKernel("no function %r; jitted here: %s" % (name, ", ".join(jitted) or "none"))
-    kernel = unwrap(value)
-    if not is_jitted(kernel):
+    layers = _chain(value)
+    if not is_jitted(layers[-1]):
+        layers = _search(value, name)
+    if not layers:
         raise BadKernel("%r is not decorated with @triton.jit or @gluon.jit" % name)
-    return kernel
+    return layers
 
 
 def unwrap(value: Any) -> Any:
-    """The function below decorators of Triton."""
-    # Autotuner and Heuristics hold the function below them in .fn, and so does JITFunction itself (the plain one).
-    while not is_jitted(value) and str(type(value).__module__).startswith("triton.") and hasattr(value, "fn"):
-        value = value.fn
-    return value
+    """The function below decorators."""
+    return _chain(value)[-1]
+
+
+def _chain(value: Any) -> List[Any]:
+    """Decorated objects, down to a jitted function where they follow a convention: Triton's decorators hold the
+    function below them in .fn (and so does JITFunction itself: the plain one), those of functools in .__wrapped__."""
+    layers = [value]
+    while not is_jitted(layers[-1]) and len(layers) < _MOST_LAYERS:
+        own = _attributes(layers[-1])
+        below = own.get("fn", own.get("__wrapped__"))
+        if below is None:
+            break
+        layers.append(below)
+    return layers
+
+
+def _search(value: Any, name: str) -> List[Any]:
+    """The shortest way to the jitted function ``name`` through what objects and functions hold: a decorator of the
+    user's own may keep it anywhere. Empty where there is none."""
+    paths, seen = deque([[value]]), {id(value)}
+    while paths and len(seen) < _MOST_OBJECTS:
+        path = paths.popleft()
+        for held in _held(path[-1]):
+            if is_jitted(held) and held.fn.__name__ == name:
+                return [*path, held]
+            if id(held) not in seen and not isinstance(held, (type, ModuleType)):
+                seen.add(id(held))
+                paths.append([*path, held])
+    return []
+
+
+def _held(value: Any) -> Iterator[Any]:
+    yield from _attributes(value).values()
+    if isinstance(value, partial):
+        yield value.func
+    for cell in (isinstance(value, FunctionType) and value.__closure__) or ():
+        with suppress(ValueError):  # an empty cell
+            yield cell.cell_contents
+
+
+def _attributes(value: Any) -> Dict[str, Any]:
+    """The attributes that an object itself has, read without running code of its class."""
+    try:
+        own = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return own if type(own) is dict else {}
 
 
 def is_jitted(value: Any) -> bool:

@@ -22,6 +22,18 @@ HOST_SIDE = frozenset(
 """Packages that run on the host and never inside a kernel."""
 
 
+class Undecidable(BaseException):
+    """User code depends on what nobody knows here; the text says on what. Not an Exception: a handler of the user's own
+    would decide in its place."""
+
+
+def torch() -> Any:
+    """The torch that kernels' modules use. Raises Undecidable."""
+    if "torch" not in sys.modules:
+        raise Undecidable("torch is not installed there")
+    return sys.modules["torch"]
+
+
 def _attribute(owner: Any, name: str) -> Any:
     if name.startswith("__") and name.endswith("__"):
         raise AttributeError(name)

@@ -5,7 +5,7 @@ import math
 import zlib
 from typing import Any, Dict, List, NamedTuple
 
-_DTYPES = {
+TORCH_TYPES = {
     "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "fp8e4b8": "float8_e4m3fnuz", "fp8e5b16": "float8_e5m2fnuz",
     "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64",
     "i1": "bool", "u1": "bool", "B": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
@@ -36,7 +36,7 @@ def make(torch: Any, plans: List[Dict[str, Any]], device: str) -> List[Input]:
     inputs = []
     for plan in plans:
         filled = _filled(torch, plan, device)
-        stored = filled.to(getattr(torch, _DTYPES[plan["element"]]))
+        stored = filled.to(getattr(torch, TORCH_TYPES[plan["element"]]))
         if plan["transposed"]:
             stored = stored.transpose(-1, -2).contiguous()
         inputs.append(Input(plan["name"], stored, plan["transposed"], plan["block"], _fingerprint(torch, filled)))

@@ -1,10 +1,13 @@
-"""JSON values to Triton objects: ``tl.float32``, ``gl.NVMMASharedLayout(128, 16, 2)``. Parsed, never evaluated.
+"""JSON values to Triton objects: ``tl.float32``, ``gl.NVMMASharedLayout(128, 16, 2)``, and back. Parsed, never
+evaluated.
 
 Only names inside ``triton`` are reachable, only types and their class methods are called, only with literals.
 """
 
 import ast
+import dataclasses
 import importlib
+import math
 import re
 from types import ModuleType
 from typing import Any, Tuple
@@ -17,10 +20,13 @@ _ROOTS = {
     "gluon": "triton.experimental.gluon",
 }
 _TRITON_TEXT = re.compile(r"(?:%s)(?:\.[A-Za-z_][A-Za-z0-9_]*)+(?:\(.*\))?\Z" % "|".join(_ROOTS), re.DOTALL)
+_LEAST, _MOST = -(1 << 63), (1 << 64) - 1
+_MOST_TEXT = 100
+"""Characters of a text in an error."""
 
 
 class BadValue(Exception):
-    """The text looks like a Triton object but does not name one."""
+    """The text looks like a Triton object but does not name one; or an object has no such text."""
 
 
 def decode(value: Any) -> Any:
@@ -34,6 +40,62 @@ def decode(value: Any) -> Any:
             raise BadValue("%r: %s" % (value, error)) from None
         return _build(node, value)
     return value
+
+
+def encode(value: Any) -> Any:
+    """What :func:`decode` makes the value of. Raises BadValue."""
+    while type(value).__name__ == "constexpr" and _is_tritons_class(type(value)):
+        value = value.value
+    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+        return [encode(item) for item in value]
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        value = value.item()
+    if type(value) is int and not _LEAST <= value <= _MOST:
+        raise BadValue("%d does not fit into 64 bits" % value)
+    if type(value) is float and not math.isfinite(value):
+        raise BadValue("%r is not a number of JSON" % value)
+    if value is None or type(value) in (bool, int, float):
+        return value
+    text = value if type(value) is str else _text(value)
+    decoded = decode(text)
+    if type(decoded) is not type(value) or decoded != value:
+        raise BadValue("%r cannot be a value of a case" % text[:_MOST_TEXT])
+    return text
+
+
+def _text(value: Any) -> str:
+    """A type or a layout of Triton as an expression."""
+    kind: Any = type(value)
+    if _is_tritons_class(kind) and kind.__name__ == "dtype":
+        for name, exported in vars(importlib.import_module(_ROOTS["tl"])).items():
+            if type(exported) is kind and exported == value:
+                return "tl." + name
+    if _is_tritons_class(kind) and dataclasses.is_dataclass(value):
+        fields = [field.name for field in dataclasses.fields(value) if field.init]
+        return "%s(%s)" % (_exported(kind), ", ".join("%s=%s" % (f, _item(getattr(value, f))) for f in fields))
+    raise BadValue("a %s cannot be a value of a case" % kind.__qualname__)
+
+
+def _item(value: Any) -> str:
+    """An argument in the text of a layout."""
+    if isinstance(value, (list, tuple)):
+        items = [_item(item) for item in value]
+        return "[%s]" % ", ".join(items) if isinstance(value, list) else "(%s)" % "".join(i + ", " for i in items)
+    encoded = encode(value)
+    return encoded if isinstance(encoded, str) and type(value) is not str else repr(encoded)
+
+
+def _exported(kind: Any) -> str:
+    """The name under which Gluon exports a class; those of one architecture are in a module below its language."""
+    name, below = kind.__name__, kind.__module__.split(".")
+    for path in (_ROOTS["gl"].split("."), below, below[:-1]):
+        try:
+            holder = importlib.import_module(".".join(path))
+        except ImportError:
+            continue
+        if vars(holder).get(name) is kind and not any(part.startswith("_") for part in path):
+            return ".".join([*path, name]).replace(_ROOTS["gl"], "gl")
+    raise BadValue("a %s has no public name" % kind.__qualname__)
 
 
 def _build(node: ast.AST, text: str) -> Any:
