@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from commands import Run, new_cache, start_triage
 
+from triage.capture.program import labels
 from triage.harness.toolchains import Toolchain
 from triage.model import case as cases
 from triage.model.case import Case
@@ -62,8 +63,9 @@ class Bench:
         return json.loads((self.captured / "run.json").read_text())
 
     def cases(self) -> list[Case]:
-        """The captured cases."""
-        return [cases.load(path.parent) for path in sorted(self.captured.glob("*/case.json"))]
+        """The captured cases, in the order in which each process has written its own."""
+        folders = [path.parent for path in self.captured.glob("*/case.json")]
+        return [cases.load(folder) for folder in sorted(folders, key=lambda folder: labels.numbers(folder.name) or ())]
 
 
 def signatures(folders: list[Case], toolchain: Toolchain) -> list[str]:

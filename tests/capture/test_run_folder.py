@@ -30,9 +30,10 @@ def test_a_program_writes_through_no_link_of_the_folder(tmp_path: Path) -> None:
 
 def test_a_pipe_in_place_of_a_record_is_not_waited_for(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
-    (tmp_path / f"{os.getpid()}-1").mkdir()
+    folder = tmp_path / f"add-{os.getpid()}-1"
+    folder.mkdir()
     for name in ("ended.json", "case.json", "origin.json"):
-        os.mkfifo(tmp_path / f"{os.getpid()}-1" / name)
+        os.mkfifo(folder / name)
     os.mkfifo(tmp_path / "tally")
     (captured,) = run.read().compiles
     assert captured.case is None

@@ -10,6 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from triage.capture.program import labels
 from triage.capture.program.folder import AGAIN, CACHED, COMPILED, NOTICE, UNGUARDED
 from triage.files import open_log, read_file
 from triage.model.errors import InputError
@@ -173,7 +174,7 @@ class RunFolder:
             names = [entry for entry in self.path.iterdir() if entry.name not in self._before]
         except OSError:  # the program has removed it
             return []
-        folders = [entry for entry in names if entry.name.partition("-")[0].isdigit() and entry.is_dir()]
+        folders = [entry for entry in names if labels.numbers(entry.name) is not None and entry.is_dir()]
         return sorted(folders, key=_began)
 
 
@@ -185,7 +186,9 @@ def _seconds(text: str) -> float:
 
 
 def _pid(folder: Path) -> int:
-    return int(folder.name.partition("-")[0])
+    numbers = labels.numbers(folder.name)
+    assert numbers is not None, folder
+    return numbers[0]
 
 
 def _began(folder: Path) -> tuple[float, str]:

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from triage.capture.live import program
+from triage.capture.program import labels
 from triage.files import MOST_DOCUMENT, read_file
 
 _WIDTH = 100
@@ -55,7 +56,8 @@ def is_refusal(error: BaseException) -> bool:
 def raised_since(folder: Path, began: float) -> list[FailedCompile]:
     """Compiles of this process that raised their own exception after ``began`` (seconds since the epoch)."""
     raised = []
-    for case_folder in sorted(folder.glob(f"{os.getpid()}-*")):
+    own = folder.glob(f"*-{os.getpid()}-*")
+    for case_folder in sorted(own, key=lambda path: labels.numbers(path.name) or (0, 0)):
         with suppress(OSError, ValueError):
             ended = json.loads(read_file(case_folder / "ended.json", folder, MOST_DOCUMENT))
             if case_folder.stat().st_mtime < began or ended["how"] != "raised" or ended["type"] == "CompileFailed":

@@ -8,6 +8,7 @@ import pytest
 
 from triage import scratch
 from triage.capture.captured import is_alive
+from triage.capture.program import labels
 
 
 def configured_folder(config: pytest.Config) -> Path | None:
@@ -36,8 +37,8 @@ def _results() -> Path:
 def forget(folder: Path) -> None:
     """Remove captures of processes that have ended, left by earlier sessions."""
     for old in folder.iterdir():
-        pid = old.name.partition("-")[0]
-        if pid.isdigit() and not is_alive(int(pid)):
+        numbers = labels.numbers(old.name)
+        if numbers is not None and not is_alive(numbers[0]):
             shutil.rmtree(old, ignore_errors=True)
 
 

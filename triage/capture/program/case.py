@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Any, Dict, List, Optional, Set, Tuple
 
-from . import folder, values
+from . import folder, labels, values
 from .module import KernelModule, is_gluon, location, python
 from .service import compiler_variables
 from .tuples import Split
@@ -92,7 +92,7 @@ def capture(frame: Any) -> Optional[str]:
     options, backend = local["options"], local["backend"]
     if not isinstance(options, dict):
         options = vars(options or backend.parse_options({}))
-    return folder.write(_files(local["src"], local["target"], options, backend, frame))
+    return folder.write(*_files(local["src"], local["target"], options, backend, frame))
 
 
 def capture_loaded(kernel: Any, frame: Any) -> Optional[str]:
@@ -102,22 +102,28 @@ def capture_loaded(kernel: Any, frame: Any) -> Optional[str]:
     from triton.compiler.compiler import make_backend
 
     target, options = kernel.metadata.target, kernel.metadata._asdict()
-    return folder.write(_files(kernel.src, target, options, make_backend(target), frame))
+    return folder.write(*_files(kernel.src, target, options, make_backend(target), frame))
 
 
-def _files(source: Any, target: Any, options: Dict[str, Any], backend: Any, frame: Any) -> Dict[str, str]:
+def _files(source: Any, target: Any, options: Dict[str, Any], backend: Any, frame: Any) -> Tuple[Dict[str, str], str]:
+    """The files of the folder, and its label."""
     origin = _origin(source, frame)
     try:
-        return _case(source, target, options, backend, origin)
+        document, text = _case(source, target, options, backend, origin)
+        label = labels.label(origin["kernel"], document["constexprs"], document["options"])
+        return {"case.json": json.dumps(document, indent=1) + "\n", document["kernel"]["file"]: text}, label
     except values.NoText as error:
         origin["problem"] = str(error)
     except Exception as error:
         folder.note()
         origin["problem"] = "%s: %s" % (type(error).__name__, error)
-    return {"origin.json": json.dumps(origin, indent=1)}
+    return {"origin.json": json.dumps(origin, indent=1)}, labels.label(origin["kernel"], {}, {})
 
 
-def _case(source: Any, target: Any, options: Dict[str, Any], backend: Any, origin: Dict[str, Any]) -> Dict[str, str]:
+def _case(
+    source: Any, target: Any, options: Dict[str, Any], backend: Any, origin: Dict[str, Any]
+) -> Tuple[Dict[str, Any], str]:
+    """The document of the case, and the text of its kernel's file."""
     import triton
 
     stated, notes = _options(options, backend)
@@ -126,6 +132,7 @@ def _case(source: Any, target: Any, options: Dict[str, Any], backend: Any, origi
         "language": "triton",
         "kernel": {},
         "signature": {},
+        "constexprs": {},
         "target": "%s:%s" % (target.backend, target.arch),
         "options": stated,
         "toolchain": {"triton": triton.__version__},
@@ -150,7 +157,7 @@ def _case(source: Any, target: Any, options: Dict[str, Any], backend: Any, origi
     document["kernel"] = {"file": file, "name": name}
     if notes:
         origin["notes"] = notes
-    return {"case.json": json.dumps(document, indent=1) + "\n", file: text}
+    return document, text
 
 
 def _is_expressible(source: Any) -> bool:

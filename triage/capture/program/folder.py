@@ -10,7 +10,7 @@ import time
 import traceback
 from typing import Any, Dict, Optional
 
-from . import interrupts
+from . import interrupts, labels
 
 # Read once: the program may change its environment. Without ``triage run`` the guard sets it (``use``).
 _RUN = os.environ.get("TRITON_TRIAGE_CAPTURE", "")
@@ -80,11 +80,11 @@ def _append(name: str, text: str) -> None:
         _unwritten[file] = waiting[-_MOST_UNWRITTEN:]
 
 
-def write(files: Dict[str, str]) -> str:
-    """Write these files to a new folder, renamed to its final name when complete, and return its path. Raises
-    OSError."""
+def write(files: Dict[str, str], label: str) -> str:
+    """Write these files to a new folder, renamed to its final name when complete, and return its path. ``label``: what
+    its name begins with (see ``labels.py``). Raises OSError."""
     for number in _numbers:
-        name = "%d-%d" % (os.getpid(), number)
+        name = labels.numbered(label, number)
         hidden, path = os.path.join(_RUN, "." + name), os.path.join(_RUN, name)
         try:
             os.mkdir(hidden)
