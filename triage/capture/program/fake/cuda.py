@@ -1,7 +1,8 @@
 """``torch.cuda`` for the emulated device: what programs and libraries query before they launch anything."""
 
+import ctypes
 from types import SimpleNamespace
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from .device import Device
 
@@ -31,6 +32,9 @@ class Stream:
 
     def query(self) -> bool:
         return True
+
+    def is_capturing(self) -> bool:
+        return False
 
     def record_event(self, event: Any = None) -> Any:
         """The event, or a new one."""
@@ -96,7 +100,38 @@ def _constant(value: Any) -> Any:
 def can_pretend(torch: Any) -> bool:
     """Whether C++ code that asks for the current device gets an answer without one."""
     count = getattr(torch._C, "_cuda_getDeviceCount", None)
-    return hasattr(torch._C, "_ensureCUDADeviceGuardSet") or (count is not None and count() > 0)
+    if count is not None and count() > 0:
+        return True
+    if not hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
+        return False
+    return count is not None or _register_no_devices(torch)
+
+
+_REGISTER = "_ZN3c104impl24DeviceGuardImplRegistrarC1ENS_10DeviceTypeEPKNS0_24DeviceGuardImplInterfaceE"
+"""``c10::impl::DeviceGuardImplRegistrar`` (c10/core/impl/DeviceGuardImplInterface.h)."""
+_CUDA = 1
+"""``c10::DeviceType::CUDA`` (torch/headeronly/core/DeviceType.h)."""
+_MOST_METHODS = 64
+"""More than a device guard has: 25 in torch 2.13."""
+_kept: List[Any] = []
+
+
+def _register_no_devices(torch: Any) -> bool:
+    """Register what a build with CUDA has where there is no device; False if torch does not export that.
+
+    A build for the CPU has no guard for CUDA devices at all, and ``_ensureCUDADeviceGuardSet`` puts its own fake guard
+    in place only of one that counts zero devices. This is an object all of whose methods return zero, of which torch
+    calls only that one."""
+    register = getattr(ctypes.CDLL(torch._C.__file__), _REGISTER, None)
+    if register is None:
+        return False
+    zero = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 0)
+    methods = (ctypes.c_void_p * _MOST_METHODS)(*[ctypes.cast(zero, ctypes.c_void_p).value] * _MOST_METHODS)
+    guard = ctypes.c_void_p(ctypes.addressof(methods))
+    _kept.extend((zero, methods, guard))
+    register(ctypes.byref(ctypes.c_char()), ctypes.c_int(_CUDA), ctypes.byref(guard))
+    torch._C._ensureCUDADeviceGuardSet()
+    return True
 
 
 def pretend(torch: Any, device: Device) -> None:
