@@ -26,6 +26,7 @@ from triage.model.errors import EnvironmentFault
 
 _RECENT_S = 86400.0
 """Longer than a triage takes from a compile to the end of its report."""
+_CASES = ("cases", "guarded", "slices")
 _CASE = re.compile(r"[0-9a-f]{32}")
 _KEY = re.compile(r"[0-9a-f]{20}")
 _TOOLCHAIN = re.compile(r"\d[\w.+]*-py3\.\d+")
@@ -105,7 +106,7 @@ class _Cleaner:
 
     def cases(self) -> CleanedPart:
         removed = size = in_use = 0
-        for path in [*_entries(self._root / "cases", _CASE), *_entries(self._root / "guarded", _CASE)]:
+        for path in [path for folder in _CASES for path in _entries(self._root / folder, _CASE)]:
             age_s = _age_s(path)
             if age_s >= self._least_s:
                 removed += 1

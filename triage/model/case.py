@@ -69,7 +69,8 @@ class Case(Documented):
     the backend's default.
     ``inputs`` say how to make the arguments of a launch (see ``triage/model/inputs.py``); empty where the case does
     not say, and no part of what is compiled. ``boundary`` is the folder that links do not lead out of: None for
-    ``folder``, ``ANYWHERE`` for the user's own sources.
+    ``folder``, ``ANYWHERE`` for the user's own sources. ``slice``: a copy of the kernel's file in which only what the
+    kernel reaches is left; that is compiled, and its imports lie in ``boundary``.
     """
 
     schema_name: ClassVar[str] = SCHEMA
@@ -95,6 +96,7 @@ class Case(Documented):
         default_factory=frozen
     )
     boundary: Internal[Path | None] = field(default=None, compare=False)
+    slice: Internal[Path | None] = None
 
     def __post_init__(self) -> None:
         # As Triton takes it: a null is an option that is not stated.
@@ -103,7 +105,7 @@ class Case(Documented):
 
     @property
     def path(self) -> Path:
-        """The kernel's source file."""
+        """The kernel's source file, as it is called in messages."""
         return self.folder / self.file
 
     @property
@@ -115,13 +117,15 @@ class Case(Documented):
     def location(self) -> Path:
         """The absolute path of the kernel's file, as it is imported. A link stays one, as what it imports is beside it;
         but one that leads into a package, and lies in none, is the package's module."""
+        if self.slice is not None:
+            return self.slice
         path = _absolute(self.path.parent) / self.path.name
         real = path.resolve()
         return real if _in_package(real) and not _in_package(path) else path
 
     def read(self) -> bytes:
-        """The content of the kernel's file. Raises OSError; LeavesFolder."""
-        return read_file(self.path, self.top, MOST_IR if self.is_ir else MOST_SOURCE)
+        """The content of the file that is compiled. Raises OSError; LeavesFolder."""
+        return read_file(self.slice or self.path, self.top, MOST_IR if self.is_ir else MOST_SOURCE)
 
     def text(self) -> str:
         """The kernel's source as Python decodes it, or its IR. What cannot be decoded is replaced. Raises OSError."""

@@ -1,0 +1,361 @@
+"""What a kernel reaches, from name to statement to name, across the files of the user's own packages.
+
+A statement is kept where it binds a name that is reached, and then everything that it reads is reached too. Besides:
+
+- a compound statement stays around what is kept in it, with its header, and ``raise``, ``break``, ``continue`` in it;
+  of the body of a ``try`` everything but definitions stays, as whether it raises decides what is bound;
+- a statement that changes an object (``a.b = …``, ``a[…] = …``, ``a.append(…)``) is kept where ``a`` is reached and is
+  the user's own; of an object of another package, where what it sets is what is read (``tl.foo = …`` for ``tl.foo``);
+- a condition that asks a package of the host (torch) is not evaluated where what the kernel reaches is defined in one
+  of its blocks only: the kernel exists only where that block is executed.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from triage.model.errors import EnvironmentFault
+from triage.source.functions import is_jitted
+from triage.source.slicing.files import Binding, Compound, SourceFile, Unit, parsed
+from triage.source.slicing.kept import Kept
+from triage.source.slicing.modules import ImportRoots, OwnModule
+from triage.source.slicing.reads import Chain
+
+_BUILTINS = frozenset(dir(builtins))
+_LEAVES = (ast.Raise, ast.Break, ast.Continue)
+"""Statements that decide what is executed after them."""
+_MOST_FILES = 2000
+"""Files of one slice. A kernel of a large package reaches about ten."""
+_MOST_ASKED = 2000
+"""Names that are followed to learn what a condition asks."""
+
+
+class Unsliceable(EnvironmentFault):
+    """A kernel that cannot be cut out of its file: could not tell."""
+
+
+@dataclass(eq=False, slots=True)
+class Closure:
+    """What is kept of each module, by its name."""
+
+    roots: ImportRoots
+    files: dict[str, Kept] = field(default_factory=dict)
+    _imports: set[str] = field(default_factory=set)
+    _waiting: list[tuple[Kept, Chain]] = field(default_factory=list)
+
+    def begin(self, module: OwnModule, source: SourceFile, name: str) -> None:
+        """Keep everything that a name of a module reaches."""
+        self._add(module, source)
+        self._reach(module, (name,))
+        while self._waiting:
+            self._follow(*self._waiting.pop())
+        for kept in self.files.values():
+            kept.appended -= self._imports
+
+    def _file(self, module: OwnModule) -> Kept:
+        """What is kept of a module, which is a part of the slice from now on."""
+        return self.files[module.name] if module.name in self.files else self._add(module, self._source(module))
+
+    def _add(self, module: OwnModule, source: SourceFile | None) -> Kept:
+        if len(self.files) >= _MOST_FILES:
+            raise Unsliceable(f"{module.file}: with it, the kernel reaches more than {_MOST_FILES} files")
+        self.files[module.name] = kept = Kept(module, source)
+        for unit in source.units if source is not None else []:
+            if isinstance(node := unit.imports, ast.ImportFrom) and node.module == "__future__":
+                kept.units.add(unit)
+        return kept
+
+    def _source(self, module: OwnModule) -> SourceFile | None:
+        if module.name in self.files:
+            return self.files[module.name].source
+        try:
+            return parsed(module.file) if module.file is not None else None
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+    def _reach(self, module: OwnModule, chain: Chain) -> None:
+        kept = self._file(module)
+        if chain not in kept.reached:
+            kept.reached.add(chain)
+            self._waiting.append((kept, chain))
+
+    def _follow(self, kept: Kept, chain: Chain) -> None:
+        source, name = kept.source, chain[0]
+        if source is None:
+            return
+        bindings = _read(source.bindings.get(name, []), chain)
+        self._assume(kept, bindings)
+        for binding in bindings:
+            self._bind(kept, binding, chain)
+        if not bindings and name not in _BUILTINS:
+            for unit in source.stars:
+                self._star(kept, unit, chain)
+        for unit in source.effects.get(name, []):
+            if self._is_own(kept, name) or any(chain[: len(changed)] == changed for changed in unit.effects):
+                self._keep(kept, unit)
+
+    def _is_own(self, kept: Kept, name: str) -> bool:
+        """Whether a name of a file stands for an object of the user's."""
+        assert kept.source is not None
+        bindings = kept.source.bindings.get(name, [])
+        return bool(bindings) and all(self._imported(kept.module, binding) is None for binding in bindings)
+
+    def _imported(self, module: OwnModule, binding: Binding) -> str | None:
+        """The other package that a binding imports from."""
+        node = binding.owner.imports if isinstance(binding.owner, Unit) else None
+        if node is None or binding.alias is None:
+            return None
+        name = module.absolute(node) if isinstance(node, ast.ImportFrom) else binding.alias.name
+        package = name.partition(".")[0]
+        return None if self.roots.module(name if isinstance(node, ast.ImportFrom) else package) else package
+
+    # What is kept
+
+    def _bind(self, kept: Kept, binding: Binding, chain: Chain) -> None:
+        owner = binding.owner
+        if isinstance(owner, Compound):
+            if isinstance(owner.node, ast.FunctionDef | ast.AsyncFunctionDef):
+                raise Unsliceable(
+                    f"{kept.module.file}:{owner.node.lineno}: the kernel is defined inside the function "
+                    f"{owner.node.name!r}, and what it reads depends on the parameter {chain[0]!r}"
+                )
+            self._keep_compound(kept, owner)
+        elif binding.alias is None:
+            self._keep(kept, owner)
+        else:
+            self._keep_alias(kept, owner, binding.alias, chain)
+
+    def _keep(self, kept: Kept, unit: Unit) -> None:
+        if (node := unit.imports) is not None:
+            for alias in node.names:
+                name = alias.asname or alias.name
+                chain = (name,) if isinstance(node, ast.ImportFrom) else tuple(name.split("."))
+                self._keep_alias(kept, unit, alias, chain)
+            return
+        if unit in kept.units:
+            return
+        kept.units.add(unit)
+        self._keep_around(kept, unit)
+        for chain in unit.reads:
+            self._reach(kept.module, chain)
+
+    def _keep_around(self, kept: Kept, item: Unit | Compound) -> None:
+        for block in item.within:
+            self._keep_compound(kept, block.compound)
+
+    def _keep_compound(self, kept: Kept, compound: Compound) -> None:
+        if compound in kept.compounds:
+            return
+        kept.compounds.add(compound)
+        self._keep_around(kept, compound)
+        if kept.assumed.get(compound) is None:
+            for chain in compound.reads:
+                self._reach(kept.module, chain)
+        for block in compound.blocks:
+            decides = block.name == "body" and any(other.name == "handler" for other in compound.blocks)
+            for item in block.items:
+                if isinstance(item, Unit) and (isinstance(item.nodes[0], _LEAVES) or (decides and _may_raise(item))):
+                    self._keep(kept, item)
+                elif isinstance(item, Compound) and decides:
+                    self._keep_compound(kept, item)
+
+    def _keep_alias(self, kept: Kept, unit: Unit, alias: ast.alias, chain: Chain) -> None:
+        """Keep a name of an import, and of what it names what ``chain`` reads."""
+        self._keep_import(kept, unit, alias.name)
+        node = unit.imports
+        if isinstance(node, ast.ImportFrom):
+            if alias.name == "*":
+                return
+            base = self.roots.module(kept.module.absolute(node))
+            if base is not None:
+                self._attribute(base, (alias.name, *chain[1:]), is_imported=True)
+            return
+        module = self.roots.module(alias.name)
+        steps = alias.name.split(".")
+        if module is not None:
+            self._file(module)
+            self._imports.add(f"import {module.name}")
+        if alias.asname is None and chain[: len(steps)] != tuple(steps):
+            module, rest = self.roots.module(steps[0]), chain[1:]
+        else:
+            rest = chain[1:] if alias.asname else chain[len(steps) :]
+        if module is not None and rest:
+            self._attribute(module, rest)
+
+    def _keep_import(self, kept: Kept, unit: Unit, name: str) -> None:
+        names = kept.aliases.setdefault(unit, set())
+        names.add(name)
+        kept.units.add(unit)
+        self._keep_around(kept, unit)
+
+    def _star(self, kept: Kept, unit: Unit, chain: Chain) -> None:
+        base = self.roots.module(kept.module.absolute(_from(unit)))
+        if base is None:
+            self._keep_import(kept, unit, "*")
+        elif self._exports(base, chain[0], frozenset()):
+            self._keep_import(kept, unit, chain[0])
+            self._attribute(base, chain)
+
+    def _exports(self, module: OwnModule, name: str, above: frozenset[str]) -> bool:
+        """Whether ``import *`` of a module binds a name."""
+        source = self._source(module)
+        if source is None or module.name in above:
+            return False
+        if source.exported is not None:
+            return name in source.exported
+        return not name.startswith("_") and (name in source.bindings or self._is_in_stars(module, source, name, above))
+
+    def _is_in_stars(self, module: OwnModule, source: SourceFile, name: str, above: frozenset[str]) -> bool:
+        bases = [self.roots.module(module.absolute(_from(unit))) for unit in source.stars]
+        return any(base is not None and self._exports(base, name, above | {module.name}) for base in bases)
+
+    def _attribute(self, module: OwnModule, chain: Chain, is_imported: bool = False) -> None:
+        """Reach an attribute of a module: a name that it binds, or a module below it, which is imported by itself
+        where the statement that reads it does not."""
+        source, name = self._file(module).source, chain[0]
+        if source is not None and (name in source.bindings or self._is_in_stars(module, source, name, frozenset())):
+            self._reach(module, chain)
+        elif (below := self.roots.module(f"{module.name}.{name}")) is not None:
+            self._file(below)
+            if is_imported:
+                self._imports.add(f"import {below.name}")
+            else:
+                self._file(module).appended.add(f"import {below.name}")
+            if chain[1:]:
+                self._attribute(below, chain[1:])
+        elif source is not None and "__getattr__" in source.bindings:
+            self._lazy(module, source, chain)
+        elif source is not None:
+            self._reach(module, chain)
+
+    def _lazy(self, module: OwnModule, source: SourceFile, chain: Chain) -> None:
+        """Reach a name that the module's ``__getattr__`` imports."""
+        name = chain[0]
+        for base_name, attribute in _lazily_imported(module, source, name):
+            base = self.roots.module(base_name)
+            if base is not None and base is not module:
+                as_name = "" if attribute == name else f" as {name}"
+                self._file(module).appended.add(f"from {base_name} import {attribute}{as_name}")
+                self._attribute(base, (attribute, *chain[1:]), is_imported=True)
+                return
+        self._reach(module, ("__getattr__",))
+
+    # Conditions
+
+    def _assume(self, kept: Kept, bindings: list[Binding]) -> None:
+        """Assume the conditions around the only definition of a name, where they ask the host: a jitted function counts
+        more than what is there in its place without Triton."""
+        owners = [unit for binding in bindings if isinstance(unit := binding.owner, Unit) and _is_kernel(unit)]
+        if not owners and all(self._is_defined(kept.module, binding) for binding in bindings):
+            owners = [unit for binding in bindings if isinstance(unit := binding.owner, Unit)]
+        for block in owners[0].within if owners else ():
+            compound, value = block.compound, block.name == "body"
+            if any(block not in owner.within for owner in owners):
+                return
+            if not isinstance(compound.node, ast.If):
+                continue
+            if compound not in kept.assumed and self._asks_host(kept, compound.reads):
+                kept.assumed[compound] = value
+            elif kept.assumed.get(compound, value) is not value:
+                # What is reached lies in both blocks: the condition has to be evaluated.
+                kept.assumed[compound] = None
+                for chain in compound.reads:
+                    self._reach(kept.module, chain)
+
+    def _is_defined(self, module: OwnModule, binding: Binding) -> bool:
+        """Whether a binding is a statement of the file, or an import of Triton."""
+        return isinstance(binding.owner, Unit) and (
+            binding.alias is None or self._imported(module, binding) == "triton"
+        )
+
+    def _asks_host(self, kept: Kept, chains: Iterable[Chain]) -> bool:
+        """Whether a condition depends on a package other than Triton and the standard library, and not on Triton's
+        version."""
+        waiting = [(kept.module, chain) for chain in chains]
+        seen: set[tuple[str, Chain]] = set()
+        asks = False
+        while waiting and len(seen) < _MOST_ASKED:
+            module, chain = waiting.pop()
+            if (module.name, chain) in seen or (source := self._source(module)) is None:
+                continue
+            seen.add((module.name, chain))
+            for binding in source.bindings.get(chain[0], []):
+                owner = binding.owner
+                package = self._imported(module, binding)
+                if package is not None:
+                    if package == "triton" and "__version__" in chain:
+                        return False
+                    asks = asks or (package != "triton" and package not in sys.stdlib_module_names)
+                elif isinstance(owner, Unit) and binding.alias is not None:
+                    node = owner.imports
+                    name = module.absolute(node) if isinstance(node, ast.ImportFrom) else binding.alias.name
+                    if (base := self.roots.module(name)) is not None:
+                        rest = (binding.alias.name, *chain[1:]) if isinstance(node, ast.ImportFrom) else chain[1:]
+                        waiting += [(base, rest)] if rest else []
+                else:
+                    waiting += [(module, read) for read in owner.reads]
+        return asks
+
+
+def _read(bindings: list[Binding], chain: Chain) -> list[Binding]:
+    """Those that a dotted name reads: of ``import a.b`` and ``import a.c``, which both bind ``a``, only one."""
+    chosen = [binding for binding in bindings if binding.alias is None or _spells(binding, chain)]
+    return chosen or bindings[:1]
+
+
+def _spells(binding: Binding, chain: Chain) -> bool:
+    alias, owner = binding.alias, binding.owner
+    assert alias is not None
+    if alias.asname or not isinstance(owner, Unit) or not isinstance(owner.imports, ast.Import):
+        return True
+    steps = tuple(alias.name.split("."))
+    return chain[: len(steps)] == steps
+
+
+def _may_raise(unit: Unit) -> bool:
+    node = unit.nodes[0]
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return not is_text and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+
+
+def _is_kernel(unit: Unit) -> bool:
+    return isinstance(node := unit.nodes[0], ast.FunctionDef) and is_jitted(node)
+
+
+def _from(unit: Unit) -> ast.ImportFrom:
+    assert isinstance(unit.imports, ast.ImportFrom)
+    return unit.imports
+
+
+def _lazily_imported(module: OwnModule, source: SourceFile, name: str) -> list[tuple[str, str]]:
+    """Modules that ``__getattr__`` may import a name from, with the name there: as imports that only type checkers see
+    or that stand in a function, or as the entries of a table."""
+    places = [
+        (module.absolute(node), alias.name)
+        for node in source.imports
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if (alias.asname or alias.name) == name
+    ]
+    for table in ast.walk(source.tree):
+        if not isinstance(table, ast.Dict):
+            continue
+        for key, value in zip(table.keys, table.values, strict=True):
+            texts = [node.value for node in ast.walk(value) if isinstance(node, ast.Constant)]
+            if not isinstance(key, ast.Constant) or not all(isinstance(text, str) for text in texts) or not texts:
+                continue
+            if key.value == name:
+                places += _below(module, str(texts[0]), str(texts[1]) if len(texts) == 2 else name)
+            elif name in texts:
+                places += _below(module, str(key.value), name)
+    return places
+
+
+def _below(module: OwnModule, text: str, name: str) -> list[tuple[str, str]]:
+    """A module as a table spells it: with dots, below the package, or in full."""
+    stripped = text.lstrip(".")
+    return [(f"{module.name}.{stripped}", name), (stripped, name)]
