@@ -23,18 +23,19 @@ def check(case: Case | Path | str, options: Options | None = None) -> Report:
 
 
 def diagnose(text: str | Path) -> Diagnosis:
-    """Diagnose a captured text; a Path is read. A text without a failure gives kind ``unknown``.
+    """Diagnose a captured text; a Path is read. A text without a failure gives kind ``unknown``, one with
+    a failure of anything but a Triton, Gluon or CuTe compile or launch ``other``.
 
     Raises InputError when the file cannot be read.
     """
     if isinstance(text, Path):
         try:
             with text.open("rb") as stream:
-                diagnosis = logs.diagnose_text(stream)
+                diagnosis = logs.diagnose_any(stream)
         except OSError as error:
             raise InputError(f"{text}: cannot be read: {error.strerror}") from None
     else:
-        diagnosis = logs.diagnose_text(text)
+        diagnosis = logs.diagnose_any(text)
     return diagnosis or Diagnosis(kind=Kind.UNKNOWN, headline="no failure found", message="")
 
 

@@ -105,7 +105,7 @@ def _result(name: str, entries: Iterable[Entry]) -> LogResult:
     """The diagnosis of one log. Raises InputError if it cannot be read."""
     try:
         with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as stream:
-            findings = sorted(logs.findings(stream), key=lambda finding: finding.rank)
+            findings = sorted(logs.failures(stream), key=lambda finding: finding.rank)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError(f"{name}: cannot be read: {reason}; give a log file, or - for standard input") from None

@@ -2,15 +2,15 @@
 
 `scan` is one pass over a log. In its order: `reading` splits any source into blocks of whole lines, `sieve` finds those
 with an anchor, `excerpts` yields them with their neighbours, `clean` removes wrappings, `window` bounds the view, the
-`recognisers` parse each line, `chains` joins Python's exceptions, `context` adds pass and stage, `dump` the operation
-that was being lowered, `episodes` ranks causes and consequences. `outcomes` adds the harness's facts; `signature`
-identifies the bug.
+`recognisers` parse each line, `evidence` decides whether a failure is Triton's, `chains` joins Python's exceptions,
+`context` adds pass and stage, `dump` the operation that was being lowered, `episodes` ranks causes and consequences.
+`ending` names what else failed. `outcomes` adds the harness's facts; `signature` identifies the bug.
 """
 
 from triage.logs.finding import Finding, Specificity
 from triage.logs.outcomes import Printed, diagnose_outcome, printed_error, read_outcome
 from triage.logs.reading import Log
-from triage.logs.scan import ANCHORS, diagnose_text, findings
+from triage.logs.scan import ANCHORS, diagnose_any, diagnose_text, failures, findings
 from triage.logs.signature import explain, signature_of
 
 __all__ = [
@@ -19,9 +19,11 @@ __all__ = [
     "Log",
     "Printed",
     "Specificity",
+    "diagnose_any",
     "diagnose_outcome",
     "diagnose_text",
     "explain",
+    "failures",
     "findings",
     "printed_error",
     "read_outcome",

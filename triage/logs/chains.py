@@ -42,6 +42,11 @@ def has_reason(diagnosis: Diagnosis) -> bool:
     return not any(name in first for name in FRONTEND_ERRORS)
 
 
+def _both(inner: bool | None, outer: bool | None) -> bool | None:
+    """Whether a chain is foreign: one exception with a relation to Triton is enough."""
+    return False if inner is False or outer is False else inner and outer
+
+
 def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
     """One finding for two linked exceptions."""
     frontend = Kind.FRONTEND_ERROR in (inner.diagnosis.kind, outer.diagnosis.kind)
@@ -51,7 +56,7 @@ def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
         if main.specificity < other.specificity:
             main = other
         diagnosis = replace(main.diagnosis, exception=outer.diagnosis.exception)
-        return replace(main, diagnosis=diagnosis, foreign=inner.foreign and outer.foreign)
+        return replace(main, diagnosis=diagnosis, foreign=_both(inner.foreign, outer.foreign))
     # The inner exception explains an outer one without a reason, or is its explicit cause and has a reason itself.
     inner_explains = not has_reason(outer.diagnosis) or (is_cause and has_reason(inner.diagnosis))
     main = inner if inner_explains else outer

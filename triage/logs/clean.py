@@ -30,6 +30,17 @@ PREFIXES: tuple[tuple[str, str], ...] = (
         rf"\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?:Z| ?[+-]\d\d:?\d\d| UTC)?"
         r"(?: (?:TP|DP|PP|EP|rank)\d{1,4}){0,4}\]?(?: \d\d[OE](?:\+| |$)| |$)",
     ),
+    (
+        "a logger's level after the time, and a logger's name: torch, loguru",
+        rf"[\w.]{{1,80}}: \[{_LEVEL}\] {{1,4}}|\| {_LEVEL} {{1,8}}\| (?:[\w.<>:]{{1,120}}:\d{{1,6}} - )?",
+    ),
+    (
+        "tqdm's bar, without a carriage return",
+        r"(?:[^|\n]{0,80}: )?\s{0,4}\d{1,3}%\|[^|]{0,400}\| ?\d[^\[]{0,20}\[[^\]]{1,80}\]",
+    ),
+    ("ComfyUI's and other hosts' streams", rf"(?:\[(?i:{_LEVEL})\] )?\[[\w.-]{{1,60}}/STD(?:ERR|OUT)\]:? ?"),
+    ("rich's frame", r"[│┃] {1,2}"),
+    ("a heading", r"#{1,6} (?=\S)"),
     ("a time of day: Jenkins", rf"\[?{_CLOCK}\]?(?:  ?|$)"),
     ("Buildkite, without its escape", r"_bk;t=\d{6,16}\x07?"),
     (
@@ -39,6 +50,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("docker-compose", r"[A-Za-z][\w.-]{0,62}[-_]\d{1,3} {0,40}\| ?|[a-z][\w.-]{0,62} {1,40}\| "),
     ("kubectl --prefix", r"\[pod/[\w./-]{1,250}\] ?"),
     ("syslog, journalctl", rf"[A-Z][a-z]{{2}} [ \d]\d {_CLOCK} [\w.-]{{1,64}} [\w./:@-]{{1,64}}?(?:\[\d{{1,8}}\])?: "),
+    ("syslog's time alone", rf"[A-Z][a-z]{{2}} [ \d]\d {_CLOCK} "),
     ("journalctl -o short-iso, after the time", r"[\w.-]{1,64} [\w./@-]{1,64}\[\d{1,8}\]: "),
     ("dmesg", r"\[ {0,8}\d{1,9}\.\d{6}\] "),
     ("Ray, vLLM: a worker", r"\((?:[\w.:<>-]{1,64} )?(?:pid|ip)=[^)]{1,100}\)(?: |$)"),
@@ -53,7 +65,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("vLLM's logger", rf"{_LEVEL} \d\d-\d\d {_CLOCK} \[?{_SOURCE}\](?: |$)"),
     ("Python's logging, by default", rf"{_LEVEL}:[\w.]{{1,80}}:"),
     ("Python's logging, after the time", rf"-? ?[\w.]{{1,80}} - {_LEVEL} - |-? ?{_LEVEL} - "),
-    ("pytest's summary", r"(?:FAILED|ERROR) [\w./-]{1,250}\.py(?:::[^ ]{1,400})? - "),
+    ("pytest's summary", r"(?:FAILED|ERROR)(?: \[\d[\d.]{0,12}s\])? [\w./-]{1,250}\.py(?:::[^ ]{1,400})? - "),
     ("a quotation", r"(?:> ){1,8}|>$"),
     ("a list's item that is code", r"(?:[-*]|\d{1,3}\.) (?=`)"),
     ("docker's json-file", r'\{"(?:log|message|msg|text|body|line)": ?"'),
@@ -120,6 +132,7 @@ class Cleaner:
         line = self._without_marker(line)
         if self.stripped_marker:
             line = strip_prefixes(line)
+        line = line.rstrip("│┃ ") if line.endswith(("│", "┃")) else line
         return strip_markdown(line) if line[:1] in ("|", "`") else line
 
     def _without_marker(self, line: str) -> str:

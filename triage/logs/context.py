@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from triage.ir import passes
+from triage.logs.evidence import LAUNCH
 from triage.logs.recognisers.silent_pass import failed_pass
 
 _STAGE = re.compile(r",? in make_(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b")
@@ -18,9 +19,10 @@ _TRACEBACK = "Traceback (most recent call last)"
 _FRAME = re.compile(
     r'^ {0,40}File "(?P<file>[^"]{1,1000})", line \d|^(?P<pytest>[^\s:"]{1,400}\.py):\d{1,7}: (?:in )?\w'
 )
-_OF_TRITON = re.compile(r"triton|inductor|cutlass|helion|gluon|<torch_package|[\\/]_?dynamo[\\/]", re.IGNORECASE)
-# `kernel[grid](x)`: how kernels are launched, and little else is called.
-_LAUNCH = re.compile(r"\w\[[^\]]{1,200}\]\(")
+_OF_TRITON = re.compile(
+    r"triton(?!server|client|_python_backend)|inductor|cutlass|helion|gluon|<torch_package|[\\/]_?dynamo[\\/]",
+    re.IGNORECASE,
+)
 #: pytest's line above each failing test.
 _TEST = re.compile(r"_{5,} .{1,200} _{5,}$")
 
@@ -42,7 +44,7 @@ _header = lru_cache(maxsize=512)(passes.header)  # a dump's few hundred headers 
 
 @dataclass(slots=True)
 class Context:
-    """Collected line by line; complete after the last one, except for ``is_foreign``, which is asked on the way."""
+    """Collected line by line; complete after the last one, except for ``end_traceback``, which is asked on the way."""
 
     dumped: str | None = None
     stage: str | None = None
@@ -91,9 +93,10 @@ class Context:
         elif self.stage is None and _FRONTEND.search(line):
             self.stage = "source"
 
-    def is_foreign(self, before: Sequence[str]) -> bool:
-        """True at the end of a traceback without Triton; ``before`` are the lines above. This ends the traceback."""
-        foreign = self._in_traceback and not self._of_triton and not any(map(_LAUNCH.search, before))
+    def end_traceback(self, before: Sequence[str]) -> bool | None:
+        """Whether the traceback that ends here is one without Triton; None where there is none. ``before`` are the
+        lines above."""
+        foreign = not self._of_triton and not any(map(LAUNCH.search, before)) if self._in_traceback else None
         self._in_traceback = self._of_triton = False
         return foreign
 

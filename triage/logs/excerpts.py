@@ -17,6 +17,7 @@ from typing import TypeAlias
 from triage.ir import passes
 from triage.logs.clean import MAX_LINE, Cleaner
 from triage.logs.dump import Dump
+from triage.logs.evidence import evidence_sieve
 from triage.logs.reading import Log, blocks
 from triage.logs.recognisers import Recogniser
 from triage.logs.sieve import Sieve
@@ -63,9 +64,7 @@ def _above(data: bytes, begin: int) -> tuple[str, ...]:
 
 
 def _few(block: bytes) -> list[str]:
-    """The block's lines that are not empty, cleaned, if it is small."""
-    if len(block) > _FEW:
-        return []
+    """The block's lines that are not empty, cleaned."""
     clean = Cleaner()
     return [text for line in block.split(b"\n") if (text := clean(line)).strip()]
 
@@ -87,6 +86,8 @@ class Excerpts:
         self._left = FIRST_LINES
         #: All lines of a short log.
         self.whole: list[str] = []
+        #: Whether a line is one that only a text about Triton has.
+        self.has_evidence = False
 
     def spend(self, lines: int) -> None:
         """Count work as lines that were read."""
@@ -95,10 +96,14 @@ class Excerpts:
     def lines(self, log: Log) -> Iterator[Line]:
         """The relevant lines, in order."""
         tail = b""
+        size = 0
         for block, following in pairwise(chain(blocks(log), (None,))):
             assert block is not None
             data = tail + block
-            self.whole = _few(block) if not tail else []
+            size += len(block)
+            # The last line is a block of its own if no line end follows it.
+            self.whole = [*self.whole, *_few(block)] if size <= _FEW else []
+            self.has_evidence = self.has_evidence or bool(evidence_sieve()(block))
             self._left += len(block) // BYTES_A_LINE
             yield from self._of_block(data, len(tail), self._sieve(block), is_last=following is None)
             tail = _tail(data, len(data))

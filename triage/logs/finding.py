@@ -35,7 +35,7 @@ class Finding:
     ``locations`` are all its locations, innermost first: the diagnosis has the one that is probably the user's, which
     can be judged better once the kernel's file is known.
     ``extent`` is how many lines after ``position`` are part of it; no recogniser reads them again.
-    ``foreign`` is true for an exception without any relation to Triton in its traceback or text.
+    ``foreign`` is true for a failure without any relation to Triton; None while that is not decided.
     ``rank`` is 1 for the root cause, 2 for the next best, and so on; 0 before ranking.
     ``follows`` is the rank of the finding that this one follows from, or repeats; None for a cause.
     """
@@ -45,7 +45,7 @@ class Finding:
     position: int
     locations: tuple[SourceLocation, ...] = ()
     extent: int = 0
-    foreign: bool = False
+    foreign: bool | None = False
     rank: int = 0
     follows: int | None = None
 

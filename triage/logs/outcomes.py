@@ -32,10 +32,15 @@ _CODE_GENERATION = frozenset({Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO}
 
 def printed_error(log: str) -> Diagnosis | None:
     """The first error that a compiler printed in ``log`` although it went on; None for warnings and remarks."""
-    for finding in ranked(read(log).findings):
+    for finding in ranked(_own(read(log).findings)):
         if finding.diagnosis.kind in (Kind.LLVM_DIAGNOSTIC, Kind.MLIR_DIAGNOSTIC, Kind.ASSEMBLER):
             return finding.diagnosis
     return None
+
+
+def _own(findings: list[Finding]) -> list[Finding]:
+    """The findings: nothing but the compile ran, so that none is another program's."""
+    return [replace(finding, foreign=False) for finding in findings]
 
 
 def _over_limit(stated: str) -> Diagnosis:
@@ -80,8 +85,7 @@ class Printed:
 def read_outcome(outcome: Outcome) -> Printed:
     """Read the outcome's texts: the part of a diagnosis that takes time in proportion to the log."""
     reading = read(_lines(outcome))
-    # Nothing but the compile ran: no exception in its log is another program's.
-    findings = [replace(finding, foreign=False) for finding in reading.findings]
+    findings = _own(reading.findings)
     if outcome.status is Status.CRASH:
         # A process that a signal or exit() ended raised nothing: an exception in its log was handled.
         findings = [finding for finding in findings if finding.specificity is not Specificity.EXCEPTION]

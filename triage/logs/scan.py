@@ -1,5 +1,7 @@
 """The one pass over a log: the recognisers get each relevant line, in order, once."""
 
+import math
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -11,12 +13,14 @@ from triage.logs import episodes, signature
 from triage.logs.chains import LINKS, ChainLink, frontend_headline, join_chains, link_at
 from triage.logs.context import Context
 from triage.logs.dump import lowered_operation, with_lowered_operation
+from triage.logs.ending import ending
+from triage.logs.evidence import is_foreign, settled
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
-from triage.logs.frontend_texts import is_tritons
 from triage.logs.quoted import quoted
 from triage.logs.reading import Log
 from triage.logs.recognisers import RECOGNISERS, Recogniser, silent_pass, stack_trace
+from triage.logs.recognisers.python_exception import is_exception_line
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.window import Window, windows
 from triage.model.diagnosis import Diagnosis, Kind, Trait
@@ -28,6 +32,9 @@ MAX_FINDINGS = 500
 MAX_REPEATS = 100
 #: Characters of all messages together: those of 500 findings have 500 each, and seldom more than 200.
 MAX_MESSAGES = 250_000
+
+#: Failures of other programs that are kept: the last says how the text ends.
+MAX_OTHERS = 20
 
 #: Making a finding takes as long as reading so many lines.
 _WORK = 4
@@ -81,10 +88,16 @@ def _urgent() -> Sieve:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All failures in a log, in its order, not yet ranked, with their context."""
+    """All failures in a log, in its order, not yet ranked, with their context.
+
+    ``others`` are the last ones that other programs report; ``has_evidence`` tells whether any line of the log is one
+    that only a program with Triton prints.
+    """
 
     findings: list[Finding]
     context: Context
+    others: list[Finding]
+    has_evidence: bool
 
 
 def _is_quotation(window: Window) -> bool:
@@ -99,6 +112,8 @@ class _Found:
     """The findings of a log, bounded in number and size."""
 
     findings: list[Finding] = field(default_factory=list)
+    #: The last failures of other programs.
+    others: deque[Finding] = field(default_factory=lambda: deque(maxlen=MAX_OTHERS))
     _highest: Specificity = Specificity.TAIL
     # The last line that is part of a finding.
     _last: int = -1
@@ -116,7 +131,9 @@ class _Found:
             self._last = window.position + extent
             return 0
         finding, work = self._recognise(window)
-        if finding is not None:
+        if finding is not None and finding.diagnosis.kind is Kind.OTHER:
+            self.others.append(finding)
+        elif finding is not None:
             self.findings.append(_with_context(finding, window, context))
             self._repeats[window.line] = (repeats + 1, finding.extent)
             self._last = window.position + finding.extent
@@ -140,10 +157,12 @@ class _Found:
 def _with_context(finding: Finding, window: Window, context: Context) -> Finding:
     """The finding with the facts that only its position in the log shows."""
     diagnosis = finding.diagnosis
+    ends = diagnosis.exception is not None or is_exception_line(window.line)
+    finding = replace(
+        finding, foreign=is_foreign(finding, window, context.end_traceback(window.before) if ends else None)
+    )
     if diagnosis.exception is not None:
-        foreign = context.is_foreign(window.before)
-        plain = finding.specificity is Specificity.EXCEPTION or diagnosis.kind is Kind.OUT_OF_MEMORY
-        return replace(finding, foreign=foreign and plain and not is_tritons(diagnosis.message))
+        return finding
     in_a_pass = diagnosis.kind.has(Trait.IN_PASS) and finding.specificity >= Specificity.SYMPTOM
     if in_a_pass and window.dump is not None and (lowered := lowered_operation(diagnosis, window.dump)):
         diagnosis = with_lowered_operation(diagnosis, lowered)
@@ -179,7 +198,10 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
     if not found.findings and (quotation := quoted(excerpts.whole)):
         found.findings.append(quotation)
     joined = _with_stacks(join_chains(found.findings, links))
-    return Reading([_completed(finding, context) for finding in joined], context)
+    whole = settled(joined, excerpts.has_evidence, len(excerpts.whole) or math.inf)
+    return Reading(
+        [_completed(finding, context) for finding in whole], context, list(found.others), excerpts.has_evidence
+    )
 
 
 def _with_stacks(findings: list[Finding]) -> list[Finding]:
@@ -198,9 +220,21 @@ def _with_stacks(findings: list[Finding]) -> list[Finding]:
 
 
 def findings(log: Log) -> list[Finding]:
-    """All failures found in a log, in its order, each with its rank; rank 1 is the root cause."""
-    reading = read(log)
+    """All failures of Triton's found in a log, in its order, each with its rank; rank 1 is the root cause."""
+    return _ranked(read(log))
+
+
+def _ranked(reading: Reading) -> list[Finding]:
     return episodes.ranked(reading.findings, reading.context.tests)
+
+
+def failures(log: Log) -> list[Finding]:
+    """The same; where none is Triton's, the failure of another program that the log ends with, if any."""
+    reading = read(log)
+    ranked = _ranked(reading)
+    if not ranked and (last := ending(reading.findings, reading.others, reading.has_evidence)):
+        return [_completed(last, reading.context)]
+    return ranked
 
 
 def root_cause(ranked: Iterable[Finding]) -> Finding | None:
@@ -209,6 +243,12 @@ def root_cause(ranked: Iterable[Finding]) -> Finding | None:
 
 
 def diagnose_text(log: Log) -> Diagnosis | None:
-    """The root cause of the failures in a log; None when it has none."""
+    """The root cause of Triton's failures in a log; None when it has none."""
     root = root_cause(findings(log))
+    return root.diagnosis if root else None
+
+
+def diagnose_any(log: Log) -> Diagnosis | None:
+    """The root cause of the failures in a log, of Triton's if there are any; None when nothing failed."""
+    root = root_cause(failures(log))
     return root.diagnosis if root else None

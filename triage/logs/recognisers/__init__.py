@@ -8,6 +8,7 @@ from importlib import import_module
 from triage.logs.recognisers.base import Recogniser
 
 ORDER = (
+    "environment",
     "assertion",
     "unreachable",
     "out_of_memory",
@@ -25,6 +26,7 @@ ORDER = (
     "frontend",
     "python_exception",
     "verifier",
+    "other",
 )
 
 RECOGNISERS: tuple[Recogniser, ...] = tuple(import_module(f"{__name__}.{name}").RECOGNISER for name in ORDER)

@@ -63,7 +63,7 @@ def unrepr(exception: str) -> str:
 
 def _ends_block(line: str) -> bool:
     return not line.strip() or line.startswith(
-        ("Traceback (", "  File ", "nanobind: ", "During handling", "The above ")
+        ("Traceback (", "  File ", "nanobind: ", "During handling", "The above ", "```", "~~~")
     )
 
 

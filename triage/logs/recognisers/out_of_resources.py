@@ -5,6 +5,7 @@ writes the kernel's name instead of the resource, and no commas.
 """
 
 import re
+from itertools import islice
 
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.recognisers.base import Recogniser
@@ -12,9 +13,12 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
 _STATED = re.compile(
-    r"(?:out of resources?|OutOfResources): (?P<resource>[^,:]{1,200}?),? Required: ?(?P<required>\d{1,15}),? "
+    r"(?:out of resources?|OutOfResources): (?P<resource>[^,:]{1,200}?),? ?Required: ?(?P<required>\d{1,15})\.?,? ?"
     r"Hardware limit: ?(?P<limit>\d{1,15})"
 )
+_BEGINS = re.compile(r"(?:out of resources?|OutOfResources):")
+#: Lines after the first that the numbers may stand in.
+_MOST_WRAPPED = 3
 # Ascend's compiler: its unified buffer is what shared memory is elsewhere.
 _OVERFLOW = re.compile(
     r"(?P<resource>\w{1,20}) overflow, requires (?P<required>\d{1,15}) bits while (?P<limit>\d{1,15}) bits available"
@@ -32,12 +36,17 @@ def out_of_resources(resource: str, required: int, limit: int, message: str) -> 
 
 def _read(window: Window) -> Finding | None:
     overflow = _OVERFLOW.search(window.line)
-    match = overflow or _STATED.search(window.line)
+    stated = window.line.strip()
+    match = overflow or _STATED.search(stated)
+    if match is None and _BEGINS.search(stated):
+        # Wrapped by whoever pasted it.
+        stated = " ".join([stated, *(line.strip() for line in islice(window.after, _MOST_WRAPPED))])
+        match = _STATED.search(stated)
     if match is None:
         return None
     named = match["resource"].removeprefix("out of resource: ").strip()
     resource = named if overflow or named in RESOURCES else "shared memory"
-    diagnosis = out_of_resources(resource, int(match["required"]), int(match["limit"]), window.line.strip())
+    diagnosis = out_of_resources(resource, int(match["required"]), int(match["limit"]), stated)
     return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
 
 
@@ -48,6 +57,8 @@ RECOGNISER = Recogniser(
         (
             "out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing",
             "OutOfResources: shared memory, Required: 65792, Hardware limit: 65536",
+            "out of resource: shared memory,\nRequired: 131074, Hardware limit: 101376",
+            "out of resource: shared memoryRequired: 110592Hardware limit: 101376",
             "ub overflow, requires 2097152 bits while 1572864 bits available",
             "RuntimeError: No valid triton configs. OutOfResources: out of resource: triton_flex_attention "
             "Required: 262144 Hardware limit:232448 Reducing block sizes or `num_stages` may help.",

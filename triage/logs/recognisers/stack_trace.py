@@ -7,8 +7,9 @@ gdb:  ``#5  0x00007f92 in mlir::triton::gpu::toLinearLayout (type=...) at /b/Lin
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, takewhile
+from itertools import chain, islice
 
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
@@ -17,12 +18,27 @@ from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
-_FRAME = re.compile(r"^\s{0,8}#\d{1,3}\s{1,4}0x[0-9a-f]{4,16} (?:in )?(?P<rest>\S.{0,4000})$")
+# gdb leaves out the address at the start of a line of source: `#5  wait (id=1) at join.c:43`.
+_FRAME = re.compile(
+    r"^\s{0,8}#\d{1,3}\s{1,4}(?:0x[0-9a-f]{4,16} (?:in )?|(?=<signal |[\w:~<>]{1,300}[^#]{0,300} \())"
+    r"(?P<rest>\S.{0,4000})$"
+)
+# A frame that gdb or a terminal wrapped: `   from /x/libtriton.so`.
+_WRAPPED = re.compile(r"\s{1,12}(?:from|at) \S")
+# Where a debugger stopped; the frame of the same number below it may be cut off.
+_STOPPED = re.compile(
+    r"^(?:0x[0-9a-f]{4,16} in )?(?P<rest>[\w:~<>]{1,300}[^#]{0,600}? \(.{0,2000}\) (?:at|from) \S{1,1000})$"
+)
+_SIGNAL = "received signal SIG"
+_HANDLER = "<signal handler called>"
 # `(/lib/x86_64-linux-gnu/libc.so.6+0x42520)`: only an offset in a binary.
 _UNNAMED = re.compile(r"\((?!anonymous )[^()]{1,1000}\)?$")
 _FILE = re.compile(r"(?P<file>[^\s:()]{1,1000}\.\w{1,8}):(?P<line>\d{1,7})(?::\d{1,7})?$")
 #: Frames of the signal handler and of the C library's path to it, which lie above the crash.
-_MACHINERY = ("llvm::sys::", "PrintStackTrace", "SignalHandler", "raise", "__GI_", "gsignal", "__pthread_kill")
+_MACHINERY = (
+    "llvm::sys::", "PrintStackTrace", "SignalHandler", "raise", "__GI_", "gsignal", "__pthread_kill", "handler_SIG",
+    "__restore_rt", "__sigaction", "killpg",
+)  # fmt: skip
 # Frames of LLVM and MLIR, which Triton calls: the first other frame is closer to what failed.
 _OF_LLVM = re.compile(
     r"(?:[\w:<>*& ]{1,200} )?(?:llvm::|std::|__gnu_cxx::|void std::"
@@ -33,6 +49,8 @@ _OF_LLVM = re.compile(
 )
 #: `MLIR_ENABLE_DIAGNOSTICS=stacktraces` puts this note and a stack below every remark.
 _OF_DIAGNOSTIC = "diagnostic emitted with trace"
+#: Lines between a debugger's report of the signal and the first frame.
+_NEAR = 3
 _TITLE = "Stack:"
 _ABORTING = ("abort", "__assert", "raise", "__GI_abort", "gsignal")
 
@@ -68,11 +86,38 @@ def is_stack(diagnosis: Diagnosis) -> bool:
     return diagnosis.message.startswith(_TITLE)
 
 
+def _frames(window: Window) -> list[str]:
+    """The texts of the frames from the window's line on, each with the line it was wrapped to."""
+    frames: list[str] = []
+    for line in chain([window.line], window.after):
+        if frame := _FRAME.match(line):
+            frames.append(frame["rest"].rstrip())
+        elif frames and _WRAPPED.match(line):
+            frames[-1] += f" {line.strip()}"
+        else:
+            break
+    return frames
+
+
+def _stopped(lines: Iterable[str]) -> str | None:
+    """The frame in which a debugger stopped."""
+    return next((stopped["rest"] for line in lines if (stopped := _STOPPED.match(line.strip()))), None)
+
+
 def _read(window: Window) -> Finding | None:
-    if window.before and (_FRAME.match(window.before[-1]) or _OF_DIAGNOSTIC in window.before[-1]):
-        return None  # not the first of its stack
-    lines = takewhile(lambda frame: frame is not None, map(_FRAME.match, chain([window.line], window.after)))
-    frames = [frame["rest"].rstrip() for frame in lines if frame]
+    if _SIGNAL in window.line:
+        below = list(islice(window.after, _NEAR))
+        stopped = _stopped(below[:1])
+        frames = [stopped] if stopped and not any(map(_FRAME.match, below)) else []
+    elif _FRAME.match(window.line) is None or _continues(window.before):
+        return None
+    else:
+        frames = _frames(window)
+        above = [*window.before][-_NEAR:]
+        if any(_SIGNAL in line for line in above) and (stopped := _stopped(above)):
+            frames[0] = stopped
+    if _HANDLER in frames:
+        frames = frames[frames.index(_HANDLER) + 1 :]
     crashed = _crashed(frames)
     if crashed is None:
         return None
@@ -91,9 +136,22 @@ def _read(window: Window) -> Finding | None:
     )
 
 
+def _continues(before: Sequence[str]) -> bool:
+    """True for a frame that is not the first of its stack, or that a remark emitted."""
+    if not before:
+        return False
+    above = before[-2] if len(before) > 1 and _WRAPPED.match(before[-1]) else before[-1]
+    return _FRAME.match(above) is not None or _OF_DIAGNOSTIC in above
+
+
 RECOGNISER = Recogniser(
-    anchors=(" 0x0000",),
+    anchors=(" 0x0000", "#0  ", _SIGNAL),
     read=_read,
-    examples={"#0 0x00007f01 llvm::sys::PrintStackTrace(int)\n#1 0x00007f02 mlir::A::f(int) A.cpp:1:2": Kind.SEGFAULT},
+    examples={
+        "#0 0x00007f01 llvm::sys::PrintStackTrace(int)\n#1 0x00007f02 mlir::A::f(int) A.cpp:1:2": Kind.SEGFAULT,
+        "#0  mlir::A::f (this=0x0, n=3) at /b/A.cpp:12\n#1  0x00007f02 in main ()": Kind.SEGFAULT,
+        'Thread 1 "python" received signal SIGSEGV, Segmentation fault.\n'
+        "0x00007ff in mlir::A::f (this=0x0) at /b/A.h:54": Kind.SEGFAULT,
+    },
     most=Specificity.SYMPTOM,
 )

@@ -1,0 +1,126 @@
+"""Whose a failure is: without evidence of Triton, Gluon or CuTe it is another program's, and is only named."""
+
+from __future__ import annotations
+
+import pytest
+
+import triage
+from triage.logs import diagnose_any, diagnose_text
+from triage.model.diagnosis import Diagnosis, Kind
+
+OTHERS = {
+    "a build with nvcc": (
+        "[2/3] nvcc -c sampler.cu -o sampler.o\nptxas fatal   : Unresolved extern function '_Z4normf'\n"
+        "ninja: build stopped: subcommand failed.\n",
+        "ptxas fatal : Unresolved extern function '_Z4normf'",
+    ),
+    "a link by hand": (
+        '"/opt/rocm/llvm/bin/ld.lld" -o a.out /lib/crt1.o\nld.lld: error: undefined symbol: main\n'
+        "clang: error: linker command failed with exit code 1\n",
+        "ld.lld: error: undefined symbol: main",
+    ),
+    "an extension's build": (
+        "running build_ext\nbuilding 'pack._gpu' extension\n/usr/bin/ld: cannot find -lcuda\n"
+        "collect2: ld returned 1 exit status\nerror: command 'gcc' failed with exit status 1\n",
+        "ld: cannot find -lcuda",
+    ),
+    "a device error of torch": (
+        'Traceback (most recent call last):\n  File "/app/train.py", line 40, in step\n    loss.backward()\n'
+        "RuntimeError: CUDA error: an illegal memory access was encountered\n"
+        "CUDA kernel errors might be asynchronously reported at some other API call.\n",
+        "RuntimeError: CUDA error: an illegal memory access was encountered",
+    ),
+    "the inference server": (
+        "I1105 01:26:08 server.cc:120] Initializing Triton Inference Server\n"
+        "Signal (11) received.\n 0# 0x0000560F0A in /opt/tritonserver/bin/tritonserver\n"
+        " 1# 0x00007F3200 in triton::core::Model::Init() in /opt/tritonserver/lib/libtritonserver.so\n"
+        "Segmentation fault (core dumped)\n",
+        "Segmentation fault (core dumped)",
+    ),
+    "another user of LLVM": (
+        "$ bpftrace -e 'kprobe:f { @[comm] = count() }'\nAttaching 1 probe...\nLLVM ERROR: out of memory\n",
+        "LLVM ERROR: out of memory",
+    ),
+    "a collective that timed out": (
+        "[rank5]:[E205 05:37:45.123456789 ProcessGroupNCCL.cpp:629] [Rank 5] Watchdog caught collective operation "
+        "timeout: WorkNCCL(SeqNum=91, OpType=BROADCAST)\n",
+        "[Rank 5] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=91, OpType=BROADCAST)",
+    ),
+    "an installer": (
+        "ERROR: Could not find a version that satisfies the requirement triton==9.9 (from versions: none)\n"
+        "ERROR: No matching distribution found for triton==9.9\n",
+        "ERROR: No matching distribution found for triton==9.9",
+    ),
+    "an import of something else": (
+        'Traceback (most recent call last):\n  File "<stdin>", line 1, in <module>\n'
+        "ImportError: /x/attn_cuda.so: undefined symbol: _ZN3c105ErrorC2Ev\n",
+        "ImportError: attn_cuda.so: undefined symbol: _ZN3c105ErrorC2Ev",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", sorted(OTHERS))
+def test_another_program_s_failure_is_named_and_blamed_on_nobody(what: str) -> None:
+    log, line = OTHERS[what]
+    diagnosis = triage.diagnose(log)
+    assert (diagnosis.kind, diagnosis.headline) == (Kind.OTHER, line)
+    assert any(note.startswith("no failure of a Triton") for note in diagnosis.notes)
+    assert diagnose_text(log) is None
+
+
+def test_the_same_lines_count_where_triton_ran() -> None:
+    """In each of these texts a frame, a kernel or a path shows who ran the program that failed."""
+    frame = '  File "/venv/lib/python3.11/site-packages/triton/backends/nvidia/compiler.py", line 380, in make_cubin\n'
+    kernel = "import triton.language as tl\n\n@triton.jit\ndef k(x):\n    tl.store(x, 1)\n" + "text\n" * 20
+    texts = {
+        Kind.PTXAS: f"{frame}ptxas fatal   : Unresolved extern function '__nv_normf'\n",
+        Kind.LAUNCH_ERROR: f"{kernel}RuntimeError: CUDA error: an illegal memory access was encountered\n",
+        Kind.SEGFAULT: f"{kernel}Segmentation fault (core dumped)\n",
+        Kind.ASSEMBLER: f"{frame}ld.lld: error: undefined symbol: f\n",
+    }
+    for kind, log in texts.items():
+        diagnosis = diagnose_text(log)
+        assert diagnosis is not None, kind
+        assert diagnosis.kind is kind
+
+
+def test_a_failure_alone_is_what_was_asked_about() -> None:
+    for line in (
+        "Segmentation fault (core dumped)",
+        "ptxas fatal   : Value 'sm_999a' is not defined for option 'gpu-name'",
+    ):
+        assert diagnose_text(line) is not None
+    assert diagnose_text("it says\n" * 12 + "Segmentation fault (core dumped)\n") is None
+
+
+def any_of(log: str) -> Diagnosis:
+    diagnosis = diagnose_any(log)
+    assert diagnosis is not None
+    return diagnosis
+
+
+def test_a_report_of_another_process_s_failure_says_where_to_look() -> None:
+    diagnosis = any_of(
+        'Traceback (most recent call last):\n  File "/x/serving/client.py", line 8, in get\n    raise error\n'
+        "serving.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above).\n"
+    )
+    assert diagnosis.kind is Kind.PYTHON_EXCEPTION
+    assert "the cause is above it" in diagnosis.notes[0]
+
+
+HEALTHY = [
+    "epoch 3: loss 0.12 [01:50<00:19, 1.65s/it]\nUserWarning: deprecated\n",
+    "12 passed, 1 xfailed in 1.2 s\n",
+    "Process completed with exit code 0.\nError: 0, warnings: 3\nno errors found\n",
+    "DeprecationWarning: the argument 'device' is deprecated (ERROR in 3.0)\n",
+]
+
+
+@pytest.mark.parametrize("log", HEALTHY)
+def test_nothing_is_found_where_nothing_failed(log: str) -> None:
+    assert diagnose_any(log) is None
+
+
+def test_a_text_without_its_last_line_end_is_read_whole() -> None:
+    diagnosis = diagnose_text("we get\nInput shapes should have M >= 16, N >= 16 and K >= 16")
+    assert diagnosis is not None

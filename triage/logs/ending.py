@@ -1,0 +1,46 @@
+"""How a log ends in which nothing of Triton's failed: another program failed, or the cause is not in the log."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from triage.logs import text
+from triage.logs.finding import Finding, Specificity
+from triage.logs.recognisers import other
+from triage.model.diagnosis import Diagnosis, Kind
+
+NOT_TRITONS = "no failure of a Triton, Gluon or CuTe compile or launch in this text; it ends with this line"
+FOLLOWS = "this only reports that another process failed; the cause is above it, or in that process's own log"
+# What an engine or a launcher raises when one of its processes failed.
+_REPORTS = re.compile(
+    r"\bEngineDeadError\b|Engine core initialization failed|EngineCore encountered an issue|See root cause above"
+    r"|\bChildFailedError\b|\bProcess(?:Raised|Exited)Exception\b|\bRay\w{0,40}Error\b|WorkerProc\w{0,20} (?:hit|init)"
+    r"|DataLoader worker .{0,80}exited|Worker failed with error|\bActorDiedError\b"
+)
+
+
+def ending(findings: Sequence[Finding], others: Sequence[Finding], has_evidence: bool) -> Finding | None:
+    """The failure that the log ends with, as one of another program; None when nothing failed.
+
+    An exception in a log that has to do with Triton, or that reports another process's failure, stays what it is.
+    """
+    candidates = [*findings, *others]
+    if not candidates:
+        return None
+    last = max(candidates, key=lambda finding: (not other.is_summary(finding.diagnosis.message), finding.position))
+    diagnosis = last.diagnosis
+    reports = _REPORTS.search(diagnosis.message) is not None
+    if diagnosis.exception is not None and diagnosis.kind is Kind.PYTHON_EXCEPTION and (has_evidence or reports):
+        notes = (FOLLOWS,) if reports else ()
+        return replace(last, diagnosis=replace(diagnosis, notes=(*diagnosis.notes, *notes)), foreign=False, rank=1)
+    crash = diagnosis.kind is Kind.SEGFAULT or diagnosis.kind is Kind.ABORT
+    line = diagnosis.message.partition("\n")[0].strip()
+    own = Diagnosis(
+        kind=Kind.OTHER,
+        headline=text.headline(f"A crash in {diagnosis.function}" if crash and diagnosis.function else line),
+        message=diagnosis.message,
+        exception=diagnosis.exception,
+        source=diagnosis.source,
+        notes=(NOT_TRITONS,),
+    )
+    return Finding(own, Specificity.TAIL, last.position, rank=1)

@@ -1,0 +1,124 @@
+"""Whether a failure is one of a Triton, Gluon or CuTe compile or launch at all.
+
+Much of what a compiler prints, other programs print as well: a segmentation fault, an error of ptxas or of a linker, a
+CUDA error. Such a line counts only with evidence: its own words, or words around it or elsewhere in the text that only
+a program that compiles with Triton prints. Words of other programs nearby count against it.
+"""
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+
+from triage.logs.finding import Finding, Specificity
+from triage.logs.frontend_texts import is_tritons
+from triage.logs.recognisers import environment
+from triage.logs.sieve import Sieve, sieve_for
+from triage.logs.window import Window
+from triage.model.diagnosis import Diagnosis, Kind, Trait
+
+#: Strings that only a text about a compile with Triton or one of its relatives has. The name alone is none of them: two
+#: other well-known programs have it, and lists of installed packages.
+EVIDENCE = (
+    "triton.jit", "triton.language", "triton.compiler", "triton.runtime", "triton.autotune", "triton.backends",
+    "triton/compiler", "triton/runtime", "triton/backends", "triton/language", "triton/_C", "triton/lib/",
+    "triton\\compiler", "triton\\runtime", "triton\\backends", "triton\\language", "triton\\_C", ".triton/cache",
+    "TritonGPU", "triton_gpu", "tl.constexpr", "tt.func", "ttg.", "ttng.", "!tt.ptr", "_inductor", "cutlass.cute",
+    "cutlass_dsl", "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",
+    "2-.-0-.-0-", "riton kernel",
+)  # fmt: skip
+# Words of the compiler's libraries: in a failing line itself they are evidence enough.
+_OWN_WORDS = re.compile(
+    r"\bmlir\b|mlir::|nvvm|nvptx|amdgcn|amdgpu|\brocdl|\btt[ng]?\.|\btriton(?!server|client|_python_backend)|wgmma|tcgen05"
+    r"|\bmma\b|'(?:arith|scf|cf|func|llvm|memref|vector|math|gpu|cute|nvg|nvws|linalg|ub)\.\w|ttg|LinearLayout|__nv_|2-\.-0-\.-0-",
+    re.IGNORECASE,
+)
+#: `kernel[grid](x)`: how kernels are launched, and little else is called.
+LAUNCH = re.compile(r"\w\[[^\]]{1,200}\]\(")
+#: Other programs that print the same lines, about their own work.
+_OTHERS = re.compile(
+    r"\bnvcc\b(?!:)|\.cuh?\b|\bninja: |CMakeFiles|CMake Error|\bcmake --build|\bmake(?:\[\d\])?: \*\*\*"
+    r"|running build_ext|\bsetup\.py|linker command failed|\bcrt1\.o|collect2: error|\bclang(?:\+\+)?(?:-\d\d)?: error"
+    r"|tritonserver|tritonclient|Triton Inference Server|TRITONSERVER|TRITONBACKEND|triton_python_backend"
+    r"|triton::(?:backend|core|server|API|arch|engines|ast)|\[TensorRT|tensorrt_llm::|JonathanSalwan|TritonContext"
+    r"|pythonBindings|\bbpftrace\b|\brustc\b|\bcargo\b|llama\.cpp|\bggml|\bswiftc?\b|\bjulia\b|\bvmlinux|\bllvmlite\."
+)
+_LINKING = re.compile(r"collect2: error|linker command failed")
+#: How glibc begins an assertion that failed in a Python process.
+_PYTHON = re.compile(r"python[\d.]{0,6}: /")
+#: torch's words for an error of the device, whoever's kernel it was.
+_OF_TORCH = re.compile(r"\b(?:CUDA|HIP) error: |CUDNN_STATUS|CUBLAS_STATUS|NCCL")
+#: A text of so few lines says nothing else because it is the failure; fewer for a line that any program may print.
+_FEW, _FEWEST = 8, 3
+#: Failures of programs that few but compilers for GPUs run.
+_COMPILERS = frozenset(
+    {Kind.ASSERTION, Kind.UNREACHABLE, Kind.LLVM_FATAL, Kind.LLVM_DIAGNOSTIC, Kind.PTXAS, Kind.ASSEMBLER, Kind.ABORT}
+)
+#: Lines after a failure that are near it; those before are the window's.
+_NEAR = 12
+
+
+@cache
+def evidence_sieve() -> Sieve:
+    """Finds the strings of :data:`EVIDENCE`."""
+    return sieve_for(EVIDENCE)
+
+
+def _is_generic(finding: Finding) -> bool:
+    """True for what any program may print."""
+    diagnosis = finding.diagnosis
+    end = finding.specificity is Specificity.TAIL and diagnosis.kind.has(Trait.PROCESS_END)
+    return end or diagnosis.kind is Kind.OUT_OF_MEMORY or _OF_TORCH.search(diagnosis.message) is not None
+
+
+def _longest(finding: Finding) -> float:
+    """How many lines a text without any evidence may have if the failure in it is to count."""
+    if _is_generic(finding):
+        return _FEWEST
+    compilers = finding.diagnosis.kind in _COMPILERS or "llvm::" in finding.diagnosis.message
+    return math.inf if compilers else _FEW
+
+
+def _is_own(diagnosis: Diagnosis) -> bool:
+    """True where the failing text itself shows that it is of a compile or launch."""
+    first = diagnosis.message[:1000]
+    match diagnosis.kind:
+        case Kind.FRONTEND_ERROR | Kind.OUT_OF_RESOURCES:
+            return True
+        case Kind.ENVIRONMENT:
+            return environment.is_tritons(first)
+        case Kind.MLIR_DIAGNOSTIC if diagnosis.source is not None or first.startswith("loc("):
+            return True
+    words = diagnosis.exception is not None and is_tritons(first)
+    return words or _OWN_WORDS.search(first) is not None
+
+
+def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool | None:
+    """Whether the failure is another program's, as far as it and the lines around it show; None: they do not.
+
+    ``traceback``: whether one that the line ends is without any frame of Triton; None if it ends none.
+    """
+    diagnosis = finding.diagnosis
+    if _is_own(diagnosis):
+        return False
+    if traceback is not None and (finding.specificity <= Specificity.EXCEPTION or _is_generic(finding)):
+        return traceback
+    if any(map(LAUNCH.search, window.before)):
+        return False
+    near = [*window.before, window.line, *islice(window.after, _NEAR)]
+    if diagnosis.kind is Kind.ENVIRONMENT:
+        # Triton's own launcher is compiled and linked as well.
+        near = [line for line in near if not _LINKING.search(line)]
+    elif _PYTHON.match(window.line):
+        return None
+    return True if any(map(_OTHERS.search, near)) else None
+
+
+def settled(findings: Iterable[Finding], has_evidence: bool, lines: float) -> list[Finding]:
+    """The findings; what nothing near them shows is decided by the whole text. ``lines`` is how many it has."""
+    return [
+        replace(finding, foreign=not has_evidence and lines > _longest(finding)) if finding.foreign is None else finding
+        for finding in findings
+    ]

@@ -1,0 +1,178 @@
+"""What surrounds the compiler keeps it from working: nothing is wrong with the kernel.
+
+The host compiler, its headers or libraries that build Triton's launcher; libtriton or a release of Triton that does not
+fit; no driver, or a GPU that is too old; the cache that several processes share; Inductor's worker processes; ROCm's
+linker.
+
+gcc:   ``/tmp/tmpabc123/main.c:5:10: fatal error: Python.h: No such file or directory``
+clang: ``fatal error: 'Python.h' file not found``
+tcc:   ``C:/…/cuda_utils.c:13: error: include file 'Python.h' not found``
+MSVC:  ``cuda_utils.c(12): fatal error C1083: Cannot open include file: 'Python.h': No such file or directory``
+"""
+
+import re
+
+from triage.logs.finding import Finding, Specificity
+from triage.logs.recognisers.base import Recogniser, finding
+from triage.logs.recognisers.frontend import unrepr
+from triage.logs.window import Window
+from triage.model.diagnosis import Kind
+
+_HOST = r"(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|cl)(?:-\d{1,3})?(?:\.exe)?"
+_OPENING, _CLOSING = "['\"`\u2018\u201c]", "['\"`\u2019\u201d]"
+#: What a line says, as the headline with what is missing: the first group of the pattern that is not empty.
+_MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "The host compiler does not find {}",
+        re.compile(
+            rf"(?:fatal error ?C1083: .{{0,120}}?|fatal error: |error: include file ){_OPENING}?"
+            rf"([\w./-]{{1,120}}\.h(?:pp)?)(?:{_CLOSING}|[:, ]).{{0,20}}(?:No such file|not found)"
+        ),
+    ),
+    (
+        "The linker does not find {}",
+        re.compile(
+            r"(?:cannot find |unable to find library |library not found for )(-l(?:cuda|python|amdhip|hip)[\w.]{0,40})"
+            r"|error: library '([\w.]{1,60})' not found"
+            rf"|LNK1\d{{3}}: .{{0,60}}?{_OPENING}?((?:cuda|python)\w{{0,20}}\.lib)"
+        ),
+    ),
+    (
+        "The host compiler cannot run {}",
+        re.compile(
+            rf"(?:could not exec |cannot execute {_OPENING}|error trying to exec {_OPENING})"
+            r"(?:[^\s'\"`]{1,300}[/\\])?((?:cc1|collect2|ld|as|clang)[\w.+-]{0,30})"
+        ),
+    ),
+)
+#: What the line itself says best, most often the last one of a traceback.
+_STATED = re.compile(
+    r"Failed to find C(?:\+\+)? compiler"
+    r"|DLL load failed while importing libtriton"
+    rf"|(?:GLIBC|GLIBCXX|CXXABI)_[\d.]{{1,12}}{_CLOSING}? not found \(required by [^)]{{0,300}}triton"
+    r"|triton[/\\]_C[/\\]libtriton[\w.-]{0,60}: (?:undefined symbol|cannot |ELF |failed to map|invalid)"
+    r"|cannot import name '\w{1,80}' from (?:partially initialized module )?'triton\b"
+    r"|No module named '?triton\b(?!client|server|_python_backend)"
+    r"|Cannot find a working triton installation|\bTritonMissing\b"
+    r"|too old to be supported by the triton GPU compiler|\bGPUTooOldForTriton\b"
+    r"|\b0 active drivers"
+    r"|libcuda\.so cannot found|Failed to open libcuda|Could not find libcuda|cannot locate libamdhip64"
+    r"|libcuda\.so\.1: cannot open shared object"
+    r"|Could not create or locate cache dir"
+    r"|\[(?:Errno|WinError) \d{1,5}\].{0,200}(?:[/\\]\.triton\b|triton_cache|torchinductor_)"
+    r"|(?:ROCm|ROCM|rocm) linker .{0,200}not found|ld\.lld.{0,60}(?: not found|: No such file)",
+)
+_NO_COMPILER = re.compile(rf"\[(?:Errno 2|WinError 2)\].{{0,80}}: '(?:[^']{{0,200}}[/\\])?{_HOST}'")
+_DRIVER = re.compile(r"Found no NVIDIA driver on your system|No HIP GPUs are available|no ROCm-capable device")
+#: Inductor compiles in worker processes; what ended one is in its own output.
+_WORKER = re.compile(
+    r"\bBrokenProcessPool\b|\bSubprocException\b|process pool (?:was terminated abruptly|is not usable)"
+    r"|SubprocPool unclean exit|process in the process pool was terminated"
+)
+_CALLED = re.compile(
+    rf"CalledProcessError: Command '\[?['\"]?(?:[^'\",]{{0,300}}[/\\])?(?:[\w.+-]{{1,60}}-)?{_HOST}['\" ,]"
+    r".{0,8000}?(?:returned non-zero exit status (?P<code>-?\d{1,12})|died with)"
+)
+_EXCEPTION = re.compile(r"^(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}): ?")
+#: Files that Triton and Inductor write for the host compiler.
+_LAUNCHER = re.compile(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\w{6,12}[/\\]main)\.c(?:pp)?\b")
+
+
+def is_tritons(line: str) -> bool:
+    """True for a line that is of Triton's surroundings and nobody else's."""
+    return _LAUNCHER.search(line) is not None or _STATED.search(line) is not None
+
+
+def _read(window: Window) -> Finding | None:
+    line = unrepr(window.line.strip())
+    if line.startswith(("#include", "//", "from ", "import ")):
+        return None
+    stated = _EXCEPTION.match(line)
+    exception = stated["name"] if stated and not stated["name"].isupper() else None
+    for clause, pattern in _MISSING:
+        if match := pattern.search(line):
+            name = next(filter(None, match.groups()))
+            return finding(window, Kind.ENVIRONMENT, clause.format(name), exception=exception)
+    if _WORKER.search(line):
+        return finding(window, Kind.ENVIRONMENT, line, line, Specificity.EXCEPTION, exception=exception or "Exception")
+    if called := _CALLED.search(line):
+        code = f" with exit status {called['code']}" if called["code"] else ""
+        headline = f"CalledProcessError: the host compiler failed{code}; what it printed says why"
+        return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM, exception="CalledProcessError")
+    if _STATED.search(line) or (exception and (_DRIVER.search(line) or _NO_COMPILER.search(line))):
+        return finding(window, Kind.ENVIRONMENT, line, line, exception=exception)
+    return None
+
+
+RECOGNISER = Recogniser(
+    anchors=(
+        "fatal error",
+        "include file ",
+        "cannot find -l",
+        " library -l",
+        "error: library ",
+        "for -l",
+        "LNK1",
+        "could not exec",
+        "cannot execute",
+        "trying to exec",
+        "Failed to find C",
+        "[Errno ",
+        "[WinError ",
+        "libtriton",
+        "GLIBC",
+        "CXXABI",
+        "from 'triton",
+        "module 'triton",
+        "No module named",
+        "working triton",
+        "TritonMissing",
+        "too old to be",
+        "TooOldForTriton",
+        "active drivers",
+        "libcuda",
+        "libamdhip64",
+        "cache dir",
+        "NVIDIA driver",
+        "No HIP GPUs",
+        "ROCm-capable",
+        "ProcessPool",
+        "process pool",
+        "SubprocException",
+        "SubprocPool",
+        "CalledProcessError",
+        " linker ",
+        "ld.lld",
+    ),
+    read=_read,
+    examples=dict.fromkeys(
+        (
+            "/tmp/tmpab12cd34/main.c:5:10: fatal error: Python.h: No such file or directory",
+            "/tmp/tmpab12cd34/main.c:5:10: fatal error: 'Python.h' file not found",
+            "C:/Temp/tmpab12cd34/cuda_utils.c:13: error: include file 'Python.h' not found",
+            "C:\\Temp\\tmpab12cd34\\cuda_utils.c(12): fatal error C1083: …: Python.h: No such file or directory",
+            "/usr/bin/ld: cannot find -lcuda: No such file or directory",
+            "ld.lld: error: unable to find library -lcuda",
+            "tcc: error: library 'cuda' not found",
+            "LINK : fatal error LNK1104: cannot open file 'cuda.lib'",
+            "could not exec /opt/llvm/bin/clang-23: No such file or directory",
+            "gcc: fatal error: cannot execute 'cc1': execvp: No such file or directory",
+            "RuntimeError: Failed to find C compiler. Please specify via CC environment variable.",
+            "FileNotFoundError: [Errno 2] No such file or directory: 'gcc'",
+            "ImportError: DLL load failed while importing libtriton: a routine failed",
+            "ImportError: /lib64/libm.so.6: version `GLIBC_2.29' not found (required by /x/triton/_C/libtriton.so)",
+            "ImportError: cannot import name 'triton_key' from 'triton.compiler.compiler' (/x/compiler.py)",
+            "ModuleNotFoundError: No module named 'triton.ops'",
+            "torch._inductor.exc.TritonMissing: Cannot find a working triton installation.",
+            "RuntimeError: Found A which is too old to be supported by the triton GPU compiler, which is the backend.",
+            "RuntimeError: 0 active drivers ([]). There should only be one.",
+            "AssertionError: libcuda.so cannot found!",
+            "FileNotFoundError: [Errno 2] No such file or directory: '/r/.triton/cache/ab/k.ttir.tmp.pid_1_2' -> '/r'",
+            "concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly",
+            "subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/tmpab12cd34/main.c', '-O3']' "
+            "returned non-zero exit status 1.",
+            "Exception: ROCm linker /opt/rocm/llvm/bin/ld.lld not found. Set TRITON_HIP_LLD_PATH",
+        ),
+        Kind.ENVIRONMENT,
+    ),
+)

@@ -1,0 +1,67 @@
+"""A failure of any other program: a build, an installer, a server, a library. Read only to name it as such.
+
+``/usr/bin/ld: cannot find -lfoo``, ``main.cu(3): error: …``, ``ERROR: No matching distribution found for …``,
+``[E …] Watchdog caught collective operation timeout: …``, ``panic: …``
+"""
+
+import re
+
+from triage.logs.finding import Finding, Specificity
+from triage.logs.recognisers.base import Recogniser, finding
+from triage.logs.window import Window
+from triage.model.diagnosis import Kind
+
+_STATED = re.compile(
+    r"(?:^|[\s:)\]])(?:fatal )?(?:[Ee]rror|ERROR|FATAL|CRITICAL)\b(?: [A-Z]{1,6}\d{3,6})?\]?: {0,3}(?=[^\s\d].{5})"
+    r"|Watchdog caught |\bpanicked at |^panic: |\bSegmentation fault\b|\bterminate called |: undefined symbol: "
+    r"|\bcannot find -l|\bout of memory\b|^(?:FAILED|FAIL): |\bcore dumped\b|\bBUILD FAILED\b"
+)
+# What only sums up: the reason stands above it.
+_SUMMARY = re.compile(
+    r"make(?:\[\d{1,3}\])?: \*\*\*|collect2: |ninja: build stopped|linker command failed|command '\S{1,80}' failed"
+    r"|subprocess-exited-with-error|exit (?:code|status)|: error: ld returned"
+)
+
+
+def is_summary(line: str) -> bool:
+    """True for a line that says only that something above it failed."""
+    return _SUMMARY.search(line) is not None
+
+
+def _read(window: Window) -> Finding | None:
+    line = window.line.strip()
+    if not _STATED.search(line) or "warning" in line[:200].lower():
+        return None
+    return finding(window, Kind.OTHER, line, line, Specificity.TAIL)
+
+
+RECOGNISER = Recogniser(
+    anchors=(
+        "rror: ",
+        "ERROR",
+        "FATAL",
+        "CRITICAL",
+        "Watchdog caught",
+        "panic",
+        "undefined symbol",
+        "cannot find -l",
+        "FAILED: ",
+        "FAIL: ",
+        "BUILD FAILED",
+        "core dumped",
+        "error C",
+        "error LNK",
+    ),
+    read=_read,
+    examples=dict.fromkeys(
+        (
+            "ERROR: No matching distribution found for some-package==1.0",
+            "main.cu(3): error: identifier x is undefined",
+            "CMake Error: the source directory does not exist",
+            "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9)",
+            "panic: runtime error: index out of range",
+        ),
+        Kind.OTHER,
+    ),
+    most=Specificity.TAIL,
+)
