@@ -48,7 +48,7 @@ def _binds(node: ast.AST) -> Iterable[str]:
     return ()
 
 
-def _children(node: ast.AST) -> Iterator[ast.AST]:
+def children(node: ast.AST) -> Iterator[ast.AST]:
     """``ast.iter_child_nodes`` in half the time: a reducer calls this for every candidate."""
     for name in node._fields:
         value = getattr(node, name, None)
@@ -61,15 +61,19 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def scope(block: Iterable[ast.AST]) -> set[str]:
-    """Names that statements bind in their own scope, not in that of functions and classes that they define."""
+    """Names that statements bind in their own scope: not in that of functions and classes that they define, nor, by
+    ``global`` and ``nonlocal``, in one around them."""
     names: set[str] = set()
+    elsewhere: set[str] = set()
     waiting = list(block)
     while waiting:
         node = waiting.pop()
         names.update(_binds(node))
-        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, *_OWN_SCOPE)):
-            waiting += _children(node)
-    return names
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            elsewhere.update(node.names)
+        elif not isinstance(node, (*_FUNCTIONS, ast.ClassDef, *_OWN_SCOPE)):
+            waiting += children(node)
+    return names - elsewhere
 
 
 class _Flow:
@@ -109,7 +113,7 @@ class _Flow:
                 self.block([*node.body, *node.orelse], known)
             case _:
                 known.update(scope([node.pattern]) if isinstance(node, ast.match_case) else _binds(node))
-                for child in _children(node):
+                for child in children(node):
                     if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
                         self._statement(child, known)
                         continue
@@ -130,8 +134,7 @@ class _Flow:
             if isinstance(child, ast.arg) and child.annotation is not None:
                 self._read(child.annotation, known)
         known.add(node.name)
-        declared = {name for child in ast.walk(node) if isinstance(child, ast.Global) for name in child.names}
-        local = scope(node.body) - declared - arguments
+        local = scope(node.body) - arguments
         self.block(node.body, (self.everywhere | known | arguments) - local)
 
     def _read(self, node: ast.AST, known: set[str]) -> None:
@@ -144,10 +147,10 @@ class _Flow:
                     self.missing.add(current.id)
             elif isinstance(current, _OWN_SCOPE):
                 inner = known | bound(current)
-                for child in _children(current):
+                for child in children(current):
                     self._read(child, inner)
             else:
                 if isinstance(current, ast.NamedExpr):
                     known |= scope([current.target])
                 # In the order of the text: ``:=`` binds for everything after it.
-                waiting += reversed(list(_children(current)))
+                waiting += reversed(list(children(current)))

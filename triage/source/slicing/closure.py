@@ -336,7 +336,7 @@ def _lazily_imported(module: OwnModule, source: SourceFile, name: str) -> list[t
     or that stand in a function, or as the entries of a table."""
     places = [
         (module.absolute(node), alias.name)
-        for node in source.imports
+        for node in ast.walk(source.tree)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if (alias.asname or alias.name) == name

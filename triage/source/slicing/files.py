@@ -22,15 +22,24 @@ _CHANGES = frozenset({"add", "append", "clear", "extend", "insert", "pop", "remo
 """Methods of Python's containers that change them."""
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False)
 class Unit:
     """Statements that stay or go together: one, or several that share a line. ``within``: the blocks around it, the
-    outermost first."""
+    outermost first. ``annotations``: whether those of parameters are evaluated when it is executed."""
 
     nodes: tuple[ast.stmt, ...]
     within: tuple[Block, ...]
-    reads: frozenset[Chain]
-    effects: frozenset[Chain]
+    annotations: bool
+
+    @cached_property
+    def reads(self) -> frozenset[Chain]:
+        """Names of the module that it reads, when it is executed or later."""
+        return frozenset().union(*(reads(node, annotations=self.annotations) for node in self.nodes))
+
+    @cached_property
+    def effects(self) -> frozenset[Chain]:
+        """Objects that it changes."""
+        return frozenset(chain for node in self.nodes if (chain := _changed(node)))
 
     @property
     def first(self) -> int:
@@ -49,16 +58,21 @@ class Unit:
         return node if len(self.nodes) == 1 and isinstance(node, ast.Import | ast.ImportFrom) else None
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False)
 class Compound:
-    """A statement with blocks of others. ``reads``: names in its header, and in those of its handlers. ``opened``: the
-    function or class is not executed as such, but its body as a part of the module."""
+    """A statement with blocks of others. ``opened``: the function or class is not executed as such, but its body as a
+    part of the module."""
 
     node: ast.stmt
     within: tuple[Block, ...]
-    reads: frozenset[Chain]
+    opened: bool
     blocks: list[Block] = field(default_factory=list)
-    opened: bool = False
+
+    @cached_property
+    def reads(self) -> frozenset[Chain]:
+        """Names of the module that its header reads."""
+        header = [] if self.opened else [part for part in _header(self.node) if part is not None]
+        return frozenset().union(*(reads(part, annotations=True) for part in header))
 
 
 @dataclass(eq=False, slots=True)
@@ -147,11 +161,6 @@ class SourceFile:
         return frozenset(values) if "__all__" in self.bindings else None
 
     @cached_property
-    def imports(self) -> list[ast.Import | ast.ImportFrom]:
-        """All its imports, in functions too."""
-        return [node for node in ast.walk(self.tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-
-    @cached_property
     def evaluates_annotations(self) -> bool:
         """Whether annotations of parameters are evaluated when a function is defined."""
         return not any(
@@ -175,12 +184,7 @@ class SourceFile:
             if len(group) == 1 and (isinstance(node, _COMPOUND) or node in self.opened) and self._is_spread(node):
                 yield self._compound(node, within)
             else:
-                yield Unit(
-                    tuple(group),
-                    within,
-                    frozenset().union(*(reads(each, annotations=self.evaluates_annotations) for each in group)),
-                    frozenset(chain for each in group if (chain := _changed(each))),
-                )
+                yield Unit(tuple(group), within, self.evaluates_annotations)
 
     def _groups(self, body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
         group: list[ast.stmt] = []
@@ -204,14 +208,7 @@ class SourceFile:
         return all(self._begins_line(body[0]) for _, body, _ in _blocks(node) if body)
 
     def _compound(self, node: ast.stmt, within: tuple[Block, ...]) -> Compound:
-        opened = node in self.opened
-        header = [] if opened else [part for part in _header(node) if part is not None]
-        compound = Compound(
-            node,
-            within,
-            frozenset().union(*(reads(part, annotations=True) for part in header)),
-            opened=opened,
-        )
+        compound = Compound(node, within, node in self.opened)
         above = first_line(node) - 1
         for name, body, _ in _blocks(node):
             block = Block(compound, name, above + 1, first_line(body[0]) - 1)
@@ -253,9 +250,8 @@ def parsed(path: Path) -> SourceFile:
 @lru_cache(maxsize=_CACHED)
 def _parsed(path: Path, facts: tuple[int, int, int]) -> SourceFile:
     data = read_file(path, ANYWHERE, MOST_SOURCE)
-    ast.parse(data)  # Refuses what cannot be decoded, as Python does.
-    text = python_text(data)
-    return SourceFile(path, text, ast.parse(text))
+    # Of bytes, as Python reads it: what cannot be decoded is refused.
+    return SourceFile(path, python_text(data), ast.parse(data))
 
 
 def first_line(node: ast.stmt) -> int:

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from triage.source.names import bound, scope
+from triage.source.names import bound, children, scope
 
 Chain = tuple[str, ...]
 """The components of a dotted name: ("tl", "math", "exp")."""
@@ -52,7 +52,7 @@ def _reads(node: ast.AST, local: frozenset[str], annotations: bool) -> Iterator[
         case _:
             if isinstance(node, _COMPREHENSIONS):
                 local = local | {name for part in node.generators for name in bound(part.target)}
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 yield from _reads(child, local, annotations)
 
 
@@ -67,14 +67,7 @@ def _parameters(arguments: ast.arguments, local: frozenset[str], annotations: bo
 def _body(
     body: list[ast.stmt] | list[ast.expr], arguments: ast.arguments, local: frozenset[str], annotations: bool
 ) -> Iterator[Chain]:
-    shared = {
-        name
-        for statement in body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Global | ast.Nonlocal)
-        for name in node.names
-    }
-    inner = local | ((scope(body) | {parameter.arg for parameter in _all(arguments)}) - shared)
+    inner = local | scope(body) | {parameter.arg for parameter in _all(arguments)}
     for statement in body:
         yield from _reads(statement, inner, annotations)
 
