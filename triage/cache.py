@@ -13,7 +13,7 @@ import platformdirs
 
 from triage.files import private_folder
 
-FOLDERS = frozenset({"cases", "guarded", "library-keys", "outcomes", "slices", "toolchains"})
+FOLDERS = frozenset({"cases", "guarded", "knowledge", "library-keys", "outcomes", "slices", "toolchains"})
 """The folders of the cache."""
 _UNTRUSTED = "it is another user's, or others may write to it"
 

@@ -106,3 +106,28 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_others(cli: Triage, tmp_pa
 def test_utf_16_as_windows_writes_it(cli: Triage, tmp_path: Path) -> None:
     (tmp_path / "ci.log").write_bytes(CRASH.replace("\n", "\r\n").encode("utf-16"))
     assert cli("log", "--json", tmp_path / "ci.log").document["diagnosis"]["line"] == 528
+
+
+def test_explain_lists_what_almost_matches(cli: Triage) -> None:
+    text = CRASH.replace("WGMMA type or shape is not supported", "WGMMA type or shape is unheard of")
+    done = cli("log", "--explain", stdin=text)
+    assert "Would match but for\n  wgmma-operand-not-k-major: " in done.out
+    document = cli("log", "--explain", "--json", stdin=text).document
+    near = {miss["id"]: miss["but_for"] for miss in document["near"]}
+    assert any("does not contain" in lack for lack in near["wgmma-operand-not-k-major"])
+    assert "near" not in cli("log", "--json", stdin=text).document
+
+
+def test_every_cause_is_looked_up(cli: Triage) -> None:
+    other = "RuntimeError: 0 active drivers ([]). There should only be one.\n"
+    document = cli("log", "--json", stdin=CRASH + "\n" * 3 + OTHER + CRASH.replace("WGMMA type", "x") + other).document
+    known = {finding["log_line"]: [known["id"] for known in finding["matches"]] for finding in document["findings"]}
+    assert document["matches"][0]["id"] == "wgmma-operand-not-k-major"
+    assert sum(bool(ids) for ids in known.values()) >= 1
+
+
+def test_a_family_of_causes_says_so_and_how_to_learn_more(cli: Triage) -> None:
+    done = cli("log", stdin="RuntimeError: PassManager::run failed\n")
+    assert "pass-failed-silently" in done.out
+    assert "a family of causes" in done.out
+    assert "Next steps" in done.out

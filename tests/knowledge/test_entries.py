@@ -99,6 +99,8 @@ BAD: dict[str, tuple[str, str]] = {
     "unknown": ('fixed_in = "3.3.0"', 'fixed = "3.3.0"'),
     "unknown symptom": ('kind = "assertion"', 'kinds = ["x"]'),
     "kind": ('kind = "assertion"', 'kind = "explosion"'),
+    "generic": ('evidence = "log"', 'evidence = "log"\ngeneric = "yes"'),
+    "system": ('kind = "assertion"', 'kind = "assertion"\nsystem = "amiga"'),
     "range": ('">=3.0,<3.3"', '"before 3.3"'),
     "options": ('{ num_ctas = ">1" }', "[1]"),
     "advice": ('observed = "compiles"', ""),

@@ -10,8 +10,11 @@ import pytest
 from triage import knowledge, logs
 from triage.cases.locate import locate
 from triage.knowledge.entry import Advice, Entry, Symptoms
-from triage.knowledge.matching import match
+from triage.knowledge.history import Span, span, united
+from triage.knowledge.matching import match, near_misses
+from triage.knowledge.observed import Behaviour, Observation
 from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.setting import Setting
 
 WGMMA = Diagnosis(
     kind=Kind.ASSERTION,
@@ -117,3 +120,101 @@ def test_a_kind_with_an_open_condition_is_a_guess_and_no_match() -> None:
     )
     assert found is not None
     assert [known.id for known in match(found, knowledge.load_all(), None)] == ["shared-memory-over-limit"]
+
+
+# What the text tells of the machine, the conditions of an entry, and whether it is confirmed, open or refuted.
+SETTINGS: dict[str, tuple[Setting, dict[str, Any], str]] = {
+    "release": (Setting(triton="3.2.0"), {"triton": "<3.3"}, "confirmed"),
+    "another release": (Setting(triton="3.4.0"), {"triton": "<3.3"}, "refuted"),
+    "no release": (Setting(), {"triton": "<3.3"}, "open"),
+    "torch": (Setting(torch="2.6.0"), {"torch": ">=2.6"}, "confirmed"),
+    "another torch": (Setting(torch="2.5.1"), {"torch": ">=2.6"}, "refuted"),
+    "GPU": (Setting(targets=("cuda:90",)), {"targets": ("cuda:9",)}, "confirmed"),
+    "another GPU": (Setting(targets=("cuda:86",)), {"targets": ("cuda:9",)}, "refuted"),
+    "several GPUs": (Setting(targets=("cuda:86", "cuda:80")), {"targets": ("cuda:9",)}, "open"),
+    "system": (Setting(system="windows"), {"system": "windows"}, "confirmed"),
+    "another system": (Setting(system="linux"), {"system": "windows"}, "refuted"),
+}
+
+
+@pytest.mark.parametrize(("setting", "conditions", "expected"), SETTINGS.values(), ids=SETTINGS.keys())
+def test_the_text_itself_confirms_a_condition(setting: Setting, conditions: dict[str, Any], expected: str) -> None:
+    sure = match(WGMMA, [entry(function=("getPtxAsm",))], None)[0].confidence
+    found = match(replace(WGMMA, setting=setting), [entry(function=("getPtxAsm",), **conditions)], None)
+    match expected:
+        case "confirmed":
+            assert found[0].confidence == sure
+        case "open":
+            assert 0 < found[0].confidence < sure
+        case "refuted":
+            assert found == []
+
+
+def test_a_family_of_causes_is_never_as_sure_as_a_cause() -> None:
+    symptoms = {"kind": ("assertion",), "function": ("getPtxAsm",), "message": ("WGMMA type or shape",)}
+    family = replace(entry(**symptoms), id="family", generic=True, next_steps=("run it again",))
+    found = match(WGMMA, [family, entry(**symptoms)], CASE)
+    assert [one.id for one in found] == ["x", "family"]
+    assert (found[1].generic, found[1].next_steps) == (True, ("run it again",))
+    assert found[1].confidence <= 0.6
+
+
+def test_what_another_tool_printed_gets_no_sure_match() -> None:
+    elsewhere = replace(WGMMA, kind=Kind.OTHER)
+    assert all(one.confidence < 0.5 for one in match(elsewhere, [entry(function=("getPtxAsm",))], None))
+
+
+def test_a_chained_failure_is_matched_with_less_confidence() -> None:
+    outer = Diagnosis(Kind.PYTHON_EXCEPTION, "KeyError", "KeyError", related=(WGMMA,))
+    known = entry(function=("getPtxAsm",))
+    found = match(outer, [known], None)
+    assert 0 < found[0].confidence < match(WGMMA, [known], None)[0].confidence
+    assert match(outer, [replace(known, generic=True)], None) == [], "a family says what this text lacks"
+
+
+def test_an_ellipsis_stands_for_text_of_the_same_line() -> None:
+    assert match(WGMMA, [entry(message=("WGMMA … is not supported",))], None)
+    assert not match(WGMMA, [entry(message=("is not supported … WGMMA type",))], None)
+    assert not match(replace(WGMMA, headline="x", message="a\nb"), [entry(message=("a…b",))], None)
+
+
+def test_a_near_miss_names_what_it_lacks() -> None:
+    entries = [
+        replace(entry(function=("getPtxAsm",), kind=("segfault",)), id="kind"),
+        replace(entry(function=("getPtxAsm",), stage=("ptx",), triton="<3.0"), id="two"),
+        replace(entry(message=("WGMMA type or shape is missing",)), id="words"),
+        replace(entry(function=("getPtxAsm",)), id="matches"),
+        replace(entry(kind=("assertion",), message=("nothing alike",)), id="far"),
+    ]
+    near = {miss.entry.id: miss.differences for miss in near_misses(WGMMA, entries, CASE, "3.2.0")}
+    assert near == {
+        "kind": ("kind: assertion, not segfault",),
+        "words": ("message: does not contain 'WGMMA type or shape is missing'",),
+        "two": ("stage: llir, not ptx", "triton: 3.2.0, not <3.0"),
+    }
+
+
+F, C, N = (Observation(behaviour) for behaviour in (Behaviour.FAILS, Behaviour.COMPILES, Behaviour.NOT_APPLICABLE))
+SPANS: dict[str, tuple[dict[str, Observation], Span]] = {
+    "fixed": ({"3.0.0": F, "3.2.0": F, "3.3.1": C}, Span(None, "3.2.0", "3.3.1")),
+    "not fixed": ({"3.0.0": C, "3.2.0": F, "3.10.0": F}, Span("3.2.0", "3.10.0", None)),
+    "came back": ({"3.0.0": F, "3.2.0": C, "3.3.1": F, "3.4.0": C}, Span(None, "3.3.1", "3.4.0")),
+    "an API that came later": ({"3.0.0": N, "3.2.0": F}, Span(None, "3.2.0", None)),
+    "never": ({"3.0.0": C}, Span()),
+}
+
+
+@pytest.mark.parametrize(("table", "expected"), SPANS.values(), ids=SPANS.keys())
+def test_the_releases_of_a_reproducer(table: dict[str, Observation], expected: Span) -> None:
+    assert span(table) == expected
+
+
+def test_an_entry_is_fixed_when_the_last_of_its_reproducers_is() -> None:
+    assert united([SPANS["fixed"][1], Span("3.2.0", "3.4.0", "3.6.0"), Span()]) == Span(None, "3.4.0", "3.6.0")
+    assert united([SPANS["fixed"][1], SPANS["not fixed"][1]]) == Span(None, "3.10.0", None)
+
+
+def test_a_match_names_the_releases_of_its_reproducers() -> None:
+    found = {one.id: one for one in knowledge.match(WGMMA, knowledge.load_all(), CASE, "3.2.0")}
+    assert (found[PLAIN_LOOP].fixed_in, found[PLAIN_LOOP].last_bad) == ("3.3.0", "3.2.0")
+    assert (found[GENERAL].fixed_in, found[GENERAL].last_bad) == (None, "3.9.0")

@@ -16,6 +16,7 @@ from triage.cli.ci import with_outputs
 from triage.cli.options import kb_option, print_json
 from triage.knowledge.advice import next_steps
 from triage.knowledge.entry import Entry
+from triage.knowledge.matching import NearMiss, near_misses
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import InputError, fault
 from triage.model.report import Match
@@ -27,15 +28,20 @@ if TYPE_CHECKING:
     from triage.publish.ci.record import CiRecord
 
 
+_MOST_MATCHED = 20
+"""Causes beside the root cause that are looked up."""
+
+
 @dataclass(frozen=True, slots=True)
 class LogResult:
     """The root cause of one log, None if it contains no failure; its findings in order of rank; the entries that match
-    the root cause."""
+    the root cause, and those that match the other causes, by rank."""
 
     file: str
     diagnosis: Diagnosis | None
     findings: list[logs.Finding]
     matches: list[Match]
+    others: dict[int, list[Match]]
 
     @property
     def causes(self) -> list[tuple[Diagnosis, int]]:
@@ -47,17 +53,26 @@ class LogResult:
         return {
             "diagnosis": self.diagnosis.to_json() if self.diagnosis else None,
             "matches": [match.to_json() for match in self.matches],
-            "findings": [finding.to_json() for finding in self.findings],
-            "next": list(next_steps(self.diagnosis, False)) if self.diagnosis and not self.matches else [],
+            "findings": [
+                {**finding.to_json(), "matches": [match.to_json() for match in self.others.get(finding.rank, ())]}
+                for finding in self.findings
+            ],
+            "next": list(next_steps(self.diagnosis, False)) if self.diagnosis and not self.known else [],
         }
+
+    @property
+    def known(self) -> bool:
+        """Whether an entry names the cause, and not just a family of causes."""
+        return any(not match.generic for match in self.matches)
 
 
 @click.command("log")
 @click.argument("files", nargs=-1, metavar="[FILE|-]...")
 @kb_option
+@click.option("--explain", is_flag=True, help="List the entries that almost match, and what each lacks.")
 @click.option("--json", "as_json", is_flag=True, help="Print documents: one, indented, or one a line for several logs.")
 @with_outputs("log")
-def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool, record: CiRecord | None) -> int:
+def command(files: tuple[str, ...], kb: tuple[Path, ...], explain: bool, as_json: bool, record: CiRecord | None) -> int:
     """Diagnose logs: each FILE, or standard input. Compiles nothing and needs no Triton.
 
     Several logs are grouped by bug. The exit code is 1 if any of them contains a failure.
@@ -88,7 +103,9 @@ def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool, record:
             codes.append(int(bool(result.findings)))
             if as_json:
                 # Printed at once, so that a reader need not wait for the last of many logs.
-                print_json({"file": name, **result.to_json()} if several else result.to_json(), indented=not several)
+                near = {"near": [_near(miss) for miss in _near_misses(result, entries)]} if explain else {}
+                document = {**({"file": name} if several else {}), **result.to_json(), **near}
+                print_json(document, indented=not several)
             if record is not None:
                 record.log(name, result.causes, result.matches)
     finally:
@@ -97,7 +114,9 @@ def command(files: tuple[str, ...], kb: tuple[Path, ...], as_json: bool, record:
             render_log.groups(console.output(), [(result.file, result.diagnosis, result.matches) for result in results])
         elif not as_json:
             for result in results:
-                render_log.log(console.output(), result.diagnosis, result.matches, result.findings)
+                render_log.log(console.output(), result.diagnosis, result.matches, result.findings, result.others)
+                if explain and result.diagnosis is not None:
+                    render_log.near_misses(console.output(), _near_misses(result, entries))
     return max(codes)
 
 
@@ -110,4 +129,16 @@ def _result(name: str, entries: Iterable[Entry]) -> LogResult:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError(f"{name}: cannot be read: {reason}; give a log file, or - for standard input") from None
     root = findings[0].diagnosis if findings else None
-    return LogResult(name, root, findings, knowledge.match(root, entries, None) if root else [])
+    others = {
+        finding.rank: knowledge.match(finding.diagnosis, entries, None)
+        for finding in [finding for finding in findings[1:] if finding.follows is None][:_MOST_MATCHED]
+    }
+    return LogResult(name, root, findings, knowledge.match(root, entries, None) if root else [], others)
+
+
+def _near_misses(result: LogResult, entries: Iterable[Entry]) -> list[NearMiss]:
+    return near_misses(result.diagnosis, entries, None) if result.diagnosis else []
+
+
+def _near(miss: NearMiss) -> dict[str, Any]:
+    return {"id": miss.entry.id, "title": miss.entry.title, "but_for": list(miss.differences)}

@@ -29,6 +29,7 @@ _RECENT_S = 86400.0
 _CASES = ("cases", "guarded", "slices")
 _CASE = re.compile(r"[0-9a-f]{32}")
 _KEY = re.compile(r"[0-9a-f]{20}")
+_PARSED = re.compile(r"entries\.json")
 _TOOLCHAIN = re.compile(r"\d[\w.+]*-py3\.\d+")
 
 
@@ -90,7 +91,8 @@ class _Cleaner:
     def outcomes(self) -> CleanedPart:
         folder = self._root / "outcomes"
         rows = size = in_use = 0
-        others = [path for path in _entries(self._root / "library-keys", _KEY) if _age_s(path) >= self._least_s]
+        kept = [*_entries(self._root / "library-keys", _KEY), *_entries(self._root / "knowledge", _PARSED)]
+        others = [path for path in kept if _age_s(path) >= self._least_s]
         if _is_own(folder) and any(folder.glob("outcomes-*.sqlite*")):
             outcomes = Store(folder)
             rows, size = outcomes.unused(self._least_s)

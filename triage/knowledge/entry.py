@@ -13,8 +13,9 @@ PLACEHOLDER = "WRITE:"
 class Symptoms:
     """The failures that an entry matches: every field that is not empty must hold.
 
-    ``message`` and ``function`` hold if one of their texts occurs, the others if one of them is equal. ``targets`` are
-    prefixes of the target (``cuda:9``), ``triton`` is a range of releases (``<3.3``).
+    ``message`` and ``function`` hold if one of their texts occurs, the others if one of them is equal. In a text, ``…``
+    is any text within the line. The rest are conditions on the case or the machine: ``targets`` are prefixes of the
+    target (``cuda:9``), ``triton`` and ``torch`` ranges of releases (``<3.3``).
     """
 
     kind: tuple[str, ...] = ()
@@ -26,6 +27,8 @@ class Symptoms:
     exception: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     triton: str | None = None
+    torch: str | None = None
+    system: str | None = None
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -40,7 +43,11 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One known failure. ``rewrites`` names the recipes (``triage/suggest/rewrites``) that fix a kernel's source."""
+    """One known failure; if ``generic``, a family of failures that have more than one cause.
+
+    ``next_steps`` are commands and questions that tell the members of the family apart. ``rewrites`` names the recipes
+    (``triage/suggest/rewrites``) that fix a kernel's source.
+    """
 
     id: str
     title: str
@@ -54,3 +61,5 @@ class Entry:
     helps: tuple[Advice, ...] = ()
     does_not_help: tuple[Advice, ...] = ()
     rewrites: tuple[str, ...] = ()
+    generic: bool = False
+    next_steps: tuple[str, ...] = ()

@@ -11,10 +11,13 @@ from typing import Any
 
 from triage.data import data_folder
 from triage.files import ANYWHERE, read_file
+from triage.knowledge import stored
 from triage.knowledge.entry import PLACEHOLDER, Advice, Entry, Symptoms
+from triage.knowledge.stored import Parsed
 from triage.model.diagnosis import Kind
 from triage.model.errors import InputError, unreadable
 from triage.model.releases import is_range
+from triage.model.setting import SYSTEMS
 from triage.suggest.rewrites.catalogue import CATALOGUE
 
 if sys.version_info >= (3, 11):
@@ -24,10 +27,11 @@ else:
 
 _ENTRY_FIELDS = {
     "id", "title", "cause", "rule", "evidence", "fixed_in", "upstream", "reproducers", "match", "helps",
-    "does_not_help", "rewrites",
+    "does_not_help", "rewrites", "generic", "next",
 }  # fmt: skip
 _MATCH_FIELDS = {
-    "kind", "function", "file", "message", "pass", "stage", "exception", "targets", "triton", "options",
+    "kind", "function", "file", "message", "pass", "stage", "exception", "targets", "triton", "torch", "system",
+    "options",
 }  # fmt: skip
 
 _MOST_BYTES = 1 << 20
@@ -56,21 +60,26 @@ def _all_folders(folders: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 @cache
-def _load(folders: tuple[Path, ...]) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    entries: dict[str, Entry] = {}
+def _load(folders: tuple[Path, ...]) -> Parsed:
+    own, *users = folders
+    parsed = [stored.entries(own, parse, Path(__file__)), *map(parse, users)]
+    entries = {entry.id: entry for known, _ in parsed for entry in known}
+    return tuple(entries[id_] for id_ in sorted(entries)), tuple(error for _, errors in parsed for error in errors)
+
+
+def parse(folder: Path) -> Parsed:
+    """The entries of a folder, and the errors of its files."""
+    entries: list[Entry] = []
     errors: list[str] = []
-    for folder in folders:
-        if not folder.is_dir():
-            problem = "not a folder" if folder.exists() else "no such folder"
-            errors.append(f"{folder}: {problem} of knowledge-base entries")
-        for path in sorted(folder.glob("*.toml")):
-            try:
-                entry = load(path)
-            except InputError as error:
-                errors.append(str(error))
-                continue
-            entries[entry.id] = entry
-    return tuple(entries[id_] for id_ in sorted(entries)), tuple(errors)
+    if not folder.is_dir():
+        problem = "not a folder" if folder.exists() else "no such folder"
+        errors.append(f"{folder}: {problem} of knowledge-base entries")
+    for path in sorted(folder.glob("*.toml")):
+        try:
+            entries.append(load(path))
+        except InputError as error:
+            errors.append(str(error))
+    return tuple(entries), tuple(errors)
 
 
 def load(path: Path) -> Entry:
@@ -121,6 +130,8 @@ class _File:
             helps=self._advice(data, "helps"),
             does_not_help=self._advice(data, "does_not_help"),
             rewrites=self._names(data, "rewrites", CATALOGUE, "a recipe"),
+            generic=self._flag(data, "generic"),
+            next_steps=self._texts(data, "next"),
         )
 
     def _error(self, field: str, problem: str) -> InputError:
@@ -165,6 +176,8 @@ class _File:
             kind=self._names(data, "match.kind", [kind.value for kind in Kind], "a kind of failure"),
             pass_name=self._texts(data, "pass"),
             triton=self._optional(data, "match.triton", is_range, "a range such as '>=3.0,<3.3'"),
+            torch=self._optional(data, "match.torch", is_range, "a range such as '>=2.6'"),
+            system=self._optional(data, "match.system", SYSTEMS.__contains__, " or ".join(map(repr, SYSTEMS))),
             options=self._options(data.get("options", {})),
         )
 
@@ -174,6 +187,12 @@ class _File:
         value: str | None = data.get(field.rpartition(".")[2])
         if value is not None and not (isinstance(value, str) and is_valid(value)):
             raise self._error(field, f"must be {expected}, not {value!r}")
+        return value
+
+    def _flag(self, data: Mapping[str, Any], field: str) -> bool:
+        value = data.get(field, False)
+        if not isinstance(value, bool):
+            raise self._error(field, f"must be true or false, not {value!r}")
         return value
 
     def _options(self, value: Any) -> Mapping[str, Any]:

@@ -16,6 +16,8 @@ from triage.model.diagnosis import Diagnosis, Kind
 CAUSE = "The above exception was the direct cause of the following exception:"
 #: An exception raised while another was handled: the one above may have been expected.
 CONTEXT = "During handling of the above exception, another exception occurred:"
+#: Failures that a diagnosis keeps of those that are chained to it.
+MAX_RELATED = 8
 #: Part of either line.
 LINKS = ("The above exception", "During handling of")
 
@@ -47,6 +49,10 @@ def _both(inner: bool | None, outer: bool | None) -> bool | None:
     return False if inner is False or outer is False else inner and outer
 
 
+def _related(main: Diagnosis, other: Diagnosis) -> tuple[Diagnosis, ...]:
+    return (*main.related, replace(other, related=()), *other.related)[:MAX_RELATED]
+
+
 def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
     """One finding for two linked exceptions."""
     frontend = Kind.FRONTEND_ERROR in (inner.diagnosis.kind, outer.diagnosis.kind)
@@ -54,12 +60,13 @@ def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
         # Outside the front-end only an explicit cause explains the other exception.
         main, other = (inner, outer) if is_cause else (outer, inner)
         if main.specificity < other.specificity:
-            main = other
-        diagnosis = replace(main.diagnosis, exception=outer.diagnosis.exception)
+            main, other = other, main
+        related = _related(main.diagnosis, other.diagnosis)
+        diagnosis = replace(main.diagnosis, exception=outer.diagnosis.exception, related=related)
         return replace(main, diagnosis=diagnosis, foreign=_both(inner.foreign, outer.foreign))
     # The inner exception explains an outer one without a reason, or is its explicit cause and has a reason itself.
     inner_explains = not has_reason(outer.diagnosis) or (is_cause and has_reason(inner.diagnosis))
-    main = inner if inner_explains else outer
+    main, other = (inner, outer) if inner_explains else (outer, inner)
     kind = main.diagnosis.kind
     # Failures of ptxas, assertions and the like keep their own kind inside a CompilationError.
     if kind is Kind.PYTHON_EXCEPTION:
@@ -72,6 +79,7 @@ def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
             exception=outer.diagnosis.exception,
             source=users_location(locations),
             stage="source",
+            related=_related(main.diagnosis, other.diagnosis),
         ),
         specificity=max(main.specificity, Specificity.DIAGNOSTIC),
         position=inner.position,

@@ -21,6 +21,7 @@ from triage.logs.evidence import evidence_sieve
 from triage.logs.reading import Log, blocks
 from triage.logs.recognisers import Recogniser
 from triage.logs.sieve import Sieve
+from triage.logs.surroundings import ENDS
 from triage.logs.window import LINES_AFTER, LINES_BEFORE, Line
 
 #: Such lines are many: they are recognised by their beginning and not cleaned.
@@ -88,6 +89,8 @@ class Excerpts:
         self.whole: list[str] = []
         #: Whether a line is one that only a text about Triton has.
         self.has_evidence = False
+        #: The first and the last bytes; of a short log both are all of it.
+        self.ends = (b"", b"")
 
     def spend(self, lines: int) -> None:
         """Count work as lines that were read."""
@@ -104,6 +107,8 @@ class Excerpts:
             # The last line is a block of its own if no line end follows it.
             self.whole = [*self.whole, *_few(block)] if size <= _FEW else []
             self.has_evidence = self.has_evidence or bool(evidence_sieve()(block))
+            first, last = self.ends
+            self.ends = (first or block[:ENDS], (last + block)[-ENDS:])
             self._left += len(block) // BYTES_A_LINE
             yield from self._of_block(data, len(tail), self._sieve(block), is_last=following is None)
             tail = _tail(data, len(data))

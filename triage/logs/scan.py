@@ -10,7 +10,7 @@ from itertools import pairwise
 from triage.ir import passes
 from triage.logs import context as context_module
 from triage.logs import episodes, signature
-from triage.logs.chains import LINKS, ChainLink, frontend_headline, join_chains, link_at
+from triage.logs.chains import LINKS, MAX_RELATED, ChainLink, frontend_headline, join_chains, link_at
 from triage.logs.context import Context
 from triage.logs.dump import lowered_operation, with_lowered_operation
 from triage.logs.ending import ending
@@ -22,8 +22,10 @@ from triage.logs.reading import Log
 from triage.logs.recognisers import RECOGNISERS, Recogniser, silent_pass, stack_trace
 from triage.logs.recognisers.python_exception import is_exception_line
 from triage.logs.sieve import Sieve, sieve_for
+from triage.logs.surroundings import setting_of
 from triage.logs.window import Window, windows
 from triage.model.diagnosis import Diagnosis, Kind, Trait
+from triage.model.setting import UNKNOWN_SETTING, Setting
 
 #: A text may repeat its failure endlessly (a loop over configurations); further findings are skipped, unless they are
 #: more specific than all others.
@@ -91,13 +93,14 @@ class Reading:
     """All failures in a log, in its order, not yet ranked, with their context.
 
     ``others`` are the last ones that other programs report; ``has_evidence`` tells whether any line of the log is one
-    that only a program with Triton prints.
+    that only a program with Triton prints; ``ends`` are the first and the last bytes.
     """
 
     findings: list[Finding]
     context: Context
     others: list[Finding]
     has_evidence: bool
+    ends: tuple[bytes, bytes]
 
 
 def _is_quotation(window: Window) -> bool:
@@ -199,9 +202,8 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
         found.findings.append(quotation)
     joined = _with_stacks(join_chains(found.findings, links))
     whole = settled(joined, excerpts.has_evidence, len(excerpts.whole) or math.inf)
-    return Reading(
-        [_completed(finding, context) for finding in whole], context, list(found.others), excerpts.has_evidence
-    )
+    completed = [_completed(finding, context) for finding in whole]
+    return Reading(completed, context, list(found.others), excerpts.has_evidence, excerpts.ends)
 
 
 def _with_stacks(findings: list[Finding]) -> list[Finding]:
@@ -225,7 +227,18 @@ def findings(log: Log) -> list[Finding]:
 
 
 def _ranked(reading: Reading) -> list[Finding]:
-    return episodes.ranked(reading.findings, reading.context.tests)
+    ranked = episodes.ranked(reading.findings, reading.context.tests)
+    setting = setting_of(*reading.ends) if ranked else UNKNOWN_SETTING
+    following: dict[int, list[Diagnosis]] = {}
+    for finding in ranked:
+        if finding.follows is not None:
+            following.setdefault(finding.follows, []).append(finding.diagnosis)
+    return [_surrounded(finding, setting, following.get(finding.rank, [])) for finding in ranked]
+
+
+def _surrounded(finding: Finding, setting: Setting, following: list[Diagnosis]) -> Finding:
+    related = (*finding.diagnosis.related, *following)[:MAX_RELATED]
+    return replace(finding, diagnosis=replace(finding.diagnosis, setting=setting, related=related))
 
 
 def failures(log: Log) -> list[Finding]:

@@ -7,6 +7,7 @@ from enum import Enum, Flag, auto
 from typing import Annotated, Any
 
 from triage.model.document import Doc, Documented, Internal, Name, encode_fields
+from triage.model.setting import Setting
 
 
 class Trait(Flag):
@@ -78,7 +79,9 @@ class SourceLocation(Documented):
 @dataclass(frozen=True, slots=True)
 class Diagnosis(Documented):
     """One failure, named. ``stage`` is where it happened; ``required`` and ``limit`` are the numbers of an
-    out-of-resources failure, ``resource`` what they count: documents have these three only where there is one."""
+    out-of-resources failure, ``resource`` what they count: documents have these three only where there is one.
+    ``setting`` is what the text tells of the machine; ``related`` are the failures that the same text chains to this
+    one, as exceptions do, or that follow from it."""
 
     kind: Kind
     headline: Annotated[Name, Doc("One line that a person reads first.")]
@@ -95,6 +98,8 @@ class Diagnosis(Documented):
     required: Annotated[int | None, Doc(optional=True)] = None
     limit: Annotated[int | None, Doc(optional=True)] = None
     notes: Annotated[tuple[str, ...], Doc(optional=True)] = ()
+    setting: Internal[Setting] = Setting()
+    related: Internal[tuple[Diagnosis, ...]] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The ``diagnosis`` object of the report document."""

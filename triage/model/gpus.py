@@ -14,6 +14,8 @@ opt-in maximum of shared memory, so a newer driver may state another number.
 To add an architecture, add its row where its number belongs.
 """
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -272,6 +274,27 @@ _AMD = (
     *_amd("1200 1201", "RDNA 4", _WMMA, 2, _GFX10_BLOCK, _wgp(1536, 24), fp8=_OCP, typical="gfx1201"),
     *_amd("1250 1251", "gfx1250", _WMMA, 3, _GFX1250_BLOCK, None, fp8=_OCP),
 )
+
+# Names under which the parts of an architecture are sold, as people and drivers write them.
+_SOLD_AS = (
+    ("cuda:60", r"P100"), ("cuda:61", r"GTX 10[5-8]0|P40|TITAN Xp"), ("cuda:70", r"V100|TITAN V"),
+    ("cuda:75", r"T4|RTX 20[5-8]0|GTX 16[56]0|Quadro RTX \d000|TITAN RTX"), ("cuda:80", r"A100|A800|A30"),
+    ("cuda:86", r"RTX 30[5-9]0|A10G?|A40|A16|A6000|RTX A\d000"), ("cuda:87", r"Orin"),
+    ("cuda:89", r"RTX 40[5-9]0|L40S?|L4|L20|RTX 6000 Ada"), ("cuda:90", r"H100|H200|H800|H20|GH200"),
+    ("cuda:100", r"B200|GB200|B100"), ("cuda:103", r"B300|GB300"),
+    ("cuda:120", r"RTX 50[5-9]0|RTX PRO [2-6][05]00"), ("cuda:121", r"GB10|DGX Spark"),
+    ("hip:gfx906", r"MI50|MI60|Radeon VII"), ("hip:gfx908", r"MI100"), ("hip:gfx90a", r"MI2[15]0X?"),
+    ("hip:gfx942", r"MI300[AX]?|MI325X?|MI308X?"), ("hip:gfx950", r"MI35[05]X?"),
+    ("hip:gfx1030", r"RX 6[89][05]0"), ("hip:gfx1100", r"RX 7900|W7900"), ("hip:gfx1201", r"RX 9070"),
+)  # fmt: skip
+_PRODUCT = re.compile("|".join(rf"(?P<n{number}>\b(?:{names})(?![0-9]))" for number, (_, names) in enumerate(_SOLD_AS)))
+
+
+def named(text: str) -> Iterator[str]:
+    """The targets whose parts a text names, in its order."""
+    for match in _PRODUCT.finditer(text):
+        yield _SOLD_AS[int((match.lastgroup or "n0")[1:])][0]
+
 
 _MOST_MAJORS_AHEAD = 4
 """A major number is a generation, and both vendors have skipped some; what is further ahead is a typing error."""

@@ -24,7 +24,12 @@ Texts = Annotated[tuple[str, ...], Doc(optional=True)]
 
 @dataclass(frozen=True, slots=True)
 class Match(Documented):
-    """An entry of the knowledge base that recognises the diagnosis."""
+    """An entry of the knowledge base that recognises the diagnosis.
+
+    ``first_bad`` and ``last_bad`` are the oldest and the newest release on which its reproducers failed. ``helps`` and
+    ``does_not_help`` were tried on what each names. One that is ``generic`` describes a family of failures;
+    ``next_steps`` tell its members apart.
+    """
 
     id: Name
     title: str
@@ -35,6 +40,10 @@ class Match(Documented):
     evidence: tuple[str, ...] = ()
     helps: Texts = ()
     does_not_help: Texts = ()
+    generic: Annotated[bool, Doc(optional=True)] = False
+    next_steps: Annotated[Texts, Doc(name="next", optional=True)] = ()
+    first_bad: Annotated[str | None, Doc(optional=True)] = None
+    last_bad: Annotated[str | None, Doc(optional=True)] = None
     rewrites: Internal[tuple[str, ...]] = ()
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Status
-from triage.model.report import Report, Suggestion, SuggestionKind
+from triage.model.report import Match, Report, Suggestion, SuggestionKind
 
 
 def ending(outcome: Outcome) -> str:
@@ -32,6 +32,18 @@ def ending(outcome: Outcome) -> str:
 def location(diagnosis: Diagnosis) -> str | None:
     """The compiler's own file and line."""
     return f"{diagnosis.file}:{diagnosis.line}" if diagnosis.file and diagnosis.line else diagnosis.file
+
+
+def standing(match: Match) -> str:
+    """How sure a match is, whether it is a family's, and on which releases its failure was seen."""
+    parts = [f"{match.confidence:.0%}", *(["a family of causes"] if match.generic else [])]
+    if match.first_bad:
+        parts.append(f"first seen in {match.first_bad}")
+    if match.fixed_in:
+        parts.append(f"fixed in {match.fixed_in}")
+    elif match.last_bad:
+        parts.append(f"still fails in {match.last_bad}")
+    return "; ".join(parts)
 
 
 def configuration(report: Report) -> str:

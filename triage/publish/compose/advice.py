@@ -20,7 +20,7 @@ from triage.publish.document import (
     Weight,
 )
 from triage.publish.finished import Finished
-from triage.publish.words import change, evidence
+from triage.publish.words import change, evidence, standing
 
 _MOST_CAUSES, _FIRST = 2, 3
 """Entries of the knowledge base that are shown, and suggestions that are never among the first to be dropped."""
@@ -42,10 +42,9 @@ def cause(finished: Finished) -> Section | None:
 
 
 def _match(match: Match) -> Iterator[Block]:
-    fixed = f"; fixed in Triton {match.fixed_in}" if match.fixed_in else ""
-    yield Paragraph((Strong(match.title), f" (match {match.confidence:.0%}{fixed})"))
+    yield Paragraph((Strong(match.title), f" (match {standing(match)})"))
     yield Paragraph((match.cause,))
-    lines: list[Line] = [("Does not help: ", advice) for advice in match.does_not_help]
+    lines: list[Line] = [("Did not help where it was tried: ", advice) for advice in match.does_not_help]
     if reproducers := [Code(name) for name in match.evidence if name != _LOG_ALONE]:
         lines.append(("Reproducers that show it: ", *_separated(reproducers)))
     elif match.evidence:

@@ -1,10 +1,11 @@
 """Diagnosed logs on the terminal: one log with its causes and consequences, or many grouped by bug."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
+from triage.knowledge.matching import NearMiss
 from triage.logs import Finding
 from triage.model.diagnosis import Diagnosis
 from triage.model.report import Match
@@ -12,26 +13,48 @@ from triage.model.words import count
 from triage.publish.formats.terminal import report as render
 from triage.publish.formats.terminal.console import line, paragraph, section
 from triage.publish.visible import one_line, visible
+from triage.publish.words import standing
 
-_MOST_OTHERS, _MOST_FILES = 8, 5
-"""Causes beside the root cause that are listed, and files of one bug."""
+_MOST_OTHERS, _MOST_FILES, _MOST_NEAR = 8, 5, 5
+"""Causes beside the root cause that are listed, files of one bug, and entries that almost match."""
 
 
-def log(console: Console, diagnosis: Diagnosis | None, matches: Sequence[Match], findings: Sequence[Finding]) -> None:
+def log(
+    console: Console,
+    diagnosis: Diagnosis | None,
+    matches: Sequence[Match],
+    findings: Sequence[Finding],
+    others: Mapping[int, Sequence[Match]],
+) -> None:
     """One log: its root cause as a report shows it, then the other causes, then how much merely follows.
 
-    ``findings`` are in order of rank.
+    ``findings`` are in order of rank; ``others`` are the matches of the other causes, by rank.
     """
     render.diagnosis(console, diagnosis, matches)
-    others = [finding for finding in findings[1:] if finding.follows is None]
+    causes = [finding for finding in findings[1:] if finding.follows is None]
     following = sorted(
         (finding for finding in findings if finding.follows is not None), key=lambda finding: finding.position
     )
-    for title, listed, style in (("Also failed in this log", others, ""), ("Follows from that", following, "dim")):
+    for title, listed, style in (("Also failed in this log", causes, ""), ("Follows from that", following, "dim")):
         if listed:
             section(console, title)
-            lines = [f"line {finding.position + 1}: {finding.diagnosis.headline}" for finding in listed]
-            _list(console, lines, _MOST_OTHERS, style)
+            _list(console, [_line(finding, others.get(finding.rank, ())) for finding in listed], _MOST_OTHERS, style)
+
+
+def _line(finding: Finding, matches: Sequence[Match]) -> str:
+    known = f" — {matches[0].title} ({matches[0].id}, {standing(matches[0])})" if matches else ""
+    return f"line {finding.position + 1}: {finding.diagnosis.headline}{known}"
+
+
+def near_misses(console: Console, misses: Sequence[NearMiss]) -> None:
+    """The entries that almost match, with what each lacks."""
+    section(console, "Would match but for")
+    for miss in misses[:_MOST_NEAR]:
+        paragraph(console, f"{miss.entry.id}: {miss.entry.title}", style="bold")
+        for difference in miss.differences:
+            paragraph(console, one_line(difference))
+    if not misses:
+        paragraph(console, "no entry comes near")
 
 
 def groups(console: Console, read: Iterable[tuple[str, Diagnosis | None, Sequence[Match]]]) -> None:
@@ -51,7 +74,7 @@ def groups(console: Console, read: Iterable[tuple[str, Diagnosis | None, Sequenc
             Text(f"{len(group)}x ", style="bold") + Text(visible(diagnosis.headline), style="red"), soft_wrap=True
         )
         paragraph(console, one_line(diagnosis.signature), style="dim")
-        _list(console, [f"{match.title} ({match.id}, {match.confidence:.0%})" for match in matches[:1]], 1)
+        _list(console, [f"{match.title} ({match.id}, {standing(match)})" for match in matches[:1]], 1)
         _list(console, [file for file, _, _ in group], _MOST_FILES)
 
 

@@ -11,7 +11,7 @@ from triage.model.outcome import Outcome, Resources
 from triage.model.report import POISONED, Match, Report, Suggestion
 from triage.publish.formats.terminal.console import line, paragraph, section
 from triage.publish.visible import shortened, visible
-from triage.publish.words import change, configuration, ending, evidence, location
+from triage.publish.words import change, configuration, ending, evidence, location, standing
 
 _INDENT = 2
 _MOST_SUGGESTIONS = 5
@@ -78,9 +78,10 @@ def _failure(console: Console, diagnosis: Diagnosis, matches: Sequence[Match], o
         paragraph(console, note)
     if matches:
         section(console, "Cause")
-        _cause(console, matches)
-    elif steps := next_steps(diagnosis, have_case=outcome is not None):
-        section(console, "Not in the knowledge base; next steps")
+        # Of a case, what helps is compiled for the user's own kernel, and shown as a suggestion.
+        _cause(console, matches, show_helps=outcome is None)
+    if all(match.generic for match in matches) and (steps := next_steps(diagnosis, have_case=outcome is not None)):
+        section(console, "Next steps" if matches else "Not in the knowledge base; next steps")
         for step in steps:
             paragraph(console, step)
 
@@ -97,13 +98,17 @@ def _source(console: Console, source: SourceLocation) -> None:
             line(console, " " * (2 * _INDENT + caret) + "^", style="red")
 
 
-def _cause(console: Console, matches: Sequence[Match]) -> None:
+def _cause(console: Console, matches: Sequence[Match], show_helps: bool) -> None:
     for match in matches[:2]:
-        fixed = f"; fixed in {match.fixed_in}" if match.fixed_in else ""
-        paragraph(console, f"{match.title} ({match.id}, {match.confidence:.0%}{fixed})", style="bold")
+        paragraph(console, f"{match.title} ({match.id}, {standing(match)})", style="bold")
         paragraph(console, match.cause)
-        for advice in match.does_not_help:
-            paragraph(console, f"does not help: {advice}")
+        for title, texts in (
+            ("helped where it was tried", match.helps if show_helps else ()),
+            ("did not help where it was tried", match.does_not_help),
+            ("to tell the causes apart" if match.generic else "next", match.next_steps),
+        ):
+            for text in texts:
+                paragraph(console, f"{title}: {text}")
 
 
 def _suggestions(console: Console, report: Report) -> None:

@@ -1,0 +1,66 @@
+"""The releases on which an entry's failure was seen, read from what was recorded of its reproducers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from triage.data import data_folder
+from triage.knowledge import observed
+from triage.knowledge.observed import Behaviour, Table
+from triage.model.errors import InputError
+from triage.model.releases import sort_key
+from triage.model.report import Match
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """``first_bad``: the oldest release that failed, where an older one compiled. ``last_bad``: the newest that failed.
+    ``fixed_in``: the oldest after it that compiled. Each is None where none was observed."""
+
+    first_bad: str | None = None
+    last_bad: str | None = None
+    fixed_in: str | None = None
+
+
+def span(table: Table) -> Span:
+    """The span of one reproducer. A release that lacks an API that it needs says nothing."""
+    releases = sorted(table, key=sort_key)
+    bad = [release for release in releases if table[release].behaviour is Behaviour.FAILS]
+    if not bad:
+        return Span()
+    good = [release for release in releases if table[release].behaviour is Behaviour.COMPILES]
+    before = [release for release in good if sort_key(release) < sort_key(bad[0])]
+    after = [release for release in good if sort_key(release) > sort_key(bad[-1])]
+    return Span(bad[0] if before else None, bad[-1], after[0] if after else None)
+
+
+def united(spans: Iterable[Span]) -> Span:
+    """The span of an entry with several reproducers: it is fixed when the last of them is."""
+    failing = [one for one in spans if one.last_bad is not None]
+    if not failing:
+        return Span()
+    first = [one.first_bad for one in failing]
+    fixed = [one.fixed_in for one in failing]
+    return Span(
+        None if None in first else min(filter(None, first), key=sort_key),
+        max((one.last_bad for one in failing if one.last_bad), key=sort_key),
+        None if None in fixed else max(filter(None, fixed), key=sort_key),
+    )
+
+
+def recorded(reproducers: Iterable[str]) -> Span:
+    """The span of the reproducers that ship with triage, as recorded; of those that cannot be read, nothing."""
+    spans = []
+    for name in reproducers:
+        try:
+            tables = observed.read(data_folder("reproducers") / name)
+        except InputError:
+            continue
+        spans.append(span(tables.get("case", {})))
+    return united(spans)
+
+
+def with_releases(match: Match) -> Match:
+    """The match with the releases on which its reproducers failed and compiled."""
+    seen = recorded(match.evidence)
+    fixed = match.fixed_in or seen.fixed_in
+    return replace(match, fixed_in=fixed, first_bad=seen.first_bad, last_bad=seen.last_bad)

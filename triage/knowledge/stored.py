@@ -1,0 +1,70 @@
+"""Keeps the parsed entries that ship with triage in its cache: reading 300 TOML files takes longer than a diagnosis.
+
+What was stored is used as long as every file, and the code that reads them, are the same. A cache that cannot be read
+or written costs time and nothing else.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from triage import cache
+from triage.files import replace_file
+from triage.knowledge import entry as schema
+from triage.knowledge.entry import Advice, Entry, Symptoms
+
+_FILE = "entries.json"
+Parsed = tuple[tuple[Entry, ...], tuple[str, ...]]
+"""Entries, and the errors of the files that have none."""
+
+
+def entries(folder: Path, parse: Callable[[Path], Parsed], code: Path) -> Parsed:
+    """The entries of a folder of triage's own, stored or parsed. ``code``: the module that parses and validates."""
+    try:
+        digest = _digest(folder, code)
+        stored = cache.cache_folder("knowledge") / _FILE
+    except OSError:
+        return parse(folder)
+    with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
+        document = json.loads(stored.read_bytes())
+        if document["digest"] == digest:
+            return tuple(map(_entry, document["entries"])), ()
+    parsed, errors = parse(folder)
+    if not errors:
+        with suppress(OSError):
+            replace_file(stored, json.dumps({"digest": digest, "entries": [_fields(known) for known in parsed]}))
+    return parsed, errors
+
+
+def _digest(folder: Path, code: Path) -> str:
+    digest = hashlib.sha256()
+    for path in (Path(__file__), Path(schema.__file__), code, *sorted(folder.glob("*.toml"))):
+        content = path.read_bytes()
+        digest.update(f"{path}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _fields(known: Entry) -> dict[str, Any]:
+    """The fields that are not at their default."""
+    fields = {name: getattr(known, name) for name in Entry.__slots__}
+    symptoms = {name: getattr(known.symptoms, name) for name in Symptoms.__slots__}
+    symptoms["options"] = dict(known.symptoms.options)
+    fields["symptoms"] = {name: value for name, value in symptoms.items() if value}
+    for name in ("helps", "does_not_help"):
+        fields[name] = [[tried.change, tried.observed, tried.ran] for tried in fields[name]]
+    return {name: value for name, value in fields.items() if value}
+
+
+def _entry(fields: Mapping[str, Any]) -> Entry:
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    symptoms = {name: tuple(value) if isinstance(value, list) else value for name, value in fields["symptoms"].items()}
+    symptoms["options"] = MappingProxyType(symptoms.get("options", {}))
+    values["symptoms"] = Symptoms(**symptoms)
+    for name in ("helps", "does_not_help"):
+        values[name] = tuple(Advice(*tried) for tried in fields.get(name, ()))
+    return Entry(**values)
