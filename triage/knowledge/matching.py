@@ -25,6 +25,8 @@ _CONDITION_UNKNOWN = 0.85
 """Factor for a condition on the case or the machine that nothing confirms."""
 _RELATED = 0.8
 """Factor for an entry that describes a failure that the text merely chains to this one."""
+_MOST = 0.98
+"""Entries are written by people."""
 _MOST_GENERIC, _MOST_ELSEWHERE = 0.6, 0.4
 """The highest confidence in an entry for a family of causes, and in any entry where the failure is not the
 compiler's."""
@@ -179,7 +181,7 @@ def _confidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts) -> floa
     conditions = [holds for holds, _ in _conditions(symptoms, facts)]
     if False in conditions or (None in conditions and not is_specific):
         return 0.0
-    return (1 - doubt) * _CONDITION_UNKNOWN ** conditions.count(None)
+    return min(1 - doubt, _MOST) * _CONDITION_UNKNOWN ** conditions.count(None)
 
 
 def _conditions(symptoms: Symptoms, facts: _Facts) -> Iterator[tuple[bool | None, str]]:

@@ -7,7 +7,7 @@ from enum import Enum, Flag, auto
 from typing import Annotated, Any
 
 from triage.model.document import Doc, Documented, Internal, Name, encode_fields
-from triage.model.setting import Setting
+from triage.model.setting import UNKNOWN_SETTING, Setting
 
 
 class Trait(Flag):
@@ -98,7 +98,7 @@ class Diagnosis(Documented):
     required: Annotated[int | None, Doc(optional=True)] = None
     limit: Annotated[int | None, Doc(optional=True)] = None
     notes: Annotated[tuple[str, ...], Doc(optional=True)] = ()
-    setting: Internal[Setting] = Setting()
+    setting: Internal[Setting] = UNKNOWN_SETTING
     related: Internal[tuple[Diagnosis, ...]] = ()
 
     def to_json(self) -> dict[str, Any]:

@@ -19,3 +19,6 @@ class Setting:
     torch: str | None = None
     targets: tuple[str, ...] = ()
     system: str | None = None
+
+
+UNKNOWN_SETTING = Setting()
