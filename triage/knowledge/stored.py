@@ -61,8 +61,12 @@ def _fields(known: Entry) -> dict[str, Any]:
 
 
 def _entry(fields: Mapping[str, Any]) -> Entry:
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-    symptoms = {name: tuple(value) if isinstance(value, list) else value for name, value in fields["symptoms"].items()}
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    symptoms: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields["symptoms"].items()
+    }
     symptoms["options"] = MappingProxyType(symptoms.get("options", {}))
     values["symptoms"] = Symptoms(**symptoms)
     for name in ("helps", "does_not_help"):
