@@ -21,7 +21,7 @@ from triage import logs
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.linker import find_lld
-from triage.harness.request import PartialCompile, Request
+from triage.harness.request import Milestone, PartialCompile, Request
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model import case as case_module
 from triage.model.case import Case
@@ -319,15 +319,21 @@ def test_a_binary_that_no_gpu_of_the_target_can_load(
 
 
 @releases
-def test_a_compile_goes_no_further_than_it_is_asked_to(shared_engine: Engine, toolchain: Toolchain) -> None:
+@pytest.mark.parametrize(
+    ("until", "done"), [(Milestone.ALLOCATED, 2), (Milestone.CONVERTED, 2), (Stage.LLIR, 3)], ids=str
+)
+def test_a_compile_goes_no_further_than_it_is_asked_to(
+    shared_engine: Engine, toolchain: Toolchain, until: Stage | Milestone, done: int
+) -> None:
     """What the metadata say of its resources is known by then; the answer is nobody else's."""
     case = kernel_cases.matmul(64, 64, 64, num_stages=24)
-    [attempt] = shared_engine.run([Request(case, toolchain, action=PartialCompile(Stage.LLIR))])
+    [attempt] = shared_engine.run([Request(case, toolchain, action=PartialCompile(until))])
     outcome = attempt.result
     assert isinstance(outcome, Outcome)
-    assert stages(outcome) == NVIDIA[:3]
+    assert stages(outcome) == NVIDIA[:done]
     assert (outcome.status, outcome.stage) == (Status.ERROR, Stage.LOAD)
     assert diagnosis(outcome, case).resource == "shared memory"
+    assert outcome.over_limit == "shared memory: 393216 > 232448"
 
 
 # --- H: no end in sight -------------------------------------------------------------------------------------------

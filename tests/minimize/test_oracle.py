@@ -11,7 +11,7 @@ import pytest
 
 from triage import logs
 from triage.harness.limits import Limits
-from triage.harness.request import Attempt, FullCompile, PartialCompile, Request
+from triage.harness.request import Attempt, FullCompile, Milestone, PartialCompile, Request
 from triage.harness.toolchains import Toolchain
 from triage.minimize.failure import Identity
 from triage.minimize.oracle import CountingRunner, Oracle
@@ -164,17 +164,31 @@ def test_what_hangs_is_known_long_before_its_limit_and_confirmed_with_it(ask: An
 OVER = Outcome(Status.ERROR, Stage.LOAD, exit_code=1, over_limit="shared memory: 262144 > 232448")
 UNTIL = [
     (assertion("f"), Stage.TTGIR),
-    (OVER, Stage.LLIR),
+    (OVER, Milestone.ALLOCATED),
+    (replace(assertion("f"), stage=Stage.LLIR), Milestone.CONVERTED),
+    (replace(assertion("f"), stage=Stage.LLIR, pipeline=False), Stage.LLIR),
     (failing("ValueError: x"), Stage.TTIR),
     (failing("ptxas failed", stage=Stage.CUBIN), None),
 ]
 
 
 @pytest.mark.parametrize(("original", "stage"), UNTIL)
-def test_candidates_go_no_further_than_tells(ask: Any, original: Outcome, stage: Stage | None) -> None:
+def test_candidates_go_no_further_than_tells(ask: Any, original: Outcome, stage: Stage | Milestone | None) -> None:
     asked = ask({"original": [original], "candidate": [original]})
     assert asked.judge("candidate") is Verdict.SAME
     assert asked.machine.last.action == (PartialCompile(stage) if stage else FullCompile(use_cache=False))
+
+
+@pytest.mark.parametrize(
+    ("whole", "exception"),
+    [(OVER, None), (TIMEOUT, None), (failing("ptxas failed", "PTXASError", Stage.CUBIN), "PTXASError")],
+)
+def test_what_is_over_a_limit_may_fail_before_it_is_loaded(ask: Any, whole: Outcome, exception: str | None) -> None:
+    """ptxas is asked, and not waited for."""
+    asked = ask({"original": [OVER, whole, OVER if exception is None else whole]})
+    assert asked.failure.diagnosis.exception == exception
+    assert asked.failure.rate == 1.0
+    assert asked.failure.until == (Milestone.ALLOCATED if exception is None else None)
 
 
 def test_the_budget_ends_it(ask: Any) -> None:

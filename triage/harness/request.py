@@ -4,6 +4,7 @@ The fields of an action on a kernel's IR are its message to the worker."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -35,12 +36,20 @@ class FullCompile:
     entry: Path | None = None
 
 
+class Milestone(str, Enum):
+    """A point inside the stage llir. ``ALLOCATED``: shared and tensor memory are allocated, and nothing is converted to
+    LLVM yet; ``CONVERTED``: MLIR's passes are done, and LLVM has not begun."""
+
+    ALLOCATED = "allocated"
+    CONVERTED = "converted"
+
+
 @dataclass(frozen=True, slots=True)
 class PartialCompile:
-    """Compile the kernel and stop after the stage ``until``; what was compiled then counts as the whole, and of its
-    resources only those that the metadata state are known. ``observe``: as for FullCompile."""
+    """Compile the kernel and stop after a stage, or at a point inside one; what was compiled then counts as the whole,
+    and of its resources only those that the metadata state are known. ``observe``: as for FullCompile."""
 
-    until: Stage
+    until: Stage | Milestone
     observe: bool = False
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from triage.harness.limits import Limits
+from triage.harness.request import Milestone
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.outcome import Outcome, Stage, Status
 
@@ -39,6 +40,19 @@ class Identity:
         return cls(diagnosis.signature, diagnosis.function, diagnosis.exception, diagnosis.stage)
 
 
+def reach(diagnosis: Diagnosis, outcome: Outcome) -> Stage | Milestone | None:
+    """How far a kernel has to be compiled to fail like this: what gets past that does not. None: to the end.
+
+    The limits that only a launch checks are of numbers that are known once memory is allocated: LLVM takes most of a
+    compile's time, and ptxas may take minutes for a kernel that no GPU can hold."""
+    if diagnosis.kind is Kind.OUT_OF_RESOURCES and outcome.over_limit:
+        return Milestone.ALLOCATED
+    if outcome.stage is Stage.LLIR and outcome.pipeline:
+        return Milestone.CONVERTED
+    stage = Stage.TTIR if outcome.stage is Stage.SOURCE else outcome.stage
+    return stage if stage in _TELLING else None
+
+
 @dataclass(frozen=True, slots=True)
 class OriginalFailure:
     """The original's failure. ``plain`` is its identity without an observing run (the same unless the signature needs
@@ -58,13 +72,9 @@ class OriginalFailure:
         return min(math.ceil(math.log(1 - _SEEN) / math.log(1 - self.rate)), _MOST_REPEATS)
 
     @property
-    def until(self) -> Stage | None:
-        """The last stage that a candidate needs: what gets through it does not fail alike. How much shared or tensor
-        memory a kernel needs is known after llir; other limits need the binary."""
-        if self.diagnosis.kind is Kind.OUT_OF_RESOURCES and self.outcome.over_limit:
-            return Stage.LLIR
-        stage = Stage.TTIR if self.outcome.stage is Stage.SOURCE else self.outcome.stage
-        return stage if stage in _TELLING else None
+    def until(self) -> Stage | Milestone | None:
+        """How far a candidate has to be compiled."""
+        return reach(self.diagnosis, self.outcome)
 
     def hang_s(self, limits: Limits) -> float | None:
         """Seconds after which a candidate counts as hanging; None where the original does not run out of time."""

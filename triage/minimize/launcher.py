@@ -20,7 +20,7 @@ from triage.harness.deadline import Deadline
 from triage.harness.environment import worker_environment
 from triage.harness.judge import signal_name
 from triage.harness.processes import kill_tree
-from triage.harness.request import Attempt, Request
+from triage.harness.request import Attempt, PartialCompile, Request
 from triage.minimize import launch_script
 from triage.minimize.oracle import RequestRunner
 from triage.minimize.source.specimen import Specimen
@@ -74,11 +74,13 @@ class Launcher:
             return
         while not self._deadline.over and (wave := list(islice(stream, self.jobs))):
             attempts = list(self._compiler.run(wave))
-            compiled = [
-                attempt for attempt in attempts if isinstance(attempt.result, Outcome) and not attempt.result.failed
-            ]
-            if self.needed is None and attempts and isinstance(attempts[0].result, Outcome):
-                self.needed, self._target = bool(compiled), attempts[0].request.case.target
+            ended = [attempt for attempt in attempts if isinstance(attempt.result, Outcome)]
+            failed = [attempt for attempt in ended if isinstance(attempt.result, Outcome) and attempt.result.failed]
+            # What was compiled in part cannot be launched, and does not show yet whether it fails without.
+            whole = [attempt for attempt in ended if not isinstance(attempt.request.action, PartialCompile)]
+            compiled = [attempt for attempt in whole if attempt not in failed]
+            if self.needed is None and (failed or whole):
+                self.needed, self._target = not failed, ended[0].request.case.target
             launched = compiled if self.needed else []
             yield from (attempt for attempt in attempts if not any(attempt is other for other in launched))
             yield from self._launched(launched)

@@ -19,7 +19,8 @@ class Unreported(Exception):
 
 
 class Recorder:
-    """Writes events as they happen; after a kill at any instruction the last event is known."""
+    """Writes events as they happen; after a kill at any instruction the last event is known. ``until``: where to stop.
+    ``tag``: arguments of the last pipeline's run after its module: from 3.6 on a name for its reproducer."""
 
     def __init__(self, fd: int, token: str, until: Optional[str] = None) -> None:
         self._fd = fd
@@ -30,6 +31,7 @@ class Recorder:
         self._stage: Optional[str] = None
         self._began = 0.0
         self.ptxas_log = ""
+        self.tag: Any = ()
 
     def emit(self, event: str, **fields: Any) -> bool:
         """Write one event; False where that is not possible. A closed pipe is not an error of the compile: triage is

@@ -8,11 +8,24 @@ import functools
 import re
 import subprocess
 from io import open as open_file
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List
 
 from . import recorder
 
 KNOWN_STAGES = frozenset({"ttir", "ttgir", "llir", "ptx", "cubin", "amdgcn", "hsaco"})
+ALLOCATED, CONVERTED = "allocated", "converted"
+"""Points inside the stage llir at which a compile may stop: when shared and tensor memory are allocated, and after
+MLIR's last pass."""
+_BARRIERS = (("ttnvgpuir", "add_proxy_fence_insertion"), ("ttgpuir", "add_membar"))
+_AFTER_ALLOCATION = (*_BARRIERS, ("ttgpuir", "add_to_llvmir"))
+"""Dialect and adder of the passes of which the first follows on the allocations. Every release has the last; those that
+insert barriers, from 3.5 on, take longer than everything before them."""
+_ALLOCATIONS = {
+    "shared": ("ttg.shared", "triton_gpu.shared"),
+    "tmem_size": ("ttg.tensor_memory_size",),
+    "num_warps": ("ttg.total-num-warps",),
+}
+"""Metadata that the stage llir reads from attributes of the module, with their names (up to 3.2 other ones)."""
 _SHELL_LOG = re.compile(r"2> (\S+)\s*\Z")
 _installed = False
 
@@ -25,20 +38,33 @@ class Stopped(BaseException):
         self.metadata = metadata
 
 
+class _Reached(BaseException):
+    """The requested point inside a stage is reached; ``manager`` has the passes that are still to be run."""
+
+    def __init__(self, manager: Any = None) -> None:
+        super().__init__()
+        self.manager = manager
+
+
 def install() -> None:
     """Wrap backends, pass managers and subprocess.run in this process (once)."""
     global _installed  # noqa: PLW0603 - one process, one Triton, one installation
     if _installed:
         return
     _installed = True
-    from triton._C.libtriton import ir
+    from triton._C import libtriton
     from triton.backends import backends
 
     for backend in backends.values():
         wrap_stages(backend.compiler, _recorded)
         if backend.compiler.__name__ == "HIPBackend":
             _tolerate_missing_lld(backend.compiler)
-    _wrap_pipelines(ir.pass_manager)
+    _wrap_pipelines(libtriton.ir.pass_manager)
+    for name in ("nvidia", "amd"):
+        passes = getattr(getattr(libtriton, name, None), "passes", None)
+        for dialect, adder in _AFTER_ALLOCATION:
+            _stop_at(ALLOCATED, getattr(passes, dialect, None), adder)
+    _stop_at(CONVERTED, libtriton.llvm, "to_module")
     _wrap_subprocess()
 
 
@@ -60,13 +86,47 @@ def _recorded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         if recorder.current is None or name not in KNOWN_STAGES:
             return function(*arguments)
         recorder.current.begin(name)
-        result = function(*arguments)
+        left: List[Any] = []
+        try:
+            result = function(*arguments)
+        except _Reached as reached:
+            left.append(reached.manager)
+        for manager in left:  # Outside the handler: what fails here has not been caused by it.
+            if manager is not None:
+                manager.run(arguments[0], *recorder.current.tag)
+            raise Stopped({**arguments[1], **_allocated(arguments[0])})
         recorder.current.end()
         if name == recorder.current.until:
             raise Stopped(arguments[1])
         return result
 
     return stage
+
+
+def _allocated(module: Any) -> Dict[str, int]:
+    """Metadata that the attributes of a module state."""
+    stated = {}
+    for name, attributes in _ALLOCATIONS.items():
+        values = [value for value in map(module.get_int_attr, attributes) if value is not None]
+        if values:
+            stated[name] = values[0]
+    return stated
+
+
+def _stop_at(point: str, holder: Any, name: str) -> None:
+    """Stop a compile that goes only up to ``point`` where it calls this function, if this release has it. A pass
+    manager that the function was to add a pass to is run with the passes that it has."""
+    original = getattr(holder, name, None)
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def call(first: Any, *arguments: Any, **named: Any) -> Any:
+        if recorder.current is not None and recorder.current.until == point:
+            raise _Reached(first if point == ALLOCATED else None)
+        return original(first, *arguments, **named)
+
+    setattr(holder, name, call)
 
 
 def _wrap_pipelines(pass_manager: Any) -> None:
@@ -76,6 +136,7 @@ def _wrap_pipelines(pass_manager: Any) -> None:
         if recorder.current is None:
             return original(self, *arguments)
         recorder.current.emit("pipeline", running=True)
+        recorder.current.tag = arguments[1:]
         result = original(self, *arguments)
         # Not in a finally: a pipeline that raised is where the compile failed.
         recorder.current.emit("pipeline", running=False)

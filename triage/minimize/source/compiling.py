@@ -1,15 +1,18 @@
 """Compiling specimens: the original until it is known how it fails, and candidates as trials for the oracle."""
 
+import itertools
 import math
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 
 from triage.harness.limits import Limits
-from triage.harness.request import Attempt, FullCompile, PartialCompile, Request
+from triage.harness.request import Action, Attempt, FullCompile, Milestone, PartialCompile, Request
 from triage.harness.toolchains import Toolchain
-from triage.minimize.failure import Identity, OriginalFailure
+from triage.minimize.failure import Identity, OriginalFailure, reach
 from triage.minimize.oracle import CountingRunner, Trial, undecided
 from triage.minimize.problem import Verdict
 from triage.minimize.result_folder import write
@@ -17,11 +20,13 @@ from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.errors import EnvironmentFault, InputError
-from triage.model.outcome import Outcome, Undecided
+from triage.model.outcome import Outcome, Stage, Status, Undecided
 from triage.source.package_copy import rewritten_case
 
 _RUNS, _SLOW_RUNS, _SLOW_S = 5, 3, 5.0
 """Compiles of the original to see whether it always fails alike; fewer when it takes that long."""
+_PTXAS_S = 15.0
+"""How long an original that is over a limit of the hardware is compiled to see whether it fails before it is loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +46,13 @@ class Compiler:
         EnvironmentFault when it cannot be told."""
         asked = f"{specimen.case.path}::{specimen.case.name}"
         case = self.written(specimen)
-        diagnosis, first = self._compile(case, observe=True, asked=asked)
+        diagnosis, first = self._first(case, asked)
         if diagnosis is None and repeat is None:
             raise InputError(f"{asked}: does not fail: it compiles")
         most = max(_SLOW_RUNS if first.duration_s > _SLOW_S else _RUNS, repeat or 0)
-        seen: list[tuple[Diagnosis | None, Outcome]] = []
-        while 1 + len(seen) < most and time.monotonic() < until:
-            seen.append(self._compile(case, observe=False, asked=asked))
+        action = _action(reach(diagnosis, first) if diagnosis is not None else None)
+        again = takewhile(lambda _: time.monotonic() < until, itertools.repeat(action, most - 1))
+        seen = list(self._compile_all(case, again, asked))
         runs = 1 + len(seen)
         plain = [(other, outcome) for other, outcome in seen if other is not None]
         if diagnosis is None:
@@ -62,13 +67,24 @@ class Compiler:
             diagnosis, first = next(pair for pair in plain if Identity.of(pair[0]) == usual)
         return OriginalFailure(diagnosis, first, Identity.of(diagnosis), usual, rate)
 
+    def _first(self, case: Case, asked: str) -> tuple[Diagnosis | None, Outcome]:
+        """The original's failure, observed. ptxas may take minutes for what no GPU can hold, and is not waited for."""
+        early, outcome = self._compile(case, _action(Milestone.ALLOCATED, observe=True), asked)
+        if early is None:
+            return self._compile(case, _action(None, observe=True), asked)
+        if outcome.over_limit is None:
+            return early, outcome
+        limits = replace(self.limits, timeout_s=min(self.limits.timeout_s, _PTXAS_S))
+        whole, outcome_of_whole = self._compile(case, _action(None, observe=True), asked, limits)
+        return (early, outcome) if outcome_of_whole.status is Status.TIMEOUT else (whole, outcome_of_whole)
+
     def confirm(
         self, case: Case, failure: OriginalFailure, repeat: int, limits: Limits | None = None
     ) -> OriginalFailure | None:
         """The failure with the texts that a case on disk shows, compiled and observed as by ``triage check``; None
         where the case does not fail alike."""
         for _ in range(repeat):
-            diagnosis, outcome = self._compile(case, observe=True, limits=limits)
+            diagnosis, outcome = self._compile(case, _action(None, observe=True), limits=limits)
             if diagnosis is not None and Identity.of(diagnosis) == failure.identity:
                 return replace(failure, diagnosis=diagnosis, outcome=outcome)
         return None
@@ -91,17 +107,27 @@ class Compiler:
         return replace(specimen.case, folder=home, file="kernel.py")
 
     def _compile(
-        self, case: Case, observe: bool, asked: str | None = None, limits: Limits | None = None
+        self, case: Case, action: Action, asked: str | None = None, limits: Limits | None = None
     ) -> tuple[Diagnosis | None, Outcome]:
-        action = FullCompile(observe, use_cache=False)
-        attempt = self.runner.one(Request(case, self.toolchain, limits or self.limits, action))
-        result = attempt.result
-        if isinstance(result, Undecided):
-            asked = asked or f"{case.path}::{case.name}"
-            if result.input_error:
-                raise InputError(f"{asked}: {result.reason}")
-            raise EnvironmentFault(f"{asked}: could not tell: {result.reason}")
-        return attempt.diagnosis, result
+        return next(self._compile_all(case, [action], asked, limits))
+
+    def _compile_all(
+        self, case: Case, actions: Iterable[Action], asked: str | None = None, limits: Limits | None = None
+    ) -> Iterator[tuple[Diagnosis | None, Outcome]]:
+        for attempt in self.runner.run(
+            Request(case, self.toolchain, limits or self.limits, action) for action in actions
+        ):
+            result = attempt.result
+            if isinstance(result, Undecided):
+                asked = asked or f"{case.path}::{case.name}"
+                if result.input_error:
+                    raise InputError(f"{asked}: {result.reason}")
+                raise EnvironmentFault(f"{asked}: could not tell: {result.reason}")
+            yield attempt.diagnosis, result
+
+
+def _action(until: Stage | Milestone | None, observe: bool = False) -> Action:
+    return PartialCompile(until, observe) if until else FullCompile(observe, use_cache=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +138,11 @@ class _CompileTrial:
     observe: bool
 
     def request(self, candidate: Specimen) -> Request:
-        until = self.failure.until
         return Request(
             self.compiler.written(candidate),
             self.compiler.toolchain,
             self.failure.candidate_limits(self.compiler.limits),
-            PartialCompile(until, self.observe) if until else FullCompile(self.observe, use_cache=False),
+            _action(self.failure.until, self.observe),
         )
 
     def verdict(self, attempt: Attempt) -> Verdict:
