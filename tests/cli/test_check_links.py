@@ -30,6 +30,7 @@ import triton.language as tl
 def store(p, value, N: tl.constexpr):
     tl.store(p + tl.arange(0, N), value)
 """
+BELOW = "import triton.language as tl\n\nVALUE = tl.constexpr(7)\n"
 FILL = ("--arg", "p=*i32", "--const", "N=64", "--no-suggest", "--json")
 
 pytestmark = pytest.mark.timeout(60)
@@ -37,11 +38,11 @@ pytestmark = pytest.mark.timeout(60)
 
 def linked_tree(root: Path) -> Path:
     """Sources as Bazel arranges them for a program: each file is a link, to another folder each."""
-    texts = {"kernel.py": KERNEL, "helper.py": HELPER, "sub/below.py": "VALUE = 7\n"}
+    texts = {"kernel.py": KERNEL, "helper.py": HELPER, "sub/below.py": BELOW}
     for name, text in texts.items():
         source = root / "real" / name.replace(".py", "") / "source.py"
         source.parent.mkdir(parents=True)
-        source.write_text(text.replace("sub.below.VALUE", "7"))
+        source.write_text(text)
         link = root / "runfiles" / name
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(source)
@@ -53,7 +54,7 @@ def test_linked_sources_of_the_user_s_own_compile_and_are_kept_by_content(check:
     assert (done.code, done.document["outcome"]["status"]) == (0, "ok")
     case = tmp_path / "out" / "case"
     assert (case / "helper.py").read_text() == HELPER
-    assert (case / "sub" / "below.py").read_text() == "VALUE = 7\n"
+    assert (case / "sub" / "below.py").read_text() == BELOW
     assert not any(path.is_symlink() for path in case.rglob("*"))
     assert check(case, "--no-suggest", "--json").document["outcome"]["status"] == "ok"
 

@@ -12,6 +12,7 @@ from typing import Any
 from triage.cases import reproducers
 from triage.cases.artifacts import ir_text, mlir, resolve
 from triage.cases.artifacts.resolve import Located
+from triage.cases.slices import sliced
 from triage.files import ANYWHERE
 from triage.model import case as cases
 from triage.model.case import Case, Language
@@ -112,7 +113,7 @@ def _from_source(text: str, options: Mapping[str, Any]) -> Case:
     if both := sorted(set(signature) & set(constexprs)):
         raise InputError(f"--const {both[0]}: also given as --arg; an argument is one or the other")
     return replace(
-        case,
+        sliced(case),
         signature=cases.frozen(signature),
         constexprs=cases.frozen(constexprs),
         divisible=cases.frozen(_divisors(options.get("divisible", ()), signature)),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from triage.cache import cache_folder, cache_root
 from triage.files import remove_tree, writing
+from triage.harness.worker.slices import FILE, SCHEMA
 from triage.model.case import Case
 from triage.source.slicing import Slice, slice_kernel
 
@@ -33,10 +34,11 @@ def sliced(case: Case) -> Case:
 def _stored(cut: Slice) -> Path:
     """The folder of a slice: the same for the same content of the same files."""
     sources = {path.as_posix(): str(source) for path, source in cut.sources.items()}
-    digest = hashlib.sha256(json.dumps(sources, sort_keys=True).encode("utf-8", "surrogateescape"))
-    for path in sorted(cut.texts):
-        digest.update(f"\n{path.as_posix()} {len(cut.texts[path])}\n".encode("utf-8", "surrogateescape"))
-        digest.update(cut.texts[path])
+    texts = {path.as_posix(): text for path, text in cut.texts.items()}
+    document = json.dumps({"schema": SCHEMA, "sources": sources}, indent=1, sort_keys=True).encode()
+    digest = hashlib.sha256(document)
+    for name in sorted(texts):
+        digest.update(json.dumps([name, len(texts[name])]).encode() + texts[name])
     with writing(cache_root()):
         slices = cache_folder("slices")
         folder = slices / digest.hexdigest()[:32]
@@ -45,9 +47,9 @@ def _stored(cut: Slice) -> Path:
             return folder
         work = Path(tempfile.mkdtemp(prefix=".", dir=slices))
         try:
-            for path, text in cut.texts.items():
-                (work / path).parent.mkdir(parents=True, exist_ok=True)
-                (work / path).write_bytes(text)
+            for name, text in {**texts, FILE: document}.items():
+                (work / name).parent.mkdir(parents=True, exist_ok=True)
+                (work / name).write_bytes(text)
             with suppress(OSError):  # Another process was faster.
                 work.rename(folder)
         finally:

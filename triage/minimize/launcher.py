@@ -28,6 +28,7 @@ from triage.model.case import Case
 from triage.model.launch_plan import BadInputs, resolve
 from triage.model.outcome import Outcome, Stage, Status, Undecided
 from triage.model.target import Target
+from triage.source.package_copy import package
 
 _WATCH_S = 0.05
 _START_S = 15.0
@@ -128,7 +129,7 @@ def _start(attempt: Attempt, home: Path) -> _Launch:
     )
     environment = worker_environment()
     # The original may import from the user's folder.
-    paths = [str(case.folder.resolve()), *filter(None, [environment.get("PYTHONPATH")])]
+    paths = [str(package(case)[0].resolve()), *filter(None, [environment.get("PYTHONPATH")])]
     environment |= {
         "REPRODUCER_CHILD": "1",
         "TRITON_CACHE_DIR": str(home / "cache"),

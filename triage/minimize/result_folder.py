@@ -3,7 +3,7 @@
 import json
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -83,7 +83,7 @@ class ResultFolder:
         """Replace the best. The text is written first, under a name of its own, then the case that names it: whenever
         this is killed, a case on disk has its own text."""
         name = "kernel.py" if last else f"kernel-{specimen.key()[:8]}.py"
-        case = replace(specimen.case, folder=self.folder, file=name)
+        case = specimen.case.moved(self.folder, name)
         write(self.folder / name, specimen.text)
         write(self.folder / "case.json", json.dumps(case.to_json(), indent=1) + "\n")
         for old in self.folder.glob("kernel*.py"):

@@ -200,6 +200,10 @@ class Case(Documented):
         changed = self.replaced(signature, constexprs, self.divisible, options, target)
         return replace(changed, triton=triton)
 
+    def moved(self, folder: Path, file: str, boundary: Path | None = None) -> Case:
+        """The same configuration of a kernel in another file."""
+        return replace(self, folder=folder, file=file, boundary=boundary, slice=None)
+
     def replaced(
         self,
         signature: Mapping[str, Any],

@@ -6,6 +6,7 @@ Documents may come from elsewhere: a file that they name is read only if it is i
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -35,6 +36,7 @@ _MOST_DEPTH, _MOST_FOLDERS = 4, 2_000
 """A folder of ``triage run`` has reports at the second level; no command leaves them deeper, or in more folders."""
 _MOST_NESTING = 40
 """A document with 150 neighbours tried is eight levels deep."""
+_BLANK_LINES = re.compile(rb"\n{4,}")
 _SCRIPTS = ("reproducer.py", "reproducer_launch.py")
 
 T = TypeVar("T")
@@ -234,11 +236,21 @@ def _case_beside(folder: Path, top: Path) -> Case | None:
 
 def _source(case: Case) -> tuple[Excerpt | None, dict[str, Excerpt]]:
     """The kernel's file, and those of the user's that it imports."""
-    if not _exists(case.path):
+    if not _exists(case.location):
         return None, {}
     others = {} if case.is_ir else imported_files(case)
-    beside = {path.name: Excerpt(*read_bounded(io.BytesIO(content))) for path, content in others.items()}
-    return _excerpt(case.path, case.top), beside
+    beside = {path.name: _of_source(content) for path, content in others.items() if content.strip()}
+    if case.is_ir:
+        return _excerpt(case.path, case.top), beside
+    try:
+        return _of_source(case.read()), beside
+    except OSError as error:
+        raise unreadable(case.path, error) from None
+
+
+def _of_source(content: bytes) -> Excerpt:
+    """A source without the many blank lines of a slice."""
+    return Excerpt(*read_bounded(io.BytesIO(_BLANK_LINES.sub(b"\n\n\n", content))))
 
 
 def _reduction(path: Path, top: Path) -> Reduction:

@@ -25,19 +25,20 @@ def keep(report: Report, folder: Path, top: Path | None = None) -> Report:
 
 
 def _keep_case(case: Case, folder: Path, top: Path) -> None:
-    """Write the case as a case folder, with the contents of its files where they are links; not that of a kernel in a
-    package, which needs the whole package."""
-    if len(package(case)[1]) > 1 and not case.is_ir:
+    """Write the case as a case folder, with the contents of its files where they are links; that of a kernel in a
+    package only where it is a slice, as it needs the whole package."""
+    if case.slice is None and not case.is_ir and len(package(case)[1]) > 1:
         return
+    root = case.top if case.slice is not None else case.location.parent
     try:
         contents = {case.location: case.read()} | ({} if case.is_ir else imported_files(case))
     except OSError as error:
         raise InputError(f"{case.path}: cannot be read: {error.strerror}") from None
     with writing(f"-o {top}"):
         for path, content in contents.items():
-            target = folder / path.relative_to(case.location.parent)
+            target = folder / path.relative_to(root)
             if target.resolve() != path.resolve():
                 replace_file(target, content, top)
         document = case.to_json()
-        document["kernel"]["file"] = case.path.name
+        document["kernel"]["file"] = case.location.relative_to(root).as_posix()
         replace_file(folder / "case.json", json.dumps(document, indent=2) + "\n", top)

@@ -33,8 +33,11 @@ def with_imports_inlined(text: str, case: Case) -> str:
 
 
 def imported_files(case: Case) -> dict[Path, bytes]:
-    """The user's own files that the case's file imports, directly or not, and their contents. Raises InputError where a
-    link leads out of the case's boundary."""
+    """The user's own files that the case's file imports, directly or not, and their contents; of a slice all of its
+    other files, also those that make packages of its folders. Raises InputError where a link leads out of the case's
+    boundary."""
+    if case.slice is not None:
+        return _files_of_slice(case)
     inliner = _Inliner.of(case)
     try:
         inliner.inline(case.text(), case.location.parent)
@@ -43,6 +46,17 @@ def imported_files(case: Case) -> dict[Path, bytes]:
     except RecursionError:
         raise InputError(f"{case.path}: its imports are nested too deep to be read") from None
     return dict(sorted(inliner.done.items()))
+
+
+def _files_of_slice(case: Case) -> dict[Path, bytes]:
+    try:
+        return {
+            path: read_file(path, case.top, MOST_SOURCE)
+            for path in sorted(case.top.rglob("*.py"))
+            if path != case.slice
+        }
+    except OSError as error:
+        raise unreadable(case.path, error) from None
 
 
 @dataclass(slots=True)

@@ -113,6 +113,22 @@ def diff(before: str, after: str, name: str) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
+def transferred(before: str, after: str, whole: str) -> str:
+    """The changes from ``before`` to ``after``, made in ``whole``: the same lines, but for those that are blank in
+    ``before``. Where it has another number of lines, ``after``."""
+    old, new, lines = (text.splitlines(keepends=True) for text in (before, after, whole))
+    if len(old) != len(lines):
+        return after
+    result: list[str] = []
+    for tag, first, end, new_first, new_end in difflib.SequenceMatcher(None, old, new).get_opcodes():
+        if tag == "equal":
+            result += lines[first:end]
+        else:
+            result += new[new_first:new_end]
+            result += [line for blank, line in zip(old[first:end], lines[first:end], strict=True) if not blank.strip()]
+    return "".join(result)
+
+
 def called(node: ast.AST) -> str:
     """The last component of what a call calls: ``dot`` for ``tl.dot(…)``; "" for anything else."""
     if not isinstance(node, ast.Call):

@@ -5,9 +5,9 @@ every folder from the top of its package down is created, with links to the entr
 """
 
 import hashlib
-from dataclasses import replace
 from pathlib import Path
 
+from triage.files import ANYWHERE
 from triage.model.case import Case
 from triage.model.errors import EnvironmentFault
 
@@ -19,7 +19,7 @@ def rewritten_case(case: Case, text: str, folder: Path) -> Case:
     """The case with another text in its file, in a new folder below ``folder``. Raises EnvironmentFault when it
     cannot be written."""
     root, chain = package(case)
-    shadow = folder / hashlib.sha256(f"{case.path}\n{text}".encode()).hexdigest()[:16]
+    shadow = folder / hashlib.sha256(f"{case.location}\n{text}".encode()).hexdigest()[:16]
     copy = shadow.joinpath(*chain)
     try:
         if not copy.exists():
@@ -27,7 +27,7 @@ def rewritten_case(case: Case, text: str, folder: Path) -> Case:
             copy.write_text(text, encoding="utf-8")
     except OSError as error:
         raise EnvironmentFault(f"{shadow}: cannot be written: {error.strerror}") from None
-    return replace(case, folder=copy.parent, file=copy.name)
+    return case.moved(copy.parent, copy.name, case.boundary and ANYWHERE)
 
 
 def package(case: Case) -> tuple[Path, list[str]]:

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from triage.files import ANYWHERE, MOST_SOURCE, read_file
 from triage.harness.toolchains import Toolchain
-from triage.model.case import Case, frozen
+from triage.model.case import Case, frozen, python_text
 from triage.model.inputs import stored_transposed
 from triage.model.report import SuggestionKind
-from triage.source.module import diff
+from triage.source.module import diff, transferred
 from triage.source.package_copy import rewritten_case
 from triage.source.parameters import KernelSource
 from triage.suggest.effects import effects
@@ -65,7 +66,10 @@ def rewritten_source(case: Case, toolchain: Toolchain, rewritten: Rewritten, fol
     if changed.inputs:
         for argument in rewritten.transposed:
             changed = replace(changed, inputs=frozen(stored_transposed(changed.inputs, argument)))
-    before = case.text()
+    before, after = case.text(), rewritten.text
+    if case.slice is not None:
+        whole = python_text(read_file(case.path, ANYWHERE, MOST_SOURCE))
+        before, after = whole, transferred(before, after, whole)
     return Neighbour(
         changed,
         toolchain,
@@ -75,5 +79,5 @@ def rewritten_source(case: Case, toolchain: Toolchain, rewritten: Rewritten, fol
         rewritten.why,
         rewritten.results,
         rewritten.caller,
-        diff(before, rewritten.text, case.file),
+        diff(before, after, case.file),
     )

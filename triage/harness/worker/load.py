@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Dict, Iterator, List, Tuple
 
-from . import ir_text, placeholders
+from . import ir_text, placeholders, slices
 
 _MOST_LAYERS = 16
 """Decorators of one function; real kernels have three."""
@@ -47,12 +47,13 @@ def _import(path: Path) -> ModuleType:
     for folder in (path.resolve().parent, root) if len(names) == 1 else (root,):
         if str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
+    slices.install(root)
     sys.dont_write_bytecode = True  # Write nothing into the user's folders.
     # The name must not be taken by a module of Python or Triton, and must be an identifier to be importable.
     if len(names) > 1 and all(name.isidentifier() for name in names):
         return importlib.import_module(".".join(names))
     name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else "_triage_kernel_" + path.stem
-    spec = importlib.util.spec_from_file_location(name, str(path))
+    spec = slices.spec(name, path)
     if spec is None or spec.loader is None:
         raise BadKernel("%s is not a Python file" % path)
     module = importlib.util.module_from_spec(spec)

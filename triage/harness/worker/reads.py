@@ -8,6 +8,7 @@ import hashlib
 import os
 import sys
 import time
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, List, Optional, Set
@@ -133,7 +134,10 @@ def _loaded() -> Set[str]:
     files = set()
     for module in list(sys.modules.values()):
         # Anything may stand there, and may do anything when its attributes are read.
-        file = vars(module).get("__file__") if issubclass(type(module), ModuleType) else None
+        names = vars(module) if issubclass(type(module), ModuleType) else {}
+        spec = names.get("__spec__")
+        # A module of a slice has the name of another file.
+        file = spec.origin if type(spec) is ModuleSpec and spec.has_location else names.get("__file__")
         if isinstance(file, str):
             files.add(os.path.abspath(file))
     return files

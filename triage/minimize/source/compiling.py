@@ -104,7 +104,7 @@ class Compiler:
             return rewritten_case(specimen.case, specimen.text, self.folder)
         home = self.folder / specimen.key()
         write(home / "kernel.py", specimen.text)
-        return replace(specimen.case, folder=home, file="kernel.py")
+        return specimen.case.moved(home, "kernel.py")
 
     def _compile(
         self, case: Case, action: Action, asked: str | None = None, limits: Limits | None = None

@@ -77,7 +77,7 @@ def _imported(module: Module, case: Case) -> dict[str, tuple[ast.FunctionDef, ..
         if not isinstance(node, ast.ImportFrom) or not node.module or "." in node.module or node.level > 1:
             continue
         try:
-            file = case.path.parent / f"{node.module}.py"
+            file = case.location.parent / f"{node.module}.py"
             other = Module.parse(python_text(read_file(file, case.top, MOST_SOURCE)))
         except OSError:
             continue
