@@ -50,7 +50,7 @@ READS_ITSELF = {
 }
 
 # Names that classes of different modules share.
-SHARED_NAMES = {"Budget", "Clock", "Operand", "Options", "Proposal", "Runner"}
+SHARED_NAMES = {"Budget", "Clock", "Operand", "Options", "Parameter", "Proposal", "Runner", "Value"}
 
 
 def name_of(path: Path) -> str:

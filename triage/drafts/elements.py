@@ -1,0 +1,159 @@
+"""The types of the elements behind pointers, of all pointers of a kernel together.
+
+A tensor that the user passes has a type that no source states. All such tensors of a kernel have the same: packages
+compute in one type, and operands of ``tl.dot`` must agree.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from triage.drafts.device import ElementUse, Use, Uses
+from triage.drafts.host import Launch
+from triage.drafts.jitted import Jitted
+from triage.drafts.model import Basis, Value
+from triage.drafts.values import Descriptor, Int, TensorValue
+
+_LANGUAGE = {
+    "fp16": "tl.float16", "bf16": "tl.bfloat16", "fp32": "tl.float32", "fp64": "tl.float64", "i1": "tl.int1",
+    "i8": "tl.int8", "i16": "tl.int16", "i32": "tl.int32", "i64": "tl.int64", "u8": "tl.uint8", "u16": "tl.uint16",
+    "u32": "tl.uint32", "u64": "tl.uint64", "fp8e4nv": "tl.float8e4nv", "fp8e5": "tl.float8e5",
+    "fp8e4b8": "tl.float8e4b8", "fp8e5b16": "tl.float8e5b16",
+}  # fmt: skip
+_INDEX = re.compile(
+    r"cu_?seq|seq_?len|lens?$|length|expert|block_?tables?|num_|count|offset|page|token_ids|topk|indptr|ptrs?_idx", re.I
+)
+"""Indices that packages keep as int32 (attention and mixture-of-experts metadata); torch's own are int64."""
+_MASK = re.compile(r"mask|flag|is_|has_|valid", re.I)
+
+_ALIKE = {"i32": ("i64",), "i64": ("i32",), "i1": ("u8", "i8", "i32")}
+"""Types of which the other ones are used in the same way."""
+
+
+@dataclass
+class ElementTypes:
+    """``types``: for each pointer what its elements may be, best first. ``user``: the types of the user's tensors."""
+
+    types: dict[str, list[Value]] = field(default_factory=dict)
+    user: list[str] = field(default_factory=lambda: ["fp32"])
+
+    def of(self, name: str) -> list[Value]:
+        """The candidates for a pointer."""
+        return self.types.get(name, [])
+
+    def language_type(self, name: str | None) -> str:
+        """The name in Triton's language of a type; without one, of the user's tensors."""
+        return _LANGUAGE.get(name or self.user[0], "tl.float32")
+
+    def meets_floats(self, types: set[str]) -> str | None:
+        """Of the types that a scalar is combined with, a pointer whose elements are floats."""
+        for type_ in sorted(types):
+            if not type_.startswith("elem:"):
+                return "floats"
+            pointer = type_.removeprefix("elem:")
+            best = self.types.get(pointer)
+            if best and str(best[0].value).lstrip("*").startswith(("fp", "bf", "tensordesc<fp", "tensordesc<bf")):
+                return pointer
+        return None
+
+
+def element_types(jitted: Jitted, launches: list[Launch], uses: Uses, pointers: frozenset[str]) -> ElementTypes:
+    """Decide the types of a kernel's pointers."""
+    result = ElementTypes()
+    launched = {name: _launched(name, launches) for name in pointers}
+    inferred = {name: _inferred(name, uses) for name in pointers}
+    # Pointers whose elements are multiplied or copied have one type.
+    stated = {name: types[0] for name, types in launched.items() if types and types[0].value is not None}
+    for left, right, at in uses.dots:
+        for one, other in ((left, right), (right, left)):
+            name, peer = one.removeprefix("elem:"), other.removeprefix("elem:")
+            if name in pointers and name not in stated and other.startswith("elem:") and peer in stated:
+                launched.setdefault(name, []).append(Value(stated[peer].value, Basis.USE, f"as {peer}, {at}"))
+            elif name in pointers and name not in stated and other in ("fp16", "bf16"):
+                inferred[name] = Value(other, Basis.USE, at)
+    for target, source, _ in uses.copies:
+        if source in inferred and target in inferred and inferred[target] is None:
+            inferred[target] = inferred[source]
+    floats = {name for name in pointers if inferred[name] is None and name not in stated}
+    result.user = _user_types(uses, floats)
+    for name in pointers:
+        result.types[name] = _candidates(name, result.user, launched[name], inferred[name], uses, launches)
+    return result
+
+
+def _launched(name: str, launches: list[Launch]) -> list[Value]:
+    """Types that launches pass; None for the user's own."""
+    from triage.drafts.infer import where
+
+    values = []
+    for launch in launches:
+        for value in launch.arguments.get(name, ()):
+            match value:
+                case TensorValue(dtype=dtype) | Descriptor(tensor=TensorValue(dtype=dtype)):
+                    values.append(Value(dtype, Basis.LAUNCH, where(launch)))
+    return values
+
+
+def _inferred(name: str, uses: Uses) -> Value | None:
+    """The type that the kernel's use of elements asks for; None for floats of any width."""
+    elements = uses.elements.get(name, {})
+    cast = uses.element_casts.get(name)
+    if at := elements.get(ElementUse.ADDRESS):
+        return Value("i32" if _INDEX.search(name) or cast == "i64" else "i64", Basis.USE, at)
+    stored = [(type_, at) for type_, at in uses.stored.get(name, []) if not type_.startswith(("elem:", "param:"))]
+    for type_, at in stored:
+        if (type_.startswith(("i", "u")) and type_ != "i1") or type_.startswith("fp8"):
+            return Value(type_, Basis.USE, at)
+        if type_ == "i1":
+            return Value("i1", Basis.USE, at)
+    if at := elements.get(ElementUse.INTEGER):
+        if ElementUse.DOT in elements or ElementUse.FLOAT32 in elements:
+            return None
+        if _MASK.search(name):
+            return Value("i1", Basis.USE, at)
+        return Value("i32" if ElementUse.ATOMIC in elements or _INDEX.search(name) else "i64", Basis.USE, at)
+    if (at := elements.get(ElementUse.MASK)) and ElementUse.FLOAT not in elements:
+        return Value("i1", Basis.USE, at)
+    if at := elements.get(ElementUse.FLOAT32):
+        return Value("fp32", Basis.USE, at)
+    if at := elements.get(ElementUse.ATOMIC):
+        return Value("fp32", Basis.USE, at)
+    return None
+
+
+def _user_types(uses: Uses, names: set[str]) -> list[str]:
+    """The floats that the user's tensors may have, the likeliest first."""
+    elements = [uses.elements.get(name, {}) for name in names]
+    if any(ElementUse.DOT in each or ElementUse.WIDENED in each for each in elements):
+        return ["fp16", "bf16", "fp32"]
+    return ["fp32", "fp16", "bf16"]
+
+
+def _candidates(
+    name: str, user: list[str], launched: list[Value], inferred: Value | None, uses: Uses, launches: list[Launch]
+) -> list[Value]:
+    """The types of a pointer, in the order of its launches; where those do not state it, as the kernel uses it."""
+    address = uses.has(name, Use.ADDRESS) or uses.has(name, Use.DESCRIPTOR) or "named as an address"
+    values: list[Value] = []
+    for value in [*launched, Value(None, Basis.USE, address)]:
+        if value.value is not None:
+            values.append(value)
+        elif inferred is not None:
+            values += [replace(inferred, value=type_) for type_ in (inferred.value, *_ALIKE.get(inferred.value, ()))]
+        if value.value is None and (inferred is None or inferred.value == "fp32"):
+            at = f"{value.where}; the user's type"
+            values += [Value(type_, Basis.ASSUMED, at) for type_ in user]
+    return [Value(_pointer(name, str(value.value), launches, uses), value.basis, value.where) for value in values]
+
+
+def _pointer(name: str, element: str, launches: list[Launch], uses: Uses) -> str:
+    """The type of an argument whose elements are of a type."""
+    for launch in launches:
+        for value in launch.arguments.get(name, ()):
+            if isinstance(value, Descriptor):
+                block = value.block or (Int(),) * uses.ranks.get(name, 2)
+                return f"tensordesc<{element}{[size.value or 64 for size in block]}>"
+    if uses.has(name, Use.DESCRIPTOR) and not uses.has(name, Use.ADDRESS):
+        return f"tensordesc<{element}{[64] * uses.ranks.get(name, 2)}>"
+    return f"*{element}"
