@@ -1,6 +1,6 @@
 """--compile-only where torch is: device tensors are fake, the host is real, and published libraries' kernels are
-captured whole. TRIAGE_TEST_TORCH names an interpreter with torch, and for the libraries with liger-kernel,
-flash-linear-attention and transformers; without it these tests are skipped.
+captured whole. TRIAGE_TEST_TORCH names an interpreter with torch (a build for the CPU is enough), and for the libraries
+with liger-kernel, flash-linear-attention and transformers; without it these tests are skipped.
 """
 
 from __future__ import annotations

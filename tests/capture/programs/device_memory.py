@@ -49,7 +49,7 @@ def host():
 
 def training():
     model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Dropout(0.1), torch.nn.GELU(), torch.nn.Linear(64, 8))
-    model = model.cuda()
+    model = model.cuda().bfloat16().float()
     optimizer = torch.optim.AdamW(model.parameters())
     for _ in range(2):
         with torch.autocast("cuda", torch.bfloat16):

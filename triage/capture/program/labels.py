@@ -15,9 +15,9 @@ _LAUNCH_OPTIONS = ("num_warps", "num_stages")
 def label(kernel: str, constexprs: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     """``matmul-BLOCK_M=128-num_warps=4``: characters that every file system and shell takes as they are.
 
-    Where there is no room for all values, launch options come first, then other numbers: what configurations of a
-    kernel mostly differ in. So two configurations may have the same label."""
-    name = _UNSAFE.sub("_", kernel)[:_MOST_KERNEL].strip("._-") or "kernel"
+    Where there is no room for all values, launch options come first, then numbers but 0 and 1 (flags, and strides of
+    1): what configurations of a kernel mostly differ in. So two configurations may have the same label."""
+    name = _UNSAFE.sub("_", kernel)[:_MOST_KERNEL].strip(".-") or "kernel"
     values = {key: value for key, value in {**constexprs, **options}.items() if isinstance(value, (int, float, str))}
     settings = {
         key: "-%s=%s" % (_UNSAFE.sub("_", key), _UNSAFE.sub("_", re.sub(r"\Atl\.", "", str(value))))
@@ -25,7 +25,7 @@ def label(kernel: str, constexprs: Mapping[str, Any], options: Mapping[str, Any]
     }
 
     def rank(key: str) -> Tuple[bool, bool]:
-        return key not in _LAUNCH_OPTIONS, isinstance(values[key], (bool, str))
+        return key not in _LAUNCH_OPTIONS, isinstance(values[key], str) or values[key] in (0, 1)
 
     room, shown = _MOST - len(name), set()
     for key in sorted(settings, key=rank):

@@ -109,7 +109,10 @@ def _mode(torch: Any, fake_tensor: Any) -> Any:
     def _writes_to_host(func: Any, args: Any) -> bool:
         return func is torch.ops.aten.copy_.default and not isinstance(args[0], fake_tensor.FakeTensor)
 
-    return DeviceMode(allow_non_fake_inputs=True)
+    mode = DeviceMode(allow_non_fake_inputs=True)
+    # It would keep weak references, and the parameters of a module that has any cannot be cast (swap_tensors).
+    mode.fake_tensor_converter.set_tensor_memo = lambda *arguments: None
+    return mode
 
 
 def _tensor_methods(torch: Any, fake: Any) -> None:
