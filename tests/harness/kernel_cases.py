@@ -46,6 +46,25 @@ def assembly(asm: str, constraints: str, target: str = "cuda:90") -> Case:
     return _with(found, ASM=asm, CONSTRAINTS=constraints, BLOCK=256)
 
 
+def dot(target: str, element: str = "fp16", precision: str = "ieee") -> Case:
+    """One ``tl.dot`` of 32 by 32 by 32."""
+    pointers = {"a_ptr": f"*{element}", "b_ptr": f"*{element}", "c_ptr": "*fp32"}
+    return _with(case("requests.py", "dot", pointers, target), M=32, N=32, K=32, PRECISION=precision)
+
+
+def block_scaled(target: str) -> Case:
+    """One ``tl.dot_scaled``."""
+    pointers = {"a_ptr": "*u8", "b_ptr": "*u8", "scale_ptr": "*u8", "c_ptr": "*fp32"}
+    return _with(case("requests.py", "block_scaled", pointers, target), M=128, N=128, K=128)
+
+
+def specialized(target: str, rows: int, inner: int) -> Case:
+    """A matmul that asks for warp specialization."""
+    tiles = {"a_desc": [rows, inner], "b_desc": [rows, inner], "c_desc": [rows, rows]}
+    signature = {**{name: f"tensordesc<fp16{tile}>" for name, tile in tiles.items()}, "K": "i32"}
+    return _with(case("requests.py", "specialized", signature, target), BM=rows, BN=rows, BK=inner)
+
+
 def matmul(
     block_m: int, block_n: int, block_k: int, target: str = "cuda:90", element: str = "fp16", **options: Any
 ) -> Case:

@@ -28,6 +28,7 @@ from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Outcome, Stage, Status, Undecided
+from triage.model.releases import in_range
 
 Compile = Callable[..., "list[Outcome | Undecided]"]
 
@@ -109,6 +110,7 @@ def test_a_good_compile_says_what_it_uses(compile_all: Compile, toolchain: Toolc
         assert 0 < result.resources.registers <= 512
         assert (result.resources.shared_bytes > 0) == (tensor_core is not TensorCore.NONE)
         assert result.resources.threads == 4 * case.target.warp_size
+        assert (result.drawbacks, result.notes) == ((), ()), case.target
         assert result.max_rss_bytes > 10 << 20
         assert result.environment["triton"] == toolchain.triton
         assert result.environment["python"] == toolchain.python_version
@@ -119,11 +121,45 @@ def test_a_good_compile_says_what_it_uses(compile_all: Compile, toolchain: Toolc
 def test_spills_are_read_from_ptxas(compile_one: One, toolchain: Toolchain) -> None:
     """A tile of 128 by 128 floats in one warp is 512 accumulators a thread; a thread has 255 registers."""
     case = kernel_cases.matmul(128, 128, 16, "cuda:80", num_warps=1, num_stages=1)
-    resources = compile_one(case, toolchain).resources
+    outcome = compile_one(case, toolchain)
+    resources = outcome.resources
     assert resources is not None
     assert resources.registers
     assert resources.spill_bytes is not None
     assert resources.spill_bytes > 500
+    assert outcome.drawbacks == (f"spills {resources.spill_bytes} B a thread",)
+
+
+IDLE, EMULATES = "multiplies without tensor cores", "emulates tl.dot_scaled"
+UNSPLIT = "is not warp-specialized"
+SLOW = [
+    (kernel_cases.dot("cuda:75"), ">=3.4", [IDLE]),
+    (kernel_cases.block_scaled("cuda:90"), ">=3.3", [EMULATES]),
+    (kernel_cases.specialized("cuda:80", 16, 32), ">=3.4", [UNSPLIT]),
+]
+"""Legal, and slow, with the releases that compile it so."""
+MORE = [
+    (kernel_cases.dot("cuda:75"), "<3.3", []),
+    (kernel_cases.dot("cuda:90"), "", []),
+    (kernel_cases.dot("cuda:90", "fp32"), "", []),
+    (kernel_cases.dot("cuda:90", "fp32", "tf32"), "", []),
+    (kernel_cases.dot("hip:gfx942", "fp32"), ">=3.5", []),
+    (kernel_cases.block_scaled("cuda:100"), ">=3.3,!=3.6.*", []),
+    (kernel_cases.block_scaled("hip:gfx942"), ">=3.8", [EMULATES]),
+    (kernel_cases.block_scaled("hip:gfx950"), ">=3.5", []),
+    (kernel_cases.specialized("cuda:100", 128, 64), ">=3.4", []),
+    (kernel_cases.specialized("hip:gfx942", 64, 32), ">=3.5", [UNSPLIT]),
+]
+
+
+@pytest.mark.parametrize("version", ["newest", *(pytest.param(version, marks=pytest.mark.slow) for version in EVERY)])
+def test_what_is_legal_and_slow_is_noted(compile_all: Compile, toolchain: Toolchain, version: str) -> None:
+    tried = [row for row in (SLOW if version == "newest" else [*SLOW, *MORE]) if in_range(toolchain.triton, row[1])]
+    results = compile_all([case for case, _, _ in tried], toolchain)
+    for (case, _, expected), result in zip(tried, results, strict=True):
+        assert isinstance(result, Outcome), (case.target, result)
+        assert (result.status, list(result.drawbacks)) == (Status.OK, expected), (case.name, case.target, result.log)
+        assert len(result.notes) == len(expected)
 
 
 @pytest.mark.parametrize("target", ["cuda:70", "cuda:75", "cuda:86", "cuda:89", "cuda:100", "cuda:120"])

@@ -29,7 +29,8 @@ def test_a_part_alone_is_its_document_again() -> None:
     outcome = Outcome(Status.OK, stages=(StageTime(Stage.TTIR, 0.25),), exit_code=0, duration_s=1.5)
     tried = Tried({"num_warps": 8}, SuggestionKind.CONFIG, False, "v2|x", "x", True)
     advice = Suggestion({"num_warps": 8}, SuggestionKind.CONFIG, 1.0, None, "", verified=False, results="order of sums")
-    for value in (outcome, tried, advice):
+    slow = Outcome(Status.OK, exit_code=0, notes=("512 B …",), drawbacks=("spills 512 B a thread",))
+    for value in (outcome, slow, tried, advice):
         assert type(value).from_json(value.to_json()) == value
 
 

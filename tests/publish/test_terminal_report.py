@@ -18,6 +18,10 @@ from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status
 from triage.model.report import Match, Report, Suggestion, SuggestionKind, Tried
+from triage.publish.compose.whole import compose
+from triage.publish.finished import Finished
+from triage.publish.formats import markdown, text
+from triage.publish.formats.html import page
 from triage.publish.formats.terminal import report as render
 
 CASE = Case(
@@ -76,6 +80,24 @@ def test_a_crash(golden: Golden) -> None:
 
 def test_a_compile_that_works(golden: Golden) -> None:
     golden(printed(Report(CASE, Outcome(Status.OK, duration_s=0.125, resources=FAST), {"triton": "3.9.0"})))
+
+
+SLOW = Outcome(
+    Status.OK,
+    duration_s=0.125,
+    resources=replace(FAST, spill_bytes=512),
+    notes=("512 B of a thread's registers are spilled to memory", "warp_specialize=True had no effect"),
+    drawbacks=("spills 512 B a thread", "is not warp-specialized"),
+)
+
+
+def test_a_compile_that_is_legal_and_slow(golden: Golden) -> None:
+    report = Report(CASE, SLOW, {"triton": "3.9.0"})
+    document = compose(Finished(report))
+    golden(f"{printed(report)}\n{document.title}\n\n{text.render(document)}")
+    for rendered in (markdown.render(document), page.render(document)):
+        assert "compiles, but spills 512 B a thread and is not warp" in rendered
+        assert all(note in rendered.replace("&#x27;", "'").replace("\\_", "_") for note in SLOW.notes)
 
 
 def test_a_front_end_error_points_at_the_source(golden: Golden) -> None:

@@ -17,6 +17,7 @@ from triage.model.case import Case
 from triage.model.document import decode, encode
 from triage.model.errors import InputError
 from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status, Undecided
+from triage.performance.drawbacks import Lowering, drawbacks
 
 
 @dataclass(slots=True)
@@ -193,6 +194,7 @@ def is_readable(event: dict[str, Any]) -> bool:
                 return True
             case "done":
                 resources, entry = _resources(event), event.get("cache_entry")
+                _lowering(event)
                 counts = [event.get("num_ctas"), *(encode(resources, exact=True) or {}).values()]
                 are_counts = all(0 <= count < _MOST for count in counts if isinstance(count, int))
                 return are_counts and isinstance(counts[0], int | None) and (entry is None or _is_name(entry))
@@ -212,9 +214,15 @@ def _resources(event: Mapping[str, Any]) -> Resources | None:
     return None if event["resources"] is None else decode(Resources, event["resources"], "resources", exact=True)
 
 
+def _lowering(event: Mapping[str, Any]) -> Lowering:
+    lowering = event.get("lowering")
+    return Lowering() if lowering is None else decode(Lowering, lowering, "lowering", exact=True)
+
+
 def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
     """The outcome of a compile that returned normally. Two things may still be wrong: an error that was only printed
-    (Triton 3.8 and 3.9 go on after an LLVM error diagnostic), and a size that only a launch would refuse."""
+    (Triton 3.8 and 3.9 go on after an LLVM error diagnostic), and a size that only a launch would refuse. What is legal
+    may be slow."""
     resources = _resources(event)
     outcome = replace(
         outcome,
@@ -240,7 +248,12 @@ def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
     if excess is not None:
         text = f"{excess.resource}: {excess.required} > {excess.limit}"
         return replace(outcome, status=Status.ERROR, stage=Stage.LOAD, exit_code=1, over_limit=text)
-    return outcome
+    slow = tuple(drawbacks(resources, _lowering(event), case.target))
+    return replace(
+        outcome,
+        drawbacks=tuple(drawback.clause for drawback in slow),
+        notes=(*outcome.notes, *(drawback.note for drawback in slow)),
+    )
 
 
 def unless_skipped(case: Case, outcome: Outcome) -> Outcome | Undecided:

@@ -312,7 +312,7 @@ def _own_digest() -> str:
     """Of triage's own code that decides what is recorded; an edit to it makes old outcomes unfit."""
     digest = hashlib.sha256()
     package = Path(__file__).parents[1]
-    for folder in ("harness", "legality", "logs", "model"):
+    for folder in ("harness", "ir", "legality", "logs", "model", "performance"):
         for path in sorted((package / folder).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()

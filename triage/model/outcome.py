@@ -135,6 +135,9 @@ class Outcome(Documented):
     killed_from_outside: Internal[bool] = False
     imported: Annotated[bool, Doc("False: the kernel's module failed as it was imported.", optional=True)] = True
     notes: Annotated[tuple[str, ...], Doc(optional=True)] = ()
+    drawbacks: Annotated[
+        tuple[str, ...], Doc('Of what compiles, "but …": spills 512 B a thread; notes say more.', optional=True)
+    ] = ()
     artifacts: Internal[Mapping[str, Path]] = field(default_factory=lambda: MappingProxyType({}))
     environment: Internal[Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -158,6 +161,8 @@ class Outcome(Documented):
         document = encode_fields(self) | ({} if self.failed else {"stage": None})
         if self.imported:
             del document["imported"]
+        if not self.drawbacks:
+            del document["drawbacks"]
         return document
 
     def restored(self, derived: Mapping[str, Any]) -> Outcome:

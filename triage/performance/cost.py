@@ -17,6 +17,7 @@ from triage.model.outcome import Resources
 from triage.model.report import Suggestion, SuggestionKind
 from triage.model.target import Target
 from triage.model.words import count
+from triage.performance.drawbacks import SERIOUS_SPILL
 from triage.source.dtypes import dtype_text
 
 _SPEED = {
@@ -30,9 +31,6 @@ _SPEED = {
 """Throughput by class, coarsely; AMD's two never meet NVIDIA's in one comparison, since a target is one vendor's."""
 
 _OPTIONS = frozenset({"num_warps", "num_stages", "num_ctas", "maxnreg"})
-_SERIOUS_SPILL = 256
-"""Bytes a thread. Below, spills live in L1 and are seldom seen; above, they are memory traffic in the inner loop."""
-
 _SPECIALIZES = re.compile(r"\btt\.warp_specialize\b|\bttg\.warp_specialize\b|ttg\.partition\b")
 """The attribute of a loop that requests it, and what it is lowered to."""
 
@@ -88,7 +86,7 @@ def _spilled(resources: Resources) -> int:
     bytes_a_thread = resources.spill_bytes or 0
     if bytes_a_thread == 0:
         return 0
-    if bytes_a_thread < _SERIOUS_SPILL:
+    if bytes_a_thread < SERIOUS_SPILL:
         return 1
     return 2 + round(7 * log2(bytes_a_thread * (resources.threads or 128)))
 
@@ -132,7 +130,7 @@ def note(resources: Resources, meant: FastPath, target: Target) -> str:
     """What a suggestion costs, in words and numbers."""
     expected = meant.tensor_core
     spills = resources.spill_bytes
-    slower = bool(spills and spills >= _SERIOUS_SPILL)
+    slower = bool(spills and spills >= SERIOUS_SPILL)
     parts = []
     if change := _class_in_words(resources.tensor_core, expected):
         parts.append(change)

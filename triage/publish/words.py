@@ -13,7 +13,7 @@ def ending(outcome: Outcome) -> str:
     who, compile_ = ("the compiler", "the compile") if outcome.imported else ("importing the kernel's file",) * 2
     match outcome.status:
         case Status.OK:
-            return "it compiles"
+            return f"it compiles{but(outcome)}"
         case Status.CRASH if outcome.signal:
             return f"{who} died of {outcome.signal}"
         case Status.CRASH:
@@ -27,6 +27,12 @@ def ending(outcome: Outcome) -> str:
             return f"{compile_} ran out of memory"
         case Status.ERROR:
             return f"{compile_} ended in {'a Python exception' if outcome.errors else 'an error'}"
+
+
+def but(outcome: Outcome) -> str:
+    """What is bad about a compile that is legal, after "compiles"; empty where nothing is."""
+    *others, last = outcome.drawbacks or ("",)
+    return f", but {', '.join(others)}{' and ' if others else ''}{last}" if last else ""
 
 
 def location(diagnosis: Diagnosis) -> str | None:

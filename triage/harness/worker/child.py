@@ -19,6 +19,7 @@ from . import (
     ir_replay,
     ir_text,
     load,
+    lowering,
     places,
     recorder,
     resources,
@@ -224,4 +225,5 @@ def _done(
         metadata = {name: attribute(name) for name in _METADATA}
         metadata["warp_size"] = metadata["warp_size"] or request["target"]["warp_size"]
         used = resources.read(assembly, recording.ptxas_log, metadata)
-    recording.conclude("done", resources=used, num_ctas=metadata["num_ctas"], cache_entry=entry)
+        lowered = lowering.read(assembly)
+    recording.conclude("done", resources=used, lowering=lowered, num_ctas=metadata["num_ctas"], cache_entry=entry)

@@ -70,7 +70,9 @@ def _amdgcn(text: str) -> Tuple[Optional[int], Optional[int]]:
         match = re.search(r"\.%s:\s*(\d+)" % name, text)
         return int(match.group(1)) if match else None
 
-    vector = number("vgpr_count")
-    spilled = [count for count in (number("vgpr_spill_count"), number("sgpr_spill_count")) if count is not None]
-    # A spilled register is 4 bytes a thread (AMDGPU usage guide, code object metadata).
-    return vector, (4 * sum(spilled) if spilled else None)
+    spilled, scratch = number("vgpr_spill_count"), number("private_segment_fixed_size")
+    if spilled is None:
+        return number("vgpr_count"), None
+    # A vector register is 4 bytes a thread. What is not in scratch memory (AMDGPU usage guide, code object metadata)
+    # went to accumulation registers; scalar registers are spilled to lanes of vector registers.
+    return number("vgpr_count"), 4 * spilled if scratch is None else min(4 * spilled, scratch)

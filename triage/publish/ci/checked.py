@@ -13,7 +13,7 @@ from triage.model.report import Match, Report
 from triage.publish.ci.places import FilePosition, Places
 from triage.publish.github.message import digest
 from triage.publish.visible import clipped, one_line, visible
-from triage.publish.words import change, configuration
+from triage.publish.words import but, change, configuration
 
 _MOST_MESSAGE = 8_000
 """Characters of a compiler message; a traceback has about three thousand."""
@@ -77,6 +77,7 @@ def of_report(name: str, report: Report, scrub: Scrub, places: Places) -> Checke
     """The result of a checked case."""
     case, outcome, about = report.case, report.outcome, configuration(report)
     if report.diagnosis is None:
+        about += f": compiles{but(outcome)}" if outcome.drawbacks else ""
         return _clean(Checked(name, CheckVerdict.PASSED, about, seconds=outcome.duration_s), scrub)
     source = report.diagnosis.source
     positions = [places.of_case(case, source)] if source else [places.of_kernel(case)]

@@ -35,6 +35,7 @@ def _three_lines(report: Report, reduced: bool) -> Iterator[Line]:
     outcome, diagnosis = report.outcome, report.diagnosis
     if diagnosis is None:
         yield ("What: ", ending(outcome))
+        yield from ((note,) for note in outcome.notes)
         return
     named = [Code(part) for part in (diagnosis.function, location(diagnosis)) if part]
     inside: Line = (" in ", *((named[0], ", ", named[1]) if len(named) > 1 else named)) if named else ()

@@ -11,7 +11,7 @@ from triage.model.outcome import Outcome, Resources
 from triage.model.report import POISONED, Match, Report, Suggestion
 from triage.publish.formats.terminal.console import line, paragraph, section
 from triage.publish.visible import shortened, visible
-from triage.publish.words import change, configuration, ending, evidence, location, standing
+from triage.publish.words import but, change, configuration, ending, evidence, location, standing
 
 _INDENT = 2
 _MOST_SUGGESTIONS = 5
@@ -46,7 +46,8 @@ def diagnosis(console: Console, diagnosis: Diagnosis | None, matches: Sequence[M
 
 def _compiles(console: Console, report: Report) -> None:
     outcome = report.outcome
-    line(console, f"compiles in {outcome.duration_s:.2f} s", style="bold green")
+    style = "bold yellow" if outcome.drawbacks else "bold green"
+    paragraph(console, f"compiles in {outcome.duration_s:.2f} s{but(outcome)}", style=style, indent=0)
     paragraph(console, configuration(report), style="dim", indent=0)
     if outcome.resources is not None:
         paragraph(console, _resources(outcome.resources))
