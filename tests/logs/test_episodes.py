@@ -26,6 +26,8 @@ STORIES = [
     ("somebody else's exception follows", ASSERTION + ABORTED + ENGINE, [(1, None), (3, 1), (2, 1)]),
     ("and is nothing alone", ENGINE, []),
     ("and nothing before", ENGINE + ASSERTION, [(2, 1), (1, None)]),
+    ("commands are told apart", f"$ python a.py\n{ASSERTION}me@host:~/x$ python b.py\n{RUN_FAILED}",
+     [(1, None), (2, None)]),
     ("tests are told apart", f"_____ test_a _____\n{ASSERTION}_____ test_b _____\n{OTHER}{ABORTED}",
      [(1, None), (2, None), (3, 2)]),
 ]  # fmt: skip

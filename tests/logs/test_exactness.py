@@ -33,7 +33,7 @@ def every_line(block: bytes) -> list[int]:
 
 def found(log: Log, by: Sieve | None = None) -> list[Finding]:
     result = read(log, by)
-    return ranked(result.findings, result.context.tests)
+    return ranked(result.findings, result.context.boundaries)
 
 
 def buried(text: str) -> str:

@@ -84,7 +84,7 @@ Thread 1 "python" received signal SIGSEGV, Segmentation fault.
 def test_gdb_s_frames_without_address_and_its_stop_line() -> None:
     stopped = "0x00007ffed7580a34 in triton::ir::block::parent (this=0x0) at /b/include/block.h:54"
     cut = diagnosed(GDB.format(stopped=stopped, first="0x00007ffed7580a34 in triton::ir::bl"))
-    assert (cut.kind, cut.function, cut.file, cut.line) == (Kind.SEGFAULT, "parent", "block.h", 54)
+    assert (cut.kind, cut.function, cut.file, cut.line) == (Kind.SEGFAULT, "block::parent", "block.h", 54)
     bare = diagnosed(GDB.format(stopped="", first="triton::Outer::visit (op=0x0) at /b/lib/Outer.cpp:12"))
     assert (bare.function, bare.file, bare.line) == ("Outer::visit", "Outer.cpp", 12)
 
@@ -99,3 +99,65 @@ def test_the_frames_of_a_handler_are_not_where_it_crashed() -> None:
         "   from /venv/lib/python3.11/site-packages/triton/_C/libtriton.so\n"
     )
     assert diagnosis.function == "AxisInfo::join"
+
+
+def test_a_crash_names_the_line_of_python_that_ran() -> None:
+    diagnosis = diagnosed(
+        "Fatal Python error: Segmentation fault\n\nThread 0x00007b8e (most recent call first):\n"
+        '  File "/usr/lib/python3.11/threading.py", line 324 in wait\n\n'
+        "Current thread 0x00007b90 (most recent call first):\n"
+        '  File "/venv/lib/python3.11/site-packages/triton/compiler/compiler.py", line 203 in make_llir\n'
+    )
+    assert (diagnosis.kind, diagnosis.stage) == (Kind.SEGFAULT, "llir")
+    assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("compiler.py", 203, "make_llir")
+
+
+@pytest.mark.parametrize(
+    "traceback",
+    [
+        '  File "/x/triton/language/semantic.py", line 9, in dot\n    assert acc.type == expected\n'
+        "           ^^^^^^^^^^^^^^^^^^\nAssertionError\n",
+        "File ~/x/triton/language/semantic.py:9, in dot(lhs)\n      8 else:\n"
+        "----> 9     assert acc.type == expected\n\nAssertionError: \n",
+        "We call `tl.dot` and an `AssertionError` is raised:\n```\n    assert acc.type == expected\n```\n",
+    ],
+)
+def test_an_assertion_without_a_text_is_told_by_what_it_asserts(traceback: str) -> None:
+    assert diagnosed(traceback).headline == "AssertionError: assert acc.type == expected"
+
+
+def test_too_many_threads_are_told_before_the_registers_that_each_then_has() -> None:
+    refused = "ptxas fatal   : (C7602) Insufficient registers (32) to compile instruction at line 371 in function k."
+    diagnosis = diagnosed(f"{refused}\n.visible .entry k()\n.reqntid 2048\n{{\n")
+    assert (diagnosis.kind, diagnosis.resource) == (Kind.OUT_OF_RESOURCES, "threads")
+    assert (diagnosis.required, diagnosis.limit) == (2048, 1024)
+    assert diagnosed(f"{refused}\n.visible .entry k()\n.reqntid 512\n{{\n").kind is Kind.PTXAS
+
+
+def test_ptx_given_to_amd_s_assembler_is_told_as_that() -> None:
+    ptx = diagnosed("error: invalid instruction\n    cvt.rn.f16x2.f32 s3, v3, v4;\n    ^\n")
+    assert ptx.headline == "PTX given to an AMD target: invalid instruction: cvt.rn.f16x2.f32 s3, v3, v4;"
+    own = diagnosed("error: invalid instruction\n    v_bfe_u99 v1, v2, 0, 4\n    ^\n")
+    assert own.headline == "The assembler refused the code: invalid instruction: v_bfe_u99 v1, v2, 0, 4"
+
+
+PROSE = [
+    ('the error in the title: "RuntimeError: PassManager::run failed" with my triton kernel', None),
+    (
+        "it crashes with PassManager::run failed at num_stages=4.\n"
+        "The failing pass is tritonamdgpu-schedule-loops{num_stages=4}, see triton-lang/triton.",
+        "tritonamdgpu-schedule-loops",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "pass_name"), PROSE)
+def test_a_pass_manager_s_failure_in_a_sentence(text: str, pass_name: str | None) -> None:
+    diagnosis = diagnosed(text + "\nmore" * 12)
+    assert (diagnosis.kind, diagnosis.pass_name) == (Kind.MLIR_DIAGNOSTIC, pass_name)
+
+
+def test_llvm_s_program_arguments_name_a_single_pass() -> None:
+    crash = "Stack dump:\n0.\tProgram arguments: /b/triton-opt k.mlir{}\n #0 0x00007f01 mlir::A::f(int) A.cpp:1:2\n"
+    assert diagnosed(crash.format(" -tritongpu-pipeline")).pass_name == "tritongpu-pipeline"
+    assert diagnosed(crash.format(" -tritongpu-coalesce -tritongpu-pipeline")).pass_name is None

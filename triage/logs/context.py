@@ -1,5 +1,6 @@
 """Context of the failures in a log: the pass and the stage that ran, and whose traceback it is."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,14 @@ _FRONTEND = re.compile(r",? in (?:make_ir|ast_to_ttir)\b")
 # LLVM's "stack dump".
 _RUNNING = re.compile(r"Running pass ['\"](?P<name>[^'\"]{1,200})['\"] on (?:function|module|basic block|loop)")
 
+# LLVM's "stack dump" of `triton-opt k.mlir -one-pass`: with several passes it does not tell which of them ran.
+_ARGUMENTS = re.compile(r"Program arguments: \S{0,1000}-opt\b(?P<arguments>.{0,4000})")
+_PASS_ARGUMENT = re.compile(
+    r" --?(?P<name>(?:convert|triton|nvgpu|tritongpu|allocate|ttg|gluon|canonicalize|cse|loop|test)[\w-]{0,100})"
+)
+
+_BLOCK = re.compile(r"\s{0,40}\.(?:req|max)ntid (?P<numbers>\d{1,9}(?:, \d{1,9}){0,2})$")
+
 _TRACEBACK = "Traceback (most recent call last)"
 # Python's own frames, and pytest's.
 _FRAME = re.compile(
@@ -23,14 +32,30 @@ _OF_TRITON = re.compile(
     r"triton(?!server|client|_python_backend)|inductor|cutlass|helion|gluon|<torch_package|[\\/]_?dynamo[\\/]",
     re.IGNORECASE,
 )
-#: pytest's line above each failing test.
-_TEST = re.compile(r"_{5,} .{1,200} _{5,}$")
+#: Where something else begins, whose failure does not follow from those above: pytest's and unittest's line above each
+#: failing test, a command at a prompt.
+_BOUNDARY = re.compile(
+    r"_{5,} .{1,200} _{5,}$|(?:ERROR|FAIL): test\w{0,200}(?: \(|$)"
+    r"|(?:\([\w.-]{1,80}\) {1,2})?(?:\[?[\w.-]{1,80}@[\w.-]{1,80}[: ][^$]{0,200})?\$ [\w./~]"
+)
 
 #: A line must contain one of these to be relevant for :meth:`Context.see`.
 ANCHORS = (
     passes.ANCHOR,
     "Pipeline failed while executing ",
     "Running pass ",
+    "Program arguments: ",
+    ".reqntid ",
+    ".maxntid ",
+    "$ python",
+    "$ pytest",
+    "$ torchrun",
+    "$ triton-opt",
+    "$ ./",
+    "$ TRITON",
+    "$ CUDA",
+    "ERROR: test",
+    "FAIL: test",
     passes.REPRODUCER_ANCHOR,
     "Traceback (most recent",
     'File "',
@@ -47,11 +72,13 @@ class Context:
     """Collected line by line; complete after the last one, except for ``end_traceback``, which is asked on the way."""
 
     dumped: str | None = None
+    #: Threads of a block, as the PTX states them that Triton prints when ptxas refuses it.
+    threads: int | None = None
     stage: str | None = None
     #: (position, name) of every `Pipeline failed` line.
     failed: list[tuple[int, str]] = field(default_factory=list)
-    #: Where pytest's report of another test begins.
-    tests: list[int] = field(default_factory=list)
+    #: Where another test or command begins.
+    boundaries: list[int] = field(default_factory=list)
     _arguments: dict[str, str] = field(default_factory=dict)
     # Whether the lines are those of a traceback, and whether it has a frame of Triton.
     _in_traceback: bool = False
@@ -66,12 +93,17 @@ class Context:
             self.failed += [(position, failed)] if failed else []
         elif "Running pass " in line and (running := _RUNNING.search(line)):
             self.dumped = running["name"]
+        elif "Program arguments: " in line and (program := _ARGUMENTS.search(line)):
+            names = _PASS_ARGUMENT.findall(program["arguments"])
+            self.dumped = names[0] if len(names) == 1 else self.dumped
+        elif "ntid " in line and (block := _BLOCK.match(line)):
+            self.threads = math.prod(int(number) for number in re.findall(r"\d{1,9}", block["numbers"]))
         elif passes.REPRODUCER_ANCHOR in line:
             self.dumped = self.dumped or passes.single_pass(line)
         elif _TRACEBACK in line:
             self._in_traceback, self._of_triton = True, False
-        elif line.startswith("_____") and _TEST.match(line):
-            self.tests += [position] if len(self.tests) < 10_000 else []
+        elif ("$ " in line or line.startswith(("_____", "ERROR: ", "FAIL: "))) and _BOUNDARY.match(line):
+            self.boundaries += [position] if len(self.boundaries) < 10_000 else []
             self._in_traceback = False
         elif (".py" in line or 'File "' in line) and (frame := _FRAME.match(line)):
             self._see_frame(line, frame)

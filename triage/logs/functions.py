@@ -79,7 +79,9 @@ def function_name(pretty: str) -> str | None:
     name = "".join(_SYMBOLS.get(character, character) for character in parts[-1]).replace("\ue00f", " ")
     owner = parts[-2] if len(parts) > 1 else ""
     is_class = owner[:1].isupper() and owner not in CAPITAL_NAMESPACES
-    # A lower-case owner is a namespace, but for the standard library's classes: `std::vector::operator[]`.
-    if is_class or (owner and parts[0] in ("std", "__gnu_cxx") and len(parts) > 2):
+    # A lower-case owner is a namespace, but for the standard library's classes, `std::vector::operator[]`, and those of
+    # Triton 1: `triton::ir::instruction::get_parent`.
+    of_triton_1 = parts[:2] in (["triton", "ir"], ["triton", "codegen"]) and len(parts) > 3
+    if is_class or of_triton_1 or (owner and parts[0] in ("std", "__gnu_cxx") and len(parts) > 2):
         return f"{owner}::{name}"
     return name

@@ -71,6 +71,8 @@ def _lines(outcome: Outcome) -> Iterator[str]:
     yield from (outcome.log, "")
     for index, error in enumerate(reversed(outcome.errors)):
         yield from ("", CAUSE, "") if index else ()
+        if not error.message and error.frames:
+            yield f"    {error.frames[-1].text.strip()}"  # the line that raised: an assertion's only words
         yield f"{error.type}: {error.message}".rstrip()
 
 

@@ -1,12 +1,16 @@
-"""A message quoted alone, without the exception or the ``error:`` that it came with.
+"""A message quoted without the exception or the ``error:`` that it came with: alone, or in a sentence.
 
-Only for a text of a few lines without any other failure: in a longer one such words prove nothing.
+Only for a text without any other failure, and of a few lines, or about Triton: in others such words prove nothing.
 """
 
 import re
+from collections.abc import Callable
 
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.frontend_texts import is_frontends
+from triage.logs.recognisers import silent_pass
+from triage.logs.recognisers.python_exception import assertion_of
+from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
 #: Lines, and characters of each, beyond which a text is not a quotation.
@@ -16,8 +20,24 @@ _MAX_LINE = 600
 _DEVICE = re.compile(r"misaligned address|address misaligned|illegal memory access")
 _PYTHON = re.compile(r"(?:map::at|'\w{1,80}' object has no attribute '\w{1,80}'|name '\w{1,80}' is not defined)\.?$")
 # A term of the compiler, and a word for what is wrong with it.
-_TERM = re.compile(r"layout|encoding|MMA|intrinsic|memdesc|swizzl|operand|legaliz", re.IGNORECASE)
+_TERM = re.compile(
+    r"\bMLIR (?:object|value)|layout|encoding|MMA|intrinsic|memdesc|swizzl|operand|legaliz", re.IGNORECASE
+)
 _WRONG = re.compile(r"\b(?:must|unsupported|expected|invalid|failed|no matching|cannot|not supported)\b", re.IGNORECASE)
+# What stands in quotation marks of any kind; a word alone is a name.
+_FRAGMENT = re.compile(
+    r"`([^`\n]{12,600})`|\"([^\"\n]{12,600})\"|\u201c([^\u201d\n]{12,600})\u201d|(?<=\s)'([^'\n]{12,600})'(?=[\s.,]|$)"
+)
+_RUN = "PassManager::run failed"
+_RUN_FAILED = re.compile(
+    r"(?:\b(?:with|error|hits?|gets?|got|sees?|seeing|getting|raises?)|:) "
+    r"[`\"'\u201c]?(?:RuntimeError: )?PassManager::run failed",
+    re.IGNORECASE,
+)
+_BARE_ASSERTION = re.compile(r"`AssertionError`")
+# Lines of Python, in which a text is a string.
+_SOURCE = re.compile(r"\s{4}|\s*(?:raise|return|assert|print|#)\b|.{0,80}\w\(")
+_PASS = re.compile(r"\b((?:triton(?:amd|intel|nvidia)?gpu|tritonintelgpu|convert|nvgpu|ttg)(?:-[a-z0-9]{1,30}){1,8})\b")
 
 
 def _kind(line: str) -> Kind | None:
@@ -39,4 +59,30 @@ def quoted(lines: list[str]) -> Finding | None:
         if len(message) <= _MAX_LINE and (kind := _kind(message)):
             stage = "source" if kind is Kind.FRONTEND_ERROR else None
             return Finding(bounded_diagnosis(kind, message, message, stage=stage), Specificity.DIAGNOSTIC, position)
+    return None
+
+
+def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) -> Finding | None:
+    """The failure that somebody quotes in a sentence: a text in quotation marks or backticks that ``read`` recognises,
+    or a pass manager's failure with the name of the pass beside it."""
+    for position, line in enumerate(lines):
+        if _RUN_FAILED.search(line):
+            named = {name for other in lines for name in _PASS.findall(other)}
+            facts = {"pass_name": named.pop() if len(named) == 1 else None, "exception": "RuntimeError"}
+            headline = silent_pass.headline(facts["pass_name"])
+            diagnosis = bounded_diagnosis(Kind.MLIR_DIAGNOSTIC, headline, f"RuntimeError: {_RUN}", **facts)
+            return Finding(diagnosis, Specificity.TAIL, position)
+    for position, line in enumerate(lines):
+        for fragment in _FRAGMENT.findall(line) if not _SOURCE.match(line) else ():
+            text = next(filter(None, fragment)).strip()
+            if " " not in text or text.endswith(("…", "...", _RUN)):
+                continue
+            if finding := read(Window(position, text, (), (), ())):
+                return finding
+            if kind := _kind(text):
+                return Finding(bounded_diagnosis(kind, text, text), Specificity.DIAGNOSTIC, position)
+    if any(map(_BARE_ASSERTION.search, lines)) and (reason := assertion_of(lines)):
+        shown = f"AssertionError: {reason}"
+        diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="AssertionError")
+        return Finding(diagnosis, Specificity.EXCEPTION, 0)
     return None

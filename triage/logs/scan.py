@@ -17,9 +17,11 @@ from triage.logs.ending import ending
 from triage.logs.evidence import is_foreign, settled
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
-from triage.logs.quoted import quoted
+from triage.logs.frontend_texts import is_tritons
+from triage.logs.quoted import quoted, quoted_in_prose
 from triage.logs.reading import Log
 from triage.logs.recognisers import RECOGNISERS, Recogniser, silent_pass, stack_trace
+from triage.logs.recognisers.out_of_resources import MAX_THREADS, out_of_resources
 from triage.logs.recognisers.python_exception import is_exception_line
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.surroundings import setting_of
@@ -173,8 +175,16 @@ def _with_context(finding: Finding, window: Window, context: Context) -> Finding
     return finding
 
 
+def _too_many_threads(diagnosis: Diagnosis, context: Context) -> Diagnosis:
+    """ptxas divides the registers among the threads, and says first that those of a thread do not suffice."""
+    threads = context.threads or 0
+    if diagnosis.kind is Kind.PTXAS and threads > MAX_THREADS and "nsufficient registers" in diagnosis.message:
+        return out_of_resources("threads", threads, MAX_THREADS, diagnosis.message)
+    return diagnosis
+
+
 def _completed(finding: Finding, context: Context) -> Finding:
-    diagnosis = frontend_headline(finding.diagnosis)
+    diagnosis = _too_many_threads(frontend_headline(finding.diagnosis), context)
     if diagnosis.kind.has(Trait.IN_PASS) and diagnosis.pass_name is None:
         diagnosis = replace(diagnosis, pass_name=context.pass_at(finding.position))
     if diagnosis.pass_name is not None:
@@ -198,12 +208,27 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
             links.append(link)
         else:
             excerpts.spend(found.add(window, context))
-    if not found.findings and (quotation := quoted(excerpts.whole)):
+    if not found.findings and (quotation := _quotation(excerpts)):
         found.findings.append(quotation)
     joined = _with_stacks(join_chains(found.findings, links))
     whole = settled(joined, excerpts.has_evidence, len(excerpts.whole) or math.inf)
     completed = [_completed(finding, context) for finding in whole]
     return Reading(completed, context, list(found.others), excerpts.has_evidence, excerpts.ends)
+
+
+def _quotation(excerpts: Excerpts) -> Finding | None:
+    if quotation := quoted(excerpts.whole):
+        return quotation
+    is_about_triton = excerpts.has_evidence or any(map(is_tritons, excerpts.whole))
+    return quoted_in_prose(excerpts.whole, _read_alone) if is_about_triton else None
+
+
+def _read_alone(window: Window) -> Finding | None:
+    """What the recognisers make of a line without neighbours, but for what any program may print."""
+    for recogniser in readers(window.line) or ():
+        if (finding := recogniser.read(window)) and finding.diagnosis.kind is not Kind.OTHER:
+            return None if finding.diagnosis.kind.has(Trait.PROCESS_END) else finding
+    return None
 
 
 def _with_stacks(findings: list[Finding]) -> list[Finding]:
@@ -227,7 +252,7 @@ def findings(log: Log) -> list[Finding]:
 
 
 def _ranked(reading: Reading) -> list[Finding]:
-    ranked = episodes.ranked(reading.findings, reading.context.tests)
+    ranked = episodes.ranked(reading.findings, reading.context.boundaries)
     setting = setting_of(*reading.ends) if ranked else UNKNOWN_SETTING
     following: dict[int, list[Diagnosis]] = {}
     for finding in ranked:

@@ -107,8 +107,9 @@ def _unreachable(diagnosis: Diagnosis) -> list[Field]:
 
 
 def _bare(diagnosis: Diagnosis) -> list[Field]:
-    """A crash without a message is identified by where it happened."""
-    return [_verbatim(diagnosis.function or _where(diagnosis))]
+    """A crash without a message is identified by where it happened; a frame of Python's is not the compiler's."""
+    is_python = (diagnosis.file or "").endswith(".py")
+    return [_verbatim((not is_python and diagnosis.function) or _where(diagnosis))]
 
 
 def _abort(diagnosis: Diagnosis) -> list[Field]:

@@ -24,6 +24,11 @@ _BARE = re.compile(
     r"|unknown token in expression|unexpected token|expected relocatable expression|invalid register"
     r"|register index is out of range|specified hardware register|failed parsing operand).{0,500})"
 )
+# PTX's instructions have dots and a type, `cvt.rn.f16x2.f32`; AMD's have underscores, `v_bfe_u32`.
+_PTX = re.compile(
+    r"^\s{0,40}(?:@!?%\w{1,20} )?[a-z][a-z0-9]{1,12}(?:\.\w{1,16}){0,6}"
+    r"\.(?:[subf](?:8|16|32|64)|b1|pred|f16x2|bf16x?2?)\b"
+)
 _REFUSED = re.compile(r"(?P<text>AMD assembler rejected .{1,200}|AMDGPU assembl\w{1,8} failed.{0,200})")
 
 
@@ -43,7 +48,8 @@ def _read(window: Window) -> Finding | None:
         error, specificity = refused["text"], Specificity.TAIL
     excerpt = [window.after[0]] if len(window.after) > 1 and is_caret(window.after[1]) else []
     shown = f"{error}: {excerpt[0].strip()}" if excerpt else error
-    headline = f"The assembler refused the code: {shown}"
+    is_ptx = bool(excerpt) and _PTX.search(excerpt[0]) is not None
+    headline = f"PTX given to an AMD target: {shown}" if is_ptx else f"The assembler refused the code: {shown}"
     return finding(window, Kind.ASSEMBLER, headline, "\n".join([line, *excerpt]), specificity, stage="hsaco")
 
 

@@ -23,6 +23,8 @@ _MOST_WRAPPED = 3
 _OVERFLOW = re.compile(
     r"(?P<resource>\w{1,20}) overflow, requires (?P<required>\d{1,15}) bits while (?P<limit>\d{1,15}) bits available"
 )
+#: Threads of a block on every GPU of NVIDIA's.
+MAX_THREADS = 1024
 #: What Triton counts; any other text there is a kernel's name, and the resource is shared memory.
 RESOURCES = ("shared memory", "tensor memory", "threads", "registers")
 

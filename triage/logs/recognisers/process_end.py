@@ -4,7 +4,10 @@ It is the last resort: any other failure in the log is more specific.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
+from triage.logs import text
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
@@ -58,6 +61,10 @@ _TEXTS = (
     ("zsh: ", re.compile(r"^zsh: killed\b"), "SIGKILL"),
 )
 
+#: Python's faulthandler: the error, then the stack of each thread.
+_FATAL, _CURRENT = "Fatal Python error: ", ("Current thread ", "Stack (most recent call first)")
+_FRAME = re.compile(r'\s{1,8}File "(?P<file>[^"]{1,1000})", line (?P<line>\d{1,9}) in (?P<function>[\w<>.]{1,200})')
+
 
 def ended_by(signal: str, message: str) -> Diagnosis:
     """The diagnosis of a process when only the signal is known."""
@@ -68,7 +75,21 @@ def ended_by(signal: str, message: str) -> Diagnosis:
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
     signal = _signal(line)
-    return Finding(ended_by(signal, line), Specificity.TAIL, window.position) if signal else None
+    if signal is None:
+        return None
+    diagnosis = ended_by(signal, line)
+    if line.startswith(_FATAL) and (frame := _current_frame(window.after)):
+        file, number = text.last_component(frame["file"]), int(frame["line"])
+        diagnosis = replace(diagnosis, file=file, line=number, function=frame["function"])
+    return Finding(diagnosis, Specificity.TAIL, window.position)
+
+
+def _current_frame(after: Sequence[str]) -> re.Match[str] | None:
+    """The innermost Python frame of the thread that crashed, as faulthandler prints it."""
+    lines = iter(after)
+    if any(line.startswith(_CURRENT) for line in lines):
+        return _FRAME.match(next(lines, ""))
+    return None
 
 
 def _signal(line: str) -> str | None:

@@ -1,6 +1,8 @@
 """The last line of a Python traceback: ``ValueError: text``, in a log or quoted alone."""
 
 import re
+from collections.abc import Iterable
+from itertools import islice
 
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser, finding
@@ -31,9 +33,21 @@ TAILS = (
 )
 #: Wrappers whose text is another exception's.
 _WRAPPERS = ("InductorError", "BackendCompilerFailed", "CalledProcessError")
+# Python's own frames, IPython's (`--> 12     assert x`) and pytest's (`>   assert x`).
+_ASSERTED = re.compile(r"\s{0,40}(?:-{1,6}> ?\d{1,7}\s|>)?\s{0,60}(?P<assertion>assert\s.{1,1000})$")
+# An attribute of Triton's that is missing, quoted without the exception.
+_NO_ATTRIBUTE = re.compile(r"module 'triton[\w.]{0,100}' has no attribute '\w{1,80}'\.?$")
+# The key of Triton 2's cache of compiled kernels: it is looked up, not found, and then the kernel is compiled.
+_CACHE_KEY = re.compile(r"\('2-\.-0-\.-0-")
+_SUFFIXES = ("Error", "Exception", "Interrupt", "Exit", "Failure", "NotFound", "Failed")
 _MAX_LINES = 40
 #: What is not part of an exception's text: a traceback, other programs' lines, the end of a block of code.
 _ENDS = ("Traceback (", "  File ", "nanobind: ", "[", "```", "~~~")
+
+
+def assertion_of(lines: Iterable[str]) -> str:
+    """The first line that is an assertion, all that an ``AssertionError`` without a text says; empty if none is."""
+    return next((match["assertion"] for line in lines if (match := _ASSERTED.match(line))), "")
 
 
 def is_exception_line(line: str) -> bool:
@@ -45,10 +59,16 @@ def _read(window: Window) -> Finding | None:
     line = unrepr(window.line.strip()) if _REPR.match(window.line.strip()) else window.line.rstrip()
     if line.startswith(_OCCURRED) and window.after:
         line = f"{line.removeprefix(_OCCURRED).partition(' ')[0]}: {window.after[0].strip()}"
+    if _NO_ATTRIBUTE.match(line):
+        line = f"AttributeError: {line}"
     stated = _STATED.match(line) or _QUALIFIED.match(line)
     if stated is None or stated["name"].endswith("Warning"):
         return None
     reason = (stated["text"] or "").strip()
+    if not reason and stated["name"] == "AssertionError":
+        # The last line of the last frame, which has marks below it from Python 3.11 on.
+        frame = (line for line in reversed(window.before) if line.strip(" ^~"))
+        reason = assertion_of(islice(frame, 1))
     shown = f"{stated['name']}: {reason}" if reason else stated["name"]
     lines = [line]
     for index in range(min(_MAX_LINES, len(window.after))):
@@ -58,28 +78,18 @@ def _read(window: Window) -> Finding | None:
         if is_exception_line(following):
             break
         lines.append(following)
-    tail = reason.startswith(TAILS) or stated["name"] in _WRAPPERS
+    tail = reason.startswith(TAILS) or stated["name"] in _WRAPPERS or _CACHE_KEY.match(reason) is not None
     specificity = Specificity.TAIL if tail else Specificity.EXCEPTION
     message = "\n".join([shown, *lines[1:]])
     return finding(window, Kind.PYTHON_EXCEPTION, shown, message, specificity, exception=stated["name"])
 
 
 RECOGNISER = Recogniser(
-    anchors=(
-        "Error",
-        "Exception",
-        "Interrupt",
-        "Exit",
-        "Failure",
-        "NotFound",
-        "Failed",
-        "exc.",
-        "exceptions.",
-        "errors.",
-    ),
+    anchors=(*_SUFFIXES, "exc.", "exceptions.", "errors.", "has no attribute"),
     read=_read,
     examples={
         "ValueError: bad": Kind.PYTHON_EXCEPTION,
+        "module 'triton.language' has no attribute 'gather'": Kind.PYTHON_EXCEPTION,
         "torch._dynamo.exc.Unsupported: call of a kernel": Kind.PYTHON_EXCEPTION,
         "Exception has occurred: ValueError\nthe arguments of arange must be constants": Kind.PYTHON_EXCEPTION,
     },

@@ -36,8 +36,8 @@ _UNNAMED = re.compile(r"\((?!anonymous )[^()]{1,1000}\)?$")
 _FILE = re.compile(r"(?P<file>[^\s:()]{1,1000}\.\w{1,8}):(?P<line>\d{1,7})(?::\d{1,7})?$")
 #: Frames of the signal handler and of the C library's path to it, which lie above the crash.
 _MACHINERY = (
-    "llvm::sys::", "PrintStackTrace", "SignalHandler", "raise", "__GI_", "gsignal", "__pthread_kill", "handler_SIG",
-    "__restore_rt", "__sigaction", "killpg",
+    "llvm::sys::", "PrintStackTrace", "SignalHandler", "raise", "__GI_", "gsignal", "__pthread", "handler_SIG",
+    "__restore_rt", "__sigaction", "killpg", "__libc_", "__futex", "__memcpy", "__memmove", "__run_exit", "exit (",
 )  # fmt: skip
 # Frames of LLVM and MLIR, which Triton calls: the first other frame is closer to what failed.
 _OF_LLVM = re.compile(
