@@ -9,6 +9,7 @@ from pathlib import Path
 
 from triage.capture.captured import Capture, json_object, read_text
 from triage.files import remove_tree
+from triage.harness.driver import product_properties
 from triage.model.document import Documented
 from triage.model.errors import InputError
 from triage.model.gpus import ARCHITECTURES
@@ -103,19 +104,8 @@ class CompileOnly:
 def emulated_gpu(target: Target) -> dict[str, str | int]:
     """The properties of a target's product as ``capture/program/fake/device.py`` reads them. Raises InputError for a
     target without one."""
-    gpu = target.gpu
-    if gpu is None or gpu.product is None or gpu.block is None or gpu.sm is None:
+    properties = product_properties(target)
+    if not properties:
         known = ", ".join(str(row) for row in ARCHITECTURES if row.product)
         raise InputError(f"--target {target}: no product of it is known to compile for; known are {known}")
-    return {
-        "backend": target.backend,
-        "arch": target.capability or target.arch,
-        "warp_size": target.warp_size,
-        "name": gpu.product.name,
-        "shared_bytes": gpu.block.shared_bytes,
-        "shared_bytes_multiprocessor": gpu.sm.shared_bytes,
-        "threads": gpu.block.threads,
-        "warps": gpu.sm.warps,
-        "multiprocessors": gpu.product.multiprocessors,
-        "memory_bytes": gpu.product.memory_gib << 30,
-    }
+    return properties

@@ -1,4 +1,4 @@
-"""What the stub driver in a worker answers when a kernel's module asks for the properties of "its" GPU."""
+"""What a worker answers when a kernel's module asks for the properties of "its" GPU: Triton's driver, or torch."""
 
 from triage.model.target import Target
 
@@ -18,4 +18,23 @@ def driver_properties(target: Target) -> dict[str, int]:
         "mem_clock_rate": 1_500_000,
         "mem_bus_width": 5120,
         "warpSize": target.warp_size,
+    }
+
+
+def product_properties(target: Target) -> dict[str, str | int]:
+    """Of a product that has the target's GPU; empty where none is known."""
+    gpu = target.gpu
+    if gpu is None or gpu.product is None or gpu.block is None or gpu.sm is None:
+        return {}
+    return {
+        "backend": target.backend,
+        "arch": target.capability or target.arch,
+        "warp_size": target.warp_size,
+        "name": gpu.product.name,
+        "shared_bytes": gpu.block.shared_bytes,
+        "shared_bytes_multiprocessor": gpu.sm.shared_bytes,
+        "threads": gpu.block.threads,
+        "warps": gpu.sm.warps,
+        "multiprocessors": gpu.product.multiprocessors,
+        "memory_bytes": gpu.product.memory_gib << 30,
     }

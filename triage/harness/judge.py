@@ -79,11 +79,7 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
         environment=dict(facts.environment),
         imported=not imports or imports[-1] == "imported",
         notes=(
-            *(
-                f"{one_line(event['package'])} is not installed there; the kernel's module was given a stand-in for it"
-                for event in events
-                if event["ev"] == "missing"
-            ),
+            *_stand_ins(events),
             *(one_line(event["text"]) for event in events if event["ev"] == "note"),
         )[:_MOST_NOTES],
     )
@@ -102,6 +98,11 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
             # Up to 3.4 the AMD assembler's errors are printed only; the link that would fail next has no linker.
             return replace(outcome, status=Status.ERROR, exit_code=1)
     return raised(case.file, outcome, facts, last) if last["ev"] != "done" else _compiled(case, outcome, last)
+
+
+def _stand_ins(events: list[dict[str, Any]]) -> list[str]:
+    names = [one_line(event["package"]) for event in events if event["ev"] == "missing"]
+    return [f"the kernel's module was imported with stand-ins for {', '.join(names)}"] if names else []
 
 
 NO_LLD = "no-lld"

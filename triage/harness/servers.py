@@ -20,8 +20,9 @@ from typing import Any, NamedTuple, Protocol
 
 from triage import scratch
 from triage.harness import linker, messages, processes
-from triage.harness.driver import driver_properties
+from triage.harness.driver import driver_properties, product_properties
 from triage.harness.environment import deciding_variables, worker_environment
+from triage.harness.host_packages import module_message
 from triage.harness.judge import is_readable
 from triage.harness.library_keys import LibraryKeys
 from triage.harness.limits import holds_for
@@ -331,12 +332,17 @@ class ServerTree:
                 "op": "serve",
                 "target": request.case.target.to_message(),
                 "limits": driver_properties(request.case.target),
+                "device": product_properties(request.case.target),
                 "folder": str(self.new_folder()),
                 "warm": key not in self._cold,
                 "triton_key": self.library_keys.get(request.toolchain),
             }
-        memory_bytes = request.limits.memory_bytes
-        return {"op": "serve", "path": str(request.case.location), "memory_bytes": memory_bytes}
+        return {
+            "op": "serve",
+            "path": str(request.case.location),
+            "memory_bytes": request.limits.memory_bytes,
+            **module_message(request.case),
+        }
 
     def _make_room(self) -> None:
         """Close the least recently used servers that have nothing below them."""
@@ -438,6 +444,8 @@ class ServerTree:
         """A server ended: keep the verdict if it never became ready, and report all that is lost with it."""
         if self._remotes.get(remote.key) is not remote:
             return
+        if remote.answer is None:
+            self._receive(remote)  # Its end may be heard of before what it last reported.
         if remote.log >= 0:
             read_available(remote.log, remote.output.write)
         self._forget(remote)

@@ -9,7 +9,8 @@ from typing import Any
 from triage import logs
 from triage.harness import observe
 from triage.harness.boundedlog import BoundedLog
-from triage.harness.driver import driver_properties
+from triage.harness.driver import driver_properties, product_properties
+from triage.harness.host_packages import module_message
 from triage.harness.judgement import Judging
 from triage.harness.reads import ModuleReads
 from triage.harness.remote import Remote
@@ -93,6 +94,8 @@ class Work:
             "kernel": case.name,
             "target": case.target.to_message(),
             "limits": driver_properties(case.target),
+            "device": product_properties(case.target),
+            **module_message(case),
             "memory_bytes": self.request.limits.memory_bytes,
             "environment": extra_environment,
             **_action_message(self.request),

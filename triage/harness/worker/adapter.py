@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from . import values
 
@@ -45,6 +45,12 @@ def set_triton_key(key: str) -> None:
         holder.triton_key = lambda: key
 
 
+def capability(backend: str, arch: str) -> Tuple[int, int]:
+    """(major, minor); for AMD as torch reports it: gfx942 is (9, 4) and gfx1100 (11, 0)."""
+    digits = arch if backend == "cuda" else arch[3:-1]
+    return int(digits[:-1]), int(digits[-1], 16)
+
+
 class StubDriver:
     """Replaces the GPU driver: kernels' modules and Gluon on 3.4 query it for the target; nothing is launched."""
 
@@ -72,9 +78,9 @@ class StubDriver:
 
         return torch.cuda
 
-    def get_device_properties(self, device: Any = None) -> Dict[str, int]:
+    def get_device_properties(self, device: Any = None) -> Dict[str, Any]:
         """The target's limits under the names that Triton's drivers use."""
-        return dict(self._limits)
+        return {**self._limits, "arch": self._target.arch} if self._target.backend == "hip" else dict(self._limits)
 
     def get_benchmarker(self) -> Any:
         """Autotuners of 3.2 and later require one."""
@@ -84,7 +90,7 @@ class StubDriver:
         return
 
     def get_device_capability(self, device: Any = None) -> Any:
-        return divmod(self._target.arch, 10) if isinstance(self._target.arch, int) else (0, 0)
+        return capability(self._target.backend, str(self._target.arch))
 
 
 def set_driver(target: Any, limits: Dict[str, int]) -> None:

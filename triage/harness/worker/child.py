@@ -12,14 +12,17 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
 
 from . import (
     adapter,
+    causes,
     description,
     errors,
+    imports,
     ir_pipeline,
     ir_record,
     ir_replay,
     ir_text,
     load,
     lowering,
+    placeholders,
     places,
     recorder,
     resources,
@@ -45,7 +48,7 @@ class Fault(Exception):
 
 
 def run_forked(request: Dict[str, Any], module: Any, missing: List[str], result: int) -> None:
-    """Compile in a fork of a case server that has imported ``module``, without the packages ``missing``."""
+    """Compile in a fork of a case server that has imported ``module``, with stand-ins for the packages ``missing``."""
     recording = _prepare(request, result)
     recording.begin("source")
     _guarded(request, lambda: (module, missing), recording)
@@ -62,13 +65,14 @@ def run_fresh(request: Dict[str, Any], result: int) -> None:
                 adapter.set_triton_key(request["triton_key"])
             target = request["target"]
             adapter.set_driver(adapter.gpu_target(**target), request["limits"])
+            imports.set_target(target, request["device"])
         path = Path(request["path"])
         # The compile's time starts with this event.
         recording.begin("source")
         recording.emit("importing")
         reads = Reads()
         reads.begin()
-        loaded = load.load_module(path)
+        loaded = load.load_module(path, request["sliced"], request["lent"])
         recording.emit("imported", reads=reads.end(path))
         return loaded
 
@@ -122,6 +126,9 @@ def flush() -> None:
 def verdict(error: BaseException) -> Dict[str, Any]:
     """The event for what ended a compile, or the import of the kernel's module: ``undecided``, else ``error``, with
     ``no_memory`` where an allocation was refused."""
+    stand_in = causes.of(error)
+    if stand_in is not None:
+        return {"ev": "undecided", "reason": stand_in, "input_error": False}
     # An API that does not exist on this release is how the case fails here.
     lacks_api = isinstance(error, values.BadValue) and "this Triton has no" in str(error)
     if isinstance(error, (adapter.BadCase, load.BadKernel, values.BadValue, ir_text.CannotRead)) and not lacks_api:
@@ -185,7 +192,8 @@ def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder)
 
 def _describe(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
     layers = load.find_layers(module, request["kernel"])
-    description.write(layers, **request["describe"])
+    with imports.stand_ins(request["sliced"], request["lent"]):
+        description.write(layers, **request["describe"])
     # Nothing was compiled.
     recording.conclude("done", resources=None, num_ctas=None, cache_entry=None)
 
@@ -218,6 +226,7 @@ def _done(
     entry: Optional[str] = None,
 ) -> None:
     """Report the end. ``attribute``: the compile's metadata by name."""
+    placeholders.check()
     if any(name in assembly and not assembly[name] for name in ("cubin", "hsaco")):
         # ptxas does not notice that it cannot write, and ends well.
         raise Fault("the assembler wrote an empty file; is the disk full?")

@@ -9,7 +9,7 @@ from itertools import islice, product
 from math import prod
 from typing import Any, Dict, Iterator, List, Mapping
 
-from . import adapter, errors, placeholders, tensors, values, wire
+from . import adapter, errors, imports, placeholders, tensors, torch_facts, values, wire
 
 MOST_CONFIGURATIONS = 1000
 """That are described of a kernel; the longest lists in packages have some hundred."""
@@ -112,11 +112,13 @@ def _configuration(
             for name, function in layer.values.items():
                 try:
                     value = function(_Arguments(known))
+                    placeholders.check()
                 except BaseException as error:  # SystemExit, and what a stand-in raises, as well
                     described["unknown"][name] = _reason(error)
                     known.pop(name, None)
                 else:
                     add(name, value, "heuristics")
+                placeholders.refusals.clear()
     return described
 
 
@@ -140,6 +142,7 @@ class Tensor:
     """A tensor on the GPU, of which nothing is known but its elements' type and that it is aligned as torch does."""
 
     is_cuda = True
+    device = torch_facts.Device("cuda", 0)
 
     def __init__(self, name: str, element: str) -> None:
         self._name, self._element = name, element
@@ -148,7 +151,7 @@ class Tensor:
     def dtype(self) -> Any:
         """As the kernel's module has it from torch."""
         name = tensors.TORCH_TYPES.get(self._element)
-        return getattr(placeholders.torch(), name) if name else self._refuse("dtype")
+        return getattr(imports.torch(), name) if name else self._refuse("dtype")
 
     def data_ptr(self) -> int:
         """An address."""
@@ -163,8 +166,16 @@ class Tensor:
             raise AttributeError(attribute)
         return self._refuse(attribute)
 
+    def _decides(self, *other: Any) -> Any:
+        return self._refuse("values")
+
+    __bool__ = __len__ = __iter__ = __lt__ = __le__ = __gt__ = __ge__ = _decides
+
     def _refuse(self, attribute: str) -> Any:
         raise placeholders.Undecidable("it needs %s.%s, which is not known" % (self._name, attribute))
+
+
+placeholders.base("torch.Tensor").register(Tensor)
 
 
 def _reason(error: BaseException) -> str:

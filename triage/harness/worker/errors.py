@@ -56,7 +56,7 @@ def _described(error: BaseException) -> Dict[str, Any]:
         "frames": located,
     }
     try:
-        described.update(_kernel_location(error))
+        described.update(kernel_location(error))
     except Exception:  # an unknown location must not hide the error itself
         described["kernel_line"] = None
     return described
@@ -72,7 +72,7 @@ def message(error: BaseException) -> str:
         return "<%s raised in __str__>" % type(failure).__name__
 
 
-def _kernel_location(error: BaseException) -> Dict[str, Any]:
+def kernel_location(error: BaseException) -> Dict[str, Any]:
     source, node = getattr(error, "src", None), getattr(error, "node", None)
     line = getattr(node, "lineno", None)
     if not isinstance(source, str) or not isinstance(line, int):
@@ -82,7 +82,7 @@ def _kernel_location(error: BaseException) -> Dict[str, Any]:
         column = None
     lines = source.split("\n")
     text = lines[line - 1] if 0 < line <= len(lines) else ""
-    function = _owner(source)
+    function = owner_of(error)
     if function is None:
         return {"kernel_line": _frame("", line, "", text), "kernel_column": column}
     plain = function.fn
@@ -92,9 +92,12 @@ def _kernel_location(error: BaseException) -> Dict[str, Any]:
     return {"kernel_line": location, "kernel_column": None if column is None else column + indent}
 
 
-def _owner(source: str) -> Any:
-    """The JITFunction with that source: the error has only the text, so search all live objects."""
-    for candidate in gc.get_objects():
+def owner_of(error: BaseException) -> Any:
+    """The JITFunction that Triton's front end was compiling: the error has only its source, so search all live
+    objects. None where it has none."""
+    source = getattr(error, "src", None)
+    gc.unfreeze()  # A server has put aside what it had made before this process was forked.
+    for candidate in gc.get_objects() if isinstance(source, str) else ():
         if is_jitted(candidate) and getattr(candidate, "src", None) == source:
             return candidate
     return None

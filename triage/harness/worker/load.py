@@ -9,9 +9,9 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
-from . import ir_text, placeholders, slices
+from . import imports, ir_text, placeholders, slices
 
 _MOST_LAYERS = 16
 """Decorators of one function; real kernels have three."""
@@ -23,18 +23,23 @@ class BadKernel(Exception):
     """The module was imported, but does not have the kernel that the case names."""
 
 
-def load_module(path: Path) -> Tuple[ModuleType, List[str]]:
-    """Import the file as its own program would; returns it, and the host-side packages (torch, numpy) that are missing
-    here and were replaced by placeholders. For a text of IR the module is empty. Raises whatever the module raises."""
+def load_module(
+    path: Path, sliced: bool = False, lent: Optional[Mapping[str, str]] = None
+) -> Tuple[ModuleType, List[str]]:
+    """Import the file as its own program would; returns it, and the host packages for which it got stand-ins (see
+    ``imports.py``). For a text of IR the module is empty. Raises whatever the module raises, and Undecidable."""
     if path.suffix in ir_text.ENDINGS:
         return ModuleType("_triage_no_module"), []
-    try:
-        return _import(path), []
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in placeholders.HOST_SIDE:
-            raise
-    with placeholders.installed() as finder:
-        return _import(path), finder.used
+    if not sliced:
+        try:
+            return _import(path), []
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] not in imports.HOST_SIDE:
+                raise
+    with imports.stand_ins(sliced, lent or {}) as finder:
+        module = _import(path)
+    placeholders.check()
+    return module, finder.names
 
 
 def _import(path: Path) -> ModuleType:

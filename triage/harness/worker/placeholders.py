@@ -1,25 +1,25 @@
-"""Placeholders for host-side packages that the environment under test does not have.
+"""Stand-ins for host packages, which accept every use and decide nothing.
 
-Kernels live in files that import torch for the code around them. A managed environment holds Triton alone, and the
-kernel needs no more: so where torch and the like are missing, the import gets an object that accepts any use
-on the host side. Names outside the list stay missing: a helper that the kernel calls must be the real one.
+What would decide (a truth value, a comparison, a number, a length) raises Undecidable, and is recorded in case user
+code swallows that. What is known of a package, because the target or a definition decides it, are facts by dotted name
+(``torch_facts.py``); everything else that code reads from a stand-in, calls or computes is a stand-in again.
 """
 
-import importlib.abc
-import importlib.machinery
+import builtins
+import os
+import re
 import sys
+from abc import ABCMeta
 from contextlib import contextmanager
-from types import ModuleType
-from typing import Any, Iterator, List, Optional
+from inspect import Parameter
+from types import FrameType, ModuleType
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Set, Tuple
 
-HOST_SIDE = frozenset(
-    {
-        "torch", "torchvision", "torchaudio", "numpy", "scipy", "pandas", "matplotlib", "jax", "jaxlib", "einops",
-        "transformers", "safetensors", "datasets", "accelerate", "tqdm", "pytest", "packaging", "tabulate", "ml_dtypes",
-        "typing_extensions", "hypothesis", "numba", "cupy",
-    }
-)  # fmt: skip
-"""Packages that run on the host and never inside a kernel."""
+_MOST_TEXT = 100
+"""Characters of an expression in a message."""
+_INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+_STANDARD = os.path.dirname(os.__file__) + os.sep
+_WORKER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class Undecidable(BaseException):
@@ -27,121 +27,344 @@ class Undecidable(BaseException):
     would decide in its place."""
 
 
-def torch() -> Any:
-    """The torch that kernels' modules use. Raises Undecidable."""
-    if "torch" not in sys.modules:
-        raise Undecidable("torch is not installed there")
-    return sys.modules["torch"]
+ABSENT = object()
+"""The fact that there is no such attribute."""
+refusals: List[str] = []
+"""What stand-ins have refused to decide in this process, in words."""
+reasons: Dict[str, str] = {}
+"""Packages for which there are stand-ins: why, and what to do about it."""
+_facts: Dict[str, Any] = {}
+_holders: Set[str] = set()
+"""Names below which there are facts."""
+_parts: Dict[str, Any] = {}
+"""Stand-ins by dotted name: the same name is the same object."""
+_modules: List[ModuleType] = []
+_asking = False
+"""Whether user code asks if an attribute exists."""
 
 
-def _attribute(owner: Any, name: str) -> Any:
-    if name.startswith("__") and name.endswith("__"):
-        raise AttributeError(name)
-    return StandIn
+def know(facts: Mapping[str, Any]) -> None:
+    """Add facts, by dotted name."""
+    _facts.update(facts)
+    for path in [path for path, value in facts.items() if value is not ABSENT]:
+        names = path.split(".")
+        _holders.update(".".join(names[:count]) for count in range(1, len(names)))
 
 
-def _same(value: Any, *_: Any) -> Any:
-    return value
+def part(path: str) -> Any:
+    """The fact or stand-in of a dotted name. Raises AttributeError where a fact says that there is none."""
+    if path in _facts:
+        if _facts[path] is ABSENT:
+            raise AttributeError("%s does not exist" % path)
+        return _facts[path]
+    if _asking and path not in _holders:
+        refuse("hasattr(%s, %r)" % (path.rpartition(".")[0], path.rpartition(".")[2]))
+    return _parts.setdefault(path, StandIn(path))
 
 
-def _false(*_: Any) -> bool:
-    return False
+def reason(expression: str) -> str:
+    """Why there is a stand-in for a package in an expression, and what to do about it."""
+    names = re.findall(r"\w+", expression)
+    return next((text for package, text in reasons.items() if package in names), "that is only a stand-in")
 
 
-def _zero(*_: Any) -> int:
-    return 0
+def refuse(question: str) -> Any:
+    """Raise Undecidable for a question."""
+    text = "%s asks for `%s`, and %s" % (_position() or "the kernel's module", question, reason(question))
+    refusals.append(text)
+    raise Undecidable(text)
 
 
-def _nothing(*_: Any) -> Any:
-    return iter(())
+def check() -> None:
+    """Raise Undecidable if something was refused in this process, and user code has gone on."""
+    if refusals:
+        raise Undecidable(refusals[0])
 
 
-class _Meta(type):
-    """Makes the class itself a placeholder: it can be subclassed, called, compared and indexed."""
-
-    __getattr__ = _attribute
-    __iter__ = _nothing
-    __bool__ = _false
-    __or__ = __ror__ = _same
-    __lt__ = __le__ = __gt__ = __ge__ = _false
-
-    def __call__(cls, *arguments: Any, **named: Any) -> Any:
-        return _called(super().__call__, arguments, named) if cls is StandIn else super().__call__()
-
-    def __getitem__(cls, key: Any) -> Any:
-        return StandIn
+def is_users(file: str) -> bool:
+    """Whether code of that file is neither Python's, nor Triton's, nor the worker's."""
+    return not (file.startswith(_WORKER) or is_pythons(file) or is_tritons(file))
 
 
-def _called(make: Any, arguments: Any, named: Any) -> Any:
-    """A call with one function is that of a decorator: return the function."""
-    if len(arguments) == 1 and not named and callable(arguments[0]) and not isinstance(arguments[0], _Meta):
-        return arguments[0]
-    return make()
+def is_pythons(file: str) -> bool:
+    """Whether code of that file is that of Python's library, or was generated by it."""
+    return file.startswith("<") or (file.startswith(_STANDARD) and not any(name in file for name in _INSTALLED))
 
 
-class StandIn(metaclass=_Meta):
-    """Every attribute, call and item of a missing package."""
+def is_tritons(file: str) -> bool:
+    triton = getattr(sys.modules.get("triton"), "__file__", None)
+    return bool(triton) and file.startswith(os.path.dirname(str(triton)) + os.sep)
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        return
+
+def _asker() -> Optional[FrameType]:
+    """The frame of the code that uses a stand-in."""
+    frame: Optional[FrameType] = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_WORKER):
+        frame = frame.f_back
+    return frame
+
+
+def _user_asks() -> bool:
+    """Whether it is the user's code that asks; libraries look at an object's class before they use it."""
+    frame = _asker()
+    return frame is not None and is_users(frame.f_code.co_filename)
+
+
+def _python_asks() -> bool:
+    """Whether it is Python's own library that asks."""
+    frame = _asker()
+    return frame is not None and is_pythons(frame.f_code.co_filename)
+
+
+def _position() -> str:
+    """``file:line`` of the user's code that is running."""
+    frame = _asker()
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    return "%s:%d" % (shortened_of(frame), frame.f_lineno) if frame is not None else ""
+
+
+def shortened(file: str, module: str) -> str:
+    """The path of a module's file below the folder from which it was imported."""
+    parts = file.split(os.sep)
+    return os.sep.join(parts[-(module.count(".") + 1 + (parts[-1] == "__init__.py")) :])
+
+
+def shortened_of(frame: FrameType) -> str:
+    """The same for the file of running code."""
+    return shortened(frame.f_code.co_filename, str(frame.f_globals.get("__name__")))
+
+
+def path_of(value: Any) -> str:
+    """The expression that a stand-in stands for."""
+    return str(object.__getattribute__(value, "_StandIn__path"))
+
+
+class StandIn:
+    """What code reads from a missing package, calls or computes. ``parts``: attributes that are known. ``truth``: where
+    nothing but that is known. ``computed``: it is no attribute of a package, so it is another object each time."""
+
+    __slots__ = ("__computed", "__dict__", "__parts", "__path", "__truth", "__weakref__")
+
+    def __init__(
+        self, path: str, parts: Optional[Dict[str, Any]] = None, truth: Optional[bool] = None, computed: bool = False
+    ) -> None:
+        self.__path, self.__parts, self.__truth, self.__computed = path, parts or {}, truth, computed
+
+    def __getattr__(self, name: str) -> Any:
+        path = "%s.%s" % (self.__path, name)
+        if name in ("__name__", "__qualname__"):
+            return self.__path.rpartition(".")[2]
+        if name.startswith("__") and name.endswith("__") and name != "__version__":
+            raise AttributeError(name)
+        if not self.__computed:
+            return part(path)
+        if name not in self.__parts:
+            if _asking:
+                refuse("hasattr(%s, %r)" % (self.__path, name))
+            self.__parts[name] = _computed(path)
+        return self.__parts[name]
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        return _called(StandIn, arguments, named)
+        if len(arguments) == 1 and callable(arguments[0]) and type(arguments[0]) is not StandIn:
+            return arguments[0]  # A decorator's call returns the function.
+        return _computed(self.__path + "(…)")
 
-    def __float__(self) -> float:
-        return 0.0
+    def __getitem__(self, key: Any) -> Any:
+        return _computed(self.__path + "[…]")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        return
+
+    def __enter__(self) -> Any:
+        return self
 
     def __exit__(self, *ended: Any) -> None:
         return
 
-    __getattr__ = _attribute
-    __iter__ = _nothing
-    __len__ = __int__ = _zero
-    __bool__ = __lt__ = __le__ = __gt__ = __ge__ = _false
-    __getitem__ = __enter__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _same
-    __truediv__ = __floordiv__ = __mod__ = __pow__ = _same
+    def __mro_entries__(self, bases: Tuple[Any, ...]) -> Tuple[Any, ...]:
+        return (base(self.__path),)
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+    def __reduce__(self) -> Any:
+        return part, (self.__path,)
+
+    def __str__(self) -> str:
+        return "<stand-in for %s>" % self.__path
+
+    __repr__ = __str__
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+    def __hash__(self) -> int:
+        if self.__computed and _user_asks():
+            refuse("hash(%s)" % self.__path)
+        return id(self)
+
+    def __bool__(self) -> bool:
+        frame = _asker()
+        if self.__truth is not None:
+            return self.__truth
+        if frame is not None and frame.f_code.co_name == "annotation" and is_tritons(frame.f_code.co_filename):
+            return True  # Triton looks for a parameter's annotation.
+        return bool(refuse("bool(%s)" % self.__path))
+
+    def __eq__(self, other: object) -> bool:
+        # Triton and inspect look whether a default is none; typing looks for an object among others.
+        if self is other or other is Parameter.empty or _python_asks():
+            return self is other
+        return bool(refuse("%s == %s" % (self.__path, _text(other))))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __class(self) -> Any:
+        if _user_asks():
+            refuse("isinstance(%s, …)" % self.__path)
+        return StandIn
+
+    __class__ = property(__class)
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return _user_asks() and bool(refuse("isinstance(…, %s)" % self.__path))
+
+    def __subclasscheck__(self, subclass: Any) -> bool:
+        return _user_asks() and bool(refuse("issubclass(…, %s)" % self.__path))
 
 
-class _Module(ModuleType):
-    """A missing package or one of its submodules."""
-
-    __getattr__ = _attribute
+def _computed(path: str) -> StandIn:
+    return StandIn(path if len(path) <= _MOST_TEXT else path[: _MOST_TEXT - 1] + "…", computed=True)
 
 
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """The last finder: serves the packages of the list that no other finder has."""
+def _text(value: Any) -> str:
+    if type(value) is StandIn:
+        return path_of(value)
+    return repr(value) if type(value) in (bool, int, float, str, type(None)) else "…"
 
-    def __init__(self) -> None:
-        self.used: List[str] = []
 
-    def find_spec(
-        self, fullname: str, path: Any = None, target: Any = None
-    ) -> Optional[importlib.machinery.ModuleSpec]:
-        """A placeholder for a package that is missing as a whole; a missing part of a real one stays missing."""
-        package = fullname.partition(".")[0]
-        if package not in HOST_SIDE or (package != fullname and package not in self.used):
-            return None
-        if package not in self.used:
-            self.used.append(package)
-        return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+def _computes(symbol: str, reflected: bool) -> Callable[[Any, Any], Any]:
+    def compute(self: Any, other: Any) -> Any:
+        left, right = (_text(other), path_of(self)) if reflected else (path_of(self), _text(other))
+        return _computed("%s %s %s" % (left, symbol, right))
 
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        """An empty module that has every attribute."""
-        return _Module(spec.name)
+    return compute
 
-    def exec_module(self, module: ModuleType) -> None:
-        """Run nothing."""
+
+def _refuses(question: str) -> Callable[..., Any]:
+    def decide(self: Any, *arguments: Any) -> Any:
+        return refuse(question % (path_of(self), *map(_text, arguments)))
+
+    return decide
+
+
+_ARITHMETIC = {
+    "add": "+", "sub": "-", "mul": "*", "matmul": "@", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
+}  # fmt: skip
+_DECISIONS = {
+    "lt": "%s < %s", "le": "%s <= %s", "gt": "%s > %s", "ge": "%s >= %s", "contains": "%s contains %s",
+    "len": "len(%s)", "iter": "iter(%s)", "next": "next(%s)", "int": "int(%s)", "index": "int(%s)",
+    "float": "float(%s)", "complex": "complex(%s)", "bytes": "bytes(%s)", "round": "round(%s)", "trunc": "int(%s)",
+    "floor": "floor(%s)", "ceil": "ceil(%s)", "reversed": "reversed(%s)",
+}  # fmt: skip
+for _name, _symbol in _ARITHMETIC.items():
+    setattr(StandIn, "__%s__" % _name, _computes(_symbol, reflected=False))
+    setattr(StandIn, "__r%s__" % _name, _computes(_symbol, reflected=True))
+for _name, _symbol in {"neg": "-", "pos": "+", "invert": "~", "abs": "abs "}.items():
+    setattr(StandIn, "__%s__" % _name, lambda self, _symbol=_symbol: _computed(_symbol + path_of(self)))
+for _name, _question in _DECISIONS.items():
+    setattr(StandIn, "__%s__" % _name, _refuses(_question))
+
+
+class _BaseType(ABCMeta):
+    """Of classes that are derived from a stand-in: they have every attribute. An ABCMeta, as other bases may have."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return part("%s.%s" % (vars(_derived_from(cls))["_triage_path"], name))
+
+
+def _derived_from(cls: Any) -> Any:
+    return next(base for base in cls.__mro__ if "_triage_path" in vars(base))
+
+
+class _Base:
+    """What every instance of a class derived from a stand-in can do."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        return
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        return
+
+    def __getattr__(self, name: str) -> Any:
+        return _BaseType.__getattr__(type(self), name)  # type: ignore[arg-type]
+
+
+_bases: Dict[str, Any] = {}
+
+
+def base(path: str) -> Any:
+    """The class from which subclasses of a stand-in are derived."""
+    if path not in _bases:
+        _bases[path] = _BaseType(path.rpartition(".")[2], (_Base,), {"_triage_path": path, "__module__": path})
+    return _bases[path]
+
+
+def module(name: str) -> ModuleType:
+    """A stand-in for a module. Triton takes only a plain module for one, so it has its attributes from a function."""
+    stand_in = ModuleType(name)
+
+    def attribute(attribute: str) -> Any:
+        if attribute == "__all__" and _stars(_asker()):
+            refuse("from %s import *" % name)
+        if attribute.startswith("__") and attribute.endswith("__") and attribute != "__version__":
+            raise AttributeError(attribute)
+        return part("%s.%s" % (name, attribute))
+
+    stand_in.__getattr__ = attribute  # type: ignore[method-assign]
+    _modules.append(stand_in)
+    return stand_in
+
+
+def is_stand_in(value: Any) -> bool:
+    """Whether it is a stand-in for a module."""
+    return any(value is module for module in _modules)
+
+
+def _stars(frame: Optional[FrameType]) -> bool:
+    """Whether an import of all names is what asks for a module's list of them."""
+    while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    return frame is not None and is_users(frame.f_code.co_filename)
 
 
 @contextmanager
-def installed() -> Iterator[Finder]:
-    """Serve missing packages of the list, and remove them afterwards: Triton must not take torch for installed."""
-    finder = Finder()
-    sys.meta_path.append(finder)
+def asked() -> Iterator[None]:
+    """While user code runs: notice that it asks whether an attribute exists, which decides as well."""
+    plain_hasattr, plain_getattr = builtins.hasattr, builtins.getattr
+
+    def ask(function: Callable[..., Any], *arguments: Any) -> Any:
+        global _asking  # noqa: PLW0603
+        before, _asking = _asking, _user_asks()
+        try:
+            return function(*arguments)
+        finally:
+            _asking = before
+
+    def checked_getattr(value: Any, name: str, *default: Any) -> Any:
+        return ask(plain_getattr, value, name, *default) if default else plain_getattr(value, name)
+
+    builtins.hasattr = lambda value, name: ask(plain_hasattr, value, name)
+    builtins.getattr = checked_getattr
     try:
-        yield finder
+        yield
     finally:
-        sys.meta_path.remove(finder)
-        for name in [name for name in sys.modules if name.partition(".")[0] in finder.used]:
-            if isinstance(sys.modules[name], _Module):
-                del sys.modules[name]
+        builtins.hasattr, builtins.getattr = plain_hasattr, plain_getattr

@@ -14,7 +14,7 @@ from os import open as open_fd
 from pathlib import Path
 from typing import Any, Dict, List
 
-from . import adapter, child, errors, load, process, stages, wire
+from . import adapter, child, errors, imports, load, process, stages, wire
 from .loop import ForkServer
 from .reads import Reads
 
@@ -41,6 +41,7 @@ def _serve_target(message: Dict[str, Any], fds: List[int]) -> None:
     environment = {}
     target = adapter.gpu_target(**message["target"])
     adapter.set_driver(target, message["limits"])
+    imports.set_target(message["target"], message["device"])
     if message["triton_key"]:
         adapter.set_triton_key(message["triton_key"])
     if message["warm"]:
@@ -81,7 +82,7 @@ def _serve_case(message: Dict[str, Any], fds: List[int]) -> None:
     with process.showing_stack():
         try:
             reads.begin()
-            module, missing = load.load_module(path)
+            module, missing = load.load_module(path, message["sliced"], message["lent"])
         except BaseException as error:  # a user's module may raise SystemExit as well
             if getpid() == me:
                 wire.send(sock, {"op": "ready", "ok": False, "event": child.verdict(error)})

@@ -1,0 +1,274 @@
+"""What is known of torch without torch: what the target decides, and what is so by definition.
+
+One table, by dotted name. The target's GPU is the only one, and the program has done nothing yet.
+"""
+
+import math
+import re
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Callable, Dict, Optional, Tuple
+
+from . import adapter
+from .placeholders import ABSENT, StandIn, base, refuse
+
+_DTYPES = {
+    "bool": 1, "uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "uint32": 4, "int32": 4, "uint64": 8, "int64": 8,
+    "bfloat16": 2, "float16": 2, "float32": 4, "float64": 8, "complex32": 4, "complex64": 8, "complex128": 16,
+    "float8_e4m3fn": 1, "float8_e4m3fnuz": 1, "float8_e5m2": 1, "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1,
+    "float4_e2m1fn_x2": 1, "qint8": 1, "quint8": 1, "qint32": 4, "quint4x2": 1, "quint2x4": 1,
+    **{"%sint%d" % (sign, bits): 1 for sign in ("", "u") for bits in range(1, 8)},
+}  # fmt: skip
+"""Bytes of an element."""
+_ALIASES = {
+    "half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32", "long": "int64",
+    "chalf": "complex32", "cfloat": "complex64", "cdouble": "complex128",
+}  # fmt: skip
+_FORMATS = {
+    "float64": (sys.float_info.max, 2.0**-52, 2.0**-1022, 1e-15),
+    "float32": ((2 - 2.0**-23) * 2.0**127, 2.0**-23, 2.0**-126, 1e-6),
+    "float16": (65504.0, 2.0**-10, 2.0**-14, 1e-3),
+    "bfloat16": ((2 - 2.0**-7) * 2.0**127, 2.0**-7, 2.0**-126, 1e-2),
+    "float8_e4m3fn": (448.0, 0.125, 2.0**-6, 1.0),
+    "float8_e4m3fnuz": (240.0, 0.125, 2.0**-7, 1.0),
+    "float8_e5m2": (57344.0, 0.25, 2.0**-14, 1.0),
+    "float8_e5m2fnuz": (57344.0, 0.125, 2.0**-15, 1.0),
+}
+"""What torch states: max, eps, tiny, resolution."""
+_OF_TRITON = {
+    "3.0": "2.4.1", "3.1": "2.5.1", "3.2": "2.6.0", "3.3": "2.7.1", "3.4": "2.8.0", "3.5": "2.9.1", "3.6": "2.10.0",
+    "3.7": "2.12.0",
+}  # fmt: skip
+"""The release of torch that requires a release of Triton (``Requires-Dist`` on PyPI)."""
+_NEWEST = "2.13.0"
+"""For later releases of Triton."""
+_PLUGINS = ("npu", "hpu", "mlu", "musa", "gcu", "sdaa", "supa", "ipu")
+"""Parts of torch that come with other packages."""
+_EXIST = (
+    "compile", "compiler.disable", "compiler.allow_in_graph", "library.custom_op", "library.register_fake",
+    "library.Library", "library.define", "library.impl", "amp.custom_fwd", "amp.custom_bwd", "cuda.amp.custom_fwd",
+    "cuda.amp.custom_bwd", "autograd.Function", "nn.Module", "nn.functional", "inference_mode", "no_grad", "ops",
+    "_dynamo.disable", "_dynamo.allow_in_graph", "_inductor.config", "fx", "cuda.device", "cuda.Stream",
+    "cuda.current_stream",
+)  # fmt: skip
+"""What every torch since 2.4 has."""
+_SINCE = {
+    "accelerator": (2, 6), "library.triton_op": (2, 6), "library.wrap_triton": (2, 6), "float8_e8m0fnu": (2, 7),
+    "float4_e2m1fn_x2": (2, 8), **{"int%d" % bits: (2, 6) for bits in range(1, 8)},
+}  # fmt: skip
+"""What came later, and with which release."""
+_RELEASE = re.compile(r"v?(\d+(?:\.\d+)*)[-_.]?(a|b|rc|dev)?\d*(?:\+(.*))?\Z")
+
+
+def torch_version(triton: str) -> str:
+    """The version of the torch that is installed, else of the one that was made for this Triton."""
+    try:
+        return version("torch")
+    except PackageNotFoundError:
+        return _OF_TRITON.get(".".join(triton.split(".")[:2]), _NEWEST)
+
+
+def facts(target: Dict[str, Any], device: Dict[str, Any], release: str) -> Dict[str, Any]:
+    """The table. ``device``: properties of a product that has the target's GPU; empty where none is known. ``release``:
+    torch's version."""
+    cuda = target["backend"] == "cuda"
+    capability = adapter.capability(target["backend"], target["arch"])
+    dtypes = {name: dtype(name, size) for name, size in _DTYPES.items()}
+    properties = StandIn("torch.cuda.get_device_properties(…)", _properties(target, capability, device), computed=True)
+    # A version of CUDA or ROCm is known to be one, and no more.
+    some = StandIn("torch.version.%s" % target["backend"], truth=True, computed=True)
+    no, yes, zero, one = _returns(False), _returns(True), _returns(0), _returns(1)
+    table: Dict[str, Any] = {
+        **{name: StandIn("torch." + name) for name in (*_EXIST, *_SINCE)},
+        "__version__": Version(release),
+        "version.__version__": release,
+        "version.cuda": some if cuda else None,
+        "version.hip": None if cuda else some,
+        "version.xpu": None,
+        **dtypes,
+        **{alias: dtypes[name] for alias, name in _ALIASES.items()},
+        **{name: getattr(math, name) for name in ("pi", "e", "inf", "nan")},
+        "dtype": dtype,
+        "device": Device,
+        "finfo": FInfo,
+        "iinfo": IInfo,
+        "Tensor": base("torch.Tensor"),
+        "Size": type("Size", (tuple,), {}),
+        "get_default_dtype": _returns(dtypes["float32"]),
+        # The GPU of the target, and no other.
+        "cuda.is_available": yes,
+        "cuda.device_count": one,
+        "cuda.current_device": zero,
+        "cuda.get_device_capability": _returns(capability),
+        "cuda.get_device_name": lambda device=None: properties.name,
+        "cuda.get_device_properties": _returns(properties),
+        "cuda.is_bf16_supported": lambda emulated=True, **named: (
+            not cuda or capability >= (8, 0) or named.get("including_emulation", emulated)
+        ),
+        "accelerator.is_available": yes,
+        "accelerator.device_count": one,
+        "accelerator.current_accelerator": lambda *arguments, **named: Device("cuda"),
+        "accelerator.current_device_index": zero,
+        "utils._triton.has_triton": yes,
+        "utils._triton.has_triton_package": yes,
+        **{"%s.is_available" % name: no for name in ("xpu", "mps", "backends.mps", "mtia")},
+        **{"%s.device_count" % name: zero for name in ("xpu", "mps", "mtia")},
+        **dict.fromkeys(_PLUGINS, ABSENT),
+        # The state of a program that has done nothing yet.
+        **dict.fromkeys(
+            (
+                "cuda.is_initialized", "cuda.is_current_stream_capturing", "compiler.is_compiling",
+                "compiler.is_dynamo_compiling", "compiler.is_exporting", "_dynamo.is_compiling", "jit.is_scripting",
+                "jit.is_tracing", "onnx.is_in_onnx_export", "are_deterministic_algorithms_enabled",
+                "is_autocast_enabled", "distributed.is_initialized",
+            ),
+            no,
+        ),
+        "distributed.is_available": yes,
+        "is_grad_enabled": yes,
+        "get_float32_matmul_precision": _returns("highest"),
+    }  # fmt: skip
+    for name, since in _SINCE.items():
+        if not Version(release) >= since:
+            table = {path: value for path, value in table.items() if path.partition(".")[0] != name or path == name}
+            table[name] = ABSENT
+    return {"torch." + name: value for name, value in table.items()}
+
+
+def _returns(value: Any) -> Callable[..., Any]:
+    return lambda *arguments, **named: value
+
+
+def _properties(target: Dict[str, Any], capability: Tuple[int, int], device: Dict[str, Any]) -> Dict[str, Any]:
+    """Of the GPU, under torch's names."""
+    known = {"major": capability[0], "minor": capability[1], "warp_size": target["warp_size"]}
+    if target["backend"] == "hip":
+        known["gcnArchName"] = target["arch"]
+    if device:
+        known.update(
+            name=device["name"],
+            total_memory=device["memory_bytes"],
+            multi_processor_count=device["multiprocessors"],
+            max_threads_per_multi_processor=device["warps"] * target["warp_size"],
+            shared_memory_per_block=min(_USUAL_SHARED, device["shared_bytes"]),
+            shared_memory_per_block_optin=device["shared_bytes"],
+            shared_memory_per_multiprocessor=device["shared_bytes_multiprocessor"],
+            regs_per_multiprocessor=_REGISTERS,
+        )
+    return known
+
+
+_USUAL_SHARED = 49152
+"""Shared memory of a CUDA block that does not opt in to more."""
+_REGISTERS = 65536
+
+
+class dtype:  # noqa: N801 - torch's name
+    """A type of elements; only itself is equal to it."""
+
+    def __init__(self, name: str, itemsize: int) -> None:
+        self._name, self.itemsize = name, itemsize
+        self.is_floating_point = "float" in name
+        self.is_complex = name.startswith("complex")
+        self.is_signed = not name.startswith("uint") and name not in ("bool", "float8_e8m0fnu")
+
+    def __repr__(self) -> str:
+        return "torch." + self._name
+
+
+class FInfo:
+    """Limits of a type of floating-point numbers."""
+
+    def __init__(self, dtype: Any = None) -> None:
+        name = _name(dtype) if dtype is not None else "float32"
+        name = {"complex64": "float32", "complex128": "float64", "complex32": "float16"}.get(name, name)
+        if name not in _FORMATS:
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle '%s'" % name)
+        self.max, self.eps, self.tiny, self.resolution = _FORMATS[name]
+        self.min, self.smallest_normal, self.bits, self.dtype = -self.max, self.tiny, _DTYPES[name] * 8, name
+
+
+class IInfo:
+    """Limits of a type of integers."""
+
+    def __init__(self, dtype: Any) -> None:
+        name = _name(dtype)
+        if re.match(r"u?int(8|16|32|64)\Z", name) is None:
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle '%s'" % name)
+        self.bits, self.dtype = _DTYPES[name] * 8, name
+        signed = not name.startswith("u")
+        self.min, self.max = -(1 << self.bits - 1) if signed else 0, (1 << self.bits - signed) - 1
+
+
+def _name(value: Any) -> str:
+    if type(value) is not dtype:
+        raise TypeError("type must be torch.dtype, not %s" % (value,))
+    return repr(value)[len("torch.") :]
+
+
+class Device:
+    """``torch.device``."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        device, index = [*arguments, *named.values(), None][:2]
+        if type(device) is StandIn:
+            refuse("torch.device(…)")
+        if isinstance(device, int):
+            device, index = "cuda", device
+        kind, _, number = str(device).partition(":")
+        self.type, self.index = kind, int(number) if number else index
+
+    def __repr__(self) -> str:
+        return "device(type=%r%s)" % (self.type, "" if self.index is None else ", index=%d" % self.index)
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else "%s:%d" % (self.type, self.index)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+
+class Version(str):
+    """``torch.__version__``: a text that is compared as a version, with texts and tuples."""
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared(other, lambda a, b: a < b, str.__lt__)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared(other, lambda a, b: a <= b, str.__le__)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(other, lambda a, b: a > b, str.__gt__)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(other, lambda a, b: a >= b, str.__ge__)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared(other, lambda a, b: a == b, str.__eq__)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared(other, lambda a, b: a != b, str.__ne__)
+
+    __hash__ = str.__hash__
+
+    def _compared(self, other: Any, as_versions: Callable[..., Any], as_texts: Callable[..., Any]) -> Any:
+        if isinstance(other, tuple):
+            other = ".".join(str(item) for item in other)
+        if not isinstance(other, str):
+            return NotImplemented
+        own, key = _key(self), _key(other)
+        return as_texts(self, other) if own is None or key is None else as_versions(own, key)
+
+
+def _key(text: str) -> Optional[Tuple[Any, ...]]:
+    """What versions are ordered by: of one release a pre-release comes first, and a local build last."""
+    match = _RELEASE.match(text)
+    if match is None:
+        return None
+    numbers = [int(number) for number in match.group(1).split(".")]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return numbers, ("dev", "a", "b", "rc", None).index(match.group(2)), match.group(3) or ""
