@@ -161,3 +161,13 @@ def test_llvm_s_program_arguments_name_a_single_pass() -> None:
     crash = "Stack dump:\n0.\tProgram arguments: /b/triton-opt k.mlir{}\n #0 0x00007f01 mlir::A::f(int) A.cpp:1:2\n"
     assert diagnosed(crash.format(" -tritongpu-pipeline")).pass_name == "tritongpu-pipeline"
     assert diagnosed(crash.format(" -tritongpu-coalesce -tritongpu-pipeline")).pass_name is None
+
+
+def test_an_error_quoted_in_a_sentence() -> None:
+    diagnosis = diagnosed(
+        "```python\n@cute.jit\ndef show(m: Int32):\n    cute.printf(m)\n```\n"
+        + "text\n" * 8
+        + "However, with one more line"
+        " `a = cute.make_layout(m)` we get a `DSLRuntimeError: a dynamic Boolean has no value at compile time.` here.\n"
+    )
+    assert diagnosis.headline == "DSLRuntimeError: a dynamic Boolean has no value at compile time."

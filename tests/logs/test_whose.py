@@ -37,6 +37,17 @@ OTHERS = {
         "Segmentation fault (core dumped)\n",
         "Segmentation fault (core dumped)",
     ),
+    "another program named Triton": (
+        "Program received signal SIGSEGV, Segmentation fault.\n"
+        "#0  0x00007ffff662c750 in triton::arch::Register::size() const ()\n   from /usr/lib/python3/triton.so\n"
+        "#1  0x00007ffff672b8ae in triton::engines::symbolic::Engine::ast(int) () from /usr/lib/python3/triton.so\n",
+        "A crash in Register::size",
+    ),
+    "a kernel of nvcc's": (
+        "ptxas /tmp/tmpxft_0019_0000-7_attention.ptx, line 9; error   : Unexpected types for 'wgmma.mma_async'\n"
+        "subprocess.CalledProcessError: Command '['ninja', '-v']' returned non-zero exit status 1.\n",
+        "CalledProcessError: Command '['ninja', '-v']' returned non-zero exit status 1.",
+    ),
     "another user of LLVM": (
         "$ bpftrace -e 'kprobe:f { @[comm] = count() }'\nAttaching 1 probe...\nLLVM ERROR: out of memory\n",
         "LLVM ERROR: out of memory",

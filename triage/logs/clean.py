@@ -68,7 +68,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("pytest's summary", r"(?:FAILED|ERROR)(?: \[\d[\d.]{0,12}s\])? [\w./-]{1,250}\.py(?:::[^ ]{1,400})? - "),
     ("a quotation", r"(?:> ){1,8}|>$"),
     ("a list's item that is code", r"(?:[-*]|\d{1,3}\.) (?=`)"),
-    ("docker's json-file", r'\{"(?:log|message|msg|text|body|line)": ?"'),
+    ("docker's json-file, and Python's", r"\{[\"'](?:log|message|msg|text|body|line)[\"']: ?[\"']"),
 )
 _PREFIX = re.compile("|".join(f"(?:{pattern})" for _, pattern in PREFIXES))
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")

@@ -29,12 +29,14 @@ EVIDENCE = (
     "cutlass_dsl", "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",
     "2-.-0-.-0-", "riton kernel",
 )  # fmt: skip
-# Words of the compiler's libraries: in a failing line itself they are evidence enough.
+# In a failing line itself: words of Triton's and its libraries', and those of any compiler for GPUs.
 _OWN_WORDS = re.compile(
-    r"\bmlir\b|mlir::|nvvm|nvptx|amdgcn|amdgpu|\brocdl|\btt[ng]?\.|\btriton(?!server|client|_python_backend)|wgmma|tcgen05"
-    r"|\bmma\b|'(?:arith|scf|cf|func|llvm|memref|vector|math|gpu|cute|nvg|nvws|linalg|ub)\.\w|ttg|LinearLayout|__nv_|2-\.-0-\.-0-",
+    r"\bmlir\b|mlir::|\btt[ng]?\.[a-z]|LinearLayout|2-\.-0-\.-0-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|tritongpu"
+    r"|triton(?:amd|intel|nvidia)gpu|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b"
+    r"|'(?:arith|scf|cf|func|llvm|memref|vector|math|gpu|cute|nvg|nvws|linalg|ub)\.\w",
     re.IGNORECASE,
 )
+_GPU_WORDS = re.compile(r"nvvm|nvptx|amdgcn|amdgpu|\brocdl|wgmma|tcgen05|__nv_", re.IGNORECASE)
 #: `kernel[grid](x)`: how kernels are launched, and little else is called.
 LAUNCH = re.compile(r"\w\[[^\]]{1,200}\]\(")
 #: Other programs that print the same lines, about their own work.
@@ -42,7 +44,7 @@ _OTHERS = re.compile(
     r"\bnvcc\b(?!:)|\.cuh?\b|\bninja: |CMakeFiles|CMake Error|\bcmake --build|\bmake(?:\[\d\])?: \*\*\*"
     r"|running build_ext|\bsetup\.py|linker command failed|\bcrt1\.o|collect2: error|\bclang(?:\+\+)?(?:-\d\d)?: error"
     r"|tritonserver|tritonclient|Triton Inference Server|TRITONSERVER|TRITONBACKEND|triton_python_backend"
-    r"|triton::(?:backend|core|server|API|arch|engines|ast)|\[TensorRT|tensorrt_llm::|JonathanSalwan|TritonContext"
+    r"|tmpxft_|PIN_BIN_PATH|\bARCH\.X86|triton::(?:backend|core|server|API|arch|engines|ast)|\[TensorRT|tensorrt_llm::|JonathanSalwan|TritonContext"
     r"|pythonBindings|\bbpftrace\b|\brustc\b|\bcargo\b|llama\.cpp|\bggml|\bswiftc?\b|\bjulia\b|\bvmlinux|\bllvmlite\."
 )
 _LINKING = re.compile(r"collect2: error|linker command failed")
@@ -113,7 +115,9 @@ def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool
         near = [line for line in near if not _LINKING.search(line)]
     elif _PYTHON.match(window.line):
         return None
-    return True if any(map(_OTHERS.search, near)) else None
+    if any(map(_OTHERS.search, near)):
+        return True
+    return False if _GPU_WORDS.search(diagnosis.message[:1000]) else None
 
 
 def settled(findings: Iterable[Finding], has_evidence: bool, lines: float) -> list[Finding]:

@@ -36,7 +36,7 @@ _RUN_FAILED = re.compile(
 )
 _BARE_ASSERTION = re.compile(r"`AssertionError`")
 # Lines of Python, in which a text is a string.
-_SOURCE = re.compile(r"\s{4}|\s*(?:raise|return|assert|print|#)\b|.{0,80}\w\(")
+_SOURCE = re.compile(r"\s{4}|\s*(?:raise|return|assert|print|def|@|#)|\s*[\w.,\[\] ]{1,80} ?=(?!=)|\s*[\w.]{1,80}\(")
 _PASS = re.compile(r"\b((?:triton(?:amd|intel|nvidia)?gpu|tritonintelgpu|convert|nvgpu|ttg)(?:-[a-z0-9]{1,30}){1,8})\b")
 
 

@@ -101,7 +101,7 @@ def _text_of_record(line: bytes) -> bytes:
 
 def _is_escaped(start: bytes) -> bool:
     """True for JSON with a log in its strings."""
-    return start.lstrip()[:2].startswith((b'{"', b'["', b'"')) and b"\\n" in start
+    return start.lstrip()[:2].startswith((b'{"', b'["', b'"', b"{'")) and b"\\n" in start
 
 
 def _end_of_whole(data: bytes, escaped: bool) -> int:

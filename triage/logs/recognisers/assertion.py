@@ -31,6 +31,7 @@ _CHECK = re.compile(
     r"^F\d{4} [\d:.]{8,18}\s{1,8}\d{1,9} (?P<file>[^\s:\]]{1,1000}):(?P<line>\d{1,7})\] "
     r"Check failed: (?P<expression>.{1,4000})"
 )
+_BROKEN = re.compile(r"(?:[a-z]{0,8}(?<!Assertion) ?|[`'])[`'].{0,4000}' failed\.")
 #: An expression that was wrapped by whoever pasted it is at most this many lines long.
 _MAX_WRAPPED = 8
 
@@ -112,8 +113,11 @@ def parse(line: str) -> Assertion | None:
 
 
 def _unwrapped(window: Window) -> str:
-    """The line, joined with those after it up to the one that ends the assertion."""
+    """The line, joined with those after it up to the one that ends the assertion, or with the one before it where a
+    terminal broke the word itself: ``Asse``, ``rtion `x' failed.``"""
     line = window.line
+    if _BROKEN.match(line) and window.before:
+        return window.before[-1].rstrip() + line
     if ("Assertion `" in line or "Assertion '" in line) and "' failed" not in line:
         pieces = [line.rstrip()]
         for index in range(min(_MAX_WRAPPED, len(window.after))):
@@ -164,6 +168,7 @@ RECOGNISER = Recogniser(
         "Assertion failed: ",
         ": assertion ",
         "ardening assertion ",
+        "' failed.",
         "] Check failed: ",
     ),
     read=_read,
@@ -177,6 +182,7 @@ RECOGNISER = Recogniser(
             "Assertion failed: x >= 1 (/b/Dialect.cpp: f: 12)",
             "/c++/v1/vector:1393: libc++ Hardening assertion __n < size() failed: out of bounds",
             "F0728 05:37:45.123456 4242 Dialect.cpp:12] Check failed: x >= 1 (0 vs. 1) why",
+            "python: /b/Dialect.cpp:12: int mlir::A::f(int) const: Asse\nrtion `x >= 1' failed.   ",
             "Assertion `getTotalOutDimSize() ==\n  product(dims)' failed.",
         ),
         Kind.ASSERTION,

@@ -59,7 +59,9 @@ _STATED = re.compile(
     r"|libcuda\.so cannot found|Failed to open libcuda|Could not find libcuda|cannot locate libamdhip64"
     r"|libcuda\.so\.1: cannot open shared object"
     r"|Could not create or locate cache dir"
-    r"|\[(?:Errno|WinError) \d{1,5}\].{0,200}(?:[/\\]\.triton\b|triton_cache|torchinductor_)"
+    r"|\[(?:Errno|WinError) \d{1,5}\].{0,200}"
+    r"(?:[/\\]\.triton\b|triton_cache|torchinductor_|[/\\]triton[/\\][0-9a-f]{32})"
+    r"|(?:Stale file handle|resource busy).{0,200}[/\\]\.triton\b"
     r"|(?:ROCm|ROCM|rocm) linker .{0,200}not found|ld\.lld.{0,60}(?: not found|: No such file)",
 )
 _NO_COMPILER = re.compile(rf"\[(?:Errno 2|WinError 2)\].{{0,80}}: '(?:[^']{{0,200}}[/\\])?{_HOST}'")
@@ -119,6 +121,8 @@ RECOGNISER = Recogniser(
         "Failed to find C",
         "[Errno ",
         "[WinError ",
+        "Stale file",
+        "resource busy",
         "libtriton",
         "GLIBC",
         "CXXABI",

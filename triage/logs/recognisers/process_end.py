@@ -48,6 +48,8 @@ _TEXTS = (
     ("Bus error", re.compile(r"\bBus error\b"), "SIGBUS"),
     ("Aborted", re.compile(_SHELL + r"Aborted(?: \(core dumped\))?(?:\s|$)"), "SIGABRT"),
     ("zsh: ", re.compile(r"^zsh: abort\b"), "SIGABRT"),
+    ("IOT instr", re.compile(r"\bIOT instruction\b"), "SIGABRT"),
+    (" abort ", re.compile(r"^\[\d{1,4}\] [ +-]{0,4}\d{1,9} abort "), "SIGABRT"),
     ("Floating point", re.compile(r"\bFloating point exception\b"), "SIGFPE"),
     ("Illegal instr", re.compile(r"\bIllegal instruction(?: \(core dumped\))?$"), "SIGILL"),
     (
@@ -116,6 +118,8 @@ RECOGNISER = Recogniser(
         "Fatal Python error: Segmentation fault": Kind.SEGFAULT,
         "Aborted (core dumped)": Kind.ABORT,
         "SIGFPE, Arithmetic exception.": Kind.ABORT,
+        "zsh: IOT instruction (core dumped)  python k.py": Kind.ABORT,
+        "[1]    4242 abort      python k.py": Kind.ABORT,
         "Killed": Kind.KILLED,
         "[1]+  Killed                  python train.py": Kind.KILLED,
         "zsh: killed     python train.py": Kind.KILLED,
