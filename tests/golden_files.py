@@ -17,7 +17,7 @@ import pytest
 TESTS = Path(__file__).parent
 GOLDEN = TESTS / "golden"
 _HEADER = re.compile(r"^=== (.+) ===\n", re.MULTILINE)
-_PARSER = re.compile(r"\b(not (?:JSON|Python|TOML)|not a file name): .*")
+_PARSER = re.compile(r"\b(not (?:JSON|TOML)|SyntaxError|not a file name): .*")
 
 Golden = Callable[..., None]
 

@@ -152,6 +152,6 @@ def test_a_module_that_cannot_be_imported(session: Session, tmp_path: Path, monk
     report = session.check(case)
     assert report.to_json()["outcome"]["imported"] is False
     assert report.diagnosis is not None
-    assert report.diagnosis.headline == "Importing kernel.py raised KeyError: 'TRIAGE_TEST_MODE'"
+    assert report.diagnosis.headline == "Importing kernel.py raised KeyError: 'TRIAGE_TEST_MODE' (line 2)"
     assert report.diagnosis.source == SourceLocation("kernel.py", 2, None, "print(os.environ['TRIAGE_TEST_MODE'])")
     assert (report.matches, report.suggestions, report.searched) == ((), (), 0)

@@ -23,10 +23,17 @@ _NOT_THE_USERS = ("/harness/worker/", "site-packages/", "dist-packages/", "/lib/
 def failed_import(outcome: Outcome, kernel: Path | None) -> Diagnosis:
     """The diagnosis, without its signature. ``kernel`` is the module's file, if available."""
     kind, how, message = _ending(outcome)
-    headline = f"Importing {kernel.name if kernel else _FILE} {how}"
     exception = outcome.errors[0].type if outcome.errors else None
     source = _source(outcome, kernel)
+    headline = f"Importing {kernel.name if kernel else _FILE} {how}{_where(source, kernel, how)}"
     return bounded_diagnosis(kind, headline, message or f"importing {_FILE} {how}", exception=exception, source=source)
+
+
+def _where(source: SourceLocation | None, kernel: Path | None, how: str) -> str:
+    """The line, in parentheses; nothing where the error names it."""
+    if source is None or how.endswith(f"line {source.line})"):
+        return ""
+    return f" (line {source.line})" if kernel and source.file == kernel.name else f" ({source.file}:{source.line})"
 
 
 def _ending(outcome: Outcome) -> tuple[Kind, str, str]:

@@ -456,9 +456,11 @@ def check_source(source: bytes, path: Path, name: str) -> None:
     try:
         tree = ast.parse(source, filename=str(path))
     except SyntaxError as error:
-        raise InputError(f"{path}{f':{error.lineno}' if error.lineno else ''}: not Python: {error.msg}") from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise InputError(f"{path}: not Python: {error}") from None
+        raise InputError(f"{path}{f':{error.lineno}' if error.lineno else ''}: SyntaxError: {error.msg}") from None
+    except ValueError as error:  # null bytes, up to Python 3.11
+        raise InputError(f"{path}: SyntaxError: {error}") from None
+    except (RecursionError, MemoryError) as error:
+        raise InputError(f"{path}: too deeply nested for Python's parser: {error}") from None
     defined = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     bound = {alias.asname or alias.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names}
     bound |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

@@ -6,6 +6,7 @@ Triton or of MLIR, names the user's, and what a module reads beside its file is 
 import json
 import linecache
 import sys
+from contextlib import suppress
 from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
@@ -45,9 +46,10 @@ class _Loader(SourceFileLoader):
         source = _sources.get(self.path)
         if source is not None:
             module.__file__ = source
-            text = self.get_source(self.name) or ""
-            # Python does not compare an entry without a time with the disk, where the file may change meanwhile.
-            linecache.cache[source] = (len(text), None, text.splitlines(True), source)
+            with suppress(ImportError, SyntaxError):  # What cannot be decoded fails below, as anywhere.
+                text = self.get_source(self.name) or ""
+                # Python does not compare an entry without a time with the disk, where the file may change meanwhile.
+                linecache.cache[source] = (len(text), None, text.splitlines(True), source)
         super().exec_module(module)
 
 

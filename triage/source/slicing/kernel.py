@@ -46,8 +46,8 @@ def slice_kernel(file: Path, name: str) -> Slice:
     except OSError as error:
         raise unreadable(file, error) from None
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        check_source(read_file(path, ANYWHERE, MOST_SOURCE), file, name)
-        raise InputError(f"{file}: not Python: {error}") from None
+        check_source(read_file(path, ANYWHERE, MOST_SOURCE), file, name)  # Raises, where the file is still the same.
+        raise InputError(f"{file}: {type(error).__name__}: {error}") from None
     if name not in source.bindings and not source.stars:
         source = _opened(source, file, name)
     roots, module = ImportRoots.of(source, path)
@@ -74,11 +74,12 @@ def _slice(closure: Closure, file: Path) -> Slice:
     assumptions = []
     for kept in closure.files.values():
         module = kept.module
-        for parent in module.relative.parents:
-            package = closure.roots.module(".".join(parent.parts)) if parent.parts else None
-            if package is not None and package.name not in closure.files:
-                texts[package.path] = NAMESPACE if package.file is None else b""
-                sources |= {package.path: package.file} if package.file else {}
+        for parent in list(module.relative.parents)[:-1]:
+            package = closure.roots.module(".".join(parent.parts))
+            is_namespace = package is None or package.file is None
+            texts.setdefault(parent / "__init__.py", NAMESPACE if is_namespace else b"")
+            if package is not None and package.file is not None:
+                sources[package.path] = package.file
         if module.file is None:
             texts[module.path] = NAMESPACE
             continue
