@@ -46,7 +46,7 @@ OTHERS = {
     "a kernel of nvcc's": (
         "ptxas /tmp/tmpxft_0019_0000-7_attention.ptx, line 9; error   : Unexpected types for 'wgmma.mma_async'\n"
         "subprocess.CalledProcessError: Command '['ninja', '-v']' returned non-zero exit status 1.\n",
-        "CalledProcessError: Command '['ninja', '-v']' returned non-zero exit status 1.",
+        "ptxas tmpxft_0019_0000-7_attention.ptx, line 9; error : Unexpected types for 'wgmma.mma_async'",
     ),
     "another user of LLVM": (
         "$ bpftrace -e 'kprobe:f { @[comm] = count() }'\nAttaching 1 probe...\nLLVM ERROR: out of memory\n",
