@@ -101,6 +101,8 @@ BAD: dict[str, tuple[str, str]] = {
     "kind": ('kind = "assertion"', 'kind = "explosion"'),
     "generic": ('evidence = "log"', 'evidence = "log"\ngeneric = "yes"'),
     "system": ('kind = "assertion"', 'kind = "assertion"\nsystem = "amiga"'),
+    "alternatives": ('options = { num_ctas = ">1" }', 'or = "x"'),
+    "alternative": ('options = { num_ctas = ">1" }', 'or = [{ kinds = "x" }]'),
     "range": ('">=3.0,<3.3"', '"before 3.3"'),
     "options": ('{ num_ctas = ">1" }', "[1]"),
     "advice": ('observed = "compiles"', ""),

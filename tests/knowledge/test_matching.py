@@ -156,7 +156,13 @@ def test_a_family_of_causes_is_never_as_sure_as_a_cause() -> None:
     found = match(WGMMA, [family, entry(**symptoms)], CASE)
     assert [one.id for one in found] == ["x", "family"]
     assert (found[1].generic, found[1].next_steps) == (True, ("run it again",))
-    assert found[1].confidence <= 0.6
+    assert found[1].confidence <= 0.65
+
+
+def test_one_of_several_ways_to_match_is_enough() -> None:
+    known = replace(entry(file=("Other.cpp",)), alternatives=(Symptoms(function=("getPtxAsm",)), Symptoms(kind=("x",))))
+    sure = match(WGMMA, [entry(function=("getPtxAsm",))], CASE)[0].confidence
+    assert [one.confidence for one in match(WGMMA, [known], CASE)] == [sure]
 
 
 def test_what_another_tool_printed_gets_no_sure_match() -> None:

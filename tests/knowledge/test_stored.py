@@ -22,6 +22,10 @@ next = ["run it"]
 message = "{message}"
 options = {{ num_ctas = ">1" }}
 
+[[match.or]]
+kind = "assertion"
+file = ["A.cpp", "B.cpp"]
+
 [[helps]]
 change = "num_warps=8"
 observed = "compiles"

@@ -45,6 +45,8 @@ class Advice:
 class Entry:
     """One known failure; if ``generic``, a family of failures that have more than one cause.
 
+    It matches by its ``symptoms``, or by one of ``alternatives``.
+
     ``next_steps`` are commands and questions that tell the members of the family apart. ``rewrites`` names the recipes
     (``triage/suggest/rewrites``) that fix a kernel's source.
     """
@@ -61,5 +63,6 @@ class Entry:
     helps: tuple[Advice, ...] = ()
     does_not_help: tuple[Advice, ...] = ()
     rewrites: tuple[str, ...] = ()
+    alternatives: tuple[Symptoms, ...] = ()
     generic: bool = False
     next_steps: tuple[str, ...] = ()

@@ -120,7 +120,7 @@ class _File:
             title=data["title"],
             cause=" ".join(data["cause"].split()),
             rule=" ".join(data["rule"].split()),
-            symptoms=self._symptoms(data.get("match")),
+            symptoms=self._symptoms(data.get("match"), _MATCH_FIELDS | {"or"}),
             evidence=data["evidence"],
             fixed_in=self._optional(
                 data, "fixed_in", re.compile(r"\d+\.\d+\.\d+").fullmatch, "a release such as '3.3.0'"
@@ -130,6 +130,7 @@ class _File:
             helps=self._advice(data, "helps"),
             does_not_help=self._advice(data, "does_not_help"),
             rewrites=self._names(data, "rewrites", CATALOGUE, "a recipe"),
+            alternatives=self._alternatives(data["match"]),
             generic=self._flag(data, "generic"),
             next_steps=self._texts(data, "next"),
         )
@@ -161,10 +162,16 @@ class _File:
                 raise self._error(field, f"{name!r} is not {noun}; known are {', '.join(sorted(known))}")
         return names
 
-    def _symptoms(self, data: Any) -> Symptoms:
+    def _alternatives(self, data: Mapping[str, Any]) -> tuple[Symptoms, ...]:
+        tables = data.get("or", [])
+        if not isinstance(tables, list):
+            raise self._error("match.or", "must be an array of tables: [[match.or]]")
+        return tuple(self._symptoms(table, _MATCH_FIELDS) for table in tables)
+
+    def _symptoms(self, data: Any, fields: set[str]) -> Symptoms:
         if not isinstance(data, dict):
             raise self._error("match", "must be a table")
-        self._check_known(data, _MATCH_FIELDS, "match.")
+        self._check_known(data, fields, "match.")
         specific = ("function", "file", "message", "pass", "exception")
         if not any(name in data for name in specific) and "kind" not in data:
             raise self._error("match", f"would match everything; give one of kind, {', '.join(specific)}")

@@ -27,9 +27,10 @@ _RELATED = 0.8
 """Factor for an entry that describes a failure that the text merely chains to this one."""
 _MOST = 0.98
 """Entries are written by people."""
-_MOST_GENERIC, _MOST_ELSEWHERE = 0.6, 0.4
-"""The highest confidence in an entry for a family of causes, and in any entry where the failure is not the
-compiler's."""
+_GENERIC = 0.65
+"""Factor for an entry for a family of causes."""
+_MOST_ELSEWHERE = 0.4
+"""The highest confidence in any entry where the failure is not the compiler's."""
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _ELLIPSIS = "…"
 
@@ -161,11 +162,12 @@ def _share(text: str, message: str) -> float:
 
 def _best(entry: Entry, diagnosis: Diagnosis, facts: _Facts) -> float:
     """The confidence that the entry describes the failure, or one that the text chains to it."""
-    confidence = _confidence(entry.symptoms, diagnosis, facts)
+    ways = (entry.symptoms, *entry.alternatives)
+    confidence = max(_confidence(symptoms, diagnosis, facts) for symptoms in ways)
     if entry.generic:
-        confidence = min(confidence, _MOST_GENERIC)
+        confidence *= _GENERIC
     elif not confidence:
-        related = (_confidence(entry.symptoms, other, facts) for other in diagnosis.related)
+        related = (_confidence(symptoms, other, facts) for other in diagnosis.related for symptoms in ways)
         confidence = _RELATED * max(related, default=0.0)
     return min(confidence, _MOST_ELSEWHERE) if diagnosis.kind is Kind.OTHER else confidence
 

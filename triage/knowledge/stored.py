@@ -52,23 +52,31 @@ def _digest(folder: Path, code: Path) -> str:
 def _fields(known: Entry) -> dict[str, Any]:
     """The fields that are not at their default."""
     fields = {name: getattr(known, name) for name in Entry.__slots__}
-    symptoms = {name: getattr(known.symptoms, name) for name in Symptoms.__slots__}
-    symptoms["options"] = dict(known.symptoms.options)
-    fields["symptoms"] = {name: value for name, value in symptoms.items() if value}
+    fields["symptoms"] = _symptom_fields(known.symptoms)
+    fields["alternatives"] = [_symptom_fields(symptoms) for symptoms in known.alternatives]
     for name in ("helps", "does_not_help"):
         fields[name] = [[tried.change, tried.observed, tried.ran] for tried in fields[name]]
     return {name: value for name, value in fields.items() if value}
+
+
+def _symptom_fields(symptoms: Symptoms) -> dict[str, Any]:
+    fields = {name: getattr(symptoms, name) for name in Symptoms.__slots__}
+    return {name: value for name, value in {**fields, "options": dict(symptoms.options)}.items() if value}
+
+
+def _symptoms(fields: Mapping[str, Any]) -> Symptoms:
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    return Symptoms(**{**values, "options": MappingProxyType(fields.get("options", {}))})
 
 
 def _entry(fields: Mapping[str, Any]) -> Entry:
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
     }
-    symptoms: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in fields["symptoms"].items()
-    }
-    symptoms["options"] = MappingProxyType(symptoms.get("options", {}))
-    values["symptoms"] = Symptoms(**symptoms)
+    values["symptoms"] = _symptoms(fields["symptoms"])
+    values["alternatives"] = tuple(map(_symptoms, fields.get("alternatives", ())))
     for name in ("helps", "does_not_help"):
         values[name] = tuple(Advice(*tried) for tried in fields.get(name, ()))
     return Entry(**values)
