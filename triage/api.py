@@ -1,13 +1,20 @@
-"""The Python API: ``check``, ``diagnose`` and ``match``."""
+"""The Python API: ``check``, ``diagnose``, ``draft`` and ``match``."""
 
 from pathlib import Path
 
 from triage import knowledge, logs
-from triage.cases.locate import locate
+from triage.cases.locate import DEFAULT_TARGET, locate, sources
+from triage.drafts import plans
+from triage.drafts.draft import Given
+from triage.drafts.drafting import ALL, Which
+from triage.harness.request import PartialCompile
+from triage.harness.toolchains import Toolchains
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.errors import InputError
+from triage.model.outcome import Stage
 from triage.model.report import Match, Report
+from triage.model.target import Target
 from triage.pipeline import Options, Session
 
 
@@ -20,6 +27,35 @@ def check(case: Case | Path | str, options: Options | None = None) -> Report:
     located = case if isinstance(case, Case) else locate(str(case))
     with Session(options) as session:
         return session.check(located)
+
+
+def draft(path: Path | str, options: Options | None = None, target: str = DEFAULT_TARGET) -> list[Case]:
+    """Cases of the kernels in a Python file, a folder or an installed package (found, not imported), one for each
+    configuration; of ``FILE.py::NAME`` those of one kernel. A case's ``origin`` has, under ``drafted``, each value with
+    where it comes from, and under ``unclear`` why Triton's front end refuses them, if it does.
+
+    Raises InputError where there is no kernel. A kernel of which no case can be made is left out.
+    """
+    file, separator, name = str(path).rpartition("::")
+    options = options or Options()
+    folder = Path(file) if separator else sources(str(path), lambda: Toolchains().import_path(options.python))
+    if folder is None:
+        raise InputError(f"{path}: neither a Python file, a folder of sources nor an installed package")
+    project = plans.read(folder, file if separator else str(path))
+    with Session(options) as session:
+        settings = plans.SurveySettings(
+            given=Given(),
+            targets=[Target.parse(target)],
+            toolchains=[session.toolchain()],
+            limits=session.options.limits,
+            action=PartialCompile(Stage.TTIR),
+            which=Which(ALL),
+        )
+        functions = project.chosen(name if separator else None)
+        groups = session.settle(plans.plans(functions, settings))
+        drafted = [settled for group in groups for settled in group if settled.draft is not None]
+    drafted.sort(key=lambda settled: functions.index(settled.plan.function))
+    return [settled.case for settled in drafted]
 
 
 def diagnose(text: str | Path) -> Diagnosis:

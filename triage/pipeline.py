@@ -21,6 +21,7 @@ from triage._version import __version__
 from triage.files import make_folder, read_file, replace_file, writing
 from triage.harness.artifacts import MOST_BYTES, give_up
 from triage.harness.deadline import BUDGET_MARGIN, Deadline
+from triage.harness.dialogues import converse
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.machine.caches import triton_cache_folder
@@ -37,6 +38,7 @@ from triage.model.report import POISONED, Match, Report
 from triage.suggest.budget import Budget
 
 if TYPE_CHECKING:
+    from triage.drafts.drafting import Plan, Settled
     from triage.performance.cost import FastPath
 
 
@@ -132,6 +134,27 @@ class Session:
         if self._interrupted:
             raise KeyboardInterrupt
 
+    def settle(self, plans: Iterable[Plan]) -> Iterator[list[Settled]]:
+        """Draft and compile kernels that share the workers. What comes first, ends first; one kernel's configurations
+        come together. After an interrupt comes KeyboardInterrupt."""
+        from triage.drafts.drafting import settle
+
+        return converse(self._engine, map(settle, plans))
+
+    def answer(self, settled: Settled) -> Report | TriageError:
+        """The report of a draft that was compiled, or why there is none."""
+        if settled.attempt is None or settled.unclear is not None:
+            return of_case(settled.case, EnvironmentFault(settled.unclear or "it was not compiled"))
+        return self._answer(settled.attempt)
+
+    def toolchain(self, triton: str | None = None) -> Toolchain:
+        """The toolchain of a release, by default that of the options. Raises InputError and EnvironmentFault."""
+        return self._toolchains.resolve(triton or self.options.triton, None if triton else self.options.python)
+
+    def compiling(self, keep: bool = True) -> FullCompile:
+        """The action that makes a report. ``keep``: with the artifacts of a failure."""
+        return FullCompile(observe=True, keep=keep, use_cache=self.options.cache)
+
     def _answer(self, attempt: Attempt) -> Report | TriageError:
         try:
             return self._report(attempt)
@@ -158,8 +181,7 @@ class Session:
             toolchain = self._toolchains.resolve(triton, options.python)
         except Exception as error:
             return fault(error)
-        action = FullCompile(observe=True, keep=True, use_cache=options.cache)
-        return Request(replace(case, triton=toolchain.triton), toolchain, options.limits, action, tag=index)
+        return Request(replace(case, triton=toolchain.triton), toolchain, options.limits, self.compiling(), tag=index)
 
     def _report(self, attempt: Attempt) -> Report:
         request, outcome = attempt.request, attempt.result

@@ -4,7 +4,8 @@ import ast
 import difflib
 import glob
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from typing import Any
 from triage.cases import reproducers
 from triage.cases.artifacts import ir_text, mlir, resolve
 from triage.cases.artifacts.resolve import Located
+from triage.cases.packages import find_package
 from triage.cases.slices import sliced
+from triage.drafts.draft import Given
 from triage.files import ANYWHERE
 from triage.model import case as cases
 from triage.model.case import Case, Language
@@ -71,12 +74,46 @@ def locate_all(text: str, options: Mapping[str, Any] | None = None) -> Located:
         if not case.is_ir:
             imported_files(case)  # Refuses a case folder with links that lead out of it.
         return Located((case,))
+    if path.is_dir() and (folders := _case_folders(path)):
+        return Located(tuple(case for folder in folders for case in locate_all(str(folder), options).cases))
     located = resolve.find(path, Target.parse(DEFAULT_TARGET))
     changed = [_changed(case, options) for case in located.cases]
     if len(changed) == 1 and (incomplete := resolve.incomplete(changed[0])):
         raise InputError(f"{text}: {incomplete}")
     assumptions = [line for case in changed if (line := resolve.assumptions(case, options))]
     return Located(tuple(changed), (*located.notes, *dict.fromkeys(assumptions)))
+
+
+def sources(text: str, search: Callable[[], Iterable[str]]) -> Path | None:
+    """The Python file or the folder of sources that ``text`` names by its path, or as a package in a folder of
+    ``search``; None where it names a case. A package is not imported."""
+    path = Path(text)
+    if not text or "::" in text:
+        return None
+    if not _exists(path):
+        is_case = reproducers.folder(text) is not None or bool(_mlir_reproducers(path))
+        return None if is_case else find_package(text, search())
+    if path.is_file():
+        return path if path.suffix == ".py" and not resolve.is_generated(path, ANYWHERE) else None
+    if _exists(path / "case.json") or _case_folders(path) or next(path.rglob("*.py"), None) is None:
+        return None
+    if not any(_exists(path / name) for name in _PROJECT):
+        with suppress(InputError):
+            resolve.find(path, Target.parse(DEFAULT_TARGET))
+            return None
+    return path
+
+
+_PROJECT = ("__init__.py", "pyproject.toml", "setup.py", "setup.cfg", ".git")
+"""A folder that has one of these was written by people, and not left by a tool."""
+
+
+def _case_folders(path: Path) -> list[Path]:
+    """The case folders in a folder, in the order of their names."""
+    try:
+        return [folder for folder in sorted(path.iterdir()) if (folder / "case.json").is_file()]
+    except OSError:
+        return []
 
 
 def _exists(path: Path) -> bool:
@@ -108,19 +145,35 @@ def _from_source(text: str, options: Mapping[str, Any]) -> Case:
     except OSError as error:
         raise unreadable(file, error) from None
     cases.check_source(source, path, name)
-    signature = _signature(options.get("arg", ()))
-    constexprs = _constexprs(options.get("const", ()))
-    if both := sorted(set(signature) & set(constexprs)):
-        raise InputError(f"--const {both[0]}: also given as --arg; an argument is one or the other")
+    values = given(options)
+    if unknown := sorted(set(values.divisible) - set(values.signature)):
+        raise InputError(f"--divisible {unknown[0]}: not an argument given with --arg")
     return replace(
         sliced(case),
-        signature=cases.frozen(signature),
-        constexprs=cases.frozen(constexprs),
-        divisible=cases.frozen(_divisors(options.get("divisible", ()), signature)),
+        signature=values.signature,
+        constexprs=values.constexprs,
+        divisible=values.divisible,
         target=_target(options, Target.parse(DEFAULT_TARGET)),
-        options=cases.frozen(_options(options)),
+        options=values.options,
         language=_language(source, name),
     )
+
+
+def given(options: Mapping[str, Any]) -> Given:
+    """What the command line states of a kernel. Raises InputError."""
+    signature = _signature(options.get("arg") or ())
+    constexprs = _constexprs(options.get("const") or ())
+    if both := sorted(set(signature) & set(constexprs)):
+        raise InputError(f"--const {both[0]}: also given as --arg; an argument is one or the other")
+    divisible = _divisors(options.get("divisible") or ())
+    stated = {name: value for name, value in options.items() if value not in (None, (), [])}
+    return Given(*map(cases.frozen, (signature, constexprs, divisible, _options(stated))))
+
+
+def targets(text: str | None) -> list[Target]:
+    """The targets of ``--target``: one or several, with commas between them. Raises InputError."""
+    words = (text or DEFAULT_TARGET).split(",")
+    return list(dict.fromkeys(_target({"target": word.strip()}, Target("cuda", "90")) for word in words))
 
 
 def _changed(case: Case, options: Mapping[str, Any]) -> Case:
@@ -128,7 +181,10 @@ def _changed(case: Case, options: Mapping[str, Any]) -> Case:
     arguments, constants = _signature(options.get("arg", ())), _constexprs(options.get("const", ()))
     signature = {name: type_ for name, type_ in {**case.signature, **arguments}.items() if name not in constants}
     constexprs = {name: value for name, value in {**case.constexprs, **constants}.items() if name not in arguments}
-    divisible = {**case.divisible, **_divisors(options.get("divisible", ()), signature)}
+    divisors = _divisors(options.get("divisible", ()))
+    if unknown := sorted(set(divisors) - set(signature)):
+        raise InputError(f"--divisible {unknown[0]}: not an argument given with --arg")
+    divisible = {**case.divisible, **divisors}
     if case.is_ir and (both := sorted({*signature, *constexprs})):
         raise InputError(f"{case.path}: {both[0]}: IR has no named arguments and constexprs any more; leave it out")
     changed = case.replaced(
@@ -215,11 +271,9 @@ def _with_lists(value: Any) -> Any:
     return [_with_lists(item) for item in value] if isinstance(value, tuple | list) else value
 
 
-def _divisors(values: Iterable[str], signature: Mapping[str, str]) -> dict[str, int]:
+def _divisors(values: Iterable[str]) -> dict[str, int]:
     divisors = {}
     for name, text in _pairs("divisible", values, "--divisible NAME=16").items():
-        if name not in signature:
-            raise InputError(f"--divisible {name}: not an argument given with --arg")
         value = int(text) if text.isascii() and text.isdigit() else text
         cases.check_divisor(value, lambda problem, name=name: InputError(f"--divisible {name}: {problem}"))
         divisors[name] = int(value)

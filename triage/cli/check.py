@@ -12,23 +12,26 @@ import click
 
 from triage import knowledge
 from triage.cases.artifacts.stages import UNFINISHED
-from triage.cases.locate import locate_all
+from triage.cases.locate import locate_all, targets
 from triage.cli.ci import with_outputs
+from triage.cli.drafts import DraftedKernel, config_option, kernel, named_sources
 from triage.cli.options import (
     DIRECTORY,
     budget_option,
-    case_options,
     compile_options,
     kb_option,
+    kernel_options,
     note,
     note_error,
     pipeline_options,
     print_json,
     repeating,
+    targets_option,
 )
 from triage.files import usable_folder
+from triage.matrix.releases import is_several
 from triage.model.case import Case
-from triage.model.errors import Interrupted, TriageError, fault
+from triage.model.errors import InputError, Interrupted, TriageError, fault
 from triage.model.report import Report
 from triage.pipeline import Options, Session
 from triage.publish.formats.terminal import console
@@ -40,7 +43,9 @@ if TYPE_CHECKING:
 
 @click.command("check")
 @click.argument("cases", nargs=-1, required=True, metavar="CASE...")
-@case_options
+@kernel_options
+@targets_option
+@config_option
 @compile_options
 @click.option("--no-suggest", is_flag=True, help="Do not search for neighbours that compile.")
 @budget_option
@@ -55,33 +60,79 @@ def command(
 ) -> int:
     """Compile each CASE in isolation; if it fails, diagnose it and suggest what compiles instead.
 
-    CASE is kernel.py::function (with --arg and --const), a case folder, its case.json, a reproducer's name, or what
-    another tool left: IR (kernel.ttgir), a folder of Triton's cache or dump, an MLIR reproducer.
+    CASE is kernel.py::function (with --arg and --const; what is not given is drafted), a case folder, its case.json, a
+    reproducer's name, or what another tool left: IR (kernel.ttgir), a folder of Triton's cache or dump, an MLIR
+    reproducer.
+
+    A Python file, a folder or an installed package as CASE means every kernel in it: a table of kernels and targets.
     """
-    options = pipeline_options(values)
-    named = [named_case for text in cases for named_case in _located(text, values)]
-    valid = [case for _, case in named if isinstance(case, Case)]
-    results = _Results(as_json, len(named) == 1, folder, full, record, values)
-    if valid and folder is not None:
+    usable_targets = targets(values["target"])
+    projects = {text: path for text in cases if (path := named_sources(text, values)) is not None}
+    single = [text for text in cases if text not in projects]
+    if single and is_several(values["triton"]):
+        raise InputError(f"--triton {values['triton']}: one release for {single[0]}; several are in `triage matrix`")
+    codes = [0]
+    if folder is not None:
         usable_folder("-o", folder)
-    for line in knowledge.problems(options.knowledge):
+    for line in knowledge.problems(tuple(values["kb"])):
         note(line)
+    if single:
+        codes += _check(single, [str(target) for target in usable_targets], as_json, folder, full, record, values)
+    for text, path in projects.items():
+        from triage.cli.survey import survey
+
+        codes.append(survey(text, path, usable_targets, as_json, folder, record, values))
+    return max(codes)
+
+
+def _check(
+    texts: list[str],
+    columns: list[str],
+    as_json: bool,
+    folder: Path | None,
+    full: bool,
+    record: CiRecord | None,
+    values: dict[str, Any],
+) -> list[int]:
+    """Compile and report case by case; the exit codes."""
+    options = pipeline_options(values)
+    chosen = columns if values["target"] else [None]
+    located = [item for text in texts for target in chosen for item in _located(text, {**values, "target": target})]
+    results: _Results | None = None
     try:
         with console.progress() as progress, Session(options, replace(progress, problem=note_error)) as session:
-            reports = session.check_all(valid)
-            for number, (name, case) in enumerate(named, start=1):
-                results.add(number, name, next(reports) if isinstance(case, Case) else case)
+            named = list[tuple[str, Any]]()
+            for name, item in located:
+                # Drafted first: it is known only then how many cases there are.
+                named += (
+                    [(name, each) for each in item.settled(session)]
+                    if isinstance(item, DraftedKernel)
+                    else [(name, item)]
+                )
+            results = _Results(as_json, len(named) == 1, folder, full, record, values)
+            reports = session.check_all([case for _, case in named if isinstance(case, Case)])
+            for number, (name, item) in enumerate(named, start=1):
+                match item:
+                    case Case():
+                        results.add(number, name, next(reports))
+                    case TriageError():
+                        results.add(number, name, item)
+                    case settled:
+                        results.add(number, name, session.answer(settled))
             # Raises the interrupt that has cut the reports short.
             next(reports, None)
         results.complete(options)
     finally:
-        results.flush()
-    return max(results.codes, default=0)
+        if results is not None:
+            results.flush()
+    return results.codes
 
 
-def _located(text: str, values: dict[str, Any]) -> list[tuple[str, Case | TriageError]]:
+def _located(text: str, values: dict[str, Any]) -> list[tuple[str, Case | DraftedKernel | TriageError]]:
     """The cases that one CASE names, each with a name of its own, or the error that there are none."""
     try:
+        if "::" in text and (drafted := kernel(text, values)) is not None:
+            return [(text, drafted)]
         located = locate_all(text, values)
     except Exception as error:
         return [(text, fault(error))]

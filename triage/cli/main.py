@@ -5,6 +5,7 @@ Only this module turns errors into a line and an exit code.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import io
 import os
@@ -27,6 +28,7 @@ _COMMANDS = {
     "check": ("triage.cli.check", "Compile a case in isolation, diagnose it, suggest what compiles instead."),
     "clean": ("triage.cli.clean", "Remove what triage keeps: outcomes, cases, scratch, toolchains."),
     "doctor": ("triage.cli.doctor", "List the releases, tools, GPUs and caches of this machine."),
+    "draft": ("triage.cli.draft", "Make cases of the kernels in a file, a folder or a package."),
     "explain": ("triage.cli.explain", "Explain what a hardware or language rule allows, and why."),
     "help": ("triage.cli.help", "Print the documentation of a topic, or list the topics."),
     "kb": ("triage.cli.kb", "Read, validate, re-verify and extend the knowledge base."),
@@ -46,6 +48,9 @@ class _LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
+            near = difflib.get_close_matches(cmd_name, _COMMANDS, n=1)
+            if near:
+                raise click.UsageError(f"No such command {cmd_name!r}; did you mean {near[0]}?", ctx)
             return None
         command = importlib.import_module(_COMMANDS[cmd_name][0]).command
         assert isinstance(command, click.Command)

@@ -54,6 +54,11 @@ case_options: Callable[[F], F] = _all(
 )
 """``kernel_options`` and one target."""
 
+targets_option: Callable[[F], F] = click.option(
+    "--target", metavar="TARGET,...", help="Compile for these targets: cuda:90,hip:gfx942. [cuda:90]"
+)
+"""One or several targets."""
+
 
 def _finite(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
     if value is not None and not math.isfinite(value):
@@ -129,7 +134,7 @@ def memory_bytes(values: Mapping[str, Any]) -> int | None:
 
 def budget(values: Mapping[str, Any]) -> Budget:
     """The budget of ``--budget``. Raises InputError."""
-    return Budget.parse(values["budget"]) if values["budget"] else Budget()
+    return Budget.parse(values["budget"]) if values.get("budget") else Budget()
 
 
 def pipeline_options(values: Mapping[str, Any]) -> Options:
@@ -145,7 +150,7 @@ def pipeline_options(values: Mapping[str, Any]) -> Options:
         suggest=not values.get("no_suggest"),
         budget=budget(values),
         bench=bool(values.get("bench")),
-        knowledge=values["kb"],
+        knowledge=values.get("kb", ()),
     )
 
 

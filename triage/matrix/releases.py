@@ -11,6 +11,7 @@ from triage.model.releases import RELEASES, nearest, numbers, parse, sort_key
 
 ALL, INSTALLED = "all", "installed"
 _RANGE = ".."
+_SEVERAL = re.compile(r"(?:v?\d[\d.]*)?\.\.(?:v?\d[\d.]*)?|[^/]*,[^/]*")
 _LABEL = re.compile(r"[A-Za-z0-9][\w.+-]{0,39}\Z", re.ASCII)
 
 
@@ -59,6 +60,11 @@ def select(texts: Iterable[str], installed: Sequence[str]) -> Selection:
     if not chosen:
         raise InputError("--triton installed: no Triton is installed; name releases, as in --triton 3.0..3.9")
     return Selection(_ordered(chosen), _ordered(chosen | known))
+
+
+def is_several(text: str | None) -> bool:
+    """Whether the text of ``--triton`` asks for more than one release."""
+    return text is not None and (text in (ALL, INSTALLED) or _SEVERAL.fullmatch(text) is not None)
 
 
 def builds(texts: Iterable[str], releases: Sequence[str]) -> list[Row]:

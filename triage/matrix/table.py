@@ -53,7 +53,7 @@ class MatrixTable:
                 cell = self.cells.get((row.name, target))
                 if cell is not None and cell.verdict.bad and cell.signature not in failures:
                     signature = cell.signature or ""
-                    failures[signature] = LabelledFailure(_letters(len(failures)), signature, cell.headline or "")
+                    failures[signature] = LabelledFailure(letters(len(failures)), signature, cell.headline or "")
         return failures
 
     @property
@@ -116,7 +116,7 @@ class _Position:
     target: str
 
 
-def _letters(number: int) -> str:
+def letters(number: int) -> str:
     """A, B, … Z, AA, AB, …"""
     text = ""
     number += 1

@@ -1,8 +1,10 @@
 """What ``triage check -o`` leaves, as ``triage report`` reads it: the document, the artifacts, and the case."""
 
 import json
+from itertools import count
 from pathlib import Path
 
+from triage.capture.program.labels import label
 from triage.files import replace_file, writing
 from triage.model.case import Case
 from triage.model.errors import InputError
@@ -22,6 +24,23 @@ def keep(report: Report, folder: Path, top: Path | None = None) -> Report:
         replace_file(folder / REPORT, json.dumps(moved.to_json(), indent=2) + "\n", top)
     _keep_case(report.case, folder / CASE, top)
     return moved
+
+
+class CaseFolders:
+    """Writes cases to folders of ``top`` that are named after kernel and configuration, each once."""
+
+    def __init__(self, top: Path) -> None:
+        self._top = top
+        self._taken: set[str] = set()
+
+    def write(self, case: Case) -> Path:
+        """The folder of a case. Raises EnvironmentFault, and InputError for one that does not stand alone."""
+        name = label(case.name, case.constexprs, case.options)
+        numbered = (f"{name}-{number}" for number in count(2))
+        free = name if name not in self._taken else next(other for other in numbered if other not in self._taken)
+        self._taken.add(free)
+        _keep_case(case, self._top / free, self._top)
+        return self._top / free
 
 
 def _keep_case(case: Case, folder: Path, top: Path) -> None:

@@ -101,7 +101,7 @@ def _in_folder(path: Path, default: Target) -> Located:
         return _of_modules(path, modules, default)
     raise InputError(
         f"{path / 'case.json'}: no such file; a case folder contains case.json and the kernel, and this one contains "
-        "no files of a compile either"
+        "no files of a compile and no Python files either"
     )
 
 

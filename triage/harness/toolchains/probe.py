@@ -64,6 +64,20 @@ def probe(python: Path) -> Probe:
     return Probe(report["python"], package, _triton_version(package, report["records"]) if package else None)
 
 
+_PATH_SCRIPT = 'import json, sys; sys.stdout.write("\\ntriage-path " + json.dumps(sys.path[1:]) + "\\n")'
+_PATH_ANSWER = re.compile(r"^triage-path (\[.*\])$", re.MULTILINE)
+
+
+def import_path(python: Path) -> list[str]:
+    """The folders in which an interpreter looks for modules, but for its program's own. Raises NotPython."""
+    version_line(python)
+    output = _run(python, "-c", _PATH_SCRIPT)
+    answer = _PATH_ANSWER.search(output)
+    if answer is None:
+        raise NotPython(_first_line(reversed(output.splitlines())) or "it ended without an answer")
+    return [str(folder) for folder in json.loads(answer.group(1))]
+
+
 def version_line(python: Path) -> str:
     """``Python 3.11.7``. Raises NotPython."""
     answer = _first_line(_run(python, "--version").splitlines())

@@ -14,7 +14,7 @@ from triage.harness.toolchains.builder import InstallPlan, make
 from triage.harness.toolchains.failures import InstallFailure, Problem, explain
 from triage.harness.toolchains.installers import Installer, find_installer
 from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
-from triage.harness.toolchains.probe import NotPython, probe, version_line
+from triage.harness.toolchains.probe import NotPython, import_path, probe, version_line
 from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.releases import OLDEST, ReleaseRequest, is_supported, numbers, parse, sort_key
 
@@ -77,6 +77,17 @@ class Toolchains:
         candidates = [environment.toolchain() for environment in managed.read_all(self._root)]
         usable = [toolchain for toolchain in (*candidates, self._default_or_none()) if toolchain is not None]
         return sorted(usable, key=lambda toolchain: (sort_key(toolchain.triton), toolchain.managed))
+
+    def import_path(self, python: str | None = None) -> list[str]:
+        """The folders in which an interpreter looks for modules, ``PYTHONPATH`` first; by default triage's own. Raises
+        InputError for one that does not start."""
+        if python is None:
+            return [folder for folder in sys.path if folder]
+        try:
+            own = import_path(_locate(python))
+        except NotPython as error:
+            raise InputError(f"--python {python}: not a Python interpreter that starts ({error})") from None
+        return [folder for folder in (*os.environ.get("PYTHONPATH", "").split(os.pathsep), *own) if folder]
 
     def managed(self, version: str) -> Toolchain:
         """The managed environment with Triton ``version`` (``3.2.0``, or ``3.2`` for its newest patch).

@@ -1,0 +1,57 @@
+"""Kernels whose drafts need a correction, or cannot be mended by one."""
+
+import triton
+import triton.language as tl
+
+SCALE = 2.0
+
+
+@triton.jit
+def gather(index, values, out, n, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    picked = tl.load(index + offsets, mask=offsets < n)
+    tl.store(out + offsets, tl.load(values + picked))
+
+
+@triton.jit
+def product(a_ptr, b_ptr, c_ptr, BLOCK: tl.constexpr):
+    rows, columns = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
+    a = tl.load(a_ptr + rows * BLOCK + columns)
+    b = tl.load(b_ptr + rows * BLOCK + columns)
+    tl.store(c_ptr + rows * BLOCK + columns, tl.dot(a, b))
+
+
+@triton.jit
+def total(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    sums = tl.zeros([BLOCK], dtype=tl.float32)
+    for start in range(0, n, BLOCK):
+        sums = tl.load(x_ptr + start + tl.arange(0, BLOCK))
+    tl.store(out_ptr, tl.sum(sums, axis=0))
+
+
+@triton.jit
+def reads_a_global(x_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(x_ptr + offsets, tl.load(x_ptr + offsets) * SCALE)
+
+
+@triton.jit
+def two_sizes(x_ptr, ROWS: tl.constexpr, HALF: tl.constexpr):
+    tl.static_assert(ROWS == 3 * HALF)
+    tl.store(x_ptr + tl.arange(0, HALF), 1.0)
+
+
+@triton.autotune(
+    [
+        triton.Config({"BLOCK": 256}, num_warps=8),
+        triton.Config({"BLOCK": 64}, num_warps=4),
+        triton.Config({"BLOCK": 32}, num_warps=4),
+    ],
+    key=[],
+)
+@triton.heuristics({"EVEN": lambda arguments: arguments["BLOCK"] % 64 == 0})
+@triton.jit
+def tuned(a_ptr, b_ptr, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    tl.static_assert(BLOCK <= 64)
+    offsets = tl.arange(0, BLOCK)
+    tl.store(b_ptr + offsets, tl.load(a_ptr + offsets) if EVEN else 0.0)

@@ -1,0 +1,145 @@
+"""Drafts that are compiled: corrected where the front end refuses a guess, and judged with care where it still does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from triage.drafts.draft import Given
+from triage.drafts.drafting import Settled, Which, settle
+from triage.drafts.model import Basis, JitFunction, Parameter, Value
+from triage.drafts.plans import SurveySettings, plans
+from triage.harness.dialogues import converse
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.request import FullCompile
+from triage.harness.toolchains import Toolchain
+from triage.model.case import Language
+from triage.model.target import Target
+
+FILE = Path(__file__).parent / "refused.py"
+Draft = Callable[..., list[Settled]]
+
+
+def function(name: str, file: Path = FILE, **values: Any) -> JitFunction:
+    """A kernel with what would be found in its source: parameters in capitals are constexprs, a tuple has a parameter's
+    candidates, and ``(value, basis)`` is a value that somebody states."""
+    parameters = []
+    for parameter, candidates in values.items():
+        listed = candidates if isinstance(candidates, list) else [candidates]
+        pairs = [item if isinstance(item, tuple) else (item, Basis.USE) for item in listed]
+        texts = tuple(Value(value, basis, f"{basis.value} of {parameter}") for value, basis in pairs)
+        parameters.append(Parameter(parameter, parameter.isupper(), texts))
+    is_tuned = name == "tuned"
+    decorated = {"configs": ("…",), "heuristics": ("EVEN",)} if is_tuned else {}
+    return JitFunction(file, name, 1, Language.TRITON, True, tuple(parameters), **decorated)
+
+
+@pytest.fixture(scope="module")
+def drafted(shared_engine: Engine, release: Callable[[str], Toolchain]) -> Draft:
+    """Settle a kernel for cuda:90."""
+
+    def drafted(
+        kernel: JitFunction,
+        which: str = "first",
+        given: Mapping[str, Any] | None = None,
+        targets: Sequence[str] = ("90",),
+    ) -> list[Settled]:
+        settings = SurveySettings(
+            Given(**(given or {})),
+            [Target("cuda", target) for target in targets],
+            [release("newest")],
+            Limits(timeout_s=60, memory_bytes=4 << 30),
+            FullCompile(),
+            Which(which),
+        )
+        return [each for group in converse(shared_engine, map(settle, plans([kernel], settings))) for each in group]
+
+    return drafted
+
+
+def signature(settled: Settled) -> dict[str, Any]:
+    return dict(settled.case.signature)
+
+
+def test_a_pointer_that_is_an_index_is_corrected(drafted: Draft) -> None:
+    kernel = function("gather", index=["*fp32", "*i64"], values="*fp32", out="*fp32", n="i32", BLOCK=64)
+    (settled,) = drafted(kernel)
+    assert (settled.unclear, settled.attempt and settled.attempt.diagnosis) == (None, None)
+    assert signature(settled)["index"] == "*i64"
+    assert "corrected: " in settled.case.origin["drafted"]["index"]
+
+
+def test_what_one_target_taught_another_takes(drafted: Draft) -> None:
+    kernel = function("gather", index=["*fp32", "*i64"], values="*fp32", out="*fp32", n="i32", BLOCK=64)
+    first, second = drafted(kernel, targets=("90", "80"))
+    assert signature(first) == signature(second)
+    assert {first.case.target.arch, second.case.target.arch} == {"80", "90"}
+
+
+def test_operands_of_a_dot_get_the_same_type(drafted: Draft) -> None:
+    (settled,) = drafted(function("product", a_ptr="*fp16", b_ptr="*fp32", c_ptr="*fp32", BLOCK=16))
+    assert settled.unclear is None
+    assert len({signature(settled)[name] for name in ("a_ptr", "b_ptr")}) == 1
+
+
+def test_a_variable_keeps_the_type_that_it_has_before_a_loop(drafted: Draft) -> None:
+    (settled,) = drafted(function("total", x_ptr="*fp16", out_ptr="*fp32", n="i32", BLOCK=64))
+    assert settled.unclear is None
+    assert signature(settled)["x_ptr"] == "*fp32"
+
+
+def test_a_drafted_size_is_changed(drafted: Draft) -> None:
+    (settled,) = drafted(function("product", a_ptr="*fp16", b_ptr="*fp16", c_ptr="*fp16", BLOCK=12))
+    assert settled.unclear is None
+    assert settled.case.constexprs["BLOCK"] == 16
+
+
+def test_sizes_that_do_not_fit_each_other_say_nothing_of_the_kernel(drafted: Draft) -> None:
+    (settled,) = drafted(function("two_sizes", x_ptr="*fp32", ROWS=64, HALF=64))
+    assert settled.unclear is not None
+    assert settled.unclear.startswith("drafted arguments were refused: ")
+
+
+def test_what_sources_state_is_the_kernels_failure(drafted: Draft) -> None:
+    stated = function("two_sizes", x_ptr="*fp32", ROWS=(64, Basis.LAUNCH), HALF=(64, Basis.CONFIG))
+    (settled,) = drafted(stated)
+    assert settled.unclear is None
+    assert settled.attempt is not None and settled.attempt.diagnosis is not None
+    assert settled.attempt.diagnosis.exception == "CompileTimeAssertionFailure"
+
+
+def test_what_no_argument_changes_is_the_kernels_failure(drafted: Draft) -> None:
+    (settled,) = drafted(function("reads_a_global", x_ptr="*fp32", BLOCK=64))
+    assert settled.unclear is None
+    assert settled.attempt is not None and settled.attempt.diagnosis is not None
+    assert "global variable" in settled.attempt.diagnosis.headline
+
+
+def test_an_autotuned_kernel_passes_over_what_its_autotuner_does(drafted: Draft) -> None:
+    stated = ("*fp32", Basis.LAUNCH)
+    kernel = function("tuned", a_ptr=stated, b_ptr=stated, BLOCK=1, EVEN=False)
+    (first,) = drafted(kernel)
+    assert (first.case.constexprs["BLOCK"], first.case.constexprs["EVEN"]) == (64, True)
+    assert first.case.origin["drafted"]["BLOCK"] == "64, autotune configuration 2 of 3"
+    largest, *others = drafted(kernel, "all")
+    assert [each.case.constexprs["BLOCK"] for each in (largest, *others)] == [256, 64, 32]
+    assert largest.draft is not None and largest.draft.configuration == "BLOCK=256 EVEN=True num_warps=8"
+    assert largest.attempt is not None and largest.attempt.diagnosis is not None
+    assert largest.unclear is None  # its configuration states the size
+    assert [each.attempt.diagnosis for each in others if each.attempt] == [None, None]
+    (third,) = drafted(kernel, "3")
+    assert third.case.constexprs["BLOCK"] == 32
+
+
+def test_what_is_given_wins(drafted: Draft) -> None:
+    given = {"signature": {"a_ptr": "*bf16"}, "constexprs": {"BLOCK": 32}, "options": {"num_warps": 2}}
+    kernel = function("tuned", a_ptr="*fp32", b_ptr="*fp32", BLOCK=1, EVEN=False)
+    only = drafted(kernel, "all", given)
+    assert len(only) == 2  # three configurations, of which EVEN=True and EVEN=False are left
+    assert {each.case.constexprs["BLOCK"] for each in only} == {32}
+    assert {each.case.options["num_warps"] for each in only} == {2}
+    assert set(only[0].case.origin["drafted"]) == {"b_ptr", "EVEN", "num_stages"}

@@ -1,0 +1,119 @@
+"""``triage check`` of a project: a table of kernels, targets and releases."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from triage.capture.program.labels import label
+from triage.cases.locate import given
+from triage.cli.drafts import which
+from triage.cli.options import note, note_error, pipeline_options, print_json
+from triage.drafts import plans
+from triage.drafts.drafting import FIRST, Settled
+from triage.files import replace_file, writing
+from triage.matrix import releases
+from triage.model.errors import InputError, TriageError, fault
+from triage.model.report import Report
+from triage.model.target import Target
+from triage.pipeline import Session
+from triage.publish.formats.terminal import console
+from triage.publish.formats.terminal import survey as render
+from triage.survey.run import fill, new_table
+from triage.survey.table import SurveyColumn, SurveyRow
+
+if TYPE_CHECKING:
+    from triage.publish.ci.record import CiRecord
+
+
+def survey(
+    text: str,
+    path: Path,
+    columns: list[Target],
+    as_json: bool,
+    folder: Path | None,
+    record: CiRecord | None,
+    values: dict[str, Any],
+) -> int:
+    """Compile every kernel of a project for all targets and releases; print the table, or with ``--json`` a document a
+    cell. The exit code."""
+    for flag in ("full", "bench"):
+        if values.get(flag):
+            raise InputError(f"--{flag}: for one kernel, not for all of {text}; name one as FILE.py::NAME")
+    project, stated = plans.read(path, text), given(values)
+    plans.check_names(stated, project.chosen())
+    tritons = _tritons(values["triton"])
+    options = replace(pipeline_options({**values, "triton": tritons[0]}), suggest=False)
+    with console.progress() as progress, Session(options, replace(progress, problem=note_error)) as session:
+        progress.caveats(columns)
+        settings = plans.SurveySettings(
+            given=stated,
+            targets=columns,
+            toolchains=[session.toolchain(triton) for triton in tritons],
+            limits=options.limits,
+            action=session.compiling(keep=folder is not None),
+            which=which(values, FIRST),
+        )
+        table = new_table(project, settings)
+
+        def answered(row: SurveyRow, column: SurveyColumn, settled: Settled, answer: Report | TriageError) -> None:
+            name = f"{row.file}::{row.label} for {column.target}, Triton {column.triton}"
+            if as_json:
+                unclear = {"case": name, "could_not_tell": str(answer), "exit_code": 3}
+                print_json(unclear if isinstance(answer, TriageError) else answer.to_json(), indented=False)
+            if record is not None:
+                if isinstance(answer, TriageError):
+                    record.error(name, answer)
+                else:
+                    record.report(name, answer)
+            if folder is not None and isinstance(answer, Report) and answer.outcome.failed:
+                _keep(answer, folder, row, column)
+
+        try:
+            fill(table, project, settings, session, progress, answered)
+        finally:
+            if folder is not None:
+                with writing(f"-o {folder}"):
+                    replace_file(folder / "survey.json", render.document(table), folder)
+            if as_json:
+                note(render.summary(table))
+            else:
+                render.table(console.output(), table, lambda row, column: _again(path, row, column, values))
+    return table.exit_code
+
+
+def _tritons(text: str | None) -> list[str | None]:
+    """The releases of ``--triton``; None for the default one."""
+    if not releases.is_several(text):
+        return [text]
+    from triage.harness.toolchains import Toolchains
+
+    installed = [toolchain.triton for toolchain in Toolchains().installed()]
+    return list(releases.select([text or ""], installed).chosen)
+
+
+def _keep(report: Report, folder: Path, row: SurveyRow, column: SurveyColumn) -> None:
+    from triage.publish.keep import keep
+
+    case = report.case
+    name = f"{label(case.name, case.constexprs, case.options)}-{column.target}-{column.triton}".replace(":", "-")
+    try:
+        keep(report, folder / name, folder)
+    except Exception as error:
+        note_error(fault(error))
+
+
+def _again(path: Path, row: SurveyRow, column: SurveyColumn, values: dict[str, Any]) -> str:
+    """The command that triages a cell."""
+    file = path / row.file if path.is_dir() else path
+    shown = os.path.relpath(file)
+    words = ["triage", "check", f"{shown if not shown.startswith('..') else file}::{row.kernel}"]
+    words += ["--target", column.target, "--config", "first"]
+    if values["python"]:
+        words += ["--python", values["python"]]
+    elif values["triton"]:
+        words += ["--triton", column.triton]
+    return shlex.join(words)

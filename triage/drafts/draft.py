@@ -1,0 +1,173 @@
+"""Combines what is known of a kernel into cases, one for each configuration; every value keeps its basis. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from triage.drafts.model import Basis, JitFunction, Parameter, Value
+from triage.harness.description import KernelDescription
+from triage.model.case import Case, frozen
+
+STATED = frozenset({Basis.GIVEN, Basis.CONFIG, Basis.HEURISTIC, Basis.LAUNCH, Basis.ANNOTATION, Basis.DEFAULT})
+"""What a source or the user states. Values on any other basis are guesses, though good ones."""
+DRAFTED, CONFIGURATION, SOURCE, UNCLEAR = "drafted", "configuration", "source", "unclear"
+"""Fields of a drafted case's ``origin``."""
+_UNREMARKABLE = {"num_ctas": 1}
+"""Options that every configuration has, and nobody writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the user states of a kernel's arguments and options, as a case has it. ``divisible`` may name arguments that
+    are drafted."""
+
+    signature: Mapping[str, str] = field(default_factory=frozen)
+    constexprs: Mapping[str, Any] = field(default_factory=frozen)
+    divisible: Mapping[str, int] = field(default_factory=frozen)
+    options: Mapping[str, Any] = field(default_factory=frozen)
+
+    def value(self, parameter: Parameter) -> Value | None:
+        """The value of a parameter, if it is given."""
+        name = parameter.name
+        if name in self.signature:
+            return Value(self.signature[name], Basis.GIVEN, "given")
+        return Value(self.constexprs[name], Basis.GIVEN, "given") if name in self.constexprs else None
+
+    def names(self) -> list[str]:
+        """The parameters that it names."""
+        return list(dict.fromkeys([*self.signature, *self.constexprs, *self.divisible]))
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One configuration of a kernel. ``values``: of every parameter; ``options``: of the back-end. ``configuration``:
+    what tells it from the kernel's other configurations; empty where there is only one."""
+
+    function: JitFunction
+    values: Mapping[str, Value]
+    options: Mapping[str, Value]
+    divisible: Mapping[str, int]
+    configuration: str = ""
+
+    @property
+    def label(self) -> str:
+        """Kernel and configuration."""
+        return f"{self.function.name}[{self.configuration}]" if self.configuration else self.function.name
+
+    def changed(self, changes: Mapping[str, Value]) -> Draft:
+        """With other values of some parameters."""
+        return replace(self, values={**self.values, **changes})
+
+    def is_argument(self, name: str) -> bool:
+        """Whether a parameter is passed at run time, and not a constant of the compile."""
+        return not self._constexpr(name) and isinstance(self.values[name].value, str)
+
+    def drafted(self) -> dict[str, str]:
+        """The values that the user has not given, by name: value and where it comes from."""
+        values = {**self.values, **self.options}
+        return {name: self._text(name, value) for name, value in values.items() if value.basis is not Basis.GIVEN}
+
+    def case(self, base: Case) -> Case:
+        """The case; ``base`` has kernel, target and toolchain."""
+        signature = {name: value.value for name, value in self.values.items() if self.is_argument(name)}
+        origin: dict[str, Any] = {
+            DRAFTED: self.drafted(),
+            SOURCE: {"file": str(self.function.file), "line": self.function.line},
+            **({CONFIGURATION: self.configuration} if self.configuration else {}),
+        }
+        return replace(
+            base,
+            signature=frozen(signature),
+            constexprs=frozen({name: value.value for name, value in self.values.items() if name not in signature}),
+            divisible=frozen({name: divisor for name, divisor in self.divisible.items() if name in signature}),
+            options=frozen({name: value.value for name, value in self.options.items()}),
+            language=self.function.language,
+            origin=frozen(origin),
+        )
+
+    def _text(self, name: str, value: Value) -> str:
+        divisor = self.divisible.get(name)
+        known = {16: " divisible by 16", 1: " not aligned"}.get(divisor, "") if divisor is not None else ""
+        return f"{value.value}{known}, {value.where}"
+
+    def _constexpr(self, name: str) -> bool:
+        return any(parameter.constexpr for parameter in self.function.parameters if parameter.name == name)
+
+
+def drafts(function: JitFunction, given: Given, described: KernelDescription | None = None) -> list[Draft]:
+    """The configurations of a kernel, in the order of its autotuner. ``described``: what its decorators say, where a
+    worker has asked them."""
+    values = {
+        parameter.name: given.value(parameter) or _best(parameter, described) for parameter in function.parameters
+    }
+    options = dict(function.options) | {
+        name: Value(value, Basis.GIVEN, "given") for name, value in given.options.items()
+    }
+    divisible = {
+        parameter.name: parameter.divisible
+        for parameter in function.parameters
+        if parameter.divisible is not None and not _is_default(parameter.divisible, values[parameter.name])
+    } | dict(given.divisible)
+    plain = Draft(function, values, options, divisible)
+    if described is None:
+        return [plain]
+    configured = [_configured(plain, given, described, number) for number in range(len(described.configurations))]
+    distinct = list({_identity(draft): draft for draft in reversed(configured)}.values())[::-1] or [plain]
+    return _labelled(distinct)
+
+
+def _best(parameter: Parameter, described: KernelDescription | None) -> Value:
+    """The best candidate, unless the kernel itself has a default that no source shows."""
+    best = parameter.best
+    if described is None or best.basis.rank <= Basis.DEFAULT.rank:
+        return best
+    for told in described.parameters:
+        if told.name == parameter.name and told.constexpr and told.has_default and not told.default_problem:
+            return Value(told.default, Basis.DEFAULT, "default")
+    return best
+
+
+def _is_default(divisor: int, value: Value) -> bool:
+    """Whether a case says as much without words: pointers count as divisible by 16, other arguments do not."""
+    return divisor == (16 if str(value.value).startswith("*") else 1)
+
+
+def _configured(plain: Draft, given: Given, described: KernelDescription, number: int) -> Draft:
+    configuration, of = described.configurations[number], len(described.configurations)
+    where = f"autotune configuration {number + 1} of {of}" if of > 1 else "autotune configuration"
+    tuned = {name: Value(value, Basis.CONFIG, where) for name, value in configuration.arguments.items()}
+    computed = {name: Value(value, Basis.HEURISTIC, "heuristic") for name, value in configuration.heuristics.items()}
+    options = {name: Value(value, Basis.CONFIG, where) for name, value in configuration.options.items()}
+    known = {
+        name: value
+        for name, value in {**tuned, **computed}.items()
+        if name in plain.values and plain.values[name].basis is not Basis.GIVEN
+    }
+    stated = {
+        name: value
+        for name, value in options.items()
+        if name not in given.options and _UNREMARKABLE.get(name) != value.value
+    }
+    return replace(plain, values={**plain.values, **known}, options={**plain.options, **stated})
+
+
+def _identity(draft: Draft) -> str:
+    """Equal for configurations that are compiled alike, as those are that differ only in what the user gives."""
+    return repr([(name, value.value) for name, value in {**draft.values, **draft.options}.items()])
+
+
+def _labelled(configured: list[Draft]) -> list[Draft]:
+    """Each named after the values in which they differ."""
+    if len(configured) == 1:
+        return configured
+    names = dict.fromkeys(name for draft in configured for name in (*draft.values, *draft.options))
+    tables = [{**draft.values, **draft.options} for draft in configured]
+    differing = [
+        name for name in names if len({repr(table[name].value) if name in table else "" for table in tables}) > 1
+    ]
+    return [
+        replace(draft, configuration=" ".join(f"{name}={table[name].value}" for name in differing if name in table))
+        for draft, table in zip(configured, tables, strict=True)
+    ]

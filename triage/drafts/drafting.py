@@ -1,0 +1,183 @@
+"""Drafts the cases of a kernel and has each compiled, corrected where the front end refuses what was only guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from triage import scratch
+from triage.drafts import verdict
+from triage.drafts.draft import UNCLEAR, Draft, Given, drafts
+from triage.drafts.model import Basis, JitFunction, Value
+from triage.harness.description import KernelDescription, described
+from triage.harness.dialogues import Dialogue
+from triage.harness.limits import Limits
+from triage.harness.request import Action, Attempt, DescribeKernel, Request
+from triage.harness.toolchains import Toolchain
+from triage.model.case import Case, frozen
+from triage.model.diagnosis import Kind
+from triage.model.errors import EnvironmentFault, InputError, fault
+from triage.model.outcome import Undecided
+
+ALL, FIRST = "all", "first"
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Configurations of an autotuned kernel: ``ALL``, ``FIRST``, or a number from 1 on. The first is the first that the
+    autotuner would keep: it passes over those that are out of resources."""
+
+    text: str = FIRST
+
+    @classmethod
+    def parse(cls, text: str) -> Which:
+        """The value of ``--config``. Raises InputError."""
+        if text in (ALL, FIRST) or (text.isascii() and text.isdigit() and int(text) > 0):
+            return cls(text)
+        raise InputError(f"--config {text}: write all, first, or the number of a configuration, counted from 1")
+
+    @property
+    def is_first(self) -> bool:
+        """Whether one configuration stands for the kernel."""
+        return self.text == FIRST
+
+    def chosen(self, configured: list[Draft]) -> list[Draft]:
+        """Raises InputError where there are fewer."""
+        if not self.text.isdigit():
+            return configured
+        number = int(self.text)
+        if number > len(configured):
+            name = configured[0].function.name
+            raise InputError(f"--config {number}: {name} has {len(configured)} configurations; give one of 1 to that")
+        return [configured[number - 1]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One kernel for one target and toolchain. ``base``: the case without values. ``learnt``: corrections that compiled
+    for another target, shared by the plans of a kernel."""
+
+    function: JitFunction
+    base: Case
+    given: Given
+    toolchain: Toolchain
+    limits: Limits
+    action: Action
+    which: Which
+    whole: str
+    """The text of the user's file."""
+    obstacle: str | None = None
+    """Why no case can be drafted."""
+    learnt: dict[str, Value] = field(default_factory=dict)
+    tag: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A draft and the answer to it: an attempt, whose failure is the kernel's; or ``unclear``, why there is none.
+    ``draft`` is None where not even that could be made."""
+
+    plan: Plan
+    draft: Draft | None
+    case: Case
+    attempt: Attempt | None
+    unclear: str | None = None
+
+    @property
+    def label(self) -> str:
+        """Kernel and configuration."""
+        return self.draft.label if self.draft is not None else self.plan.function.name
+
+
+def settle(plan: Plan) -> Dialogue[list[Settled]]:
+    """The cases of a kernel, each with its answer; one at least. What goes wrong concerns no other kernel."""
+    try:
+        if plan.obstacle is not None:
+            raise EnvironmentFault(plan.obstacle)
+        return (yield from _settled(plan))
+    except Exception as error:
+        return [Settled(plan, None, plan.base, None, str(fault(error)))]
+
+
+def _settled(plan: Plan) -> Dialogue[list[Settled]]:
+    function = plan.function
+    decorated = function.configs or function.heuristics
+    description = (yield from _described(plan)) if decorated else None
+    settled: list[Settled] = []
+    for draft in plan.which.chosen(drafts(function, plan.given, description)):
+        settled.append((yield from _compiled(plan, draft)))
+        if plan.which.is_first and not _is_passed_over(settled[-1]):
+            # What the autotuner passes over is a failure only if nothing is left.
+            return settled[-1:]
+    return settled[:1] if plan.which.is_first else settled
+
+
+def _is_passed_over(settled: Settled) -> bool:
+    """Whether an autotuner would go on with its next configuration: triton/runtime/autotuner.py, ``_bench``."""
+    diagnosis = settled.attempt.diagnosis if settled.attempt is not None else None
+    if diagnosis is None:
+        return False
+    return diagnosis.kind in (Kind.OUT_OF_RESOURCES, Kind.PTXAS) or diagnosis.exception == "CompileTimeAssertionFailure"
+
+
+def _described(plan: Plan) -> Generator[Request, Attempt, KernelDescription]:
+    """What the decorators of the kernel say. Raises EnvironmentFault where that is not known."""
+    (plain,) = drafts(plan.function, plan.given)
+    arguments = {name: _argument(value) for name, value in plain.values.items() if _is_known(value)}
+    with scratch.folder("description") as folder:
+        action = DescribeKernel(folder / "description.json", arguments)
+        attempt = yield Request(plain.case(plan.base), plan.toolchain, plan.limits, action)
+        answer = described(attempt)
+    match answer:
+        case KernelDescription():
+            return answer
+        case Undecided(reason):
+            raise EnvironmentFault(reason)
+        case _:
+            headline = attempt.diagnosis.headline if attempt.diagnosis is not None else "they could not be run"
+            raise EnvironmentFault(f"its decorators could not be read: {headline}")
+
+
+def _is_known(value: Value) -> bool:
+    """Whether a heuristic may be told of a value: a number that is passed at run time has only a type."""
+    return not isinstance(value.value, str) or value.value.startswith(("*", "tl."))
+
+
+def _argument(value: Value) -> Any:
+    is_pointer = isinstance(value.value, str) and value.value.startswith("*")
+    return {"pointer": value.value.lstrip("*")} if is_pointer else value.value
+
+
+def _compiled(plan: Plan, draft: Draft) -> Generator[Request, Attempt, Settled]:
+    """Compile a draft, and what it is corrected to."""
+    changes = {name: value for name, value in plan.learnt.items() if draft.values[name].basis is not Basis.GIVEN}
+    current = draft.changed(changes)
+    tried: tuple[Draft, ...] = ()
+    refused: Settled | None = None
+    while True:
+        case = current.case(plan.base)
+        attempt = yield Request(case, plan.toolchain, plan.limits, plan.action)
+        outcome = attempt.result
+        if isinstance(outcome, Undecided):
+            return refused or _unclear(plan, current, case, None, outcome.reason)
+        if attempt.diagnosis is None:
+            corrected = {name: value for name, value in current.values.items() if value is not draft.values[name]}
+            plan.learnt.update(corrected)
+            return Settled(plan, current, case, attempt)
+        refusal = verdict.Refusal(current, outcome, attempt.diagnosis, case.text(), plan.whole, tried)
+        match verdict.judge(refusal):
+            case verdict.KernelFails():
+                return Settled(plan, current, case, attempt)
+            case verdict.Unclear(reason):
+                return refused or _unclear(plan, current, case, attempt, reason)
+            case verdict.Retry(values):
+                # If no correction helps, the first refusal is of the best draft.
+                reason = verdict.unclear(refusal)
+                refused = refused or _unclear(plan, current, case, attempt, reason)
+                tried, current = (*tried, current), current.changed(values)
+
+
+def _unclear(plan: Plan, draft: Draft, case: Case, attempt: Attempt | None, reason: str) -> Settled:
+    """A draft that says nothing of the kernel; its case says so too."""
+    return Settled(plan, draft, replace(case, origin=frozen({**case.origin, UNCLEAR: reason})), attempt, reason)

@@ -1,0 +1,183 @@
+"""The kernels of a file, a folder or a package, and the plans to draft and compile them."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from triage.cases.slices import sliced
+from triage.drafts import kernels
+from triage.drafts.draft import Given
+from triage.drafts.drafting import Plan, Which
+from triage.drafts.model import JitFunction, Value
+from triage.files import ANYWHERE
+from triage.harness.limits import Limits
+from triage.harness.request import Action
+from triage.harness.toolchains import Toolchain
+from triage.model.case import Case, frozen
+from triage.model.errors import InputError, fault, unreadable
+from triage.model.target import Target
+
+T = TypeVar("T")
+_GROUP = 8
+"""Kernels that are compiled for one target before the next target's turn: enough that a correction is learnt from the
+first target, few enough that the sources of a group fit into memory many times."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectKernels:
+    """The jitted functions below ``path``. ``name``: as the user writes it."""
+
+    name: str
+    path: Path
+    functions: tuple[JitFunction, ...]
+
+    @property
+    def kernels(self) -> list[JitFunction]:
+        """Those that are launched."""
+        return [function for function in self.functions if function.launched]
+
+    @property
+    def devices(self) -> list[JitFunction]:
+        """Those that only other jitted functions call."""
+        return [function for function in self.functions if not function.launched]
+
+    def chosen(self, name: str | None = None) -> list[JitFunction]:
+        """The function of that name, also one that only kernels call; without a name all kernels. Raises InputError
+        where there is none."""
+        if name is None:
+            if not self.kernels:
+                raise InputError(f"{self.name}: {_nothing(self)}")
+            return self.kernels
+        named = [function for function in self.functions if function.name == name]
+        if not named:
+            names = [function.name for function in self.functions]
+            near = difflib.get_close_matches(name, names, n=1)
+            fix = f"did you mean {near[0]}?" if near else f"it has {', '.join(names[:8]) or 'none'}"
+            raise InputError(f"{self.name}::{name}: no jitted function of that name; {fix}")
+        return named[-1:]
+
+    def file(self, function: JitFunction) -> str:
+        """The file of a function, relative to the project."""
+        folder = self.path if self.path.is_dir() else self.path.parent
+        return os.path.relpath(function.file, folder)
+
+
+def read(path: Path, name: str) -> ProjectKernels:
+    """The project at ``path``. Raises InputError where nothing can be read."""
+    return ProjectKernels(name, path, tuple(kernels.find(path)))
+
+
+def kernel(path: Path, name: str) -> JitFunction | None:
+    """The jitted function of that name in a file; None where there is none. Raises InputError."""
+    functions = kernels.find(path, name)
+    return functions[-1] if functions else None
+
+
+def _nothing(project: ProjectKernels) -> str:
+    path = project.path
+    if project.devices:
+        names = ", ".join(function.name for function in islice(project.devices, 8))
+        return f"no kernel, only functions that kernels call ({names}); name one as FILE.py::NAME"
+    if path.is_dir():
+        return "no kernel in any Python file of it"
+    case = Case(path.parent, path.name, "", frozen(), boundary=ANYWHERE)
+    try:
+        tree = ast.parse(case.text())
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return f"not Python: {error}"
+    defined = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return f"no kernel in it; it defines {', '.join(defined[:8]) or 'no function at all'}"
+
+
+def check_names(given: Given, functions: Iterable[JitFunction]) -> None:
+    """Raises InputError for a name that is a parameter of none of the functions."""
+    functions = list(functions)
+    parameters = list(dict.fromkeys(parameter.name for function in functions for parameter in function.parameters))
+    flags = {**dict.fromkeys(given.divisible, "divisible"), **dict.fromkeys(given.constexprs, "const")}
+    for name in given.names():
+        if name not in parameters:
+            flag = {**flags, **dict.fromkeys(given.signature, "arg")}[name]
+            near = difflib.get_close_matches(name, parameters, n=1)
+            whose = f"{functions[0].name} has" if len(functions) == 1 else "the kernels have"
+            fix = f"did you mean {near[0]}?" if near else f"{whose} {', '.join(parameters[:12])}"
+            raise InputError(f"--{flag} {name}: not a parameter; {fix}")
+
+
+@dataclass(frozen=True, slots=True)
+class SurveySettings:
+    """What the plans of a project have in common."""
+
+    given: Given
+    targets: Sequence[Target]
+    toolchains: Sequence[Toolchain]
+    limits: Limits
+    action: Action
+    which: Which
+
+
+@dataclass(slots=True)
+class _Prepared:
+    """A kernel cut out of its project; ``obstacle``: why that is not possible. ``whole``: the text of its file."""
+
+    base: Case
+    whole: str = ""
+    obstacle: str | None = None
+    learnt: dict[str, Value] = field(default_factory=dict)
+
+
+def plans(functions: Sequence[JitFunction], settings: SurveySettings) -> Iterator[Plan]:
+    """One for each kernel, target and toolchain, so ordered that servers are used again: by toolchain, then a group of
+    kernels, each target by target."""
+    for toolchain in settings.toolchains:
+        for start in range(0, len(functions), _GROUP):
+            group = [(function, _prepared(function)) for function in functions[start : start + _GROUP]]
+            for target in settings.targets:
+                for function, prepared in group:
+                    yield Plan(
+                        function=function,
+                        base=replace(prepared.base, target=target, triton=toolchain.triton),
+                        given=_own(settings.given, function),
+                        toolchain=toolchain,
+                        limits=settings.limits,
+                        action=settings.action,
+                        which=settings.which,
+                        whole=prepared.whole,
+                        obstacle=prepared.obstacle,
+                        learnt=prepared.learnt,
+                    )
+
+
+def _own(given: Given, function: JitFunction) -> Given:
+    """What is given of the parameters that a kernel has."""
+    names = {parameter.name for parameter in function.parameters}
+
+    def own(values: Mapping[str, T]) -> dict[str, T]:
+        return {name: value for name, value in values.items() if name in names}
+
+    return replace(
+        given,
+        signature=own(given.signature),
+        constexprs=own(given.constexprs),
+        divisible=own(given.divisible),
+    )
+
+
+def _prepared(function: JitFunction) -> _Prepared:
+    """The kernel cut out of its project."""
+    file = function.file
+    base = Case(file.parent, file.name, function.name, frozen(), language=function.language, boundary=ANYWHERE)
+    if function.obstacle is not None:
+        return _Prepared(base, obstacle=function.obstacle)
+    try:
+        return _Prepared(sliced(base), base.text())
+    except Exception as error:
+        return _Prepared(base, obstacle=str(fault(error)))

@@ -1,0 +1,373 @@
+"""What a failed compile of a drafted case says: a failure of the kernel, another draft to try, or nothing. Pure.
+
+A failure is the kernel's only if no drafted value may have caused it: the compiler gave up, the kernel asks for what no
+argument changes, or everything that the failure depends on is stated by a source. Each rule below is a function that
+answers, or leaves the answer to the next.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TypeAlias
+
+from triage.drafts.draft import STATED, Draft
+from triage.drafts.model import Basis, Value
+from triage.knowledge.observed import missing_api
+from triage.model.diagnosis import Diagnosis, Kind, Trait
+from triage.model.outcome import Outcome, Stage
+from triage.publish.visible import shortened
+
+MOST_CORRECTIONS = 4
+"""Of one draft. A refusal by the front end takes a tenth of a second; what the second correction does not mend is
+mostly a kernel that needs to be launched with sizes that fit each other."""
+_MOST_REASON = 300
+_FIXED = frozenset({Basis.GIVEN, Basis.CONFIG, Basis.HEURISTIC})
+"""A correction does not change these: a launch could not either."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFails:
+    """The kernel, or the compiler, fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Compile again with these values."""
+
+    changes: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """The failure may come from a drafted value."""
+
+    reason: str
+
+
+Judgement: TypeAlias = KernelFails | Retry | Unclear
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A failed compile of a draft. ``source``: the text of the kernel's file, as compiled; ``whole``: that of the
+    user's file. ``tried``: the drafts that were compiled before."""
+
+    draft: Draft
+    outcome: Outcome
+    diagnosis: Diagnosis
+    source: str
+    whole: str
+    tried: tuple[Draft, ...] = ()
+
+    @property
+    def in_front_end(self) -> bool:
+        """Whether Triton's front end refused the kernel, before there was any IR."""
+        kinds = (Kind.FRONTEND_ERROR, Kind.PYTHON_EXCEPTION, Kind.OTHER, Kind.UNKNOWN)
+        return self.diagnosis.kind in kinds and self.outcome.stage in (Stage.SOURCE, None)
+
+    @property
+    def message(self) -> str:
+        """What the front end says, all exceptions of the chain together."""
+        return "\n".join([self.diagnosis.headline, *(error.message for error in self.outcome.errors)])
+
+    @property
+    def line(self) -> int | None:
+        """The line of the kernel's file at which the front end was."""
+        kernel = _kernel(self.source, self.draft.function.name)
+        line = next((error.kernel_line.line for error in self.outcome.errors if error.kernel_line), None)
+        return None if kernel is None or line is None else kernel.function.lineno + line - 1
+
+    @cached_property
+    def related(self) -> list[str]:
+        """The parameters on which the failing statement depends, those that it names first; all where the statement is
+        not known."""
+        kernel = _kernel(self.source, self.draft.function.name)
+        if kernel is None or self.line is None:
+            return list(self.draft.values)
+        return kernel.reaching(_statement_names(kernel.function, self.line), set(self.draft.values))
+
+    @property
+    def guessed(self) -> list[str]:
+        """Those of them whose values nobody states."""
+        return [name for name in self.related if self.draft.values[name].basis not in STATED]
+
+    def sizes(self, names: list[str]) -> dict[str, int]:
+        """Those of the names whose values are drafted numbers that shapes may depend on."""
+        values = {name: self.draft.values[name] for name in names}
+        return {
+            name: value.value
+            for name, value in values.items()
+            if value.basis not in STATED and type(value.value) is int and value.value > 1
+        }
+
+
+def judge(refusal: Refusal) -> Judgement:
+    """The answer of the first rule that has one; no correction that was tried before."""
+    for rule in _RULES:
+        if (judgement := rule(refusal)) is not None:
+            return judgement
+    return KernelFails()
+
+
+def unclear(refusal: Refusal) -> str:
+    """Why a refusal that no correction mends says nothing of the kernel."""
+    return f"drafted arguments were refused: {_headline(refusal)}{_line(refusal)}"
+
+
+def _import_failed(refusal: Refusal) -> Judgement | None:
+    """The module failed as it was imported. Only an API that the release lacks says something about the kernel."""
+    if refusal.outcome.imported:
+        return None
+    return KernelFails() if missing_api(refusal.outcome) else Unclear(f"importing it fails: {_headline(refusal)}")
+
+
+def _of_the_compiler(refusal: Refusal) -> Judgement | None:
+    """The compiler crashed, or gave up in its own code: no argument of the right kind may do that."""
+    return KernelFails() if refusal.diagnosis.kind.has(Trait.GAVE_UP) else None
+
+
+def _exhausted(refusal: Refusal) -> Judgement | None:
+    """Time or memory ran out, as sizes that nobody uses may make it."""
+    if not refusal.diagnosis.kind.has(Trait.EXHAUSTED):
+        return None
+    return _unless_sized(refusal, "the compile was given up")
+
+
+def _out_of_resources(refusal: Refusal) -> Judgement | None:
+    """More of a resource than there is: smaller tiles, or narrower elements, where nobody states them."""
+    if refusal.diagnosis.kind is not Kind.OUT_OF_RESOURCES:
+        return None
+    sizes = refusal.sizes(list(refusal.draft.values))
+    halved = {name: size // 2 for name, size in sizes.items() if size > _LEAST_TILE}
+    narrowed = {name: element for name, type_ in _guessed_pointers(refusal) if (element := _NARROWER.get(type_))}
+    for changes in (halved, narrowed):
+        if changes and (retry := _retry(refusal, changes, "smaller: out of resources")) is not None:
+            return retry
+    return _unless_sized(refusal, "with drafted sizes it is out of resources")
+
+
+def _not_of_arguments(refusal: Refusal) -> Judgement | None:
+    """The front end refuses what no argument changes: a statement, a global, a part of the API that there is not."""
+    if not refusal.in_front_end:
+        return None
+    if missing_api(refusal.outcome) or refusal.diagnosis.exception == "UnsupportedLanguageConstruct":
+        return KernelFails()
+    if (name := _UNDEFINED.search(refusal.message)) is not None:
+        if re.search(rf"\b{re.escape(name[1])}\b", _without_kernel(refusal)):
+            return Unclear(f"{name[1]}, which its file has, was not found: {_headline(refusal)}")
+        return KernelFails()
+    return KernelFails() if _UNSUPPORTED.search(refusal.message) else None
+
+
+def _front_end(refusal: Refusal) -> Judgement | None:
+    """The front end refuses values or types. Values that a source states may be refused; guesses are corrected."""
+    in_ttir = refusal.outcome.stage is Stage.TTIR and refusal.diagnosis.kind is Kind.MLIR_DIAGNOSTIC
+    if not refusal.in_front_end and not in_ttir:
+        return None
+    if not refusal.guessed:
+        return None
+    if len(refusal.tried) < MOST_CORRECTIONS:
+        for changes in _corrections(refusal):
+            if (retry := _retry(refusal, changes, f"corrected: {shortened(_headline(refusal), 80)}")) is not None:
+                return retry
+    return Unclear(unclear(refusal))
+
+
+_RULES: tuple[Callable[[Refusal], Judgement | None], ...] = (
+    _import_failed,
+    _of_the_compiler,
+    _exhausted,
+    _out_of_resources,
+    _not_of_arguments,
+    _front_end,
+)
+"""In this order."""
+
+_UNDEFINED = re.compile(r"(?:^|NameError[(:] ?[\"']?)(?:name ')?(\w+)'? is not defined", re.MULTILINE)
+_UNSUPPORTED = re.compile(
+    r"Cannot access global variable|unsupported AST node|is not supported in Triton|Unsupported function"
+)
+_SAME_TYPE = re.compile(
+    r"same (?:data)?type|initial type|re-?assigned|Mismatched type|then block|incompatible (?:types|dtype)"
+    r"|must have the same|both operands", re.IGNORECASE
+)  # fmt: skip
+_POINTER = re.compile(r"pointer|ptr\b|Unsupported ptr|address", re.IGNORECASE)
+_SHAPE = re.compile(
+    r"power of (?:2|two)|shape|incompatible dimensions|>= ?\d+|rank|numel|number of elements|divisible|block size"
+    r"|static_assert|assert|reshape|broadcast|dimension|expand|at least", re.IGNORECASE
+)  # fmt: skip
+_DIMENSIONS = re.compile(r"(\d+) (?:and|vs\.?|!=) (\d+)")
+_FLOATS = ("fp16", "bf16", "fp32", "fp64")
+_NARROWER = {"*fp64": "*fp32", "*fp32": "*fp16", "*i64": "*i32"}
+_LEAST_TILE = 16
+"""Of an operand of a dot, the least that every release takes."""
+
+
+def _corrections(refusal: Refusal) -> Iterator[dict[str, object]]:
+    """Changes that may mend a refusal, the most likely first."""
+    message, values = refusal.message, refusal.draft.values
+    changeable = [name for name in refusal.related if values[name].basis not in _FIXED]
+    pointers = dict(_guessed_pointers(refusal))
+    related = {name: type_ for name, type_ in pointers.items() if name in refusal.related}
+    if _SAME_TYPE.search(message):
+        for element in dict.fromkeys([*related.values(), "*fp32", "*fp16"]):
+            yield {name: element for name, type_ in related.items() if type_ != element}
+    if _SHAPE.search(message):
+        yield from _resized(refusal)
+    others = [(name, candidate) for name in changeable for candidate in _others(refusal, name)]
+    if _POINTER.search(message):
+        others.sort(key=lambda other: _is_pointer(other[1]) == _is_pointer(values[other[0]].value))
+    yield from ({name: candidate} for name, candidate in others)
+    if _POINTER.search(message):
+        for name in changeable:
+            if refusal.draft.is_argument(name) and not _is_pointer(values[name].value):
+                yield {name: "*fp32"}
+    for element in ("*fp32", "*fp16"):
+        yield {name: element for name, type_ in pointers.items() if type_ != element}
+
+
+def _resized(refusal: Refusal) -> Iterator[dict[str, object]]:
+    sizes = refusal.sizes(refusal.related)
+    if not sizes:
+        return
+    yield {name: 1 << (size - 1).bit_length() for name, size in sizes.items() if size & (size - 1)}
+    for left, right in _DIMENSIONS.findall(refusal.message):
+        for before, after in ((left, right), (right, left)):
+            yield {name: int(after) for name, size in sizes.items() if size == int(before)}
+    yield {name: _LEAST_TILE for name, size in sizes.items() if size < _LEAST_TILE}
+    for size in (64, 32, _LEAST_TILE):
+        yield dict.fromkeys(sizes, size)
+
+
+def _others(refusal: Refusal, name: str) -> list[object]:
+    """The values of a parameter's other candidates."""
+    parameter = next(parameter for parameter in refusal.draft.function.parameters if parameter.name == name)
+    before = repr(refusal.draft.values[name].value)
+    return [candidate.value for candidate in parameter.candidates if repr(candidate.value) != before]
+
+
+def _retry(refusal: Refusal, changes: Mapping[str, object], where: str) -> Retry | None:
+    """Unless it changes nothing, or was tried."""
+    values = {
+        name: Value(value, Basis.ASSUMED, where)
+        for name, value in changes.items()
+        if repr(value) != repr(refusal.draft.values[name].value)
+    }
+    draft = refusal.draft.changed(values)
+    known = [_values(tried) for tried in (*refusal.tried, refusal.draft)]
+    return Retry(values) if values and _values(draft) not in known else None
+
+
+def _values(draft: Draft) -> list[tuple[str, str]]:
+    return [(name, repr(value.value)) for name, value in draft.values.items()]
+
+
+def _guessed_pointers(refusal: Refusal) -> Iterator[tuple[str, str]]:
+    """The pointers to floating-point numbers whose type nobody states."""
+    for name, value in refusal.draft.values.items():
+        if _is_pointer(value.value) and value.value[1:] in _FLOATS and value.basis not in STATED:
+            yield name, value.value
+
+
+def _is_pointer(value: object) -> bool:
+    return isinstance(value, str) and value.startswith("*")
+
+
+def _unless_sized(refusal: Refusal, reason: str) -> Judgement:
+    """A failure, unless it has a size that nobody states."""
+    sizes = refusal.sizes(list(refusal.draft.values))
+    names = ", ".join(f"{name}={size}" for name, size in sizes.items())
+    return Unclear(f"{reason} ({names}): {_headline(refusal)}") if sizes else KernelFails()
+
+
+def _headline(refusal: Refusal) -> str:
+    return shortened(refusal.diagnosis.headline, _MOST_REASON)
+
+
+def _line(refusal: Refusal) -> str:
+    return f" ({refusal.draft.function.file.name}:{refusal.line})" if refusal.line else ""
+
+
+def _without_kernel(refusal: Refusal) -> str:
+    """The user's file without the kernel's body, in which the name that is missing stands in any case."""
+    kernel = _kernel(refusal.whole, refusal.draft.function.name)
+    if kernel is None:
+        return refusal.whole
+    lines, function = refusal.whole.splitlines(), kernel.function
+    return "\n".join([*lines[: function.lineno - 1], *lines[function.end_lineno or function.lineno :]])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Definition:
+    """The kernel's definition; ``sources``: the names that each local name is computed from."""
+
+    function: ast.FunctionDef
+    sources: Mapping[str, list[str]]
+
+    def reaching(self, names: list[str], parameters: set[str]) -> list[str]:
+        """The parameters on which names depend through assignments, in any order of these; the nearest first."""
+        reached = dict.fromkeys(names)
+        waiting = list(reached)
+        while waiting:
+            for name in self.sources.get(waiting.pop(0), ()):
+                if name not in reached:
+                    reached[name] = None
+                    waiting.append(name)
+        return [name for name in reached if name in parameters]
+
+
+@lru_cache(maxsize=32)
+def _kernel(source: str, name: str) -> _Definition | None:
+    """The kernel in the text of a file, which is asked for again with each refusal of a draft."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == name]
+    return _Definition(functions[-1], _sources(functions[-1])) if functions else None
+
+
+def _sources(function: ast.FunctionDef) -> dict[str, list[str]]:
+    sources: dict[str, list[str]] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                pairs = [(target, value) for target in targets]
+            case ast.AugAssign(target=target, value=value) | ast.For(target=target, iter=value):
+                pairs = [(target, value)]
+            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+                pairs = [(target, value)]
+            case _:
+                continue
+        for target, value in pairs:
+            read = list(dict.fromkeys(name.id for name in ast.walk(value) if isinstance(name, ast.Name)))
+            for written in ast.walk(target):
+                if isinstance(written, ast.Name):
+                    sources.setdefault(written.id, []).extend(read)
+    return sources
+
+
+def _statement_names(function: ast.FunctionDef, line: int) -> list[str]:
+    """The names in the innermost statement at a line; of a compound one, in its head."""
+    names: list[str] = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.stmt) and node is not function and node.lineno <= line <= (node.end_lineno or line):
+            body = getattr(node, "body", None)
+            head = [node] if not isinstance(body, list) or line < body[0].lineno else []
+            # Outer statements come first.
+            names = [name.id for part in head for name in _heads(part)] or names
+    return names
+
+
+def _heads(statement: ast.stmt) -> Iterator[ast.Name]:
+    """The names of a statement, without those of statements inside it."""
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.Name):
+            yield node
+        waiting += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
