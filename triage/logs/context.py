@@ -24,9 +24,11 @@ _PASS_ARGUMENT = re.compile(
 _BLOCK = re.compile(r"\s{0,40}\.(?:req|max)ntid (?P<numbers>\d{1,9}(?:, \d{1,9}){0,2})$")
 
 _TRACEBACK = "Traceback (most recent call last)"
-# Python's own frames, and pytest's.
+# Python's own frames, pytest's, IPython's and Colab's.
 _FRAME = re.compile(
-    r'^ {0,40}File "(?P<file>[^"]{1,1000})", line \d|^(?P<pytest>[^\s:"]{1,400}\.py):\d{1,7}: (?:in )?\w'
+    r'^ {0,40}File "(?P<python>[^"]{1,1000})", line \d|^(?P<pytest>[^\s:"]{1,400}\.py):\d{1,7}: (?:in )?\w'
+    r"|^File (?P<ipython>[^\s:\"]{1,400}\.py):\S{1,400}, in \w"
+    r"|^\[?(?P<colab>[^\s\]]{1,400}\.py)(?:\]\(\S{0,400}\))? in \w"
 )
 _OF_TRITON = re.compile(
     r"triton(?!server|client|_python_backend)|inductor|cutlass|helion|gluon|<torch_package|[\\/]_?dynamo[\\/]",
@@ -60,6 +62,8 @@ ANCHORS = (
     "Traceback (most recent",
     'File "',
     ".py:",
+    ".py](",
+    ".py in ",
     "_____ ",
 )
 
@@ -119,7 +123,7 @@ class Context:
 
     def _see_frame(self, line: str, frame: re.Match[str]) -> None:
         self._in_traceback = True
-        self._of_triton = self._of_triton or _OF_TRITON.search(frame["file"] or frame["pytest"]) is not None
+        self._of_triton = self._of_triton or _OF_TRITON.search(frame[frame.lastgroup or 0]) is not None
         if match := _STAGE.search(line):
             self.stage = match.group(1)
         elif self.stage is None and _FRONTEND.search(line):

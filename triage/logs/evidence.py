@@ -27,7 +27,7 @@ EVIDENCE = (
     "triton\\compiler", "triton\\runtime", "triton\\backends", "triton\\language", "triton\\_C", ".triton/cache",
     "TritonGPU", "triton_gpu", "tl.constexpr", "tt.func", "ttg.", "ttng.", "!tt.ptr", "_inductor", "cutlass.cute",
     "cutlass_dsl", "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",
-    "2-.-0-.-0-", "riton kernel",
+    "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "riton kernel",
 )  # fmt: skip
 # In a failing line itself: words of Triton's and its libraries', and those of any compiler for GPUs.
 _OWN_WORDS = re.compile(
@@ -41,15 +41,18 @@ _GPU_WORDS = re.compile(r"nvvm|nvptx|amdgcn|amdgpu|\brocdl|wgmma|tcgen05|__nv_",
 LAUNCH = re.compile(r"\w\[[^\]]{1,200}\]\(")
 #: Other programs that print the same lines, about their own work.
 _OTHERS = re.compile(
-    r"\bnvcc\b(?!:)|\.cuh?\b|\bninja: |CMakeFiles|CMake Error|\bcmake --build|\bmake(?:\[\d\])?: \*\*\*"
+    # builds
+    r"\bnvcc\b(?!:)|\.cuh?\b|\btmpxft_|\bninja: |CMakeFiles|CMake Error|\bcmake --build|\bmake(?:\[\d\])?: \*\*\*"
     r"|running build_ext|\bsetup\.py|linker command failed|\bcrt1\.o|collect2: error|\bclang(?:\+\+)?(?:-\d\d)?: error"
+    # the inference server, and the library for binary analysis, that are named Triton
     r"|tritonserver|tritonclient|Triton Inference Server|TRITONSERVER|TRITONBACKEND|triton_python_backend"
-    r"|tmpxft_|PIN_BIN_PATH|\bARCH\.X86|triton::(?:backend|core|server|API|arch|engines|ast)|\[TensorRT|tensorrt_llm::|JonathanSalwan|TritonContext"
-    r"|pythonBindings|\bbpftrace\b|\brustc\b|\bcargo\b|llama\.cpp|\bggml|\bswiftc?\b|\bjulia\b|\bvmlinux|\bllvmlite\."
+    r"|\[TensorRT|tensorrt_llm::|JonathanSalwan|TritonContext|pythonBindings|PIN_BIN_PATH|\bARCH\.X86"
+    r"|triton::(?:backend|core|server|API|arch|engines|ast)"
+    # other users of LLVM
+    r"|Program arguments: (?:\S{0,300}/)?(?:llc|opt|clang|flang|rustc|mlir-opt)\b|\b[Nn]umba\b(?!=)|\bllvmlite\."
+    r"|\bbpftrace\b|\brustc\b|\bcargo\b|\bswiftc?\b|\bjulia\b|\bvmlinux|llama\.cpp|\bggml"
 )
 _LINKING = re.compile(r"collect2: error|linker command failed")
-#: How glibc begins an assertion that failed in a Python process.
-_PYTHON = re.compile(r"python[\d.]{0,6}: /")
 #: torch's words for an error of the device, whoever's kernel it was.
 _OF_TORCH = re.compile(r"\b(?:CUDA|HIP) error: |CUDNN_STATUS|CUBLAS_STATUS|NCCL")
 #: A text of so few lines says nothing else because it is the failure; fewer for a line that any program may print.
@@ -97,6 +100,11 @@ def _is_own(diagnosis: Diagnosis) -> bool:
     return words or _OWN_WORDS.search(first) is not None
 
 
+def names_another(lines: Iterable[str]) -> bool:
+    """Whether a line is one that another program prints about its own work."""
+    return any(map(_OTHERS.search, lines))
+
+
 def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool | None:
     """Whether the failure is another program's, as far as it and the lines around it show; None: they do not.
 
@@ -113,9 +121,7 @@ def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool
     if diagnosis.kind is Kind.ENVIRONMENT:
         # Triton's own launcher is compiled and linked as well.
         near = [line for line in near if not _LINKING.search(line)]
-    elif _PYTHON.match(window.line):
-        return None
-    if any(map(_OTHERS.search, near)):
+    if names_another(near):
         return True
     return False if _GPU_WORDS.search(diagnosis.message[:1000]) else None
 

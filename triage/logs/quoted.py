@@ -34,6 +34,10 @@ _RUN_FAILED = re.compile(
     r"[`\"'\u201c]?(?:RuntimeError: )?PassManager::run failed",
     re.IGNORECASE,
 )
+# What the launcher, which is C, raises.
+_LAUNCHER = re.compile(
+    r"Pointer argument \(at \d{1,4}\) (?:cannot be accessed from Triton \(cpu tensor\?\)|doesn't reference \w+)"
+)
 _BARE_ASSERTION = re.compile(r"`AssertionError`")
 # Lines of Python, in which a text is a string.
 _SOURCE = re.compile(r"\s{4}|\s*(?:raise|return|assert|print|def|@|#)|\s*[\w.,\[\] ]{1,80} ?=(?!=)|\s*[\w.]{1,80}\(")
@@ -81,6 +85,11 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
                 return finding
             if kind := _kind(text):
                 return Finding(bounded_diagnosis(kind, text, text), Specificity.DIAGNOSTIC, position)
+    for position, line in enumerate(lines):
+        if not _SOURCE.match(line) and (launch := _LAUNCHER.search(line)):
+            shown = f"ValueError: {launch.group()}"
+            diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="ValueError")
+            return Finding(diagnosis, Specificity.EXCEPTION, position)
     if any(map(_BARE_ASSERTION.search, lines)) and (reason := assertion_of(lines)):
         shown = f"AssertionError: {reason}"
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="AssertionError")

@@ -14,7 +14,7 @@ from triage.logs.chains import LINKS, MAX_RELATED, ChainLink, frontend_headline,
 from triage.logs.context import Context
 from triage.logs.dump import lowered_operation, with_lowered_operation
 from triage.logs.ending import ending
-from triage.logs.evidence import is_foreign, settled
+from triage.logs.evidence import is_foreign, names_another, settled
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_tritons
@@ -217,6 +217,8 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
 
 
 def _quotation(excerpts: Excerpts) -> Finding | None:
+    if names_another(excerpts.whole):
+        return None
     if quotation := quoted(excerpts.whole):
         return quotation
     is_about_triton = excerpts.has_evidence or any(map(is_tritons, excerpts.whole))

@@ -12,7 +12,7 @@ from triage.model.diagnosis import Kind
 
 _STATED = re.compile(
     r"^(?:[A-Za-z_]\w{0,80}\.){0,12}"
-    r"(?P<name>[A-Z]\w{0,80}(?:Error|Exception|Interrupt|Exit|Failure|NotFound|Failed|Warning)|Exception)"
+    r"(?P<name>[A-Z]\w{0,80}(?:Error|ErrorImpl|Exception|Interrupt|Exit|Failure|NotFound|Failed|Warning)|Exception)"
     r"(?:: ?(?P<text>.{0,8000}))?$"
 )
 # With its module an exception may be named anything: `concurrent.futures.process.BrokenProcessPool: …`.
@@ -21,7 +21,7 @@ _QUALIFIED = re.compile(
 )
 #: VS Code's editor: the text is on the next line.
 _OCCURRED = "Exception has occurred: "
-_REPR = re.compile(r"^[A-Z]\w{2,80}(?:Error|Exception)\([\"'].{0,3900}[\"'],?\)$")
+_REPR = re.compile(r"^[A-Z]\w{2,80}(?:Error|ErrorImpl|Exception)\([\"'].{0,3900}[\"'],?\)$")
 #: Texts that say only that something failed, or that the compiler has printed why.
 TAILS = (
     "error encountered during parsing",
