@@ -48,6 +48,11 @@ OTHERS = {
         "subprocess.CalledProcessError: Command '['ninja', '-v']' returned non-zero exit status 1.\n",
         "ptxas tmpxft_0019_0000-7_attention.ptx, line 9; error : Unexpected types for 'wgmma.mma_async'",
     ),
+    "another user of MLIR": (
+        "/x/fir.mlir:14:17: error: same-tile move without a register is illegal\n  ^bb1(%4: i64, %5: i32):\n"
+        + "it reports this\n" * 8,
+        "fir.mlir:14:17: error: same-tile move without a register is illegal",
+    ),
     "another user of LLVM": (
         "$ bpftrace -e 'kprobe:f { @[comm] = count() }'\nAttaching 1 probe...\nLLVM ERROR: out of memory\n",
         "LLVM ERROR: out of memory",

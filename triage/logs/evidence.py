@@ -29,14 +29,17 @@ EVIDENCE = (
     "cutlass_dsl", "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",
     "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "riton kernel",
 )  # fmt: skip
-# In a failing line itself: words of Triton's and its libraries', and those of any compiler for GPUs.
+# In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.
 _OWN_WORDS = re.compile(
-    r"\bmlir\b|mlir::|\btt[ng]?\.[a-z]|LinearLayout|2-\.-0-\.-0-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|tritongpu"
-    r"|triton(?:amd|intel|nvidia)gpu|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b"
-    r"|'(?:arith|scf|cf|func|llvm|memref|vector|math|gpu|cute|nvg|nvws|linalg|ub)\.\w",
+    r"'cute\.\w|\btt[ng]?\.[a-z]|LinearLayout|2-\.-0-\.-0-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
+    r"|triton(?:amd|intel|nvidia)?gpu|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b",
     re.IGNORECASE,
 )
-_GPU_WORDS = re.compile(r"nvvm|nvptx|amdgcn|amdgpu|\brocdl|wgmma|tcgen05|__nv_", re.IGNORECASE)
+_COMPILER_WORDS = re.compile(
+    r"(?<!\.)\bmlir\b|mlir::|nvvm|nvptx|amdgcn|amdgpu|\brocdl|wgmma|tcgen05|__nv_"
+    r"|'(?:arith|scf|cf|func|llvm|memref|vector|math|gpu|nvg|nvws|ub)\.\w",
+    re.IGNORECASE,
+)
 #: `kernel[grid](x)`: how kernels are launched, and little else is called.
 LAUNCH = re.compile(r"\w\[[^\]]{1,200}\]\(")
 #: Other programs that print the same lines, about their own work.
@@ -49,7 +52,7 @@ _OTHERS = re.compile(
     r"|\[TensorRT|tensorrt_llm::|JonathanSalwan|TritonContext|pythonBindings|PIN_BIN_PATH|\bARCH\.X86"
     r"|triton::(?:backend|core|server|API|arch|engines|ast)"
     # other users of LLVM
-    r"|Program arguments: (?:\S{0,300}/)?(?:llc|opt|clang|flang|rustc|mlir-opt)\b|\b[Nn]umba\b(?!=)|\bllvmlite\."
+    r"|Program arguments: (?:\S{0,300}/)?(?:llc|opt|clang|flang|rustc)\b|\bmlir-opt\b|\b[Nn]umba\b(?!=)|\bllvmlite\."
     r"|\bbpftrace\b|\brustc\b|\bcargo\b|\bswiftc?\b|\bjulia\b|\bvmlinux|llama\.cpp|\bggml"
 )
 _LINKING = re.compile(r"collect2: error|linker command failed")
@@ -80,6 +83,9 @@ def _is_generic(finding: Finding) -> bool:
 
 def _longest(finding: Finding) -> float:
     """How many lines a text without any evidence may have if the failure in it is to count."""
+    source = finding.diagnosis.source
+    if source is not None and source.file.endswith(".mlir"):
+        return 0  # any compiler's input, with no word of Triton's in the error
     if _is_generic(finding):
         return _FEWEST
     compilers = finding.diagnosis.kind in _COMPILERS or "llvm::" in finding.diagnosis.message
@@ -94,7 +100,7 @@ def _is_own(diagnosis: Diagnosis) -> bool:
             return True
         case Kind.ENVIRONMENT:
             return environment.is_tritons(first)
-        case Kind.MLIR_DIAGNOSTIC if diagnosis.source is not None or first.startswith("loc("):
+        case Kind.MLIR_DIAGNOSTIC if diagnosis.source is not None and diagnosis.source.file.endswith(".py"):
             return True
     words = diagnosis.exception is not None and is_tritons(first)
     return words or _OWN_WORDS.search(first) is not None
@@ -123,7 +129,7 @@ def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool
         near = [line for line in near if not _LINKING.search(line)]
     if names_another(near):
         return True
-    return False if _GPU_WORDS.search(diagnosis.message[:1000]) else None
+    return False if _COMPILER_WORDS.search(diagnosis.message[:1000]) else None
 
 
 def settled(findings: Iterable[Finding], has_evidence: bool, lines: float) -> list[Finding]:
