@@ -284,6 +284,26 @@ def kernel(): #+
         "pkg/d/e.py": "z = 3 #+",
         "pkg/d/f.py": "import pkg.d.e",
     },
+    "imports inside functions, and modules as objects": {
+        "pkg/__init__.py": "",
+        "pkg/kernel.py": """
+import triton #+
+import pkg.options as options #+
+
+def configs(): #+
+    import pkg.tools #+
+    from .more import first #+
+    return first(pkg.tools.second, getattr(options, "NAME")) #+
+
+@triton.autotune(configs=configs(), key=[]) #+
+@triton.jit #+
+def kernel(): #+
+    pass #+
+""",
+        "pkg/options.py": "NAME = 1 #+\nOTHER = 2 #+",
+        "pkg/tools.py": "def second(): pass #+\ndef third(): pass",
+        "pkg/more.py": "globals()['first'] = print #+\nother = 1 #+",
+    },
     "changes of objects": {
         "kernel.py": LANGUAGE
         + """
@@ -367,6 +387,24 @@ else:
             "else:\n    def kernel():\n        raise ImportError",
             "else: #+\n    def kernel(): #+\n        raise ImportError #+",
         )
+    },
+    "Triton behind a condition of the host": {
+        "kernel.py": """
+from torch.utils import has_triton
+
+if has_triton(): #= if True:
+    import triton #+
+    from triton import jit #+
+else: #+
+    triton = None #+
+    def jit(fn): #+
+        return fn #+
+
+@triton.autotune([]) #+
+@jit #+
+def kernel(): #+
+    pass #+
+""",
     },
     "a kernel inside a function that takes no part in it": {
         "kernel.py": HEAD

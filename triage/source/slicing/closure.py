@@ -127,14 +127,15 @@ class Closure:
         elif binding.alias is None:
             self._keep(kept, owner)
         else:
-            self._keep_alias(kept, owner, binding.alias, chain)
+            assert owner.imports is not None
+            self._keep_import(kept, owner, binding.alias.name)
+            self._imports_name(kept.module, owner.imports, binding.alias, chain)
 
     def _keep(self, kept: Kept, unit: Unit) -> None:
         if (node := unit.imports) is not None:
             for alias in node.names:
-                name = alias.asname or alias.name
-                chain = (name,) if isinstance(node, ast.ImportFrom) else tuple(name.split("."))
-                self._keep_alias(kept, unit, alias, chain)
+                self._keep_import(kept, unit, alias.name)
+                self._imports_name(kept.module, node, alias, None)
             return
         if unit in kept.units:
             return
@@ -142,6 +143,8 @@ class Closure:
         self._keep_around(kept, unit)
         for chain in unit.reads:
             self._reach(kept.module, chain)
+        for inner, alias, read in unit.inner_imports:
+            self._imports_name(kept.module, inner, alias, read)
 
     def _keep_around(self, kept: Kept, item: Unit | Compound) -> None:
         for block in item.within:
@@ -163,34 +166,38 @@ class Closure:
                 elif isinstance(item, Compound) and decides:
                     self._keep_compound(kept, item)
 
-    def _keep_alias(self, kept: Kept, unit: Unit, alias: ast.alias, chain: Chain) -> None:
-        """Keep a name of an import, and of what it names what ``chain`` reads."""
-        self._keep_import(kept, unit, alias.name)
-        node = unit.imports
-        if isinstance(node, ast.ImportFrom):
-            if alias.name == "*":
-                return
-            base = self.roots.module(kept.module.absolute(node))
-            if base is not None:
-                self._attribute(base, (alias.name, *chain[1:]), is_imported=True)
-            return
-        module = self.roots.module(alias.name)
-        steps = alias.name.split(".")
-        if module is not None:
-            self._file(module)
-            self._imports.add(f"import {module.name}")
-        if alias.asname is None and chain[: len(steps)] != tuple(steps):
-            module, rest = self.roots.module(steps[0]), chain[1:]
-        else:
-            rest = chain[1:] if alias.asname else chain[len(steps) :]
-        if module is not None and rest:
-            self._attribute(module, rest)
-
     def _keep_import(self, kept: Kept, unit: Unit, name: str) -> None:
         names = kept.aliases.setdefault(unit, set())
         names.add(name)
         kept.units.add(unit)
         self._keep_around(kept, unit)
+
+    def _imports_name(
+        self, module: OwnModule, node: ast.Import | ast.ImportFrom, alias: ast.alias, chain: Chain | None
+    ) -> None:
+        """Reach what an import in ``module`` finds, and of that what ``chain`` reads: None where only the import itself
+        counts, as it may raise."""
+        rest = chain[1:] if chain else ()
+        if isinstance(node, ast.ImportFrom):
+            base = self.roots.module(module.absolute(node))
+            if base is not None and alias.name != "*":
+                self._attribute(base, (alias.name, *rest), is_imported=True, is_value=chain is not None and not rest)
+            return
+        steps = tuple(alias.name.split("."))
+        own = self.roots.module(alias.name)
+        if own is None:
+            return
+        self._file(own)
+        self._imports.add(f"import {own.name}")
+        if chain is None:
+            return
+        if alias.asname is None:
+            is_whole = chain[: len(steps)] == steps
+            own, rest = (own, chain[len(steps) :]) if is_whole else (self.roots.module(steps[0]), rest)
+        if own is not None and rest:
+            self._attribute(own, rest)
+        elif own is not None:
+            self._whole(own)
 
     def _star(self, kept: Kept, unit: Unit, chain: Chain) -> None:
         base = self.roots.module(kept.module.absolute(_from(unit)))
@@ -213,9 +220,10 @@ class Closure:
         bases = [self.roots.module(module.absolute(_from(unit))) for unit in source.stars]
         return any(base is not None and self._exports(base, name, above | {module.name}) for base in bases)
 
-    def _attribute(self, module: OwnModule, chain: Chain, is_imported: bool = False) -> None:
-        """Reach an attribute of a module: a name that it binds, or a module below it, which is imported by itself
-        where the statement that reads it does not."""
+    def _attribute(self, module: OwnModule, chain: Chain, is_imported: bool = False, is_value: bool = False) -> None:
+        """Reach an attribute of a module: a name that it binds, or a module below it. That is imported, unless the
+        statement that reads it does it (``is_imported``); where it is used as an object (``is_value``), all of it is
+        reached."""
         source, name = self._file(module).source, chain[0]
         if source is not None and (name in source.bindings or self._is_in_stars(module, source, name, frozenset())):
             self._reach(module, chain)
@@ -227,10 +235,20 @@ class Closure:
                 self._file(module).appended.add(f"import {below.name}")
             if chain[1:]:
                 self._attribute(below, chain[1:])
+            elif is_value or not is_imported:
+                self._whole(below)
         elif source is not None and "__getattr__" in source.bindings:
             self._lazy(module, source, chain)
         elif source is not None:
             self._reach(module, chain)
+            if not any(self.roots.module(module.absolute(_from(unit))) is None for unit in source.stars):
+                self._whole(module)  # A name that is bound by other means, such as globals().
+
+    def _whole(self, module: OwnModule) -> None:
+        """Keep all of a module."""
+        kept = self._file(module)
+        for unit in kept.source.units if kept.source is not None else []:
+            self._keep(kept, unit)
 
     def _lazy(self, module: OwnModule, source: SourceFile, chain: Chain) -> None:
         """Reach a name that the module's ``__getattr__`` imports."""
@@ -247,11 +265,16 @@ class Closure:
     # Conditions
 
     def _assume(self, kept: Kept, bindings: list[Binding]) -> None:
-        """Assume the conditions around the only definition of a name, where they ask the host: a jitted function counts
-        more than what is there in its place without Triton."""
-        owners = [unit for binding in bindings if isinstance(unit := binding.owner, Unit) and _is_kernel(unit)]
-        if not owners and all(self._is_defined(kept.module, binding) for binding in bindings):
-            owners = [unit for binding in bindings if isinstance(unit := binding.owner, Unit)]
+        """Assume the conditions around the only definition of a name, where they ask the host. Jitted functions and
+        imports of Triton count more than what is there in their place without Triton."""
+        units = {
+            unit: _is_kernel(unit) or self._is_triton(kept.module, binding)
+            for binding in bindings
+            if isinstance(unit := binding.owner, Unit)
+        }
+        owners = [unit for unit, counts_most in units.items() if counts_most]
+        if not owners and all(self._is_defined(binding) for binding in bindings):
+            owners = list(units)
         for block in owners[0].within if owners else ():
             compound, value = block.compound, block.name == "body"
             if any(block not in owner.within for owner in owners):
@@ -266,11 +289,11 @@ class Closure:
                 for chain in compound.reads:
                     self._reach(kept.module, chain)
 
-    def _is_defined(self, module: OwnModule, binding: Binding) -> bool:
-        """Whether a binding is a statement of the file, or an import of Triton."""
-        return isinstance(binding.owner, Unit) and (
-            binding.alias is None or self._imported(module, binding) == "triton"
-        )
+    def _is_triton(self, module: OwnModule, binding: Binding) -> bool:
+        return binding.alias is not None and self._imported(module, binding) == "triton"
+
+    def _is_defined(self, binding: Binding) -> bool:
+        return isinstance(binding.owner, Unit) and binding.alias is None
 
     def _asks_host(self, kept: Kept, chains: Iterable[Chain]) -> bool:
         """Whether a condition depends on a package other than Triton and the standard library, and not on Triton's

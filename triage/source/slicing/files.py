@@ -41,6 +41,26 @@ class Unit:
         """Objects that it changes."""
         return frozenset(chain for node in self.nodes if (chain := _changed(node)))
 
+    @cached_property
+    def inner_imports(self) -> list[tuple[ast.Import | ast.ImportFrom, ast.alias, Chain]]:
+        """Imports inside its functions, and what is read of each."""
+        nodes = [child for node in self.nodes for child in ast.walk(node)]
+        imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+        chains: set[Chain] = set()
+        parts: set[ast.AST] = set()
+        for node in nodes if imports else []:
+            if isinstance(node, ast.Attribute):
+                parts.add(node.value)
+            if node not in parts and (chain := dotted(node)) is not None:
+                chains.add(chain)
+        return [
+            (node, alias, chain)
+            for node in imports
+            for alias in node.names
+            for name in [(alias.asname or alias.name).partition(".")[0]]
+            for chain in [chain for chain in chains if chain[0] == name] or [(name,)]
+        ]
+
     @property
     def first(self) -> int:
         """Its first line, from 1."""
