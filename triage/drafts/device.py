@@ -58,6 +58,8 @@ class Use(Enum):
     DTYPE = "element type"
     CONDITION = "condition"
     OPTIONAL = "comparison with None"
+    UNROLLED = "bound of a loop that is unrolled"
+    REFUSED = "assertion that it is not set"
     POINTER_CAST = "cast to a pointer"
 
 
@@ -254,6 +256,8 @@ class _KernelRun:
                 self.integer(term, node, "bound of the loop")
                 if name == "static_range":
                     self.shape(term, node)
+                    for parameter in term.scalars:
+                        self.uses.add(parameter, Use.UNROLLED, self.where(node, "bound of the loop"))
             return INDEX
         term = self.term(node)
         return term.items[0] if term.items else NOTHING
@@ -711,6 +715,13 @@ class _KernelRun:
     def call_inline_asm_elementwise(self, node: ast.Call, arguments: list[Term], words: Mapping[str, Term]) -> Term:
         type_ = words.get("dtype", arguments[3] if len(arguments) > 3 else NOTHING)
         return Term(type=type_.value.name if isinstance(type_.value, Types) else "")
+
+    def call_static_assert(self, node: ast.Call, arguments: list[Term], words: Mapping[str, Term]) -> Term:
+        match node.args[:1]:
+            case [ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=name))]:
+                if parameter := self.names.get(name, NOTHING).parameter:
+                    self.uses.add(parameter, Use.REFUSED, self.where(node, "assertion"))
+        return NOTHING
 
     def call_constexpr(self, node: ast.Call, arguments: list[Term], words: Mapping[str, Term]) -> Term:
         return arguments[0] if arguments else NOTHING

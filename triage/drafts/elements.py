@@ -22,9 +22,16 @@ _LANGUAGE = {
     "fp8e4b8": "tl.float8e4b8", "fp8e5b16": "tl.float8e5b16",
 }  # fmt: skip
 _INDEX = re.compile(
-    r"cu_?seq|seq_?len|lens?$|length|expert|block_?tables?|num_|count|offset|page|token_ids|topk|indptr|ptrs?_idx", re.I
+    r"cu_?seq|seq_?(len|idx)|lens?$|length|expert|block_?tables?|num_|count|offset|page|token_ids|topk|indptr|ptrs?_idx",
+    re.I,
 )
 """Indices that packages keep as int32 (attention and mixture-of-experts metadata); torch's own are int64."""
+_INDICES = re.compile(
+    r"(^|_)(idx|index|indices|ids?|labels?|targets?|cu_seqlens?|seqlens?|offsets?|positions?|counts?|indptr|mapping|perm)"
+    r"(_ptrs?|s)?(_|$)",
+    re.I,
+)
+_FLOATING = {ElementUse.FLOAT, ElementUse.FLOAT32, ElementUse.WIDENED, ElementUse.DOT}
 _MASK = re.compile(r"mask|flag|is_|has_|valid", re.I)
 
 _ALIKE = {"i32": ("i64",), "i64": ("i32",), "i1": ("u8", "i8", "i32")}
@@ -65,18 +72,22 @@ def element_types(jitted: Jitted, launches: list[Launch], uses: Uses, pointers: 
     inferred = {name: _inferred(name, uses) for name in pointers}
     # Pointers whose elements are multiplied or copied have one type.
     stated = {name: types[0] for name, types in launched.items() if types and types[0].value is not None}
-    for left, right, at in uses.dots:
+    dotted: list[str] = []
+    for left, right, _ in uses.dots:
         for one, other in ((left, right), (right, left)):
             name, peer = one.removeprefix("elem:"), other.removeprefix("elem:")
-            if name in pointers and name not in stated and other.startswith("elem:") and peer in stated:
-                launched.setdefault(name, []).append(Value(stated[peer].value, Basis.USE, f"as {peer}, {at}"))
-            elif name in pointers and name not in stated and other in ("fp16", "bf16"):
-                inferred[name] = Value(other, Basis.USE, at)
+            if name not in pointers or name in stated:
+                continue
+            if other.startswith("elem:") and peer in stated:
+                dotted.append(str(stated[peer].value))
+            elif other in ("fp16", "bf16", "fp32"):
+                dotted.append(other)
     for target, source, _ in uses.copies:
         if source in inferred and target in inferred and inferred[target] is None:
             inferred[target] = inferred[source]
     floats = {name for name in pointers if inferred[name] is None and name not in stated}
-    result.user = _user_types(uses, floats)
+    # The operands of a dot agree.
+    result.user = sorted(_user_types(uses, floats), key=lambda type_: type_ not in dotted)
     for name in pointers:
         result.types[name] = _candidates(name, result.user, launched[name], inferred[name], uses, launches)
     return result
@@ -113,6 +124,8 @@ def _inferred(name: str, uses: Uses) -> Value | None:
         if _MASK.search(name):
             return Value("i1", Basis.USE, at)
         return Value("i32" if ElementUse.ATOMIC in elements or _INDEX.search(name) else "i64", Basis.USE, at)
+    if not elements.keys() & _FLOATING and _INDICES.search(name) and ElementUse.STORED not in elements:
+        return Value("i32" if _INDEX.search(name) else "i64", Basis.NAME, "named as indices")
     if (at := elements.get(ElementUse.MASK)) and ElementUse.FLOAT not in elements:
         return Value("i1", Basis.USE, at)
     if at := elements.get(ElementUse.FLOAT32):

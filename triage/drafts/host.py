@@ -220,7 +220,10 @@ class Host:
         """Whether a call of that name may be one of this function."""
         full = dotted(call.func)
         if name == "apply":
-            return full is not None and scope.owner is not None and scope.owner.name in full.split(".")
+            if full is None or scope.owner is None or scope.owner.name not in full.split("."):
+                return False
+            classes = self.project.lookup(caller.file, full.rpartition(".")[0])
+            return not isinstance(classes, list) or any(each.node is scope.owner for each in classes)
         if full is None:
             return scope.owner is not None
         if scope.owner is not None and scope.name != "__init__":
@@ -320,6 +323,8 @@ class Host:
                     values.append((Kernel(jitted) if jitted else Function(scope),))
                 case ast.ClassDef() as node:
                     values.append((Class(each.file, node),))
+                case ast.Constant(value=None):
+                    continue  # What a function stores there later is not known.
                 case ast.expr() as node:
                     values.append(_HostRun(self, each.file.scopes[0], depth).value(node))
         return merged(*values)
@@ -985,6 +990,9 @@ class _HostRun:
             return _computed(last, positional)
         if last == "constexpr":
             return first
+        if last in ("Parameter", "Buffer") and isinstance(first[0], TensorValue):
+            # A module's own tensors get the type of the model that it is part of.
+            return (TensorValue(None, first[0].sizes),)
         if name.startswith("torch."):
             return self.torch(name, last, positional, words)
         if name.startswith(("dataclasses.", "typing.", "os.", "sys.", "warnings.", "logging.", "functools.")):
@@ -1449,6 +1457,7 @@ def _best(
 ) -> Alternatives:
     """The values of a parameter: what callers pass first; None after what is not None."""
     default = tuple(default)
+    callers = tuple(value for value in callers if _agrees(value, annotated))
     tensor = any(isinstance(value, TensorValue) for value in (*callers, *annotated, *own))
     if tensor:
         default = tuple(value for value in default if value == NONE)
@@ -1458,6 +1467,14 @@ def _best(
     if any(isinstance(value, Float) and value.exact for value in values):
         values = tuple(value for value in values if not isinstance(value, Float) or value.value is not None)
     return _or_none(values)
+
+
+def _agrees(value: Abstract, annotated: Alternatives) -> bool:
+    """Whether a value is of a kind that an annotation allows."""
+    kinds = {type(each) for each in annotated if each != NONE}
+    if not kinds or value == NONE or not isinstance(value, TensorValue | Int | Float | Const):
+        return True
+    return type(value) in kinds or (isinstance(value, Int) and Float in kinds)
 
 
 def _or_none(values: Alternatives) -> Alternatives:

@@ -36,6 +36,10 @@ _ANNOTATIONS = {
 """Annotations of a parameter that is no constexpr, by their last component."""
 
 
+_UNROLLED = 4
+"""Times that a loop is unrolled whose number nobody states; the compile takes as many times as long."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Kernel:
     """What is known of a kernel as a whole. ``launches``: the one that says most comes first."""
@@ -178,12 +182,10 @@ def _innermost(jitted: Jitted, launches: list[Launch]) -> frozenset[str]:
 def _parameter(kernel: _Kernel, argument: ast.arg, configured: Mapping[str, list[Value]]) -> Parameter:
     name = argument.arg
     constexpr = is_constexpr(argument)
-    candidates = _distinct(
-        [
-            *configured.get(name, []),
-            *(_constexpr(kernel, argument) if constexpr else _argument(kernel, argument)),
-        ]
-    )
+    values = _constexpr(kernel, argument) if constexpr else _argument(kernel, argument)
+    if name not in kernel.pointers:
+        values = _none_last(values)
+    candidates = _distinct([*configured.get(name, []), *values])
     passed = [value for value, _ in _values(kernel, name)]
     optional = NONE in passed or (not passed and kernel.uses.has(name, Use.OPTIONAL) is not None)
     if optional and not constexpr and all(candidate.value is not None for candidate in candidates):
@@ -203,6 +205,15 @@ def _parameter(kernel: _Kernel, argument: ast.arg, configured: Mapping[str, list
         name in kernel.innermost and not constexpr,
         name in kernel.tuned,
     )
+
+
+def _none_last(values: list[Value]) -> list[Value]:
+    """None after the other values that sources state: with it, less of the kernel is compiled."""
+    stated = [value for value in values if value.basis.rank <= Basis.DEFAULT.rank and value.value is not None]
+    none = [value for value in values if value.value is None]
+    last = max((index for index, value in enumerate(values) if value in stated), default=-1)
+    before = [value for value in values[: last + 1] if value.value is not None]
+    return [*before, *none, *(value for value in values[last + 1 :] if value.value is not None)]
 
 
 def _divisible(kernel: _Kernel, name: str, best: Value) -> int | None:
@@ -229,13 +240,16 @@ def _divisible(kernel: _Kernel, name: str, best: Value) -> int | None:
 def _argument(kernel: _Kernel, argument: ast.arg) -> list[Value]:
     name = argument.arg
     values: list[Value] = []
-    if name in kernel.pointers:
+    passed = {value for value, _ in _values(kernel, name)}
+    if name in kernel.pointers and passed != {NONE}:
         values += kernel.elements.of(name)
     annotated = _annotated(argument)
     for value, launch in _values(kernel, name):
         values += [Value(type_, basis, at) for type_, basis, at in _passed(kernel, name, value, launch)]
-    if name in kernel.pointers and values:
-        return values
+    if name in kernel.pointers:
+        tensors = [value for value in values if value.value is not None]
+        # An argument that is None wherever it is launched is seldom anything else.
+        return values + kernel.elements.of(name) if passed == {NONE} else [*tensors, *values]
     if annotated is not None:
         values.append(Value(annotated, Basis.ANNOTATION, f"annotation in line {argument.lineno}"))
     values += _default(kernel, argument)
@@ -364,7 +378,9 @@ def _constexpr(kernel: _Kernel, argument: ast.arg) -> list[Value]:
         constant = _constant_of(value, name, kernel)
         if constant is None and value != NONE:
             continue
-        if isinstance(value, Int | Float) and not value.exact:
+        if isinstance(value, Int) and not value.exact and (unrolled := uses.has(name, Use.UNROLLED)):
+            assumed.append(Value(min(constant, _UNROLLED), Basis.LAUNCH, f"{at}, few, {unrolled}"))
+        elif isinstance(value, Int | Float) and not value.exact:
             assumed.append(Value(constant, Basis.LAUNCH, f"{at}, of usual sizes"))
         elif isinstance(value, Dtype) and value.name is None:
             assumed.append(Value(constant, Basis.LAUNCH, f"{at}, of the tensors' type"))
@@ -379,6 +395,8 @@ def _constexpr(kernel: _Kernel, argument: ast.arg) -> list[Value]:
             explicit = any(name in launch.arguments for launch in kernel.launches)
             values.insert(len(values) if explicit else 0, Value(constant, Basis.DEFAULT, at))
     values += assumed
+    if uses.has(name, Use.REFUSED):
+        values.sort(key=lambda value: bool(value.value))
     rule = role(name)
     if dtype := uses.has(name, Use.DTYPE):
         values.append(Value(kernel.elements.language_type(None), Basis.USE, dtype))
@@ -400,9 +418,8 @@ def _constexpr(kernel: _Kernel, argument: ast.arg) -> list[Value]:
         values.append(Value(1 if name in kernel.innermost else 1024, Basis.NAME, "a stride"))
     if integer or not values:
         basis = Basis.NAME if integer else Basis.ASSUMED
-        values.append(
-            Value(usual_size(name), basis, f"usual size, {integer}" if integer else "nothing tells what it is")
-        )
+        size = min(usual_size(name), _UNROLLED) if uses.has(name, Use.UNROLLED) else usual_size(name)
+        values.append(Value(size, basis, f"usual size, {integer}" if integer else "nothing tells what it is"))
     return values
 
 

@@ -76,8 +76,10 @@ SIZES = (
     (r"^b[a-z]{1,2}$|^block|_block$|block_?size|tile|chunk", 64),
     # Of tensors.
     (r"^(b|batch\w*|bs|bsz|nseq\w*|num_seqs?)$", 2),
-    (r"^(h|hq|hv|hk|hkv|n?_?heads?\w*|num_\w*heads?|kv_heads?|g|groups?|ngroups)$", 4),
-    (r"^(k|v|d|dk|dv|head_?dim\w*|dim_?head|d_?head|d_?state|dstate|d_?qk|d_?v|n_state|r|rank|headdim\w*)$", 64),
+    (r"^(k|v|d|dk|dv|head_?(dim|size)\w*|dim_?head|d_?head|d_?state|dstate|d_?qk|d_?v|n_state|r|rank)$", 64),
+    # Also of a tile for tl.dot, whose operands have at least 16 rows.
+    (r"^(h|hq|hv|hk|hkv|n?_?heads?(_\w+)?|num_\w*heads?|kv_heads?)$", 16),
+    (r"^(g|groups?|n_?groups)$", 4),
     (r"^(topk|top_k|kernel_?(size|width)|width|w|conv_?\w*|num_householder|n_iter\w*|iters?|steps?)$", 4),
     (r"^(t|l|s|m|n|seq_?len\w*|\w*tokens?|\w*rows?|q_?len|kv_?len|max_\w*len\w*)$", 1024),
     (r"hidden|vocab|\w*cols?$|features?|^dim$|numel|elements|^n_\w+", 1024),
