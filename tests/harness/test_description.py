@@ -88,6 +88,17 @@ def test_thousands_of_configurations_are_cut(describe: Describe, version: str) -
     assert {configuration.heuristics["WIDE"] for configuration in found.configurations} == {False}
 
 
+@pytest.mark.parametrize("version", ["newest", pytest.param("3.4.0", marks=pytest.mark.slow)])
+def test_blocks_of_descriptors_are_those_that_hooks_set(describe: Describe, version: str) -> None:
+    found = describe("described", {"y_ptr": {"pointer": "fp16"}}, version)
+    assert isinstance(found, KernelDescription), found
+    assert [configuration.blocks for configuration in found.configurations] == [
+        {"x_desc": (64, 32)},
+        {"x_desc": (128, 32)},
+    ]
+    assert found.notes == ("of a pre_hook, only the blocks of descriptors were looked at",)
+
+
 def test_a_kernel_in_a_function_of_its_decorator(describe: Describe) -> None:
     found = describe("plain", {})
     assert isinstance(found, KernelDescription), found

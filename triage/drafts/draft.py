@@ -140,9 +140,14 @@ def _configured(plain: Draft, given: Given, described: KernelDescription, number
     tuned = {name: Value(value, Basis.CONFIG, where) for name, value in configuration.arguments.items()}
     computed = {name: Value(value, Basis.HEURISTIC, "heuristic") for name, value in configuration.heuristics.items()}
     options = {name: Value(value, Basis.CONFIG, where) for name, value in configuration.options.items()}
+    blocks = {
+        name: Value(_with_block(str(plain.values[name].value), block), Basis.CONFIG, f"pre_hook of {where}")
+        for name, block in configuration.blocks.items()
+        if name in plain.values
+    }
     known = {
         name: value
-        for name, value in {**tuned, **computed}.items()
+        for name, value in {**tuned, **computed, **blocks}.items()
         if name in plain.values and plain.values[name].basis is not Basis.GIVEN
     }
     stated = {
@@ -151,6 +156,12 @@ def _configured(plain: Draft, given: Given, described: KernelDescription, number
         if name not in given.options and _UNREMARKABLE.get(name) != value.value
     }
     return replace(plain, values={**plain.values, **known}, options={**plain.options, **stated})
+
+
+def _with_block(type_: str, block: tuple[int, ...]) -> str:
+    """The type of a descriptor that loads and stores such a block, of the elements of another type."""
+    element = type_.removeprefix("tensordesc<").partition("[")[0].lstrip("*")
+    return f"tensordesc<{element}{list(block)}>"
 
 
 def _identity(draft: Draft) -> str:

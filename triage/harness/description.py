@@ -38,13 +38,15 @@ class DescribedConfiguration:
     """What the decorators give to a launch.
 
     ``arguments``: of the kernel's parameters, by autotune. ``options``: all else that they state (``num_warps``).
-    ``heuristics``: parameters' values that were computed from the arguments of the request. ``unknown``: by name, what
-    could not be computed, or cannot be a value of a case, and why.
+    ``heuristics``: parameters' values that were computed from the arguments of the request. ``blocks``: of tensor
+    descriptors that a ``pre_hook`` sets. ``unknown``: by name, what could not be computed, or cannot be a value of a
+    case, and why.
     """
 
     arguments: Mapping[str, Any]
     options: Mapping[str, Any]
     heuristics: Mapping[str, Any]
+    blocks: Mapping[str, tuple[int, ...]]
     unknown: Mapping[str, str]
 
 

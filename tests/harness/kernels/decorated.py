@@ -61,3 +61,17 @@ def logged(fn):
 @logged
 def plain(x_ptr):
     tl.store(x_ptr, 0.0)
+
+
+def set_blocks(arguments):
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    if isinstance(arguments["x_desc"], TensorDescriptor):
+        arguments["x_desc"].block_shape = [arguments["BLOCK"], 32]
+    arguments["y_ptr"].zero_()
+
+
+@triton.autotune([triton.Config({"BLOCK": block}, pre_hook=set_blocks) for block in (64, 128)], key=["n"])
+@triton.jit
+def described(x_desc, y_ptr, n, BLOCK: tl.constexpr):
+    tl.store(y_ptr + tl.arange(0, BLOCK), tl.load(y_ptr + tl.arange(0, BLOCK)))

@@ -4,6 +4,8 @@ A launch is followed from the outermost decorator down, as Triton does it: autot
 configurations, heuristics those that they compute of all arguments known so far.
 """
 
+import sys
+from contextlib import suppress
 from io import open as open_file
 from itertools import islice, product
 from math import prod
@@ -82,7 +84,7 @@ def _key(tuner: Any) -> List[str]:
 def _notes(tuners: List[Any], chosen: List[Any]) -> List[str]:
     notes = []
     if any(getattr(config, "pre_hook", None) is not None for configs in chosen for config in configs):
-        notes.append("a configuration has a pre_hook, which was not run")
+        notes.append("of a pre_hook, only the blocks of descriptors were looked at")
     if any(getattr(tuner, "early_config_prune", None) is not None for tuner in tuners):
         notes.append("prune_configs_by was not applied")
     return notes
@@ -94,7 +96,8 @@ def _configuration(
     """What the decorators add to ``arguments``. ``configs``: one for each autotuner. ``names``: of the kernel's
     parameters."""
     known = _Arguments(arguments)
-    described: Dict[str, Any] = {"arguments": {}, "options": {}, "heuristics": {}, "unknown": {}}
+    described: Dict[str, Any] = {"arguments": {}, "options": {}, "heuristics": {}, "blocks": {}, "unknown": {}}
+    hooks = []
 
     def add(name: str, value: Any, section: str) -> None:
         known[name] = value
@@ -106,7 +109,9 @@ def _configuration(
 
     for layer in decorators:
         if _is_autotuner(layer):
-            for name, value in next(configs).all_kwargs().items():
+            config = next(configs)
+            hooks.append(getattr(config, "pre_hook", None))
+            for name, value in config.all_kwargs().items():
                 add(name, value, "arguments")
         elif _is_heuristics(layer):
             for name, function in layer.values.items():
@@ -119,7 +124,25 @@ def _configuration(
                 else:
                     add(name, value, "heuristics")
                 placeholders.refusals.clear()
+    for hook in filter(None, hooks):
+        described["blocks"].update(_blocks(hook, known, names))
     return described
+
+
+def _blocks(hook: Any, known: Dict[str, Any], names: List[str]) -> Dict[str, Any]:
+    """The blocks of tensor descriptors that a configuration's ``pre_hook`` sets, by parameter: for what else it does,
+    there is nothing here."""
+    arguments = _Arguments({name: Descriptor(name) for name in names if name not in known})
+    arguments.update(known)
+    with suppress(BaseException):
+        hook(arguments)
+    placeholders.refusals.clear()
+    blocks = {}
+    for name, value in arguments.items():
+        shape = vars(value).get("block_shape") if type(value) in (Tensor, Descriptor) else None
+        if isinstance(shape, (list, tuple)) and all(type(size) is int for size in shape):
+            blocks[name] = list(shape)
+    return blocks
 
 
 def _is_heuristics(layer: Any) -> bool:
@@ -176,6 +199,19 @@ class Tensor:
 
 
 placeholders.base("torch.Tensor").register(Tensor)
+
+
+class Descriptor(Tensor):
+    """An argument of unknown type. To a hook that asks, it is a tensor descriptor of the host."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, "")
+
+    def __class(self) -> Any:
+        module = sys.modules.get("triton.tools.tensor_descriptor")  # from 3.4 on
+        return module.TensorDescriptor if module is not None else Descriptor
+
+    __class__ = property(__class)
 
 
 def _reason(error: BaseException) -> str:

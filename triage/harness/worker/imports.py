@@ -16,7 +16,7 @@ from os.path import join
 from types import FrameType, ModuleType
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Set
 
-from . import guards, placeholders, torch_facts
+from . import guards, numpy_facts, placeholders, torch_facts
 
 HOST_SIDE = frozenset(
     {
@@ -44,6 +44,7 @@ def set_target(target: Dict[str, Any], device: Mapping[str, Any]) -> None:
 
     global _release  # noqa: PLW0603
     _release = torch_facts.torch_version(triton.__version__)
+    placeholders.know(numpy_facts.FACTS)
     placeholders.know(torch_facts.facts(target, dict(device), _release))
 
 

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import adapter
-from .placeholders import ABSENT, StandIn, base, refuse
+from .placeholders import ABSENT, StandIn, base, part, refuse
 
 _DTYPES = {
     "bool": 1, "uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "uint32": 4, "int32": 4, "uint64": 8, "int64": 8,
@@ -42,6 +42,8 @@ _OF_TRITON = {
 """The release of torch that requires a release of Triton (``Requires-Dist`` on PyPI)."""
 _NEWEST = "2.13.0"
 """For later releases of Triton."""
+_CUDA = {(2, 11): "13.0", (2, 8): "12.8", (2, 7): "12.6", (2, 5): "12.4", (2, 4): "12.1"}
+"""The CUDA that PyPI's torch is built with, from a release on (its ``nvidia-cuda-runtime``)."""
 _PLUGINS = ("npu", "hpu", "mlu", "musa", "gcu", "sdaa", "supa", "ipu")
 """Parts of torch that come with other packages."""
 _EXIST = (
@@ -68,6 +70,14 @@ def torch_version(triton: str) -> str:
         return _OF_TRITON.get(".".join(triton.split(".")[:2]), _NEWEST)
 
 
+def cuda_version(release: str) -> Optional[str]:
+    """Of a release of torch: what its local version says (``+cu128``), or PyPI's; None where neither is known."""
+    local = re.search(r"\+cu(\d+)(\d)", release)
+    if local is not None:
+        return ".".join(local.groups())
+    return next((cuda for since, cuda in _CUDA.items() if Version(release) >= since), None)
+
+
 def facts(target: Dict[str, Any], device: Dict[str, Any], release: str) -> Dict[str, Any]:
     """The table. ``device``: properties of a product that has the target's GPU; empty where none is known. ``release``:
     torch's version."""
@@ -75,15 +85,17 @@ def facts(target: Dict[str, Any], device: Dict[str, Any], release: str) -> Dict[
     capability = adapter.capability(target["backend"], target["arch"])
     dtypes = {name: dtype(name, size) for name, size in _DTYPES.items()}
     properties = StandIn("torch.cuda.get_device_properties(…)", _properties(target, capability, device), computed=True)
-    # A version of CUDA or ROCm is known to be one, and no more.
-    some = StandIn("torch.version.%s" % target["backend"], truth=True, computed=True)
+    # Where it is not known which version, it is known that there is one.
+    toolkit = (cuda and cuda_version(release)) or StandIn(
+        "torch.version.%s" % target["backend"], truth=True, computed=True
+    )
     no, yes, zero, one = _returns(False), _returns(True), _returns(0), _returns(1)
     table: Dict[str, Any] = {
         **{name: StandIn("torch." + name) for name in (*_EXIST, *_SINCE)},
         "__version__": Version(release),
         "version.__version__": release,
-        "version.cuda": some if cuda else None,
-        "version.hip": None if cuda else some,
+        "version.cuda": toolkit if cuda else None,
+        "version.hip": None if cuda else toolkit,
         "version.xpu": None,
         **dtypes,
         **{alias: dtypes[name] for alias, name in _ALIASES.items()},
@@ -94,6 +106,7 @@ def facts(target: Dict[str, Any], device: Dict[str, Any], release: str) -> Dict[
         "iinfo": IInfo,
         "Tensor": base("torch.Tensor"),
         "Size": type("Size", (tuple,), {}),
+        "get_device_module": lambda device=None: part("torch.cuda"),
         "get_default_dtype": _returns(dtypes["float32"]),
         # The GPU of the target, and no other.
         "cuda.is_available": yes,
