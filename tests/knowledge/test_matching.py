@@ -10,7 +10,7 @@ import pytest
 from triage import knowledge, logs
 from triage.cases.locate import locate
 from triage.knowledge.entry import Advice, Entry, Symptoms
-from triage.knowledge.history import Span, span, united
+from triage.knowledge.history import Span, contradictions, span, united
 from triage.knowledge.matching import match, near_misses
 from triage.knowledge.observed import Behaviour, Observation
 from triage.model.diagnosis import Diagnosis, Kind
@@ -202,8 +202,10 @@ def test_a_near_miss_names_what_it_lacks() -> None:
 
 F, C, N = (Observation(behaviour) for behaviour in (Behaviour.FAILS, Behaviour.COMPILES, Behaviour.NOT_APPLICABLE))
 SPANS: dict[str, tuple[dict[str, Observation], Span]] = {
-    "fixed": ({"3.0.0": F, "3.2.0": F, "3.3.1": C}, Span(None, "3.2.0", "3.3.1")),
-    "not fixed": ({"3.0.0": C, "3.2.0": F, "3.10.0": F}, Span("3.2.0", "3.10.0", None)),
+    "fixed": ({"3.0.0": F, "3.2.0": F, "3.3.0": C}, Span(None, "3.2.0", "3.3.0")),
+    "fixed, somewhere": ({"3.0.0": F, "3.2.0": F, "3.6.0": C}, Span(None, "3.2.0", None)),
+    "not fixed": ({"3.1.0": C, "3.2.0": F, "3.10.0": F}, Span("3.2.0", "3.10.0", None)),
+    "began, somewhere": ({"3.0.0": C, "3.2.0": F}, Span(None, "3.2.0", None)),
     "came back": ({"3.0.0": F, "3.2.0": C, "3.3.1": F, "3.4.0": C}, Span(None, "3.3.1", "3.4.0")),
     "an API that came later": ({"3.0.0": N, "3.2.0": F}, Span(None, "3.2.0", None)),
     "never": ({"3.0.0": C}, Span()),
@@ -224,3 +226,11 @@ def test_a_match_names_the_releases_of_its_reproducers() -> None:
     found = {one.id: one for one in knowledge.match(WGMMA, knowledge.load_all(), CASE, "3.2.0")}
     assert (found[PLAIN_LOOP].fixed_in, found[PLAIN_LOOP].last_bad) == ("3.3.0", "3.2.0")
     assert (found[GENERAL].fixed_in, found[GENERAL].last_bad) == (None, "3.9.0")
+
+
+def test_a_fix_that_was_not_observed_is_named() -> None:
+    known = {one.id: one for one in knowledge.load_all()}
+    fixed = known["cluster-scan"]
+    assert contradictions([fixed]) == []
+    wrong = replace(fixed, fixed_in="3.4.0")
+    assert contradictions([wrong]) == ["cluster-scan: fixed_in: says 3.4.0; its reproducers compile from 3.9.0 on"]

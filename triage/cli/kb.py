@@ -14,9 +14,10 @@ from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.knowledge import observed, verify
+from triage.knowledge import history, observed, verify
 from triage.knowledge.draft import draft, slug
 from triage.knowledge.entry import PLACEHOLDER, Entry
+from triage.matrix.releases import select
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.document import encode
@@ -75,7 +76,13 @@ def show(name: str, folders: tuple[Path, ...], as_json: bool) -> int:
 @command.command("check")
 @click.argument("names", nargs=-1, metavar="[REPRODUCER|ID]...")
 @_FOLDERS
-@click.option("--triton", "releases", multiple=True, metavar="VERSION", help="Run on this release. [each case's own]")
+@click.option(
+    "--triton",
+    "releases",
+    multiple=True,
+    metavar="VERSIONS",
+    help="Run on these: 3.2, 3.0..3.9, all. [each case's own]",
+)
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Compiles at a time. [cores]")
 @click.option("--no-cache", is_flag=True, help="Repeat compiles whose results are stored.")
 @click.option("--update", is_flag=True, help="Record what is observed.")
@@ -117,6 +124,7 @@ def check(
                 undecided += results.undecided
                 deviations += _compared(group, results, update)
                 contradictions += verify.contradictions(results.failures, entries)
+    contradictions += history.contradictions(entries)
     _print_errors(contradictions)
     render_kb.checked(console.output(), deviations, undecided, len(chosen), update)
     if errors or contradictions:
@@ -200,7 +208,8 @@ def _runs(
 ) -> list[tuple[list[Path], list[Toolchain]]]:
     """Groups of reproducers and their releases: all on the requested releases, else each on that of its case."""
     if releases:
-        return [(folders, [toolchains.resolve(release) for release in releases])]
+        installed = [toolchain.triton for toolchain in toolchains.installed()]
+        return [(folders, [toolchains.resolve(release) for release in select(releases, installed).chosen])]
     by_release: dict[str | None, list[Path]] = {}
     for folder in folders:
         by_release.setdefault(verify.own_release(folder), []).append(folder)

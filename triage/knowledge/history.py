@@ -5,16 +5,17 @@ from dataclasses import dataclass, replace
 
 from triage.data import data_folder
 from triage.knowledge import observed
+from triage.knowledge.entry import Entry
 from triage.knowledge.observed import Behaviour, Table
 from triage.model.errors import InputError
-from triage.model.releases import sort_key
+from triage.model.releases import RELEASES, sort_key
 from triage.model.report import Match
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """``first_bad``: the oldest release that failed, where an older one compiled. ``last_bad``: the newest that failed.
-    ``fixed_in``: the oldest after it that compiled. Each is None where none was observed."""
+    """``first_bad``: the oldest release that failed, if the one before it compiled. ``last_bad``: the newest one.
+    ``fixed_in``: the one after it, if that compiled. Each is None where that was not observed."""
 
     first_bad: str | None = None
     last_bad: str | None = None
@@ -28,9 +29,17 @@ def span(table: Table) -> Span:
     if not bad:
         return Span()
     good = [release for release in releases if table[release].behaviour is Behaviour.COMPILES]
-    before = [release for release in good if sort_key(release) < sort_key(bad[0])]
-    after = [release for release in good if sort_key(release) > sort_key(bad[-1])]
-    return Span(bad[0] if before else None, bad[-1], after[0] if after else None)
+    before = [release for release in good if sort_key(release) < sort_key(bad[0])][-1:]
+    after = [release for release in good if sort_key(release) > sort_key(bad[-1])][:1]
+    first = bad[0] if before and not _untried(before[0], bad[0], table) else None
+    fixed = after[0] if after and not _untried(bad[-1], after[0], table) else None
+    return Span(first, bad[-1], fixed)
+
+
+def _untried(older: str, newer: str, table: Table) -> bool:
+    """Whether a release between two was not run: what the edge between them is, is then not known."""
+    low, high = sort_key(older), sort_key(newer)
+    return any(low < sort_key(release) < high for release in RELEASES if release not in table)
 
 
 def united(spans: Iterable[Span]) -> Span:
@@ -57,6 +66,15 @@ def recorded(reproducers: Iterable[str]) -> Span:
             continue
         spans.append(span(tables.get("case", {})))
     return united(spans)
+
+
+def contradictions(entries: Iterable[Entry]) -> list[str]:
+    """The entries whose ``fixed_in`` is not what was observed of their reproducers, one line each."""
+    return [
+        f"{entry.id}: fixed_in: says {entry.fixed_in}; its reproducers compile from {seen.fixed_in} on"
+        for entry in entries
+        if entry.fixed_in and (seen := recorded(entry.reproducers)).fixed_in not in (None, entry.fixed_in)
+    ]
 
 
 def with_releases(match: Match) -> Match:

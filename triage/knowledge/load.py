@@ -18,12 +18,6 @@ from triage.model.diagnosis import Kind
 from triage.model.errors import InputError, unreadable
 from triage.model.releases import is_range
 from triage.model.setting import SYSTEMS
-from triage.suggest.rewrites.catalogue import CATALOGUE
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _ENTRY_FIELDS = {
     "id", "title", "cause", "rule", "evidence", "fixed_in", "upstream", "reproducers", "match", "helps",
@@ -84,6 +78,11 @@ def parse(folder: Path) -> Parsed:
 
 def load(path: Path) -> Entry:
     """Read one entry. Raises InputError."""
+    # Entries that are stored need neither this nor the recipes: both take as long to import as a short log to read.
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
     try:
         text = read_file(path, ANYWHERE, _MOST_BYTES).decode("utf-8")
         data = tomllib.loads(text)
@@ -103,6 +102,8 @@ class _File:
 
     def entry(self, data: Mapping[str, Any]) -> Entry:
         """The entry that the file holds."""
+        from triage.suggest.rewrites.catalogue import CATALOGUE
+
         self._check_known(data, _ENTRY_FIELDS, "")
         if data.get("id") != self._path.stem:
             raise self._error("id", f"must be the file's name, {self._path.stem!r}")
