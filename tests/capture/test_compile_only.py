@@ -64,6 +64,17 @@ def test_an_autotuner_tries_all_and_takes_the_first_that_compiles(bench_of: Benc
     assert [case.constexprs for case in bench.cases()] == [{"BLOCK": 8}]
 
 
+def test_all_lines_count_alike(bench: Bench) -> None:
+    document = bench.document("tuned.py", options=("--target", "cuda:90", "--compile-only"))
+    counts = {"compiled": 1, "failed": 0, "passed_over": 1}
+    assert document["compile_only"]["kernels"] == [{"name": "kernel", **counts}]
+    assert {name: document[name] for name in counts} == counts
+    done = bench.run("tuned.py", options=("--target", "cuda:90", "--compile-only"))
+    assert done.code == 0
+    assert said(done)[1] == "triage: kernel: 2 configurations, 1 passed over"
+    assert said(done)[-1] == "triage: no kernels compiled, 1 taken from Triton's cache, none failed, 1 passed over"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["3.0.0", "3.2.0", "newest"])
 def test_what_the_target_cannot_load_raises_as_it_does_there(bench_of: BenchOf, version: str) -> None:
@@ -102,8 +113,8 @@ def test_the_document_has_what_was_reached(bench: Bench) -> None:
     assert document["compile_only"] == {
         "target": "hip:gfx942",
         "kernels": [
-            {"name": "plain", "compiled": 2, "failed": 0},
-            {"name": "tuned", "compiled": 2, "failed": 1},
+            {"name": "plain", "compiled": 2, "failed": 0, "passed_over": 0},
+            {"name": "tuned", "compiled": 2, "failed": 1, "passed_over": 0},
         ],
         "left": [],
         "limits": [],
@@ -131,7 +142,6 @@ def test_a_target_that_cannot_be_is_said_before_the_program_runs(
 
 
 def test_what_an_earlier_run_reached_does_not_count(tmp_path: Path) -> None:
-    (tmp_path / "reached").write_text("key kernel\n")
     (tmp_path / "left").write_text(json.dumps({"at": "x.py:1", "error": "E"}) + "\n")
     CompileOnly.parse("cuda:90", tmp_path)
     assert list(tmp_path.iterdir()) == []

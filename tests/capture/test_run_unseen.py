@@ -160,7 +160,7 @@ def test_a_fault_of_triages_own_is_a_note(bench: Bench) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (5, "begins\nends [64]\n", "said\n")
 
 
-EXITS = [("import sys; sys.exit(7)", 7), ("import os; os.kill(os.getpid(), 9)", 137), ("print('--debug')", 0)]
+EXITS = [("import sys; sys.exit(7)", 7), ("print('--debug')", 0)]
 
 
 @pytest.mark.parametrize(("code", "expected"), EXITS)
@@ -168,6 +168,34 @@ def test_the_exit_code_is_the_programs(empty_cache: Path, code: str, expected: i
     done = start_triage(empty_cache, "run", "--", sys.executable, "-c", code, "--debug")
     assert (done.code, done.err) == (expected, "triage: no kernels compiled, none failed\n")
     assert done.out == ("--debug\n" if expected == 0 else "")
+
+
+MODES = [(), ("--guard",), ("--timeout", "60"), ("--compile-only", "--target", "cuda:90")]
+
+
+@pytest.mark.parametrize("options", MODES, ids=lambda options: options[0] if options else "plain")
+def test_the_death_of_the_program_is_told(empty_cache: Path, options: tuple[str, ...]) -> None:
+    done = start_triage(empty_cache, "run", *options, "--", "sh", "-c", "kill -KILL $$")
+    lines = [line for line in done.err.splitlines() if "reached" not in line]
+    assert (done.code, lines) == (
+        137,
+        [
+            "triage: sh -c 'kill -KILL $$' died of SIGKILL (exit code 137)",
+            "triage: no kernels compiled, none failed",
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "ending"),
+    [
+        ("exit 139", 139, "ended with exit code 139, which a shell gives for SIGSEGV"),
+        ("kill -40 $$", 168, "died of signal 40 (exit code 168)"),
+    ],
+)
+def test_what_a_shell_passes_on_is_told_too(empty_cache: Path, script: str, code: int, ending: str) -> None:
+    done = start_triage(empty_cache, "run", "--", "sh", "-c", script)
+    assert (done.code, done.err.splitlines()[0]) == (code, f"triage: sh -c '{script}' {ending}")
 
 
 def test_a_command_that_is_none(cli: Triage) -> None:

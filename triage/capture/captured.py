@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from triage.capture.counts import total
 from triage.capture.program import labels
 from triage.capture.program.folder import AGAIN, CACHED, COMPILED, NOTICE, UNGUARDED
 from triage.files import open_log, read_file
@@ -60,7 +61,13 @@ class Captured:
 
     @property
     def kernel(self) -> str:
-        return self.case.name if self.case else str(self.origin.get("kernel") or "a kernel")
+        """The kernel's name in the program."""
+        return str(self.origin.get("kernel") or (self.case.name if self.case else "a kernel"))
+
+    @property
+    def key(self) -> str:
+        """Equal for captures of one configuration: Triton's cache key, where it was known."""
+        return str(self.origin.get("hash") or (self.case.identity() if self.case else self.folder))
 
     @property
     def refused(self) -> bool:
@@ -77,14 +84,15 @@ class Captured:
 class Capture:
     """Everything captured in one run.
 
-    ``compiled`` and ``cached`` count successful compiles in all processes of the program; ``again`` compiles that the
-    guard refused a second time, which would have taken ``saved_s`` seconds; ``unguarded`` compiles that the guard could
-    not try, for the ``reasons``, and ``notices`` what else its user should know. ``notes`` are files about triage's own
-    faults there, ``helion`` reports of configurations that Helion's autotuner skipped."""
+    ``compiled`` and ``cached`` are what compiled in some process of the program, and what was found in Triton's cache:
+    kernels by cache key (see ``counts.py``). ``again`` counts compiles that the guard refused a second time, which
+    would have taken ``saved_s`` seconds; ``unguarded`` compiles that the guard could not try, for the ``reasons``, and
+    ``notices`` what else its user should know. ``notes`` are files about triage's own faults there, ``helion`` reports
+    of configurations that Helion's autotuner skipped."""
 
     compiles: tuple[Captured, ...] = ()
-    compiled: int = 0
-    cached: int = 0
+    compiled: Mapping[str, str] = field(default_factory=dict)
+    cached: Mapping[str, str] = field(default_factory=dict)
     again: int = 0
     saved_s: float = 0.0
     unguarded: int = 0
@@ -105,19 +113,11 @@ class Capture:
         """Captures that did not compile."""
         return tuple(compile_ for compile_ in self.compiles if compile_.state is not CaptureState.COMPILED)
 
-    @property
-    def failed(self) -> int:
-        """Number of failures; a configuration that an autotuner skipped does not count."""
-        return sum(not compile_.autotuning for compile_ in self.failed_cases)
-
-    def summary(self, cut_short: int = 0) -> str:
+    def summary(self, cut_short: Collection[Captured] = ()) -> str:
         """One line with counts. ``cut_short``: failures caused only by the end of the program."""
-        failed = self.failed - cut_short
-        compiled = f"{count(self.compiled or 'no', 'kernel')} compiled"
-        cached = f", {self.cached} taken from Triton's cache" if self.cached else ""
-        cut = f", {cut_short} cut short by its end and good alone" if cut_short else ""
+        cut = f", {len(cut_short)} cut short by its end and good alone" if cut_short else ""
         lost = f"; not everything could be captured: {self.notes[0]}" if self.notes else ""
-        return f"{compiled}{cached}, {failed or 'none'} failed{cut}{lost}"
+        return f"{total(self, cut_short).summary()}{cut}{lost}"
 
 
 class RunFolder:
@@ -144,8 +144,8 @@ class RunFolder:
             tally.setdefault(line[:1], []).append(line[2:])
         return Capture(
             compiles=tuple(_read(entry, hung, stopped) for entry in self._folders()),
-            compiled=len(tally.get(COMPILED, ())),
-            cached=len(tally.get(CACHED, ())),
+            compiled=_kernels(tally.get(COMPILED, ())),
+            cached=_kernels(tally.get(CACHED, ())),
             again=len(tally.get(AGAIN, ())),
             saved_s=sum(_seconds(detail) for detail in tally.get(AGAIN, ())),
             unguarded=len(tally.get(UNGUARDED, ())),
@@ -176,6 +176,11 @@ class RunFolder:
             return []
         folders = [entry for entry in names if labels.numbers(entry.name) is not None and entry.is_dir()]
         return sorted(folders, key=_began)
+
+
+def _kernels(lines: Iterable[str]) -> dict[str, str]:
+    """Names of kernels by cache key."""
+    return {key: name for key, _, name in (line.partition(" ") for line in lines)}
 
 
 def _seconds(text: str) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triage.capture.captured import Capture, json_object, read_text
+from triage.capture.counts import by_kernel
 from triage.files import remove_tree
 from triage.harness.driver import product_properties
 from triage.model.document import Documented
@@ -16,16 +17,18 @@ from triage.model.gpus import ARCHITECTURES
 from triage.model.target import Target
 from triage.model.words import count
 
-_REACHED, _LEFT, _INDUCTOR = "reached", "left", ".inductor"
+_LEFT, _INDUCTOR = "left", ".inductor"
 
 
 @dataclass(frozen=True, slots=True)
 class ReachedKernel:
-    """A kernel that the program reached: configurations that compiled (by Triton's cache key) and that failed."""
+    """A kernel that the program reached: configurations that compiled, that failed, and that failed and were passed
+    over by an autotuner."""
 
     name: str
     compiled: int
     failed: int
+    passed_over: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,9 @@ class Reached(Documented):
         yield f"{count(len(self.kernels) or 'no', 'kernel')} reached, for {self.target}"
         for kernel in self.kernels:
             failed = f", {kernel.failed} failed" if kernel.failed else ""
-            yield f"{kernel.name}: {count(kernel.compiled + kernel.failed, 'configuration')}{failed}"
+            over = f", {kernel.passed_over} passed over" if kernel.passed_over else ""
+            configurations = kernel.compiled + kernel.failed + kernel.passed_over
+            yield f"{kernel.name}: {count(configurations, 'configuration')}{failed}{over}"
         yield from self.limits
         for line in self.left:
             yield f"the program was left at {line}; what it launches after that was not reached"
@@ -75,20 +80,10 @@ class CompileOnly:
 
     def reached(self, capture: Capture) -> Reached:
         """Read how far the program got."""
-        compiled: dict[str, set[str]] = {}
-        for line in read_text(self.folder / _REACHED).splitlines():
-            key, _, name = line.partition(" ")
-            compiled.setdefault(name, set()).add(key)
-        failed: dict[str, set[object]] = {}
-        for captured in capture.failed_cases:
-            name = str(captured.origin.get("kernel") or captured.kernel)
-            keys = compiled.setdefault(name, set())
-            # An autotuner requests a failed configuration again if no other is left.
-            identity: object = captured.case.identity() if captured.case else captured.folder
-            if captured.where == "load" and identity not in failed.get(name, ()) and keys:
-                keys.pop()  # it compiled, but did not load
-            failed.setdefault(name, set()).add(identity)
-        kernels = tuple(ReachedKernel(name, len(keys), len(failed.get(name, ()))) for name, keys in compiled.items())
+        kernels = tuple(
+            ReachedKernel(name, counts.good, counts.failed, counts.passed_over)
+            for name, counts in by_kernel(capture).items()
+        )
         records = [json_object(line) for line in dict.fromkeys(read_text(self.folder / _LEFT).splitlines())]
         left = tuple(f"{record['at']}: {record['error']}" for record in records if {"at", "error"} <= record.keys())
         limits = tuple(str(record["limit"]) for record in records if "limit" in record)
@@ -96,8 +91,7 @@ class CompileOnly:
 
     def tidy(self) -> None:
         """Remove files that only the run itself needed."""
-        for name in (_REACHED, _LEFT):
-            (self.folder / name).unlink(missing_ok=True)
+        (self.folder / _LEFT).unlink(missing_ok=True)
         remove_tree(self.folder / _INDUCTOR)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triage.capture.counts import total
 from triage.capture.findings import Findings
 from triage.capture.run import ProgramRun
 from triage.files import replace_file, writing
@@ -38,6 +39,7 @@ def document(
     """Write the run document to ``folder`` and return its path. ``reached``: how far a ``--compile-only`` program got.
     Raises EnvironmentFault."""
     capture, path = ran.capture, folder / "run.json"
+    counts = total(capture, findings.cut_short)
     values = {
         "schema": SCHEMA,
         "command": shlex.join(command),
@@ -45,9 +47,10 @@ def document(
         "signal": ran.signal,
         "timed_out": ran.hung,
         "duration_s": round(ran.seconds, 3),
-        "compiled": capture.compiled,
-        "cached": capture.cached,
-        "failed": findings.failed(capture),
+        "compiled": counts.compiled,
+        "cached": counts.cached,
+        "failed": counts.failed,
+        "passed_over": counts.passed_over,
         "guard": {
             "refused": sum(compile_.refused for compile_ in capture.compiles),
             "not_repeated": capture.again,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from triage.capture.captured import Capture, Captured, CaptureState
+from triage.capture.captured import Captured, CaptureState
 from triage.model.errors import EnvironmentFault, InputError, Interrupted, TriageError
 from triage.model.progress import Progress
 from triage.model.report import Report
@@ -56,10 +56,6 @@ class Findings:
     skipped: tuple[Captured, ...] = ()
     cut_short: tuple[Captured, ...] = ()
     left_out: int = 0
-
-    def failed(self, capture: Capture) -> int:
-        """Number of failed compiles of a run, without those that an autotuner skipped or that were cut short."""
-        return len(capture.failed_cases) - len(self.skipped) - len(self.cut_short)
 
 
 def triage_captures(captured: Iterable[Captured], options: Options, progress: Progress) -> Findings:

@@ -1,6 +1,7 @@
 """Run a program unchanged while its kernel compiles are captured."""
 
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -14,6 +15,7 @@ from triage.capture.captured import HELION, Capture, RunFolder, is_alive
 from triage.capture.program.service import VARIABLE as SERVICE
 from triage.capture.service.start import Settings, shared_service
 from triage.model.errors import EnvironmentFault, InputError
+from triage.model.words import signal_name
 
 INJECTED = Path(__file__).resolve().parent / "inject"
 """First entry of PYTHONPATH; the folder holds a sitecustomize and nothing else."""
@@ -21,6 +23,16 @@ TIMED_OUT = 124
 """Exit code when triage ended the program, as in coreutils ``timeout``."""
 HELIONS_REPORTS = "HELION_AUTOTUNER_TRITON_FAILURE_DUMP_DIR"
 """Helion writes failing kernels to this folder and nowhere else (helion/autotuner/logger.py)."""
+_FIRST_SIGNAL = 128
+"""A shell's exit code for a command that died of signal n is 128 + n."""
+_FATAL = {
+    number.value: number.name
+    for number in (
+        *(signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGKILL, signal.SIGSEGV),
+        *(signal.SIGXCPU, signal.SIGXFSZ, signal.SIGSYS),
+    )
+}
+"""Signals that programs die of, and do not handle; an exit code of 143 may be a program's own answer to SIGTERM."""
 _POLL_S = 0.2
 _KILL_WAIT_S = 5.0
 _TO_PASS_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
@@ -40,6 +52,22 @@ class ProgramRun:
     interrupted: bool
     seconds: float
     capture: Capture
+
+    def ending(self, command: tuple[str, ...]) -> str:
+        """How the program ended, in words."""
+        how = f"ended with exit code {self.code}"
+        if self.hung:
+            how = f"was ended by triage, because a compile did not end (exit code {self.code})"
+        elif self.signal:
+            how = f"died of {self.signal} (exit code {self.code})"
+        elif name := _FATAL.get(self.code - _FIRST_SIGNAL):
+            how += f", which a shell gives for {name}"
+        return f"{shlex.join(command)} {how}"
+
+    @property
+    def killed(self) -> bool:
+        """Whether a signal ended the program, or what it says ended so."""
+        return self.hung or bool(self.signal) or self.code - _FIRST_SIGNAL in _FATAL
 
 
 def run(
@@ -65,9 +93,9 @@ def run(
         signals.passed_to.append(process)
         hung, stopped = _wait(process, folder, timeout_s)
     code = process.returncode
-    name = signal.Signals(-code).name if code < 0 else None
-    exit_code = TIMED_OUT if hung else 128 - code if code < 0 else code
-    interrupted = bool({-code, code - 128} & signals.received)
+    name = signal_name(-code) if code < 0 else None
+    exit_code = TIMED_OUT if hung else _FIRST_SIGNAL - code if code < 0 else code
+    interrupted = bool({-code, code - _FIRST_SIGNAL} & signals.received)
     seconds = time.monotonic() - began
     return ProgramRun(exit_code, name, bool(hung), interrupted, seconds, folder.read(hung, stopped))
 

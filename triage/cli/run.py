@@ -9,6 +9,7 @@ import click
 
 from triage import scratch
 from triage.capture.captured import RunFolder
+from triage.capture.counts import total
 from triage.capture.run import ProgramRun, run
 from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings
 from triage.cli.options import (
@@ -108,7 +109,7 @@ def command(command: tuple[str, ...], folder: Path | None, as_json: bool, keep_a
                 home.keep()
             if compile_only:
                 compile_only.tidy()
-    return 1 if compile_only and not finished.code and finished.capture.failed else finished.code
+    return 1 if compile_only and not finished.code and total(finished.capture).failed else finished.code
 
 
 def _report(
@@ -127,7 +128,8 @@ def _report(
         for line in reached.lines():
             note(line)
     if not finished.capture.failed_cases and not as_json:
-        for line in (*finished.capture.lost(), finished.capture.summary()):
+        died = [finished.ending(program)] if finished.killed else []
+        for line in (*died, *finished.capture.lost(), finished.capture.summary()):
             note(line)
         return
     from triage.capture.document import document, keep

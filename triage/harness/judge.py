@@ -1,7 +1,6 @@
 """From the facts of one ended run to an Outcome. Pure: no process, no file, no clock."""
 
 import re
-import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,6 +16,7 @@ from triage.model.case import Case
 from triage.model.document import decode, encode
 from triage.model.errors import InputError
 from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status, Undecided
+from triage.model.words import signal_name
 from triage.performance.drawbacks import Lowering, drawbacks
 
 
@@ -167,14 +167,6 @@ def one_line(text: Any) -> str:
 def last_line(text: str) -> str:
     """The last line that is not blank."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
-
-
-def signal_name(number: int) -> str:
-    """``SIGABRT``; real-time signals have no names of their own in Python."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def is_readable(event: dict[str, Any]) -> bool:

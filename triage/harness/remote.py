@@ -22,7 +22,6 @@ from triage.harness.judge import (
     last_line,
     python_errors,
     raised,
-    signal_name,
 )
 from triage.harness.limits import Limits
 from triage.harness.messages import Ready
@@ -31,6 +30,7 @@ from triage.harness.ulimits import memory_limit, ulimits
 from triage.harness.worker import wire
 from triage.harness.worker.loop import FAULT
 from triage.model.outcome import Outcome, Stage, Status, Undecided
+from triage.model.words import signal_name
 
 Key = tuple[str, ...]
 """Identifies what a server serves; the key of the server above is a prefix of it."""

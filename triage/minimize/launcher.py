@@ -18,7 +18,6 @@ from pathlib import Path
 from triage import logs, scratch
 from triage.harness.deadline import Deadline
 from triage.harness.environment import worker_environment
-from triage.harness.judge import signal_name
 from triage.harness.processes import kill_tree
 from triage.harness.request import Attempt, PartialCompile, Request
 from triage.minimize import launch_script
@@ -28,6 +27,7 @@ from triage.model.case import Case
 from triage.model.launch_plan import BadInputs, resolve
 from triage.model.outcome import Outcome, Stage, Status, Undecided
 from triage.model.target import Target
+from triage.model.words import signal_name
 from triage.source.package_copy import package
 
 _WATCH_S = 0.05

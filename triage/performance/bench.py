@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from triage.harness import processes
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.deadline import Deadline
-from triage.harness.judge import one_line, signal_name
+from triage.harness.judge import one_line
 from triage.harness.limits import Limits
 from triage.harness.messages import Exited
 from triage.harness.remote import Remote, unregister
@@ -35,6 +35,7 @@ from triage.model.case import Case
 from triage.model.errors import EnvironmentFault
 from triage.model.launch_plan import BadInputs, LaunchPlan
 from triage.model.measurement import Difference, Measurement, NotMeasured
+from triage.model.words import signal_name
 
 K = TypeVar("K")
 

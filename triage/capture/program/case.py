@@ -92,7 +92,7 @@ def capture(frame: Any) -> Optional[str]:
     options, backend = local["options"], local["backend"]
     if not isinstance(options, dict):
         options = vars(options or backend.parse_options({}))
-    return folder.write(*_files(local["src"], local["target"], options, backend, frame))
+    return folder.write(*_files(local["src"], local["target"], options, backend, frame, local.get("hash")))
 
 
 def capture_loaded(kernel: Any, frame: Any) -> Optional[str]:
@@ -102,12 +102,14 @@ def capture_loaded(kernel: Any, frame: Any) -> Optional[str]:
     from triton.compiler.compiler import make_backend
 
     target, options = kernel.metadata.target, kernel.metadata._asdict()
-    return folder.write(*_files(kernel.src, target, options, make_backend(target), frame))
+    return folder.write(*_files(kernel.src, target, options, make_backend(target), frame, kernel.hash))
 
 
-def _files(source: Any, target: Any, options: Dict[str, Any], backend: Any, frame: Any) -> Tuple[Dict[str, str], str]:
-    """The files of the folder, and its label."""
-    origin = _origin(source, frame)
+def _files(
+    source: Any, target: Any, options: Dict[str, Any], backend: Any, frame: Any, key: Optional[str]
+) -> Tuple[Dict[str, str], str]:
+    """The files of the folder, and its label. ``key``: that of Triton's cache, if it was already computed."""
+    origin = {**_origin(source, frame), "hash": key}
     try:
         document, text = _case(source, target, options, backend, origin)
         label = labels.label(origin["kernel"], document["constexprs"], document["options"])
@@ -153,7 +155,7 @@ def _case(
             divisible=arguments.divisible,
         )
     else:  # a compile that starts from a stage's text
-        file, name, text = "kernel.%s" % source.ext, str(source.name).lstrip("@"), str(source.src)
+        file, name, text = "kernel.%s" % source.ext, labels.kernel_name(source), str(source.src)
     document["kernel"] = {"file": file, "name": name}
     if notes:
         origin["notes"] = notes
@@ -222,7 +224,7 @@ def _origin(source: Any, frame: Any) -> Dict[str, Any]:
     code = getattr(function, "__code__", None)
     return {
         "tool": "triage run",
-        "kernel": str(getattr(source, "name", "")),
+        "kernel": labels.kernel_name(source),
         "file": code.co_filename if code else None,
         "line": code.co_firstlineno if code else None,
         "called_from": _caller(frame),

@@ -16,8 +16,9 @@ from . import interrupts, labels
 _RUN = os.environ.get("TRITON_TRIAGE_CAPTURE", "")
 _KEEP_ALL = bool(os.environ.get("TRITON_TRIAGE_CAPTURE_ALL"))
 COMPILED, CACHED, UNGUARDED, AGAIN, NOTICE = "c", "h", "u", "a", "n"
-"""First letters of a line in the tally: a compile that compiled, or was found in Triton's cache; with a guard also: not
-tried in isolation, for a reason, or refused once more, which saved seconds; and something that its user should know."""
+"""First letters of a line in the tally: a configuration that compiled, or was found in Triton's cache, with its key
+there and its kernel's name; with a guard also: not tried in isolation, for a reason, or refused once more, which saved
+seconds; and something that its user should know."""
 _MOST_NOTES = 20
 _numbers = itertools.count(1)
 _noted = 0
@@ -36,14 +37,9 @@ def use(path: str) -> None:
     _RUN = path
 
 
-def count(what: str, detail: str = "") -> None:
+def count(what: str, detail: str) -> None:
     """Count one compile. A single append, so that concurrent processes lose nothing."""
     _append("tally", ("%s %s" % (what, " ".join(detail.split()))).strip() + "\n")
-
-
-def reach(kernel: str, key: str) -> None:
-    """Record that a kernel was compiled, or found in Triton's cache under this key."""
-    _append("reached", "%s %s\n" % (key, kernel))
 
 
 def leave(record: Dict[str, Any]) -> None:

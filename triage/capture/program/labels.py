@@ -1,4 +1,4 @@
-"""Names of case folders, which tell the kernel and its configuration."""
+"""Names of kernels, and of case folders, which tell the kernel and its configuration."""
 
 import os
 import re
@@ -33,6 +33,11 @@ def label(kernel: str, constexprs: Mapping[str, Any], options: Mapping[str, Any]
             shown.add(key)
             room -= len(settings[key])
     return name + "".join(text for key, text in settings.items() if key in shown)
+
+
+def kernel_name(source: Any) -> str:
+    """Name of the kernel of a source of any release."""
+    return str(getattr(source, "name", "")).lstrip("@")
 
 
 def numbered(label: str, number: int) -> str:

@@ -12,7 +12,7 @@ import time
 from types import FrameType, FunctionType, TracebackType
 from typing import Any, List, Optional, Set, Type
 
-from . import folder, guard, refusal, service, tuning
+from . import folder, guard, labels, refusal, service, tuning
 from .enter import CannotEnter, enter, overhear
 
 _state = threading.local()
@@ -153,7 +153,9 @@ class compiling:  # noqa: N801 - stands in a with statement
                 raised = refusal.of(error, diagnosis)
         try:
             if error is None:
-                folder.count(folder.COMPILED if self.missed else folder.CACHED)
+                local = sys._getframe(1).f_locals
+                configuration = "%s %s" % (local["hash"], labels.kernel_name(local["src"]))
+                folder.count(folder.COMPILED if self.missed else folder.CACHED, configuration)
             elif self.path is None and not self.missed and not refusal.is_refusal(error):
                 frame = sys._getframe(1)
                 # It failed while computing the cache key, which already reads the functions that a kernel calls.

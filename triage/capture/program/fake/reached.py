@@ -1,4 +1,4 @@
-"""Records which kernels the program reaches, and where it stops."""
+"""Records where the program stops."""
 
 import sys
 from types import TracebackType
@@ -10,16 +10,7 @@ _LONGEST = 300
 
 
 def follow(compiler: Any) -> None:
-    """Record each kernel that is compiled or found in Triton's cache, and an exception that ends the program;
-    ``compiler`` is ``triton.compiler.compiler``."""
-    kernel = compiler.CompiledKernel
-    begin = kernel.__init__
-
-    def __init__(self: Any, source: Any, metadata_group: Any, key: Any, *arguments: Any, **named: Any) -> None:  # noqa: N807
-        begin(self, source, metadata_group, key, *arguments, **named)
-        folder.reach(str(getattr(source, "name", "") or self.name), str(key))
-
-    kernel.__init__ = __init__
+    """Record an exception that ends the program. ``compiler``: a program that never imports it launches nothing."""
     previous = sys.excepthook
 
     def hook(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:

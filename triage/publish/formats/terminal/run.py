@@ -22,12 +22,7 @@ _ENDED = {
 
 def ended(console: Console, ran: ProgramRun, command: tuple[str, ...]) -> None:
     """One line: how the program ended."""
-    how = f"ended with exit code {ran.code}"
-    if ran.hung:
-        how = f"was ended by triage, because a compile did not end (exit code {ran.code})"
-    elif ran.signal:
-        how = f"died of {ran.signal} (exit code {ran.code})"
-    _say(console, f"triage: {shlex.join(command)} {how}")
+    _say(console, f"triage: {ran.ending(command)}")
 
 
 def findings(console: Console, results: Findings) -> None:
@@ -65,7 +60,7 @@ def summary(console: Console, ran: ProgramRun, results: Findings) -> None:
         reports = count(len(ran.capture.helion), "configuration")
         where = ran.capture.helion[0].parent
         _say(console, f"triage: Helion reported {reports} that it passed over: {where} (triage check takes it)")
-    _say(console, f"triage: {ran.capture.summary(len(results.cut_short))}")
+    _say(console, f"triage: {ran.capture.summary(results.cut_short)}")
 
 
 def _guarded(console: Console, capture: Capture) -> None:
