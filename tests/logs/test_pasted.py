@@ -171,3 +171,22 @@ def test_an_error_quoted_in_a_sentence() -> None:
         " `a = cute.make_layout(m)` we get a `DSLRuntimeError: a dynamic Boolean has no value at compile time.` here.\n"
     )
     assert diagnosis.headline == "DSLRuntimeError: a dynamic Boolean has no value at compile time."
+
+
+def test_the_stack_of_a_crashed_thread_without_the_line_that_names_the_signal() -> None:
+    diagnosis = diagnosed(
+        "Current thread 0x00007f43 (most recent call first):\n"
+        '  File "/venv/lib/python3.10/site-packages/triton/compiler/compiler.py", line 54 in optimize_ttir\n'
+    )
+    assert (diagnosis.kind, diagnosis.headline) == (
+        Kind.UNKNOWN,
+        "The process crashed in optimize_ttir, compiler.py:54",
+    )
+
+
+def test_a_host_compiler_that_failed_without_the_exception_s_name() -> None:
+    diagnosis = diagnosed(
+        "[ERROR] kernel failed (Command '['C:\\\\p\\\\tcc.exe', 'C:\\\\T\\\\tmpab12cd34\\\\cuda_utils.c', '-O3']' "
+        "returned non-zero exit status 1.); falling back\n"
+    )
+    assert (diagnosis.kind, diagnosis.exception) == (Kind.ENVIRONMENT, "CalledProcessError")

@@ -124,6 +124,18 @@ def test_a_report_of_another_process_s_failure_says_where_to_look() -> None:
     assert "the cause is above it" in diagnosis.notes[0]
 
 
+@pytest.mark.parametrize(
+    "log",
+    [
+        "RuntimeError: CUDA error: no kernel image is available for execution on the device\n",
+        'When I run it I get the error "RuntimeError: CUDA error: an illegal memory access was encountered". Help?\n',
+        "I0411 model_repository_manager.cc:1132] unloaded 'net'\nerror: creating server: failed to load all models\n",
+    ],
+)
+def test_even_a_line_alone_is_not_triton_s_if_another_program_prints_it(log: str) -> None:
+    assert diagnose_text(log) is None
+
+
 HEALTHY = [
     "epoch 3: loss 0.12 [01:50<00:19, 1.65s/it]\nUserWarning: deprecated\n",
     "12 passed, 1 xfailed in 1.2 s\n",

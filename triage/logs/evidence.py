@@ -49,6 +49,7 @@ _OTHERS = re.compile(
     r"|running build_ext|\bsetup\.py|linker command failed|\bcrt1\.o|collect2: error|\bclang(?:\+\+)?(?:-\d\d)?: error"
     # the inference server, and the library for binary analysis, that are named Triton
     r"|tritonserver|tritonclient|Triton Inference Server|TRITONSERVER|TRITONBACKEND|triton_python_backend"
+    r"|libtriton_\w{2,40}\.so|\bmodel_repository"
     r"|\[TensorRT|tensorrt_llm::|JonathanSalwan|TritonContext|pythonBindings|PIN_BIN_PATH|\bARCH\.X86"
     r"|triton::(?:backend|core|server|API|arch|engines|ast)"
     # other users of LLVM
@@ -86,7 +87,9 @@ def _longest(finding: Finding) -> float:
     source = finding.diagnosis.source
     if source is not None and source.file.endswith(".mlir"):
         return 0  # any compiler's input, with no word of Triton's in the error
-    if _is_generic(finding):
+    if _OF_TORCH.search(finding.diagnosis.message):
+        return 0
+    if _is_generic(finding) or (finding.diagnosis.kind is Kind.MLIR_DIAGNOSTIC and source is None):
         return _FEWEST
     compilers = finding.diagnosis.kind in _COMPILERS or "llvm::" in finding.diagnosis.message
     return math.inf if compilers else _FEW

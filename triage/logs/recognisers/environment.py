@@ -72,7 +72,7 @@ _WORKER = re.compile(
     r"|SubprocPool unclean exit|process in the process pool was terminated"
 )
 _CALLED = re.compile(
-    rf"CalledProcessError: Command '\[?['\"]?(?:[^'\",]{{0,300}}[/\\])?(?:[\w.+-]{{1,60}}-)?{_HOST}['\" ,]"
+    rf"Command '\[?['\"]?(?:[^'\",]{{0,300}}[/\\])?(?:[\w.+-]{{1,60}}-)?{_HOST}['\" ,]"
     r".{0,8000}?(?:returned non-zero exit status (?P<code>-?\d{1,12})|died with)"
 )
 _EXCEPTION = re.compile(r"^(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}): ?")
@@ -97,7 +97,7 @@ def _read(window: Window) -> Finding | None:
             return finding(window, Kind.ENVIRONMENT, clause.format(name), exception=exception)
     if _WORKER.search(line):
         return finding(window, Kind.ENVIRONMENT, line, line, Specificity.EXCEPTION, exception=exception or "Exception")
-    if called := _CALLED.search(line):
+    if (called := _CALLED.search(line)) and (exception or _LAUNCHER.search(line)):
         code = f" with exit status {called['code']}" if called["code"] else ""
         headline = f"CalledProcessError: the host compiler failed{code}; what it printed says why"
         return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM, exception="CalledProcessError")
@@ -144,6 +144,7 @@ RECOGNISER = Recogniser(
         "SubprocException",
         "SubprocPool",
         "CalledProcessError",
+        "returned non-zero",
         " linker ",
         "ld.lld",
     ),

@@ -16,7 +16,8 @@ from triage.model.diagnosis import Kind
 _INLINE_ASM = re.compile(r"^(?:error: )?<inline asm>:\d{1,7}:\d{1,7}: (?:error: )?(?P<text>\S.{0,2000})")
 # How texts of LLVM's DiagnosticInfo and of its register allocators and inline-asm lowering begin.
 _OF_LLVM = re.compile(
-    r"(?:couldn't allocate |ran out of registers|invalid operand (?:for inline asm|in inline asm)|inline asm"
+    r"(?:(?:couldn't|could not) allocate |ran out of registers|inline asm"
+    r"|invalid operand (?:for inline asm|in inline asm)"
     r"|unknown (?:constraint|register)|no registers from class|register allocation failed|stack frame size"
     r"|unsupported (?:call|inline|library|indirect)|in function |<unknown>:\d|Don't know how to handle"
     r"|value out of range for constraint|couldn't |local memory |scratch |incomplete register"

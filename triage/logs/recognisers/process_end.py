@@ -63,6 +63,8 @@ _TEXTS = (
     ("zsh: ", re.compile(r"^zsh: killed\b"), "SIGKILL"),
 )
 
+#: An autotuner's own limit.
+_TIMED_OUT = re.compile(r"\bTimeout after (?P<limit>\d{1,6}(?:\.\d{1,3})?) ?s compiling\b")
 #: Python's faulthandler: the error, then the stack of each thread.
 _FATAL, _CURRENT = "Fatal Python error: ", ("Current thread ", "Stack (most recent call first)")
 _FRAME = re.compile(r'\s{1,8}File "(?P<file>[^"]{1,1000})", line (?P<line>\d{1,9}) in (?P<function>[\w<>.]{1,200})')
@@ -76,13 +78,28 @@ def ended_by(signal: str, message: str) -> Diagnosis:
 
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
+    if timed_out := _TIMED_OUT.search(line):
+        headline = f"A compile did not end within {timed_out['limit']} s"
+        return Finding(bounded_diagnosis(Kind.TIMEOUT, headline, line), Specificity.TAIL, window.position)
     signal = _signal(line)
     if signal is None:
-        return None
+        return _crashed_thread(window, line)
     diagnosis = ended_by(signal, line)
     if line.startswith(_FATAL) and (frame := _current_frame(window.after)):
         file, number = text.last_component(frame["file"]), int(frame["line"])
         diagnosis = replace(diagnosis, file=file, line=number, function=frame["function"])
+    return Finding(diagnosis, Specificity.TAIL, window.position)
+
+
+def _crashed_thread(window: Window, line: str) -> Finding | None:
+    """The stack of the thread that crashed, where the line that names the signal was not pasted."""
+    frame = _FRAME.match(window.after[0]) if line.startswith(_CURRENT) and window.after else None
+    if frame is None or any(above.startswith(_FATAL) for above in window.before):
+        return None
+    file, number = text.last_component(frame["file"]), int(frame["line"])
+    headline = f"The process crashed in {frame['function']}, {file}:{number}"
+    message = f"{line}\n{window.after[0]}"
+    diagnosis = bounded_diagnosis(Kind.UNKNOWN, headline, message, file=file, line=number, function=frame["function"])
     return Finding(diagnosis, Specificity.TAIL, window.position)
 
 
@@ -111,6 +128,8 @@ RECOGNISER = Recogniser(
         "exitcode",
         "exited with",
         "returned -",
+        "Current thread ",
+        "Timeout after ",
     ),
     read=_read,
     examples={
@@ -120,6 +139,7 @@ RECOGNISER = Recogniser(
         "SIGFPE, Arithmetic exception.": Kind.ABORT,
         "zsh: IOT instruction (core dumped)  python k.py": Kind.ABORT,
         "[1]    4242 abort      python k.py": Kind.ABORT,
+        "[73s] Timeout after 60s compiling Config(block_sizes=[4], num_warps=4)": Kind.TIMEOUT,
         "Killed": Kind.KILLED,
         "[1]+  Killed                  python train.py": Kind.KILLED,
         "zsh: killed     python train.py": Kind.KILLED,

@@ -11,7 +11,7 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
 _STATED = re.compile(
-    r"^(?:[A-Za-z_]\w{0,80}\.){0,12}"
+    r"^(?:(?:[Cc]aught|[Rr]aised|[Gg]ot) )?(?:[A-Za-z_]\w{0,80}\.){0,12}"
     r"(?P<name>[A-Z]\w{0,80}(?:Error|ErrorImpl|Exception|Interrupt|Exit|Failure|NotFound|Failed|Warning)|Exception)"
     r"(?:: ?(?P<text>.{0,8000}))?$"
 )
