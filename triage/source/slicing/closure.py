@@ -143,8 +143,10 @@ class Closure:
         self._keep_around(kept, unit)
         for chain in unit.reads:
             self._reach(kept.module, chain)
-        for inner, alias, read in unit.inner_imports:
-            self._imports_name(kept.module, inner, alias, read)
+        lines = kept.source.inner_imports if kept.source is not None else []
+        if any(unit.first <= line <= unit.last for line in lines):
+            for inner, alias, read in unit.inner_imports:
+                self._imports_name(kept.module, inner, alias, read)
 
     def _keep_around(self, kept: Kept, item: Unit | Compound) -> None:
         for block in item.within:

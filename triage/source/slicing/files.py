@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -18,6 +19,7 @@ _CACHED = 64
 """Parsed files; a syntax tree takes about 100 times its text, and one package is sliced file by file."""
 _BLOCKS = ("body", "handlers", "orelse", "finalbody")
 _COMPOUND = (ast.If, ast.Try, ast.For, ast.While, ast.With) + ((ast.TryStar,) if hasattr(ast, "TryStar") else ())
+_INNER_IMPORT = re.compile(r"^[ \t]+(?:from|import)[ \t]", re.MULTILINE)
 _CHANGES = frozenset({"add", "append", "clear", "extend", "insert", "pop", "remove", "setdefault", "sort", "update"})
 """Methods of Python's containers that change them."""
 
@@ -167,6 +169,11 @@ class SourceFile:
     def stars(self) -> list[Unit]:
         """Imports of all names of a module."""
         return [unit for unit in self.units if (node := unit.imports) and node.names[0].name == "*"]
+
+    @cached_property
+    def inner_imports(self) -> list[int]:
+        """Lines that look like imports in a block or a function."""
+        return [self.text.count("\n", 0, match.start()) + 1 for match in _INNER_IMPORT.finditer(self.text)]
 
     @cached_property
     def exported(self) -> frozenset[str] | None:
