@@ -120,7 +120,7 @@ INDEX = Term(type="i32", index=True)
 class Uses:
     """Lines of the uses of each parameter. ``equal``: constants that it is compared with. ``blocks``: the block that a
     descriptor is loaded with. ``dots``: pairs of types that are multiplied. ``copies``: pointers whose elements are
-    stored unchanged behind another."""
+    stored unchanged behind another. ``carried``: types that a variable has before and after a pass of a loop."""
 
     kinds: dict[str, dict[Use, str]] = field(default_factory=dict)
     elements: dict[str, dict[ElementUse, str]] = field(default_factory=dict)
@@ -130,6 +130,7 @@ class Uses:
     ranks: dict[str, int] = field(default_factory=dict)
     dots: list[tuple[str, str, str]] = field(default_factory=list)
     copies: list[tuple[str, str, str]] = field(default_factory=list)
+    carried: list[tuple[str, str, str]] = field(default_factory=list)
     element_casts: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, kind: Use, where: str) -> None:
@@ -212,6 +213,7 @@ class _KernelRun:
                     self.block(body)
                     if self.names == before:
                         break
+                    self.carry(node, before)
                 self.block(node.orelse)
             case ast.While(test=test, body=body):
                 for _ in range(2):
@@ -220,6 +222,7 @@ class _KernelRun:
                     self.block(body)
                     if self.names == before:
                         break
+                    self.carry(node, before)
             case ast.If(test=test, body=body, orelse=orelse):
                 self.condition(test)
                 before = dict(self.names)
@@ -239,6 +242,13 @@ class _KernelRun:
             case ast.Assert(test=test):
                 self.term(test)
 
+    def carry(self, node: ast.AST, before: Mapping[str, Term]) -> None:
+        """A variable keeps its type from one pass of a loop to the next."""
+        for name, term in before.items():
+            after = self.names[name].type
+            if term.type != after and term.type.startswith("elem:") and (after.startswith("elem:") or after == "fp32"):
+                self.uses.carried.append((term.type, after, self.where(node, "loop")))
+
     def bind(self, target: ast.expr, term: Term) -> None:
         match target:
             case ast.Name(id=name):
@@ -256,8 +266,8 @@ class _KernelRun:
                 self.integer(term, node, "bound of the loop")
                 if name == "static_range":
                     self.shape(term, node)
-                    for parameter in term.scalars:
-                        self.uses.add(parameter, Use.UNROLLED, self.where(node, "bound of the loop"))
+                    if term.parameter:
+                        self.uses.add(term.parameter, Use.UNROLLED, self.where(node, "bound of the loop"))
             return INDEX
         term = self.term(node)
         return term.items[0] if term.items else NOTHING

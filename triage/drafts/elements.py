@@ -82,6 +82,12 @@ def element_types(jitted: Jitted, launches: list[Launch], uses: Uses, pointers: 
                 dotted.append(str(stated[peer].value))
             elif other in ("fp16", "bf16", "fp32"):
                 dotted.append(other)
+    for before, after, at in uses.carried:
+        for one, other in ((before, after), (after, before)):
+            name, peer = one.removeprefix("elem:"), other.removeprefix("elem:")
+            type_ = other if other == "fp32" else stated[peer].value if peer in stated else None
+            if name in pointers and name not in stated and type_ is not None:
+                inferred[name] = Value(type_, Basis.USE, at)
     for target, source, _ in uses.copies:
         if source in inferred and target in inferred and inferred[target] is None:
             inferred[target] = inferred[source]

@@ -428,12 +428,21 @@ class _HostRun:
             self.names = taken if reached else other
             if answer is not None and (reached if answer else other_reached):
                 self.names = taken if answer else other
+                self.kernels(taken, other)
             return reached or other_reached
         if answer is not None:
             self.names = taken if answer else other
+            self.kernels(taken, other)
         else:
             self.names = _joined(taken, other) if likely else _joined(other, taken)
         return True
+
+    def kernels(self, *branches: dict[str, Alternatives]) -> None:
+        """Keep the kernels of all branches: of a condition that always holds for the callers that were read, too."""
+        for names in branches:
+            for name, values in names.items():
+                if name in self.names and any(isinstance(value, Kernel) for value in values):
+                    self.names[name] = merged(self.names[name], values)
 
     def refine(self, test: ast.expr, holds: bool) -> None:
         """Drop alternatives that a condition rules out."""
@@ -770,6 +779,8 @@ class _HostRun:
         return merged(*results)
 
     def launch(self, node: ast.Call, kernels: Alternatives) -> None:
+        if len(kernels) > 1 and not self.inlined and self.is_parameter(node.func):
+            return  # Which arguments belong to which kernel is seen where the function is called.
         positional, words, _ = self.arguments(node)
         words.pop("grid", None)
         words.pop("warmup", None)
@@ -780,6 +791,12 @@ class _HostRun:
                 bound.update((name, each) for name, each in words.items() if name in names)
                 options = {name: each for name, each in words.items() if name not in names}
                 self.reading.launches.append(Launch(value.jitted, self.scope, node, bound, options))
+
+    def is_parameter(self, node: ast.expr) -> bool:
+        """Whether what a launch begins with is a parameter of the function."""
+        name = (dotted(node.value) if isinstance(node, ast.Subscript | ast.Attribute) else None) or ""
+        scope = self.scope.node
+        return not isinstance(scope, ast.Module) and any(name == argument.arg for argument in scope.args.args)
 
     def applied(
         self, node: ast.Call, callee: Abstract, positional: list[Alternatives], words: dict[str, Alternatives]

@@ -240,8 +240,9 @@ def _divisible(kernel: _Kernel, name: str, best: Value) -> int | None:
 def _argument(kernel: _Kernel, argument: ast.arg) -> list[Value]:
     name = argument.arg
     values: list[Value] = []
-    passed = {value for value, _ in _values(kernel, name)}
-    if name in kernel.pointers and passed != {NONE}:
+    passed = dict.fromkeys(value for value, _ in _values(kernel, name))
+    number = next((isinstance(value, Int | Float) for value in passed if value != NONE), False)
+    if name in kernel.pointers and passed.keys() != {NONE} and not number:
         values += kernel.elements.of(name)
     annotated = _annotated(argument)
     for value, launch in _values(kernel, name):
@@ -249,7 +250,9 @@ def _argument(kernel: _Kernel, argument: ast.arg) -> list[Value]:
     if name in kernel.pointers:
         tensors = [value for value in values if value.value is not None]
         # An argument that is None wherever it is launched is seldom anything else.
-        return values + kernel.elements.of(name) if passed == {NONE} else [*tensors, *values]
+        if passed.keys() == {NONE} or number:
+            return values + kernel.elements.of(name)
+        return [*tensors, *values]
     if annotated is not None:
         values.append(Value(annotated, Basis.ANNOTATION, f"annotation in line {argument.lineno}"))
     values += _default(kernel, argument)
@@ -428,6 +431,8 @@ def _constant_of(value: Abstract, name: str, kernel: _Kernel | None = None) -> A
     match value:
         case Const(value=constant):
             return constant
+        case Int(value=int(number), exact=False) if number <= 0:
+            return usual_size(name)
         case Int(value=None, stride=None):
             return usual_size(name)
         case Int(value=None):
