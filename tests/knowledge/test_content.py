@@ -13,7 +13,7 @@ import pytest
 
 from triage.cases import reproducers
 from triage.data import data_folder
-from triage.knowledge import load_all, match
+from triage.knowledge import Entry, load_all, match
 from triage.knowledge.load import load
 from triage.logs import diagnose_text
 from triage.model import case as cases
@@ -107,3 +107,23 @@ def test_an_assertion(seen: dict[str, str]) -> None:
 def test_what_no_entry_describes(text: str) -> None:
     diagnosis = diagnose_text(text)
     assert diagnosis is None or match(diagnosis, ENTRIES, None) == []
+
+
+TCGEN05 = "LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.tcgen05.wait.st\n"
+# What stands beside the failure, and the entry that it decides for.
+BESIDE = {
+    "nothing": ("", "tcgen05-needs-sm100"),
+    "a GPU without tensor memory": ("GPU: RTX PRO 6000 (sm_120)\n", "tcgen05-needs-sm100"),
+    "GB300": ("GB300, triton==3.5.0\n", "tcgen05-not-known-for-sm103"),
+    "GB300, another release": ("GB300, triton==3.9.0\n", "instruction-not-on-target"),
+}
+
+
+@pytest.mark.parametrize(("beside", "entry"), BESIDE.values(), ids=BESIDE.keys())
+def test_what_the_text_tells_of_the_machine_decides(beside: str, entry: str) -> None:
+    assert_first(diagnose_text(beside + TCGEN05), entry)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+def test_a_family_tells_how_its_members_are_told_apart(entry: Entry) -> None:
+    assert not entry.generic or entry.next_steps
