@@ -382,11 +382,11 @@ def _constexpr(kernel: _Kernel, argument: ast.arg) -> list[Value]:
         if constant is None and value != NONE:
             continue
         if isinstance(value, Int) and not value.exact and (unrolled := uses.has(name, Use.UNROLLED)):
-            assumed.append(Value(min(constant, _UNROLLED), Basis.LAUNCH, f"{at}, few, {unrolled}"))
+            assumed.append(Value(min(constant, _UNROLLED), Basis.LAUNCH, f"{at}, few, {unrolled}", exact=False))
         elif isinstance(value, Int | Float) and not value.exact:
-            assumed.append(Value(constant, Basis.LAUNCH, f"{at}, of usual sizes"))
+            assumed.append(Value(constant, Basis.LAUNCH, f"{at}, of usual sizes", exact=False))
         elif isinstance(value, Dtype) and value.name is None:
-            assumed.append(Value(constant, Basis.LAUNCH, f"{at}, of the tensors' type"))
+            assumed.append(Value(constant, Basis.LAUNCH, f"{at}, of the tensors' type", exact=False))
         else:
             values.append(Value(constant, Basis.LAUNCH, at))
     default = default_of(kernel.jitted, name)

@@ -43,12 +43,14 @@ class Value:
     ``value``: the type of an argument in Triton's syntax (``*fp16``, ``i32``) where the parameter is passed at run
     time; a JSON value where it is a constant of the compile: each value of a constexpr parameter (``tl.float16`` names
     Triton's object, as in a case), and for others an integer (1: what the launcher makes of a stride of 1) or None.
-    ``where``: ``address in line 41``, ``launch in ops/norm.py:88``.
+    ``where``: ``address in line 41``, ``launch in ops/norm.py:88``. ``exact``: False where a launch shows what is
+    passed (a size of a tensor), but not its value.
     """
 
     value: Any
     basis: Basis
     where: str
+    exact: bool = True
 
     def __str__(self) -> str:
         return f"{self.value}, {self.where}"

@@ -77,9 +77,14 @@ class Refusal:
     @property
     def line(self) -> int | None:
         """The line of the kernel's file at which the front end was."""
-        kernel = _kernel(self.source, self.draft.function.name)
-        line = next((error.kernel_line.line for error in self.outcome.errors if error.kernel_line), None)
-        return None if kernel is None or line is None else kernel.function.lineno + line - 1
+        name = self.draft.function.name
+        frame = next((error.kernel_line for error in self.outcome.errors if error.kernel_line), None)
+        kernel = _kernel(self.source, name)
+        if frame is None or kernel is None:
+            return None
+        if not frame.file:
+            return kernel.function.lineno + frame.line - 1  # Of a source that is not known to be a file's.
+        return frame.line if frame.function == name else None
 
     @cached_property
     def related(self) -> list[str]:
@@ -88,21 +93,27 @@ class Refusal:
         kernel = _kernel(self.source, self.draft.function.name)
         if kernel is None or self.line is None:
             return list(self.draft.values)
-        return kernel.reaching(_statement_names(kernel.function, self.line), set(self.draft.values))
+        names = kernel.reaching(_statement_names(kernel.function, self.line), set(self.draft.values))
+        return names or list(self.draft.values)
 
     @property
     def guessed(self) -> list[str]:
         """Those of them whose values nobody states."""
-        return [name for name in self.related if self.draft.values[name].basis not in STATED]
+        return [name for name in self.related if not self.is_stated(name)]
 
     def sizes(self, names: list[str]) -> dict[str, int]:
         """Those of the names whose values are drafted numbers that shapes may depend on."""
-        values = {name: self.draft.values[name] for name in names}
-        return {
-            name: value.value
-            for name, value in values.items()
-            if value.basis not in STATED and type(value.value) is int and value.value > 1
-        }
+        values = {name: self.draft.values[name].value for name in names if not self.is_stated(name)}
+        return {name: value for name, value in values.items() if type(value) is int and value > 1}
+
+    def is_stated(self, name: str) -> bool:
+        """Whether a source or the user states the value of a parameter. Of several launches, or of a launch and a
+        default, each states another, which may be meant for other values of other parameters."""
+        value = self.draft.values[name]
+        if value.basis not in (Basis.LAUNCH, Basis.DEFAULT) or not value.exact:
+            return value.basis in STATED and value.exact
+        candidates = next(each.candidates for each in self.draft.function.parameters if each.name == name)
+        return sum(candidate.basis in STATED for candidate in candidates) == 1
 
 
 def judge(refusal: Refusal) -> Judgement:
@@ -134,6 +145,11 @@ def _exhausted(refusal: Refusal) -> Judgement | None:
     """Time or memory ran out, as sizes that nobody uses may make it."""
     if not refusal.diagnosis.kind.has(Trait.EXHAUSTED):
         return None
+    large = {
+        name: _USUAL_TILE for name, size in refusal.sizes(list(refusal.draft.values)).items() if size > _USUAL_TILE
+    }
+    if (retry := _retry(refusal, large, "smaller: the compile took too long")) is not None:
+        return retry
     return _unless_sized(refusal, "the compile was given up")
 
 
@@ -203,6 +219,8 @@ _SHAPE = re.compile(
 _DIMENSIONS = re.compile(r"(\d+) (?:and|vs\.?|!=) (\d+)")
 _FLOATS = ("fp16", "bf16", "fp32", "fp64")
 _NARROWER = {"*fp64": "*fp32", "*fp32": "*fp16", "*i64": "*i32"}
+_USUAL_TILE = 64
+"""With several tiles of this size kernels compile in seconds; a dozen of 1,024 elements a side take minutes."""
 _LEAST_TILE = 16
 """Of an operand of a dot, the least that every release takes."""
 
@@ -218,6 +236,8 @@ def _corrections(refusal: Refusal) -> Iterator[dict[str, object]]:
             yield {name: element for name, type_ in related.items() if type_ != element}
     if _SHAPE.search(message):
         yield from _resized(refusal)
+    if "None" in message:
+        changeable.sort(key=lambda name: values[name].value is not None)
     others = [(name, candidate) for name in changeable for candidate in _others(refusal, name)]
     if _POINTER.search(message):
         others.sort(key=lambda other: _is_pointer(other[1]) == _is_pointer(values[other[0]].value))
@@ -269,7 +289,7 @@ def _values(draft: Draft) -> list[tuple[str, str]]:
 def _guessed_pointers(refusal: Refusal) -> Iterator[tuple[str, str]]:
     """The pointers to floating-point numbers whose type nobody states."""
     for name, value in refusal.draft.values.items():
-        if _is_pointer(value.value) and value.value[1:] in _FLOATS and value.basis not in STATED:
+        if _is_pointer(value.value) and value.value[1:] in _FLOATS and not refusal.is_stated(name):
             yield name, value.value
 
 
