@@ -77,7 +77,7 @@ GDB = """\
 Thread 1 "python" received signal SIGSEGV, Segmentation fault.
 {stopped}
 #0  {first}
-#1  0x00007ffed7580b00 in triton::Inner::run (this=0x0) at /b/lib/Inner.cpp:80
+#1  0x00007ffed7580b00 in triton::ir::Inner::run (this=0x0) at /b/lib/Inner.cpp:80
 """
 
 
@@ -85,7 +85,7 @@ def test_gdb_s_frames_without_address_and_its_stop_line() -> None:
     stopped = "0x00007ffed7580a34 in triton::ir::block::parent (this=0x0) at /b/include/block.h:54"
     cut = diagnosed(GDB.format(stopped=stopped, first="0x00007ffed7580a34 in triton::ir::bl"))
     assert (cut.kind, cut.function, cut.file, cut.line) == (Kind.SEGFAULT, "block::parent", "block.h", 54)
-    bare = diagnosed(GDB.format(stopped="", first="triton::Outer::visit (op=0x0) at /b/lib/Outer.cpp:12"))
+    bare = diagnosed(GDB.format(stopped="", first="triton::ir::Outer::visit (op=0x0) at /b/lib/Outer.cpp:12"))
     assert (bare.function, bare.file, bare.line) == ("Outer::visit", "Outer.cpp", 12)
 
 
@@ -139,6 +139,18 @@ def test_ptx_given_to_amd_s_assembler_is_told_as_that() -> None:
     assert ptx.headline == "PTX given to an AMD target: invalid instruction: cvt.rn.f16x2.f32 s3, v3, v4;"
     own = diagnosed("error: invalid instruction\n    v_bfe_u99 v1, v2, 0, 4\n    ^\n")
     assert own.headline == "The assembler refused the code: invalid instruction: v_bfe_u99 v1, v2, 0, 4"
+
+
+IN_PROSE = [
+    ("with mamba2: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?). All is on the GPU.",
+     "ValueError: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)"),
+    ("# kernel() missing 1 required positional argument: 'X'", "kernel() missing 1 required positional argument: 'X'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "headline"), IN_PROSE)
+def test_the_text_of_an_exception_without_its_name(line: str, headline: str) -> None:
+    assert diagnosed(f"My triton kernel:\n{line}\n" + "more\n" * 10).headline == headline
 
 
 PROSE = [

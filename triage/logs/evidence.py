@@ -14,7 +14,7 @@ from itertools import islice
 
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_tritons
-from triage.logs.recognisers import environment
+from triage.logs.recognisers import environment, stack_trace
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind, Trait
@@ -87,7 +87,7 @@ def _longest(finding: Finding) -> float:
     source = finding.diagnosis.source
     if source is not None and source.file.endswith(".mlir"):
         return 0  # any compiler's input, with no word of Triton's in the error
-    if _OF_TORCH.search(finding.diagnosis.message):
+    if _OF_TORCH.search(finding.diagnosis.message) or stack_trace.is_stack(finding.diagnosis):
         return 0
     if _is_generic(finding) or (finding.diagnosis.kind is Kind.MLIR_DIAGNOSTIC and source is None):
         return _FEWEST

@@ -22,12 +22,22 @@ def _texts() -> tuple[str, ...]:
     return tuple(line for line in lines if line and not line.startswith("#"))
 
 
+def frontends_text(text: str) -> int | None:
+    """Where a text that Triton's Python code raises begins in a line; None if there is none."""
+    beginning = text[:_MAX_TEXT]
+    return next((beginning.index(known) for known in _texts() if known in beginning), None)
+
+
 def is_frontends(text: str) -> bool:
     """True for a text that Triton's Python code raises."""
-    beginning = text[:_MAX_TEXT]
-    return any(known in beginning for known in _texts())
+    return frontends_text(text) is not None
+
+
+def has_terms(text: str) -> bool:
+    """True for a text with a technical term of Triton's."""
+    return _VOCABULARY.search(text) is not None
 
 
 def is_tritons(text: str) -> bool:
     """True for a text that only Triton, or a program that compiles with it, would print."""
-    return _VOCABULARY.search(text) is not None or is_frontends(text)
+    return has_terms(text) or is_frontends(text)

@@ -6,8 +6,9 @@ Only for a text without any other failure, and of a few lines, or about Triton: 
 import re
 from collections.abc import Callable
 
+from triage.logs.evidence import LAUNCH
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
-from triage.logs.frontend_texts import is_frontends
+from triage.logs.frontend_texts import frontends_text, is_frontends
 from triage.logs.recognisers import silent_pass
 from triage.logs.recognisers.python_exception import assertion_of
 from triage.logs.window import Window
@@ -16,9 +17,14 @@ from triage.model.diagnosis import Kind
 #: Lines, and characters of each, beyond which a text is not a quotation.
 MAX_LINES = 8
 _MAX_LINE = 600
+#: The same for a text that only has terms of a compiler, which other programs have too, and launches no kernel.
+MAX_TERMS = 4
 
 _DEVICE = re.compile(r"misaligned address|address misaligned|illegal memory access")
-_PYTHON = re.compile(r"(?:map::at|'\w{1,80}' object has no attribute '\w{1,80}'|name '\w{1,80}' is not defined)\.?$")
+_PYTHON = re.compile(
+    r"(?:map::at|'\w{1,80}' object has no attribute '\w{1,80}'|name '\w{1,80}' is not defined"
+    r"|[\w.]{1,80}\(\) (?:missing \d{1,3} required |got an unexpected keyword |takes \d{1,3} positional ).{1,200})\.?$"
+)
 # A term of the compiler, and a word for what is wrong with it.
 _TERM = re.compile(
     r"\bMLIR (?:object|value)|layout|encoding|MMA|intrinsic|memdesc|swizzl|operand|legaliz", re.IGNORECASE
@@ -58,12 +64,30 @@ def quoted(lines: list[str]) -> Finding | None:
     """The failure that a few lines quote, if any."""
     if not 0 < len(lines) <= MAX_LINES:
         return None
+    terms_count = len(lines) <= MAX_TERMS or any(map(LAUNCH.search, lines))
     for position, line in enumerate(lines):
         message = line.strip().strip("\"'> ") if not line.strip().startswith("'") else line.strip()
-        if len(message) <= _MAX_LINE and (kind := _kind(message)):
+        kind = _kind(message) if len(message) <= _MAX_LINE else None
+        if kind is not None and (terms_count or kind is not Kind.MLIR_DIAGNOSTIC):
             stage = "source" if kind is Kind.FRONTEND_ERROR else None
             return Finding(bounded_diagnosis(kind, message, message, stage=stage), Specificity.DIAGNOSTIC, position)
     return None
+
+
+def _stated(position: int, line: str) -> Finding | None:
+    """The text of an exception of Triton's, or of Python's about a kernel, without the exception's name."""
+    if _PYTHON.match(line.strip()):
+        diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, line.strip(), line.strip())
+    elif _SOURCE.match(line):
+        return None
+    elif launch := _LAUNCHER.search(line):
+        shown = f"ValueError: {launch.group()}"
+        diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="ValueError")
+    elif (begin := frontends_text(line)) is not None:
+        diagnosis = bounded_diagnosis(Kind.FRONTEND_ERROR, line[begin:], line[begin:], stage="source")
+    else:
+        return None
+    return Finding(diagnosis, Specificity.EXCEPTION, position)
 
 
 def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) -> Finding | None:
@@ -86,10 +110,8 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
             if kind := _kind(text):
                 return Finding(bounded_diagnosis(kind, text, text), Specificity.DIAGNOSTIC, position)
     for position, line in enumerate(lines):
-        if not _SOURCE.match(line) and (launch := _LAUNCHER.search(line)):
-            shown = f"ValueError: {launch.group()}"
-            diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="ValueError")
-            return Finding(diagnosis, Specificity.EXCEPTION, position)
+        if finding := _stated(position, line):
+            return finding
     if any(map(_BARE_ASSERTION.search, lines)) and (reason := assertion_of(lines)):
         shown = f"AssertionError: {reason}"
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="AssertionError")

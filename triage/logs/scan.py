@@ -17,7 +17,7 @@ from triage.logs.ending import ending
 from triage.logs.evidence import is_foreign, names_another, settled
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
-from triage.logs.frontend_texts import is_tritons
+from triage.logs.frontend_texts import has_terms
 from triage.logs.quoted import quoted, quoted_in_prose
 from triage.logs.reading import Log
 from triage.logs.recognisers import RECOGNISERS, Recogniser, silent_pass, stack_trace
@@ -221,7 +221,7 @@ def _quotation(excerpts: Excerpts) -> Finding | None:
         return None
     if quotation := quoted(excerpts.whole):
         return quotation
-    is_about_triton = excerpts.has_evidence or any(map(is_tritons, excerpts.whole))
+    is_about_triton = excerpts.has_evidence or any(map(has_terms, excerpts.whole))
     return quoted_in_prose(excerpts.whole, _read_alone) if is_about_triton else None
 
 

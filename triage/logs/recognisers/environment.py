@@ -78,6 +78,8 @@ _CALLED = re.compile(
 _EXCEPTION = re.compile(r"^(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}): ?")
 #: Files that Triton and Inductor write for the host compiler.
 _LAUNCHER = re.compile(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\w{6,12}[/\\]main)\.c(?:pp)?\b")
+# gcc's and clang's `main.c:5:10: error: text`, MSVC's `__triton_launcher.c(123): error C2059: text`.
+_REFUSED = re.compile(r"[:)] (?:fatal )?error(?: C\d{4})?: (?P<text>\S.{0,300})")
 
 
 def is_tritons(line: str) -> bool:
@@ -95,6 +97,10 @@ def _read(window: Window) -> Finding | None:
         if match := pattern.search(line):
             name = next(filter(None, match.groups()))
             return finding(window, Kind.ENVIRONMENT, clause.format(name), exception=exception)
+    if _LAUNCHER.search(line) and (refused := _REFUSED.search(line)):
+        return finding(
+            window, Kind.ENVIRONMENT, f"The host compiler refuses Triton's launcher: {refused['text']}", line
+        )
     if _WORKER.search(line):
         return finding(window, Kind.ENVIRONMENT, line, line, Specificity.EXCEPTION, exception=exception or "Exception")
     if (called := _CALLED.search(line)) and (exception or _LAUNCHER.search(line)):
@@ -145,6 +151,9 @@ RECOGNISER = Recogniser(
         "SubprocPool",
         "CalledProcessError",
         "returned non-zero",
+        "_launcher.c",
+        "_utils.c",
+        "/main.c",
         " linker ",
         "ld.lld",
     ),
@@ -159,6 +168,7 @@ RECOGNISER = Recogniser(
             "ld.lld: error: unable to find library -lcuda",
             "tcc: error: library 'cuda' not found",
             "LINK : fatal error LNK1104: cannot open file 'cuda.lib'",
+            "C:\\Temp\\tmpab12cd34\\__triton_launcher.c(123): error C2059: syntax error: '}'",
             "could not exec /opt/llvm/bin/clang-23: No such file or directory",
             "gcc: fatal error: cannot execute 'cc1': execvp: No such file or directory",
             "RuntimeError: Failed to find C compiler. Please specify via CC environment variable.",

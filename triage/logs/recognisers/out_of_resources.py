@@ -13,8 +13,8 @@ from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
 _STATED = re.compile(
-    r"(?:out of resources?|OutOfResources): (?P<resource>[^,:]{1,200}?),? ?Required: ?(?P<required>\d{1,15})\.?,? ?"
-    r"Hardware limit: ?(?P<limit>\d{1,15})"
+    r"(?:out of resources?|OutOfResources): (?P<resource>[^,:]{1,200}?),?\s{0,4}Required: ?(?P<required>\d{1,15})\.?,?"
+    r"\s{0,4}Hardware limit: ?(?P<limit>\d{1,15})"
 )
 _BEGINS = re.compile(r"(?:out of resources?|OutOfResources):")
 #: Lines after the first that the numbers may stand in.
