@@ -149,7 +149,7 @@ def test_a_parameter_goes_with_its_annotation_and_default(name: str, left: str) 
 
 
 def test_constexprs_give_way_to_their_values_and_leave_the_case() -> None:
-    found = [one for step in arguments.constants(view()) if (one := view().apply([step])) is not None]
+    found = [one for step in arguments.constexprs(view()) if (one := view().apply([step])) is not None]
     block = next(one for one in found if "BLOCK" not in one.case.constexprs)
     assert "tl.arange(0, 64)" in block.text
 

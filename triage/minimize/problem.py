@@ -99,6 +99,14 @@ class PatchSet(Generic[C, P]):
     fingerprint: Callable[[P], str | None] = lambda patch: None
 
 
+@dataclass(frozen=True, slots=True)
+class Choice(Generic[C]):
+    """A candidate and what it keeps of the best, as numbers. ``make``: the candidate; None where there is none."""
+
+    kept: frozenset[int]
+    make: Callable[[], C | None]
+
+
 @dataclass(eq=False)
 class ReductionProblem(Generic[C]):
     """One reduction. ``best`` is the smallest candidate so far, ``history`` the way to it. ``improved`` is called with
@@ -149,6 +157,26 @@ class ReductionProblem(Generic[C]):
         """The candidate, where it is smaller than another or the best."""
         than = self.best if than is None else than
         return candidate if candidate is not None and self.size(candidate) < self.size(than) else None
+
+    def descend(self, choices: Sequence[Choice[C]]) -> bool:
+        """Take the choice that keeps the least of those that fail alike; whether there is one. What is less than a
+        choice that does not fail is taken not to fail either, so that few of many choices are asked for."""
+        before, left = self.best, sorted(choices, key=lambda choice: len(choice.kept))
+        while left:
+            # Spread over all sizes: each answer decides on those below it.
+            count = min(self.width, len(left))
+            wave = [left[(2 * index + 1) * len(left) // (2 * count)] for index in range(count)]
+            left = [choice for choice in left if not any(choice is asked for asked in wave)]
+            verdicts = self._ask([self.smaller(choice.make(), before) for choice in wave])
+            asked = list(zip(wave, verdicts, strict=True))
+            alike = [choice for choice, verdict in asked if verdict is Verdict.SAME]
+            if alike:
+                least = alike[0]
+                left = [choice for choice in left if choice.kept < least.kept]
+            for other, verdict in asked:
+                if verdict is Verdict.COMPILES:
+                    left = [choice for choice in left if not choice.kept <= other.kept]
+        return self.best != before
 
     # ---- patches
 

@@ -13,26 +13,36 @@ _MOST_SWAPS = 400
 """Pairs of names tried a round; in larger kernels other passes gain more first."""
 
 
-def constants(view: View) -> list[SourcePatch]:
-    """Replace a constexpr by its value, a number by 1 or 0."""
+def constexprs(view: View) -> list[SourcePatch]:
+    """Replace a constexpr by its value."""
+    values = view.specimen.case.constexprs
+    return _replaced(view, {name: literal(value) for name, value in values.items()})
+
+
+def ones(view: View) -> list[SourcePatch]:
+    """Replace a number by 1."""
+    types = {name: str(type_) for name, type_ in view.specimen.case.signature.items()}
+    numbers = {name: type_ for name, type_ in types.items() if type_.startswith(("i", "u", "fp", "bf"))}
+    return _replaced(view, {name: "1" if type_[0] in "iu" else "1.0" for name, type_ in numbers.items()})
+
+
+def zeros(view: View) -> list[SourcePatch]:
+    """Replace an integer by 0."""
+    types = view.specimen.case.signature
+    return _replaced(view, {name: "0" for name, type_ in types.items() if str(type_).startswith(("i", "u"))})
+
+
+def _replaced(view: View, literals: dict[str, str]) -> list[SourcePatch]:
     kernel = view.kernel
     if kernel is None:
         return []
-    case, patches = view.specimen.case, []
     stored = {node.id for node in stored_names(kernel)}
+    patches = []
     for argument in parameters(kernel):
         name = argument.arg
-        type_ = str(case.signature.get(name, "*"))
-        literals: list[str] = []
-        if name in case.constexprs:
-            literals = [literal(case.constexprs[name])]
-        elif type_.startswith(("i", "u", "fp", "bf")):
-            literals = ["1", "0"] if type_[0] in "iu" else ["1.0"]
-        if name not in stored:
-            removal = without_parameter(view, kernel, argument)
-            for text in literals:
-                edits = [view.module.replace(use, text) for use in uses(kernel.body, name)]
-                patches.append(SourcePatch((removal, *edits), (name,)))
+        if name in literals and name not in stored:
+            edits = [view.module.replace(use, literals[name]) for use in uses(kernel.body, name)]
+            patches.append(SourcePatch((without_parameter(view, kernel, argument), *edits), (name,)))
     return patches
 
 
@@ -115,9 +125,14 @@ def plain(view: View) -> list[SourcePatch]:
     return patches
 
 
+def is_dotted_object(text: str) -> bool:
+    """Whether a text is the dotted name of an object of Triton."""
+    return text.startswith(("tl.", "gl.", "ttgl.", "triton.", "gluon."))
+
+
 def literal(value: Any) -> str:
     """A constexpr of a case as source text: Triton's objects by their dotted names, lists as tuples."""
-    if isinstance(value, str) and value.startswith(("tl.", "gl.", "ttgl.", "triton.", "gluon.")):
+    if isinstance(value, str) and is_dotted_object(value):
         return value
     if isinstance(value, list):
         inside = ", ".join(literal(item) for item in value)

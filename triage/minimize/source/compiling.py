@@ -153,4 +153,6 @@ class _CompileTrial:
         if Identity.of(attempt.diagnosis) == self.wanted:
             return Verdict.SAME
         self.compiler.findings.setdefault(attempt.diagnosis.signature, attempt.diagnosis.headline)
-        return Verdict.OTHER
+        # What fails only when it would be loaded has got past everything else.
+        past = isinstance(attempt.result, Outcome) and attempt.result.over_limit and not self.failure.outcome.over_limit
+        return Verdict.COMPILES if past else Verdict.OTHER

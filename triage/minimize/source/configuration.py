@@ -30,6 +30,20 @@ def dropped(specimen: Specimen) -> list[list[Specimen]]:
     return _specimens(specimen, alternatives)
 
 
+def small(specimen: Specimen) -> list[list[Specimen]]:
+    """All large constexprs small at once: the compiler's time grows with the size of tiles."""
+    case = specimen.case
+    alternatives = []
+    for most in (16, 32, 64):
+        smaller = {
+            name: most if type(value) is int and value > most and value.bit_count() == 1 else value
+            for name, value in case.constexprs.items()
+        }
+        if smaller != dict(case.constexprs):
+            alternatives.append(replace(case, constexprs=frozen(smaller)))
+    return _specimens(specimen, [alternatives])
+
+
 def values(specimen: Specimen) -> list[list[Specimen]]:
     """Smaller constexprs, the smallest first, and simpler argument types."""
     case = specimen.case
@@ -49,13 +63,13 @@ def _specimens(specimen: Specimen, alternatives: list[list[Case]]) -> list[list[
 
 
 def _smaller(value: Any) -> Iterator[Any]:
-    """``128`` gives 16, 32, 64, as tensor cores and many lowerings need 16; then 8, 4, 2, 1."""
+    """``128`` gives 16, as tensor cores and many lowerings need that, and 64; ``16`` gives 8 and 1. A size between two that
+    do not fail alike hardly ever does."""
     if value is True:
         yield False
     elif type(value) is int and value > 1:
-        powers = [1 << exponent for exponent in range(value.bit_length()) if 1 << exponent < value]
-        yield from [power for power in powers if power >= 16]
-        yield from [power for power in reversed(powers) if power < 16]
+        half = 1 << (value - 1).bit_length() - 1
+        yield from dict.fromkeys([16, half] if half >= 16 else [half, 1])
 
 
 def _simpler(type_: str) -> Iterator[str]:

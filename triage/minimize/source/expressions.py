@@ -127,6 +127,18 @@ def call_arguments(view: View) -> list[SourcePatch]:
     return _largest_first(gains)
 
 
+def keywords(view: View) -> list[SourcePatch]:
+    """Remove a keyword argument from every call that has it, as masks are removed."""
+    named: dict[str, list[Edit]] = {}
+    for _, node in view.nodes:
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg is not None:
+                    named.setdefault(keyword.arg, []).append(view.without_argument(node, keyword))
+    by_length = sorted(named.values(), key=lambda edits: sum(edit.start - edit.end for edit in edits))
+    return [SourcePatch(tuple(edits)) for edits in by_length]
+
+
 def shared(view: View) -> list[SourcePatch]:
     """Name an expression that is written out more than once, where that is shorter."""
     patches = []

@@ -7,8 +7,9 @@ remove, try them one by one.
 from collections.abc import Callable
 from functools import partial
 
-from triage.minimize.problem import PatchSet, ReductionProblem
-from triage.minimize.source import arguments, configuration, expressions, helpers, naming, statements
+from triage.minimize.problem import Choice, PatchSet, ReductionProblem
+from triage.minimize.source import arguments, configuration, expressions, helpers, naming, slices, statements
+from triage.minimize.source.folding import written_out
 from triage.minimize.source.specimen import Specimen
 from triage.minimize.source.view import SourcePatch, View, sound
 
@@ -27,6 +28,8 @@ def reduce(problem: Problem) -> None:
         _alternatives(problem, configuration.values)
         return
     _attempt(problem, naming.stripped(problem.best))
+    _alternatives(problem, configuration.small)
+    _slice(problem)
     problem.rounds(partial(_round, problem))
 
 
@@ -52,8 +55,11 @@ def _round(problem: Problem, first: bool) -> None:
     _remove_dead(problem)
     if first:
         _alternatives(problem, configuration.values)
-    run("call arguments", expressions.call_arguments, chunks=first)
-    run("arguments", arguments.constants)
+    run("keywords", expressions.keywords, chunks=first)
+    run("arguments", arguments.constexprs, chunks=first)
+    run("arguments", arguments.ones, chunks=first)
+    run("arguments", arguments.zeros)
+    run("call arguments", expressions.call_arguments)
     run("helpers' arguments", arguments.of_helpers)
     run("expressions", expressions.parts)
     _remove_dead(problem)
@@ -61,7 +67,7 @@ def _round(problem: Problem, first: bool) -> None:
     run("repeated expressions", expressions.shared)
     run("shapes", expressions.elements)
     run("parentheses", expressions.respelt, chunks=True)
-    run("keywords", expressions.positional, chunks=True)
+    run("positional arguments", expressions.positional, chunks=True)
     run("annotations", arguments.plain, chunks=True)
     run("strings", expressions.insides)
     _swap(problem, partial(arguments.swaps, single=False))
@@ -69,6 +75,28 @@ def _round(problem: Problem, first: bool) -> None:
     _alternatives(problem, configuration.dropped)
     if problem.best == before:
         run("other expressions", expressions.others)
+
+
+def _slice(problem: Problem) -> None:
+    """Keep what one operation needs, or drop what others need, of the kernel written out, else of the kernel as it
+    is."""
+    problem.step("slices")
+    longer = written_out(problem.best)
+    for specimen in [longer, problem.best] if longer != problem.best else [longer]:
+        view = View.of(specimen)
+        if view is not None and (_descend(problem, slices.kept(view)) or _descend(problem, slices.dropped(view))):
+            break
+    while (view := View.of(problem.best)) is not None and _descend(problem, slices.dropped(view)):
+        pass
+
+
+def _descend(problem: Problem, choices: list[Choice[Specimen]]) -> bool:
+    return problem.descend([Choice(choice.kept, partial(_made, choice)) for choice in choices])
+
+
+def _made(choice: Choice[Specimen]) -> Specimen | None:
+    specimen = choice.make()
+    return without_dead(specimen) if specimen is not None else None
 
 
 def _run(problem: Problem, name: str, propose: Propose, chunks: bool = False, smaller: bool = True) -> None:
@@ -109,8 +137,10 @@ def _alternatives(problem: Problem, propose: Callable[[Specimen], list[list[Spec
     while index < len(lists := propose(problem.best)):
         readable = sound(problem.best)
         if problem.first([other if sound(other) or not readable else None for other in lists[index]]):
-            index = max(-1, index - len(lists) + len(propose(problem.best)))
-        index += 1
+            gone = len(lists) - len(propose(problem.best))
+            index = max(0, index + 1 - gone) if gone else index
+        else:
+            index += 1
 
 
 def _attempt(problem: Problem, candidate: Specimen) -> bool:

@@ -107,15 +107,14 @@ def flattened(view: View) -> list[SourcePatch]:
     for node in [*outside, *(node for function in view.functions for node in ast.walk(function))]:
         match node:
             case ast.If(body=body, orelse=orelse):
-                patches += [_unwrapped(view, node, block) for block in (body, orelse) if block]
+                patches += [unwrapped(view, node, block) for block in (body, orelse) if block]
             case ast.While(body=body) | ast.With(body=body) | ast.Try(body=body):
-                patches.append(_unwrapped(view, node, body))
+                patches.append(unwrapped(view, node, body))
             case ast.For(target=ast.Name(id=name), body=body):
-                patches.append(_unwrapped(view, node, body, name))
+                patches.append(unwrapped(view, node, body, name))
             case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(values):
-                # One statement a name. Where a later value reads an earlier name it is another program.
-                pairs = [f"{segment(name)} = {segment(value)}" for name, value in zip(names, values, strict=True)]
-                patches.append(view.replacing(node, f"\n{' ' * node.col_offset}".join(pairs)))
+                # Where a later value reads an earlier name it is another program.
+                patches.append(split_assignment(view, node, names, values))
             case ast.AugAssign(target=target, value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
                 patches.append(view.replacing(node, f"{segment(target)} = {segment(value)}"))
             case ast.Assign(targets=[_], value=ast.Call() as call) | ast.Return(value=ast.Call() as call):
@@ -123,7 +122,14 @@ def flattened(view: View) -> list[SourcePatch]:
     return patches
 
 
-def _unwrapped(view: View, node: ast.stmt, body: list[ast.stmt], counter: str | None = None) -> SourcePatch:
+def split_assignment(view: View, node: ast.stmt, names: list[ast.expr], values: list[ast.expr]) -> SourcePatch:
+    """Replace an assignment of a tuple by one statement for each name."""
+    segment = view.module.segment
+    pairs = [f"{segment(name)} = {segment(value)}" for name, value in zip(names, values, strict=True)]
+    return view.replacing(node, f"\n{' ' * node.col_offset}".join(pairs))
+
+
+def unwrapped(view: View, node: ast.stmt, body: list[ast.stmt], counter: str | None = None) -> SourcePatch:
     """Replace a compound statement by a block of it; a loop's counter becomes 0."""
     text, module = view.specimen.text, view.module
     start, end = view.span(body[0])[0], module.span(body[-1])[1]
@@ -134,8 +140,8 @@ def _unwrapped(view: View, node: ast.stmt, body: list[ast.stmt], counter: str | 
     if counter is not None:
         for edit in sorted((module.replace(use, "0") for use in uses(body, counter)), reverse=True):
             inner = inner[: edit.start - start] + edit.text + inner[edit.end - start :]
-    indented = textwrap.indent(textwrap.dedent(inner), " " * node.col_offset)
-    return view.replacing(node, indented.lstrip(" "))
+    indented = textwrap.indent(textwrap.dedent(inner), " " * node.col_offset).lstrip(" ")
+    return view.replacing(node, indented.removeprefix("el") if isinstance(body[0], ast.If) else indented)
 
 
 def inlined(view: View) -> list[SourcePatch]:
