@@ -100,7 +100,7 @@ class PatchSet(Generic[C, P]):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Generic[C]):
+class Subset(Generic[C]):
     """A candidate and what it keeps of the best, as numbers. ``make``: the candidate; None where there is none."""
 
     kept: frozenset[int]
@@ -158,24 +158,25 @@ class ReductionProblem(Generic[C]):
         than = self.best if than is None else than
         return candidate if candidate is not None and self.size(candidate) < self.size(than) else None
 
-    def descend(self, choices: Sequence[Choice[C]]) -> bool:
-        """Take the choice that keeps the least of those that fail alike; whether there is one. What is less than a
-        choice that does not fail is taken not to fail either, so that few of many choices are asked for."""
-        before, left = self.best, sorted(choices, key=lambda choice: len(choice.kept))
+    def descend(self, subsets: Sequence[Subset[C]]) -> bool:
+        """Take the subset that keeps the least of those that fail alike; whether there is one. What is less than a
+        subset that does not fail is taken not to fail either, so that few of many subsets are asked for."""
+        before, left = self.best, sorted(subsets, key=lambda subset: len(subset.kept))
         while left:
             # Spread over all sizes: each answer decides on those below it.
             count = min(self.width, len(left))
             wave = [left[(2 * index + 1) * len(left) // (2 * count)] for index in range(count)]
-            left = [choice for choice in left if not any(choice is asked for asked in wave)]
-            verdicts = self._ask([self.smaller(choice.make(), before) for choice in wave])
-            asked = list(zip(wave, verdicts, strict=True))
-            alike = [choice for choice, verdict in asked if verdict is Verdict.SAME]
-            if alike:
-                least = alike[0]
-                left = [choice for choice in left if choice.kept < least.kept]
-            for other, verdict in asked:
-                if verdict is Verdict.COMPILES:
-                    left = [choice for choice in left if not choice.kept <= other.kept]
+            left = [subset for subset in left if not any(subset is asked for asked in wave)]
+            candidates = [self.smaller(subset.make(), before) for subset in wave]
+            alike: Subset[C] | None = None
+            for subset, candidate, verdict in zip(wave, candidates, self._ask(candidates), strict=True):
+                if verdict is Verdict.SAME and candidate is not None:
+                    self._offer(candidate)
+                    alike = alike or subset
+                elif verdict is Verdict.COMPILES:
+                    left = [other for other in left if not other.kept <= subset.kept]
+            if alike is not None:
+                left = [other for other in left if other.kept < alike.kept]
         return self.best != before
 
     # ---- patches

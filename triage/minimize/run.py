@@ -37,6 +37,7 @@ from triage.minimize.source.reduce import anonymize, reduce
 from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
 from triage.model.errors import EnvironmentFault, InputError, unreadable
+from triage.model.outcome import Stage
 from triage.model.progress import Progress
 from triage.source.imports import with_imports_inlined
 from triage.source.module import Module
@@ -122,10 +123,10 @@ class _Reduction:
     def run(self, earlier: Earlier | None) -> MinimizeResult:
         started, options, compiler, deadline = self.started, self.options, self.compiler, self.engine.deadline
         end, deadline.until = deadline.until, math.inf
-        search_end = started + options.seconds - self._reserved_s()
         self.progress.step("compiling the original, to see how reliably it fails")
         failure = compiler.learn(self.original, options.repeat, started + _LEARNING * options.seconds)
         deadline.until = end
+        search_end = started + options.seconds - self._reserved_s(failure)
         repeat = options.repeat or failure.repeats
         oracle = Oracle(compiler.runner, compiler.trials(failure), Specimen.key, repeat, record=self.folder.record)
         try:
@@ -135,7 +136,7 @@ class _Reduction:
                 f"{self.original.case.path}: the time budget of {options.seconds:g} s was used up before the first "
                 f"candidate; one compile takes {failure.outcome.duration_s:.0f} s"
             ) from None
-        before = SourceSize.of(self.original)
+        before = SourceSize.of(replace(self.original, text=self._inlined()))
         problem = ReductionProblem(
             oracle,
             start,
@@ -185,9 +186,10 @@ class _Reduction:
             no_ir=no_ir,
         )
 
-    def _reserved_s(self) -> float:
-        """Seconds of the budget that are kept for the reduction of the IR."""
-        return min(_RESERVED * self.options.seconds, IR_SECONDS) if self.options.ir else 0.0
+    def _reserved_s(self, failure: OriginalFailure) -> float:
+        """Seconds of the budget that are kept for the reduction of the IR, where there is one."""
+        has_ir = self.options.ir and failure.outcome.stage not in (Stage.SOURCE, Stage.LOAD, Stage.LAUNCH)
+        return min(_RESERVED * self.options.seconds, IR_SECONDS) if has_ir else 0.0
 
     def _start(self, oracle: Oracle[Specimen], earlier: Earlier | None) -> Specimen:
         """The best of an earlier run where it still fails alike, else the original as a single file where that does."""
@@ -201,8 +203,7 @@ class _Reduction:
                 self.progress.note(f"continuing from {self.folder.folder}, where {tried} candidates were tried")
                 return best
         alone = replace(original, in_package=False)
-        inlined = replace(alone, text=with_imports_inlined(original.text, original.case))
-        for candidate in dict.fromkeys([inlined.text, alone.text]):
+        for candidate in dict.fromkeys([self._inlined(), alone.text]):
             start = replace(alone, text=candidate)
             if oracle.ask([start])[0] is Verdict.SAME:
                 return start
@@ -210,6 +211,10 @@ class _Reduction:
             f"{original.case.path}: fails differently as a single file; what it imports from its folder cannot "
             "be inlined"
         )
+
+    def _inlined(self) -> str:
+        """What the kernel reaches of its file and of others beside it, as one file."""
+        return with_imports_inlined(self.original.text, self.original.case)
 
     def _report(self, name: str, best: Specimen, before: SourceSize) -> None:
         size = SourceSize.of(best)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+from triage.source.names import children
 
 MAKES_DESCRIPTOR = ("make_tensor_descriptor", "_experimental_make_tensor_descriptor")
 """The name from 3.4 on, and the one in 3.3."""
@@ -176,6 +179,19 @@ def statements(function: ast.FunctionDef) -> Iterator[ast.stmt]:
     """Every statement of a function, nested ones too, in the order of the text."""
     nodes = (node for node in ast.walk(function) if isinstance(node, ast.stmt) and node is not function)
     yield from sorted(nodes, key=lambda node: (node.lineno, node.col_offset))
+
+
+def read_counts(within: Sequence[ast.AST]) -> Counter[str]:
+    """How often each name is read: :func:`uses` for all names at once."""
+    counts, waiting = Counter[str](), list(within)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                counts[node.id] += 1
+        else:
+            waiting += children(node)
+    return counts
 
 
 def uses(within: ast.AST | Sequence[ast.AST], name: str) -> list[ast.Name]:

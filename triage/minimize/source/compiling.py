@@ -25,7 +25,7 @@ from triage.source.package_copy import rewritten_case
 
 _RUNS, _SLOW_RUNS, _SLOW_S = 5, 3, 5.0
 """Compiles of the original to see whether it always fails alike; fewer when it takes that long."""
-_PTXAS_S = 15.0
+_PTXAS_S = 10.0
 """How long an original that is over a limit of the hardware is compiled to see whether it fails before it is loaded."""
 
 
@@ -100,11 +100,14 @@ class Compiler:
 
     def written(self, specimen: Specimen) -> Case:
         """The specimen on disk: in a copy of the user's package, or alone in a folder. Raises EnvironmentFault."""
+        sliced = specimen.case.slice is not None
         if specimen.in_package:
-            return rewritten_case(specimen.case, specimen.text, self.folder)
-        home = self.folder / specimen.key()
+            return specimen.case if sliced else rewritten_case(specimen.case, specimen.text, self.folder)
+        home = (self.folder / specimen.key()).absolute()
         write(home / "kernel.py", specimen.text)
-        return specimen.case.moved(home, "kernel.py")
+        alone = specimen.case.moved(home, "kernel.py")
+        # It gets the same stand-ins as the slice that it was.
+        return replace(alone, slice=alone.path) if sliced else alone
 
     def _compile(
         self, case: Case, action: Action, asked: str | None = None, limits: Limits | None = None

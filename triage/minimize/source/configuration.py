@@ -44,14 +44,20 @@ def small(specimen: Specimen) -> list[list[Specimen]]:
     return _specimens(specimen, [alternatives])
 
 
-def values(specimen: Specimen) -> list[list[Specimen]]:
-    """Smaller constexprs, the smallest first, and simpler argument types."""
+def constexprs(specimen: Specimen) -> list[list[Specimen]]:
+    """Smaller constexprs, the smallest first."""
     case = specimen.case
     alternatives = [
         [replace(case, constexprs=frozen({**case.constexprs, name: smaller})) for smaller in _smaller(value)]
         for name, value in case.constexprs.items()
     ]
-    alternatives += [
+    return _specimens(specimen, alternatives)
+
+
+def types(specimen: Specimen) -> list[list[Specimen]]:
+    """Simpler argument types."""
+    case = specimen.case
+    alternatives = [
         [replace(case, signature=frozen({**case.signature, name: simpler})) for simpler in _simpler(str(type_))]
         for name, type_ in case.signature.items()
     ]
@@ -63,8 +69,8 @@ def _specimens(specimen: Specimen, alternatives: list[list[Case]]) -> list[list[
 
 
 def _smaller(value: Any) -> Iterator[Any]:
-    """``128`` gives 16, as tensor cores and many lowerings need that, and 64; ``16`` gives 8 and 1. A size between two that
-    do not fail alike hardly ever does."""
+    """``128`` gives 16, as tensor cores and many lowerings need that, and 64; ``16`` gives 8 and 1. A size between two
+    that do not fail alike hardly ever does."""
     if value is True:
         yield False
     elif type(value) is int and value > 1:

@@ -30,6 +30,36 @@ def parts(view: View) -> list[SourcePatch]:
     return _largest_first(gains)
 
 
+def neutral(view: View) -> list[SourcePatch]:
+    """Remove ``+ 0``, ``* 1`` and the like, which constants in place of arguments have made."""
+    patches, done = list[SourcePatch](), set[ast.AST]()
+    for parent, node in _expressions(view.nodes):
+        if parent in done:
+            done.add(node)  # A patch of what is around it contains its text as it was.
+        elif isinstance(node, ast.BinOp) and (kept := _without_neutral(node)) is not None:
+            done.add(node)
+            tight = isinstance(parent, _TIGHT)
+            text = "0" if kept is node else view.module.operand(kept) if tight else view.module.segment(kept)
+            patches.append(view.replacing(node, text))
+    return patches
+
+
+def _without_neutral(node: ast.BinOp) -> ast.expr | None:
+    """The operand that an operation with a constant equals, the operation itself where that is 0, else None."""
+    operation = type(node.op)
+    for constant, other in ((node.right, node.left), (node.left, node.right)):
+        value = constant.value if isinstance(constant, ast.Constant) else None
+        on_right = constant is node.right
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            if value == 0 and (operation is ast.Add or (operation is ast.Sub and on_right)):
+                return other
+            if value == 1 and (operation is ast.Mult or (operation in (ast.Div, ast.FloorDiv) and on_right)):
+                return other
+            if (value == 0 and operation is ast.Mult) or (value == 1 and operation is ast.Mod and on_right):
+                return node
+    return None
+
+
 def _expressions(nodes: Iterable[tuple[ast.AST, ast.AST]]) -> Iterator[tuple[ast.AST, ast.expr]]:
     """Expressions that are read, each with its parent."""
     for parent, node in nodes:

@@ -118,7 +118,8 @@ def _decided_in(view: View, node: ast.AST, known: dict[str, Any], patches: list[
             if isinstance(child, ast.IfExp):
                 patches.append(view.replacing(child, view.module.operand(child.body if result[0] else child.orelse)))
             elif block := (child.body if result[0] else child.orelse):
-                patches.append(unwrapped(view, child, block))
+                if not view.module.segment(child).startswith("elif"):
+                    patches.append(unwrapped(view, child, block))
             else:
                 patches.append(view.removing(child))
         else:

@@ -7,11 +7,11 @@ remove, try them one by one.
 from collections.abc import Callable
 from functools import partial
 
-from triage.minimize.problem import Choice, PatchSet, ReductionProblem
+from triage.minimize.problem import PatchSet, ReductionProblem, Subset
 from triage.minimize.source import arguments, configuration, expressions, helpers, naming, slices, statements
 from triage.minimize.source.folding import written_out
 from triage.minimize.source.specimen import Specimen
-from triage.minimize.source.view import SourcePatch, View, sound
+from triage.minimize.source.view import SourcePatch, View, compatible, sound
 
 _MOST_SWEEPS = 20
 _MOST_CASCADES = 40
@@ -22,14 +22,16 @@ Propose = Callable[[View], list[SourcePatch]]
 
 def reduce(problem: Problem) -> None:
     """Reduce until nothing more can be removed. Raises BudgetUsed, EnvironmentFault."""
-    _alternatives(problem, configuration.dropped)
     if not sound(problem.best):
         # The file's functions cannot be read off its text: only the configuration can be reduced.
-        _alternatives(problem, configuration.values)
+        _alternatives(problem, configuration.dropped)
+        _alternatives(problem, configuration.constexprs)
+        _alternatives(problem, configuration.types)
         return
-    _attempt(problem, naming.stripped(problem.best))
+    _cut_out(problem)
     _alternatives(problem, configuration.small)
     _slice(problem)
+    _alternatives(problem, configuration.dropped)
     problem.rounds(partial(_round, problem))
 
 
@@ -54,16 +56,19 @@ def _round(problem: Problem, first: bool) -> None:
     run("helpers", helpers.inlined_calls, smaller=False)
     _remove_dead(problem)
     if first:
-        _alternatives(problem, configuration.values)
+        _alternatives(problem, configuration.constexprs)
     run("keywords", expressions.keywords, chunks=first)
     run("arguments", arguments.constexprs, chunks=first)
     run("arguments", arguments.ones, chunks=first)
     run("arguments", arguments.zeros)
     run("call arguments", expressions.call_arguments)
     run("helpers' arguments", arguments.of_helpers)
+    run("names used once", statements.inlined, chunks=True)
+    run("neutral operands", expressions.neutral, chunks=True)
     run("expressions", expressions.parts)
     _remove_dead(problem)
     run("names used once", statements.inlined, chunks=True)
+    run("neutral operands", expressions.neutral, chunks=True)
     run("repeated expressions", expressions.shared)
     run("shapes", expressions.elements)
     run("parentheses", expressions.respelt, chunks=True)
@@ -73,8 +78,24 @@ def _round(problem: Problem, first: bool) -> None:
     _swap(problem, partial(arguments.swaps, single=False))
     _swap(problem, partial(arguments.swaps, single=True))
     _alternatives(problem, configuration.dropped)
+    if first:
+        _alternatives(problem, configuration.types)
     if problem.best == before:
         run("other expressions", expressions.others)
+
+
+def _cut_out(problem: Problem) -> None:
+    """Leave out what the compiler does not see: comments, decorators but the one that jits, and whatever of the file
+    the kernel does not reach. Together where that works."""
+    problem.step("what the kernel does not reach")
+    specimen = naming.stripped(problem.best)
+    for propose in (statements.decorators, statements.unreached):
+        if (view := View.of(specimen)) is not None:
+            specimen = view.apply(propose(view)) or specimen
+    if not _attempt(problem, without_dead(specimen)):
+        _attempt(problem, naming.stripped(problem.best))
+        _run(problem, "what the kernel does not reach", statements.unreached)
+        _run(problem, "decorators", statements.decorators, chunks=True)
 
 
 def _slice(problem: Problem) -> None:
@@ -90,12 +111,12 @@ def _slice(problem: Problem) -> None:
         pass
 
 
-def _descend(problem: Problem, choices: list[Choice[Specimen]]) -> bool:
-    return problem.descend([Choice(choice.kept, partial(_made, choice)) for choice in choices])
+def _descend(problem: Problem, subsets: list[Subset[Specimen]]) -> bool:
+    return problem.descend([Subset(subset.kept, partial(_made, subset)) for subset in subsets])
 
 
-def _made(choice: Choice[Specimen]) -> Specimen | None:
-    specimen = choice.make()
+def _made(subset: Subset[Specimen]) -> Specimen | None:
+    specimen = subset.make()
     return without_dead(specimen) if specimen is not None else None
 
 
@@ -153,8 +174,8 @@ def without_dead(specimen: Specimen) -> Specimen:
         patches = statements.dead(view) if (view := View.of(specimen)) is not None else []
         if view is None or not patches:
             return specimen
-        # Adjacent parameters share a comma: one at a time where they do not go together.
-        cuts = (view.apply(together) for together in (patches, *([patch] for patch in patches)))
+        # Adjacent parameters share a comma: those that do not go together go one after the other.
+        cuts = (view.apply(together) for together in (compatible(patches), *([patch] for patch in patches)))
         smaller = next((cut for cut in cuts if cut is not None), None)
         if smaller is None:
             return specimen

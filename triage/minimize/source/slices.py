@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from triage.minimize.problem import Choice
+from triage.minimize.problem import Subset
 from triage.minimize.source.specimen import Specimen
 from triage.minimize.source.view import SourcePatch, View
 from triage.model.case import Language
@@ -103,12 +103,12 @@ class Dependences:
                 yield writer  # in the iteration before
 
 
-def kept(view: View) -> list[Choice[Specimen]]:
+def kept(view: View) -> list[Subset[Specimen]]:
     """For each statement of the kernel, what it needs and nothing else. What it assigns is stored through one of the
     kernel's pointers, where that can be written down."""
     if (kernel := view.kernel) is None:
         return []
-    dependences, slices = Dependences(kernel), list[Choice[Specimen]]()
+    dependences, slices = Dependences(kernel), list[Subset[Specimen]]()
     pointer = _pointer(view, kernel)
     for statement in dependences.statements:
         if isinstance(statement.node, (*_COMPOUND, ast.Return, ast.Pass)):
@@ -116,20 +116,20 @@ def kept(view: View) -> list[Choice[Specimen]]:
         needed = dependences.needed(statement)
         stores = [_store(pointer, name) for name in sorted(statement.writes)] if pointer else []
         for store in stores or [""]:
-            slices.append(Choice(needed, partial(_only, view, dependences, needed, statement.node, store)))
+            slices.append(Subset(needed, partial(_only, view, dependences, needed, statement.node, store)))
     return slices
 
 
-def dropped(view: View) -> list[Choice[Specimen]]:
+def dropped(view: View) -> list[Subset[Specimen]]:
     """For each statement of the kernel, everything but this one and those that need it."""
     if (kernel := view.kernel) is None:
         return []
     dependences = Dependences(kernel)
     needs = [dependences.needed(statement) for statement in dependences.statements]
-    everything, slices = frozenset(range(len(needs))), list[Choice[Specimen]]()
+    everything, slices = frozenset(range(len(needs))), list[Subset[Specimen]]()
     for statement in dependences.statements:
         rest = everything - {number for number, needed in enumerate(needs) if statement.number in needed}
-        slices.append(Choice(rest, partial(_only, view, dependences, rest)))
+        slices.append(Subset(rest, partial(_only, view, dependences, rest)))
     return slices
 
 

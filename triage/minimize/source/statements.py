@@ -9,7 +9,8 @@ from itertools import pairwise
 
 from triage.minimize.source.view import SourcePatch, View
 from triage.source.functions import defaults, parameters, stored_names
-from triage.source.module import Edit, uses
+from triage.source.module import Edit, read_counts, statements, uses
+from triage.source.names import scope
 
 _COMMA = re.compile(r"[ \t]*,")
 
@@ -17,6 +18,18 @@ _COMMA = re.compile(r"[ \t]*,")
 def top_level(view: View) -> list[SourcePatch]:
     """Remove the file's functions, classes, assignments and imports, except the kernel; back to front."""
     return [view.removing(statement) for statement in reversed(view.module.tree.body) if statement is not view.kernel]
+
+
+def unreached(view: View) -> list[SourcePatch]:
+    """Remove, together, the file's statements that bind no name which the kernel reads, directly or through others."""
+    read, waiting = set[str](), list[ast.AST]([view.kernel] if view.kernel is not None else [])
+    left: list[ast.stmt] = [statement for statement in view.module.tree.body if statement is not view.kernel]
+    while waiting:
+        read |= {part.id for part in ast.walk(waiting.pop()) if isinstance(part, ast.Name)}
+        reached = [statement for statement in left if scope([statement]) & read]
+        left = [statement for statement in left if statement not in reached]
+        waiting += reached
+    return [SourcePatch(tuple(view.removal(statement) for statement in left))] if left else []
 
 
 def decorators(view: View) -> list[SourcePatch]:
@@ -49,7 +62,8 @@ def dead(view: View) -> list[SourcePatch]:
     """Remove assignments, parameters and imports that nothing reads; back to front."""
     by_line: list[tuple[int, SourcePatch]] = []
     for function in view.functions:
-        for node in ast.walk(function):
+        reads = read_counts(function.body)
+        for node in statements(function):
             match node:
                 case (
                     ast.Assign(targets=[ast.Name(id=name)])
@@ -57,9 +71,11 @@ def dead(view: View) -> list[SourcePatch]:
                     | ast.AugAssign(target=ast.Name(id=name))
                 ):
                     # An assignment may read its own name.
-                    if len(uses(function.body, name)) == len(uses(node, name)):
+                    if reads[name] == read_counts([node])[name]:
                         by_line.append((node.lineno, view.removing(node)))
-    for statement in view.module.tree.body:
+    body = view.module.tree.body
+    reads = read_counts(body)
+    for statement in body:
         match statement:
             case ast.Import(names=names) | ast.ImportFrom(names=names):
                 bound = [(alias.asname or alias.name).partition(".")[0] for alias in names]
@@ -67,8 +83,8 @@ def dead(view: View) -> list[SourcePatch]:
                 bound = [name]
             case _:
                 continue
-        others = [other for other in view.module.tree.body if other is not statement]
-        unread = [not uses(others, name) for name in bound]
+        own = read_counts([statement])
+        unread = [reads[name] == own[name] for name in bound]
         if statement is not view.kernel and all(unread):
             by_line.append((statement.lineno, view.removing(statement)))
         elif isinstance(statement, ast.ImportFrom) and any(unread):
@@ -77,7 +93,8 @@ def dead(view: View) -> list[SourcePatch]:
             by_line.append((statement.lineno, view.replacing(statement, ast.unparse(fewer))))
     patches = [patch for _, patch in sorted(by_line, key=lambda pair: pair[0], reverse=True)]
     if (kernel := view.kernel) is not None:
-        unused = [argument for argument in parameters(kernel) if not uses(kernel.body, argument.arg)]
+        reads = read_counts(kernel.body)
+        unused = [argument for argument in parameters(kernel) if not reads[argument.arg]]
         patches += [SourcePatch((without_parameter(view, kernel, argument),), (argument.arg,)) for argument in unused]
     return patches
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from triage.minimize.source.specimen import Specimen
 from triage.minimize.source.tidy import blocks, tidied
@@ -118,6 +119,17 @@ class View:
             end = text.find("\n", edit.end)
             parts += [text[start : edit.start], text[edit.start : edit.end], edit.text, text[edit.end : end]]
         return "\x1f".join([*parts, *patch.drop])
+
+
+def compatible(patches: Iterable[SourcePatch]) -> list[SourcePatch]:
+    """As many of the patches as do not overlap, the first first."""
+    taken, edits = list[SourcePatch](), set[Edit]()
+    for patch in patches:
+        together = sorted({*edits, *patch.edits})
+        if all(before.end <= after.start for before, after in pairwise(together)):
+            taken.append(patch)
+            edits.update(patch.edits)
+    return taken
 
 
 def _outside(node: ast.AST) -> Iterator[ast.stmt]:
