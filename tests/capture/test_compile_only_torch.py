@@ -26,6 +26,7 @@ torch.Size([98432]) cuda:0 0 4
 0.0 torch.Size([0, 1])
 [4, 8, 16] 8 [5, 8] 16
 tensor(41)
+0.0 [0, 0, 0]
 tensor([7, 7, 7]) True
 True 3 [[1.0, 0.0], [0.0, 1.0]]
 torch.Size([64, 64]) cuda:0 0.00

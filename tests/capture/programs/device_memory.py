@@ -36,6 +36,9 @@ def lengths():
     ends[0] = 4
     print(ends.tolist(), given.max().item(), [one.item() for one in given[1:]], int(given.sum()))
     print(torch.cat([torch.arange(n) for n in given.tolist()]).sum())
+    torch.use_deterministic_algorithms(True)
+    print(torch.empty((), device="cuda").item(), torch.empty_like(ends).tolist())
+    torch.use_deterministic_algorithms(False)
     print(torch.full((3,), 7, device="cuda").cpu(), bool(torch.ones((), device="cuda") > 0))
 
 
