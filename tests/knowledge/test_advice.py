@@ -26,3 +26,12 @@ def test_each_kind_gets_the_steps_that_say_more(text: str, have_case: bool, said
     steps = "\n".join(next_steps(found, have_case))
     assert said in steps
     assert not_said not in steps
+
+
+def test_what_is_not_the_kernel_s_gets_no_advice_about_kernels() -> None:
+    other = logs.diagnose_any("ERROR: No matching distribution found for some-package==1.0\n")
+    assert other is not None
+    assert next_steps(other, have_case=False) == ()
+    missing = logs.diagnose_any("ImportError: DLL load failed while importing libtriton: not found\n")
+    assert missing is not None
+    assert "triage check" not in "\n".join(next_steps(missing, have_case=False))
