@@ -184,6 +184,12 @@ def test_an_ellipsis_stands_for_text_of_the_same_line() -> None:
     assert not match(replace(WGMMA, headline="x", message="a\nb"), [entry(message=("a…b",))], None)
 
 
+def test_a_dialect_is_known_by_its_old_name_too() -> None:
+    old = replace(WGMMA, headline="x", message="'triton_gpu.local_load' op operand #0 is bad")
+    assert match(old, [entry(message=("'ttg.local_load' op",))], None)
+    assert match(old, [entry(message=("'triton_gpu.local_load' op",))], None)
+
+
 def test_a_near_miss_names_what_it_lacks() -> None:
     entries = [
         replace(entry(function=("getPtxAsm",), kind=("segfault",)), id="kind"),

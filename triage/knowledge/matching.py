@@ -123,7 +123,13 @@ def _fields(symptoms: Symptoms, diagnosis: Diagnosis) -> Iterator[_Field]:
         holds = any(text in function for text in symptoms.function)
         yield _Field("function", holds, _DOUBT["function"], difference)
     if symptoms.message:
-        yield _message(symptoms.message, f"{diagnosis.headline}\n{diagnosis.message}")
+        stated = f"{diagnosis.headline}\n{diagnosis.message}"
+        yield _message(symptoms.message, f"{stated}\n{renamed}" if (renamed := _modern(stated)) != stated else stated)
+
+
+def _modern(message: str) -> str:
+    """The message with the names that dialects have since 3.2."""
+    return message.replace("triton_gpu.", "ttg.").replace("triton_nvidia_gpu.", "ttng.")
 
 
 def _message(expected: Sequence[str], actual: str) -> _Field:
