@@ -104,6 +104,7 @@ DECISIONS = {
     "getattr(absent, 'fast', None)": "hasattr(triage_absent, 'fast')",
     "absent.fast\nhasattr(absent, 'fast')": "hasattr(triage_absent, 'fast')",
     "{1: 2}.get(absent.key())": "hash(triage_absent.key(…))",
+    "import inspect; 'fast' in inspect.signature(absent.f).parameters": "signature(triage_absent.f)",
     "from triage_absent import *": "from triage_absent import *",
     "try:\n    1 / 0\nexcept absent.Error: pass": None,
     "int(f'{absent.count}')": None,

@@ -128,7 +128,8 @@ class Finder(DistributionFinder, Loader):
         for finder in sys.meta_path:
             spec = finder.find_spec(fullname, path) if finder is not self and hasattr(finder, "find_spec") else None
             if spec is not None:
-                if self._sliced and spec.loader is not None and any(n in str(spec.origin) for n in _INSTALLED):
+                installed = any(name in str(spec.origin) for name in _INSTALLED)
+                if self._sliced and installed and spec.loader is not None and fullname.partition(".")[0] != "triton":
                     self._replace_on_failure(spec)
                 return spec
         return None

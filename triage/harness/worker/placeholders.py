@@ -155,6 +155,8 @@ class StandIn:
         path = "%s.%s" % (self.__path, name)
         if name in ("__name__", "__qualname__"):
             return self.__path.rpartition(".")[2]
+        if name == "__signature__":
+            refuse("signature(%s)" % self.__path)  # inspect looks for it first.
         if name.startswith("__") and name.endswith("__") and name != "__version__":
             raise AttributeError(name)
         if not self.__computed:

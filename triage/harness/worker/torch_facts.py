@@ -47,11 +47,16 @@ _CUDA = {(2, 11): "13.0", (2, 8): "12.8", (2, 7): "12.6", (2, 5): "12.4", (2, 4)
 _PLUGINS = ("npu", "hpu", "mlu", "musa", "gcu", "sdaa", "supa", "ipu")
 """Parts of torch that come with other packages."""
 _EXIST = (
-    "compile", "compiler.disable", "compiler.allow_in_graph", "library.custom_op", "library.register_fake",
-    "library.Library", "library.define", "library.impl", "amp.custom_fwd", "amp.custom_bwd", "cuda.amp.custom_fwd",
-    "cuda.amp.custom_bwd", "autograd.Function", "nn.Module", "nn.functional", "inference_mode", "no_grad", "ops",
-    "_dynamo.disable", "_dynamo.allow_in_graph", "_inductor.config", "fx", "cuda.device", "cuda.Stream",
-    "cuda.current_stream",
+    "compile", "compiler", "compiler.disable", "compiler.allow_in_graph", "library", "library.custom_op",
+    "library.register_fake", "library.register_autograd", "library.register_kernel", "library.Library",
+    "library.define", "library.impl", "amp", "amp.custom_fwd", "amp.custom_bwd", "cuda.amp", "cuda.amp.custom_fwd",
+    "cuda.amp.custom_bwd", "autograd", "autograd.Function", "nn", "nn.Module", "nn.Parameter", "nn.RMSNorm",
+    "nn.functional", "nn.functional.scaled_dot_product_attention", "inference_mode", "no_grad", "ops", "_dynamo",
+    "_dynamo.disable", "_dynamo.allow_in_graph", "_inductor", "_inductor.config", "fx", "jit", "jit.script", "cuda",
+    "cuda.device", "cuda.Stream", "cuda.Event", "cuda.CUDAGraph", "cuda.graph", "cuda.current_stream",
+    "cuda.synchronize", "distributed", "backends", "backends.cuda", "backends.cudnn", "utils", "serialization",
+    "serialization.add_safe_globals", "_C", "_scaled_mm", "_int_mm", "vmap", "func", "linalg", "testing", "empty",
+    "empty_like", "zeros", "ones", "tensor", "arange", "bmm", "matmul", "addmm", "Generator",
 )  # fmt: skip
 """What every torch since 2.4 has."""
 _SINCE = {
