@@ -71,6 +71,9 @@ def command(
     single = [text for text in cases if text not in projects]
     if single and is_several(values["triton"]):
         raise InputError(f"--triton {values['triton']}: one release for {single[0]}; several are in `triage matrix`")
+    if projects and (full or values["bench"]):
+        flag, text = "--full" if full else "--bench", next(iter(projects))
+        raise InputError(f"{flag}: for one kernel, not for all of {text}; name one as FILE.py::NAME")
     codes = [0]
     if folder is not None:
         usable_folder("-o", folder)

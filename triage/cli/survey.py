@@ -16,7 +16,7 @@ from triage.drafts import plans
 from triage.drafts.drafting import FIRST, Settled
 from triage.files import replace_file, writing
 from triage.matrix import releases
-from triage.model.errors import InputError, TriageError, fault
+from triage.model.errors import TriageError, fault
 from triage.model.report import Report
 from triage.model.target import Target
 from triage.pipeline import Session
@@ -40,9 +40,6 @@ def survey(
 ) -> int:
     """Compile every kernel of a project for all targets and releases; print the table, or with ``--json`` a document a
     cell. The exit code."""
-    for flag in ("full", "bench"):
-        if values.get(flag):
-            raise InputError(f"--{flag}: for one kernel, not for all of {text}; name one as FILE.py::NAME")
     project, stated = plans.read(path, text), given(values)
     plans.check_names(stated, project.chosen())
     tritons = _tritons(values["triton"])

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from triage.drafts.draft import Draft, Given
-from triage.drafts.model import Basis, JitFunction
+from triage.drafts.model import JitFunction
 from triage.model.case import Case
 
 _LAUNCH_OPTIONS = ("num_warps", "num_stages", "num_ctas")
@@ -61,5 +61,5 @@ def cautions(function: JitFunction, given: Given) -> Iterator[str]:
                 f"{name}: a launch with a contiguous tensor makes this stride the constant 1, and compiles another "
                 f"kernel than {type_} does; give --const {name}=1 for that"
             )
-        elif best.basis is Basis.USE and str(best.value).startswith("*") and not type_.startswith("*"):
+        elif not type_.startswith("*") and all(str(each.value).startswith("*") for each in parameter.candidates):
             yield f"--arg {name}={type_}: {name} is an address ({best.where}); did you mean *{type_}?"
