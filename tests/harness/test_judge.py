@@ -31,7 +31,9 @@ RESOURCES = {
     "warp_specialized": False,
     "register_copies": 0,
 }
-DONE = {"ev": "done", "resources": RESOURCES, "num_ctas": 1, "cache_entry": "KEY"}
+PRODUCT = "tt.dot %, %, % : tensor<64x64xf64> * tensor<64x64xf64> -> tensor<64x64xf64"
+LOWERING = {"asked": [PRODUCT + ">"], "products": [PRODUCT + ", #mma>"], "block_scaled": False}
+DONE = {"ev": "done", "resources": RESOURCES, "lowering": LOWERING, "num_ctas": 1, "cache_entry": "KEY"}
 BEGUN = [
     {"ev": "begin", "stage": "source"},
     {"ev": "end", "stage": "source", "seconds": 0.1},
@@ -194,6 +196,14 @@ def test_what_the_front_end_prints_is_the_users_own(text: str) -> None:
     assert outcome([*BEGUN, DONE], status=0, log=mark("source") + text + mark("ttir")).status is Status.OK
 
 
+def test_what_is_legal_and_slow_is_told() -> None:
+    assert outcome([*BEGUN, DONE], status=0).drawbacks == ()
+    lowering = {**LOWERING, "products": [PRODUCT + ", #blocked1>"]}
+    found = outcome([{**DONE, "resources": {**RESOURCES, "spill_bytes": 300}, "lowering": lowering}], status=0)
+    assert (found.status, len(found.notes)) == (Status.OK, 2)
+    assert found.drawbacks == ("spills 300 B a thread", "multiplies without tensor cores")
+
+
 @pytest.mark.parametrize(
     ("used", "expected"),
     [
@@ -248,6 +258,8 @@ FORGERIES = [
     for name in {*event, *(RESOURCES if event is DONE else ())} - {"ev"}
     for value in ODD
 ]
+LINES = [["tt.dot"], [PRODUCT.replace("64", "9" * 5000)], [PRODUCT.replace("64", "9x" * 5000)], [PRODUCT] * 999, ["\0"]]
+FORGERIES += [{**DONE, "lowering": {**LOWERING, name: value}} for name in LOWERING for value in (*ODD, *LINES)]
 
 
 @pytest.mark.parametrize("last", [DONE, EVENTS[-1], None], ids=["done", "error", "nothing"])

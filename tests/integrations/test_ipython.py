@@ -57,7 +57,7 @@ def test_a_failure_is_explained_below_its_cell_and_nothing_said_twice(terminal: 
     assert f"CompileFailed: {LINE}" in out
     above, below = out.split("\ntriage: what failed\n")
     assert below.startswith("  where: stage source\n")
-    assert re.search(r"^  triage check \S+/\d+-\d+$", below, re.MULTILINE)
+    assert re.search(r"^  triage check \S+-\d+-\d+$", below, re.MULTILINE)
     assert LINE not in below
     # Of Triton's frames and triage's, none is shown.
     assert "site-packages" not in above

@@ -73,7 +73,7 @@ def drawbacks(resources: Resources, lowering: Lowering, target: Target) -> Itera
         )
 
 
-_TENSOR = re.compile(r"tensor<((?:\d+x)+)(\w+)(?:, #(\w+))?")
+_TENSOR = re.compile(r"tensor<((?:\d{1,9}x){1,8})(\w+)(?:, #(\w+))?")
 _PRECISION = re.compile(r"\binputPrecision = (\w+)")
 _FIRST_WITH_FP32 = {"tf32": ("tf32",), "tf32x3": ("tf32",), "bf16x3": ("bf16",), "bf16x6": ("bf16",)}
 """The type in which an fp32 product of some precision is computed on tensor cores."""
