@@ -1,6 +1,6 @@
 """Facts of a report in words, the same in every format."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from triage.model.diagnosis import Diagnosis
@@ -50,6 +50,11 @@ def standing(match: Match) -> str:
     elif match.last_bad:
         parts.append(f"still fails in {match.last_bad}")
     return "; ".join(parts)
+
+
+def telling(matches: Sequence[Match], most: int) -> list[Match]:
+    """The matches to show: a family of causes tells nothing beside an entry that names the cause."""
+    return [match for number, match in enumerate(matches) if not match.generic or number == 0][:most]
 
 
 def configuration(report: Report) -> str:

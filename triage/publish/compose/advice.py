@@ -20,7 +20,7 @@ from triage.publish.document import (
     Weight,
 )
 from triage.publish.finished import Finished
-from triage.publish.words import change, evidence, standing
+from triage.publish.words import change, evidence, standing, telling
 
 _MOST_CAUSES, _FIRST = 2, 3
 """Entries of the knowledge base that are shown, and suggestions that are never among the first to be dropped."""
@@ -37,7 +37,7 @@ def cause(finished: Finished) -> Section | None:
         return None
     if not report.matches:
         return Section("cause", "Cause", (Paragraph(("The knowledge base of triage has no entry for this failure.",)),))
-    blocks = [block for match in report.matches[:_MOST_CAUSES] for block in _match(match)]
+    blocks = [block for match in telling(report.matches, _MOST_CAUSES) for block in _match(match)]
     return Section("cause", "Cause and evidence", tuple(blocks))
 
 

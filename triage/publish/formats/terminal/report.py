@@ -11,7 +11,7 @@ from triage.model.outcome import Outcome, Resources
 from triage.model.report import POISONED, Match, Report, Suggestion
 from triage.publish.formats.terminal.console import line, paragraph, section
 from triage.publish.visible import shortened, visible
-from triage.publish.words import but, change, configuration, ending, evidence, location, standing
+from triage.publish.words import but, change, configuration, ending, evidence, location, standing, telling
 
 _INDENT = 2
 _MOST_SUGGESTIONS = 5
@@ -100,7 +100,7 @@ def _source(console: Console, source: SourceLocation) -> None:
 
 
 def _cause(console: Console, matches: Sequence[Match], show_helps: bool) -> None:
-    for match in matches[:2]:
+    for match in telling(matches, 2):
         paragraph(console, f"{match.title} ({match.id}, {standing(match)})", style="bold")
         paragraph(console, match.cause)
         for title, texts in (
