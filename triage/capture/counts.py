@@ -37,10 +37,6 @@ class Counts:
     def good(self) -> int:
         return self.compiled + self.cached
 
-    @property
-    def configurations(self) -> int:
-        return self.good + self.failed + self.passed_over
-
     def summary(self) -> str:
         """The counts in words."""
         cached = f", {self.cached} taken from Triton's cache" if self.cached else ""
