@@ -77,7 +77,9 @@ def near_misses(
     return sorted(near, key=lambda miss: (len(miss.differences), miss.entry.id))
 
 
-_ALMOST = 0.75
+_FEW_WORDS = 4
+"""Words of a message below which any text may have most of them."""
+_ALMOST = 0.8
 """Share of the words of a message from which on a text that has them nearly is that message."""
 
 
@@ -162,8 +164,12 @@ def _in_order(parts: Sequence[str], line: str) -> bool:
 
 
 def _share(text: str, message: str) -> float:
-    words = re.findall(r"\w{3,}", text)
-    return sum(word in message for word in words) / len(words) if len(words) > 1 else 0.0
+    """How many of the words of ``text`` a line of the message has, at most; 0 for a text of few words."""
+    words = set(re.findall(r"\w{3,}", text))
+    if len(words) < _FEW_WORDS:
+        return 0.0
+    lines = (set(re.findall(r"\w{3,}", line)) for line in message.splitlines())
+    return max((len(words & line) / len(words) for line in lines), default=0.0)
 
 
 def _best(entry: Entry, diagnosis: Diagnosis, facts: _Facts) -> float:
