@@ -113,9 +113,13 @@ def test_a_package_that_needs_a_gpu_compiles_and_keeps(package: Path, check: Tri
     done = check(f"{package}/ops/kernels.py::kernel", *KERNEL, "-o", out)
     assert (done.code, done.document["outcome"]["status"]) == (0, "ok"), done.err
     kept = load(out / "case")
+    assert kept.is_sliced and kept.slice is None
     assert kept.file == "pkg/ops/kernels.py"
     assert (out / "case" / "pkg" / "ops" / "__init__.py").read_text().strip() == ""
-    assert check(out / "case", "--no-suggest", "--json").document["outcome"]["status"] == "ok"
+    again = tmp_path / "again"
+    assert check(out / "case", "--no-suggest", "--json", "-o", again).document["outcome"]["status"] == "ok"
+    names = [sorted(path.relative_to(top) for path in (top / "case").rglob("*.*")) for top in (out, again)]
+    assert names[0] == names[1]
     assert json.loads((out / "case" / "case.json").read_text())["kernel"]["file"] == kept.file
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from triage.model.errors import InputError
+from triage.source.module import diff, transferred
 from triage.source.slicing import Slice, Unsliceable, slice_kernel
 
 _MARK = re.compile(r" *#(?:(\+)|= (.*))$")
@@ -506,3 +507,16 @@ def test_what_a_kernel_imports_and_cannot_be_parsed_stays_as_it_is(tmp_path: Pat
     (tmp_path / "tools.py").write_bytes(b"def helper(:\n\xe9")
     cut = slice_kernel(tmp_path / "kernel.py", "kernel")
     assert cut.texts[Path("tools.py")] == b"def helper(:\n\xe9"
+
+
+def test_a_change_of_a_slice_is_shown_as_a_patch_of_the_user_s_file(tmp_path: Path) -> None:
+    written(tmp_path, CASES["host code goes"])
+    whole = (tmp_path / "kernel.py").read_text()
+    before = slice_kernel(tmp_path / "kernel.py", "kernel").texts[Path("kernel.py")].decode()
+    after = before.replace("    return x * BLOCK\n", "    y = x * BLOCK\n    return y\n").replace(
+        "BLOCK: tl.constexpr = 128\n", "BLOCK: tl.constexpr = 64\n"
+    )
+    patched = transferred(before, after, whole)
+    assert patched == whole.replace("return x * BLOCK", "y = x * BLOCK\n    return y").replace("128", "64")
+    assert "OTHER = torch.zeros(3)" in diff(whole, patched, "kernel.py")
+    assert transferred(before, after, whole + "\n") == after

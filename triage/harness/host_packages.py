@@ -11,7 +11,7 @@ from triage.model.case import Case
 def module_message(case: Case) -> dict[str, Any]:
     """How to import a case's module, as a worker reads it. ``lent``: folders of packages of triage's own environment.
     packaging only orders versions, in plain Python, and does so everywhere alike; a stand-in could not."""
-    return {"sliced": case.slice is not None, "lent": {"packaging": str(_folder())}}
+    return {"sliced": case.is_sliced, "lent": {"packaging": str(_folder())}}
 
 
 def _folder() -> Path:

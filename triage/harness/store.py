@@ -256,6 +256,7 @@ def key_of(request: Request) -> str:
         "case": request.case.identity(),
         # Siblings are imported from the kernel's folder, and messages name its path.
         "path": str(request.case.location),
+        "sliced": request.case.is_sliced,
         # The interpreter's path as well: two environments may have the same Triton and different other packages.
         "toolchain": [request.toolchain.identity, str(request.toolchain.python)],
         "variables": variables,

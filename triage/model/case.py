@@ -28,6 +28,9 @@ SCHEMA = "triton-triage/case/1"
 Frozen: TypeAlias = Mapping[str, Any]
 """A read-only mapping of JSON values."""
 
+SLICED = "sliced"
+"""The entry of a case's origin that tells that its files were cut out of others."""
+
 IR_ENDINGS = frozenset({".source", ".glir", ".ttir", ".ttgir", ".llir", ".ll", ".ptx", ".amdgcn", ".mlir"})
 """File name endings of kernels that are a stage's IR (``.source``: the front end); ``.mlir`` is a module with the
 pipeline that MLIR's reproducer names."""
@@ -137,6 +140,11 @@ class Case(Documented):
         """A text of IR, from which only the later stages are compiled. It has neither arguments nor constexprs."""
         return Path(self.file).suffix in IR_ENDINGS
 
+    @property
+    def is_sliced(self) -> bool:
+        """Whether its files are a slice, or were made from one: then what they import of the host never runs."""
+        return self.slice is not None or self.origin.get(SLICED) is True
+
     def to_json(self) -> dict[str, Any]:
         """The case document (``triton-triage/case/1``)."""
         return {
@@ -201,8 +209,9 @@ class Case(Documented):
         return replace(changed, triton=triton)
 
     def moved(self, folder: Path, file: str, boundary: Path | None = None) -> Case:
-        """The same configuration of a kernel in another file."""
-        return replace(self, folder=folder, file=file, boundary=boundary, slice=None)
+        """The same configuration of a kernel in another file, made from this case's."""
+        origin = frozen({**self.origin, SLICED: True}) if self.is_sliced else self.origin
+        return replace(self, folder=folder, file=file, boundary=boundary, slice=None, origin=origin)
 
     def replaced(
         self,

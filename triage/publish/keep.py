@@ -46,9 +46,11 @@ class CaseFolders:
 def _keep_case(case: Case, folder: Path, top: Path) -> None:
     """Write the case as a case folder, with the contents of its files where they are links; that of a kernel in a
     package only where it is a slice, as it needs the whole package."""
-    if case.slice is None and not case.is_ir and len(package(case)[1]) > 1:
+    root, chain = package(case)
+    if case.is_ir:
+        root = case.location.parent
+    elif len(chain) > 1 and not (case.is_sliced and root == case.top):
         return
-    root = case.top if case.slice is not None else case.location.parent
     try:
         contents = {case.location: case.read()} | ({} if case.is_ir else imported_files(case))
     except OSError as error:
@@ -58,6 +60,5 @@ def _keep_case(case: Case, folder: Path, top: Path) -> None:
             target = folder / path.relative_to(root)
             if target.resolve() != path.resolve():
                 replace_file(target, content, top)
-        document = case.to_json()
-        document["kernel"]["file"] = case.location.relative_to(root).as_posix()
-        replace_file(folder / "case.json", json.dumps(document, indent=2) + "\n", top)
+        kept = case.moved(folder, case.location.relative_to(root).as_posix())
+        replace_file(folder / "case.json", json.dumps(kept.to_json(), indent=2) + "\n", top)

@@ -36,8 +36,8 @@ def imported_files(case: Case) -> dict[Path, bytes]:
     """The user's own files that the case's file imports, directly or not, and their contents; of a slice all of its
     other files, also those that make packages of its folders. Raises InputError where a link leads out of the case's
     boundary."""
-    if case.slice is not None:
-        return _files_of_slice(case)
+    if (folder := _folder_of_slice(case)) is not None:
+        return _sources(case, folder)
     inliner = _Inliner.of(case)
     try:
         inliner.inline(case.text(), case.location.parent)
@@ -48,15 +48,28 @@ def imported_files(case: Case) -> dict[Path, bytes]:
     return dict(sorted(inliner.done.items()))
 
 
-def _files_of_slice(case: Case) -> dict[Path, bytes]:
+def _folder_of_slice(case: Case) -> Path | None:
+    """The folder that holds nothing but a slice, in the cache or as the package of a case folder."""
+    if case.slice is not None:
+        return case.top
+    root, chain = package(case)
+    return root / chain[0] if case.is_sliced and len(chain) > 1 and root == case.top else None
+
+
+def _sources(case: Case, folder: Path) -> dict[Path, bytes]:
+    sources: dict[Path, bytes] = {}
     try:
-        return {
-            path: read_file(path, case.top, MOST_SOURCE)
-            for path in sorted(case.top.rglob("*.py"))
-            if path != case.slice
-        }
+        for path in sorted(path for path in folder.rglob("*.py") if path != case.location):
+            sources[path] = read_file(path, case.top, MOST_SOURCE)
+            _check_size(path, sources)
     except OSError as error:
         raise unreadable(case.path, error) from None
+    return sources
+
+
+def _check_size(path: Path, sources: dict[Path, bytes]) -> None:
+    if sum(map(len, sources.values())) > _MOST_BYTES:
+        raise InputError(f"{path}: with it, the imported sources have over {_MOST_BYTES >> 20} MiB")
 
 
 @dataclass(slots=True)
@@ -109,8 +122,7 @@ class _Inliner:
         if path in self.done:
             return ""
         self.done[path] = self._read(path)
-        if sum(map(len, self.done.values())) > _MOST_BYTES:
-            raise InputError(f"{path}: with it, the imported sources have over {_MOST_BYTES >> 20} MiB")
+        _check_size(path, self.done)
         return self.inline(python_text(self.done[path]).strip("\n"), path.parent)
 
     def _unqualified(self, module: Module, name: str, path: Path) -> list[Edit]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from triage.model.errors import EnvironmentFault
 from triage.source.functions import is_jitted
-from triage.source.slicing.files import Binding, Compound, SourceFile, Unit, parsed
+from triage.source.slicing.files import Compound, NameBinding, ParsedFile, Unit, parsed
 from triage.source.slicing.kept import Kept
 from triage.source.slicing.modules import ImportRoots, OwnModule
 from triage.source.slicing.reads import Chain
@@ -47,7 +47,7 @@ class Closure:
     _imports: set[str] = field(default_factory=set)
     _waiting: list[tuple[Kept, Chain]] = field(default_factory=list)
 
-    def begin(self, module: OwnModule, source: SourceFile, name: str) -> None:
+    def begin(self, module: OwnModule, source: ParsedFile, name: str) -> None:
         """Keep everything that a name of a module reaches."""
         self._add(module, source)
         self._reach(module, (name,))
@@ -60,7 +60,7 @@ class Closure:
         """What is kept of a module, which is a part of the slice from now on."""
         return self.files[module.name] if module.name in self.files else self._add(module, self._source(module))
 
-    def _add(self, module: OwnModule, source: SourceFile | None) -> Kept:
+    def _add(self, module: OwnModule, source: ParsedFile | None) -> Kept:
         if len(self.files) >= _MOST_FILES:
             raise Unsliceable(f"{module.file}: with it, the kernel reaches more than {_MOST_FILES} files")
         self.files[module.name] = kept = Kept(module, source)
@@ -69,7 +69,7 @@ class Closure:
                 kept.units.add(unit)
         return kept
 
-    def _source(self, module: OwnModule) -> SourceFile | None:
+    def _source(self, module: OwnModule) -> ParsedFile | None:
         if module.name in self.files:
             return self.files[module.name].source
         try:
@@ -104,7 +104,7 @@ class Closure:
         bindings = kept.source.bindings.get(name, [])
         return bool(bindings) and all(self._imported(kept.module, binding) is None for binding in bindings)
 
-    def _imported(self, module: OwnModule, binding: Binding) -> str | None:
+    def _imported(self, module: OwnModule, binding: NameBinding) -> str | None:
         """The other package that a binding imports from."""
         node = binding.owner.imports if isinstance(binding.owner, Unit) else None
         if node is None or binding.alias is None:
@@ -115,7 +115,7 @@ class Closure:
 
     # What is kept
 
-    def _bind(self, kept: Kept, binding: Binding, chain: Chain) -> None:
+    def _bind(self, kept: Kept, binding: NameBinding, chain: Chain) -> None:
         owner = binding.owner
         if isinstance(owner, Compound):
             if isinstance(owner.node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -218,7 +218,7 @@ class Closure:
             return name in source.exported
         return not name.startswith("_") and (name in source.bindings or self._is_in_stars(module, source, name, above))
 
-    def _is_in_stars(self, module: OwnModule, source: SourceFile, name: str, above: frozenset[str]) -> bool:
+    def _is_in_stars(self, module: OwnModule, source: ParsedFile, name: str, above: frozenset[str]) -> bool:
         bases = [self.roots.module(module.absolute(_from(unit))) for unit in source.stars]
         return any(base is not None and self._exports(base, name, above | {module.name}) for base in bases)
 
@@ -252,7 +252,7 @@ class Closure:
         for unit in kept.source.units if kept.source is not None else []:
             self._keep(kept, unit)
 
-    def _lazy(self, module: OwnModule, source: SourceFile, chain: Chain) -> None:
+    def _lazy(self, module: OwnModule, source: ParsedFile, chain: Chain) -> None:
         """Reach a name that the module's ``__getattr__`` imports."""
         name = chain[0]
         for base_name, attribute in _lazily_imported(module, source, name):
@@ -266,7 +266,7 @@ class Closure:
 
     # Conditions
 
-    def _assume(self, kept: Kept, bindings: list[Binding]) -> None:
+    def _assume(self, kept: Kept, bindings: list[NameBinding]) -> None:
         """Assume the conditions around the only definition of a name, where they ask the host. Jitted functions and
         imports of Triton count more than what is there in their place without Triton."""
         units = {
@@ -291,10 +291,10 @@ class Closure:
                 for chain in compound.reads:
                     self._reach(kept.module, chain)
 
-    def _is_triton(self, module: OwnModule, binding: Binding) -> bool:
+    def _is_triton(self, module: OwnModule, binding: NameBinding) -> bool:
         return binding.alias is not None and self._imported(module, binding) == "triton"
 
-    def _is_defined(self, binding: Binding) -> bool:
+    def _is_defined(self, binding: NameBinding) -> bool:
         return isinstance(binding.owner, Unit) and binding.alias is None
 
     def _asks_host(self, kept: Kept, chains: Iterable[Chain]) -> bool:
@@ -326,13 +326,13 @@ class Closure:
         return asks
 
 
-def _read(bindings: list[Binding], chain: Chain) -> list[Binding]:
+def _read(bindings: list[NameBinding], chain: Chain) -> list[NameBinding]:
     """Those that a dotted name reads: of ``import a.b`` and ``import a.c``, which both bind ``a``, only one."""
     chosen = [binding for binding in bindings if binding.alias is None or _spells(binding, chain)]
     return chosen or bindings[:1]
 
 
-def _spells(binding: Binding, chain: Chain) -> bool:
+def _spells(binding: NameBinding, chain: Chain) -> bool:
     alias, owner = binding.alias, binding.owner
     assert alias is not None
     if alias.asname or not isinstance(owner, Unit) or not isinstance(owner.imports, ast.Import):
@@ -356,7 +356,7 @@ def _from(unit: Unit) -> ast.ImportFrom:
     return unit.imports
 
 
-def _lazily_imported(module: OwnModule, source: SourceFile, name: str) -> list[tuple[str, str]]:
+def _lazily_imported(module: OwnModule, source: ParsedFile, name: str) -> list[tuple[str, str]]:
     """Modules that ``__getattr__`` may import a name from, with the name there: as imports that only type checkers see
     or that stand in a function, or as the entries of a table."""
     places = [

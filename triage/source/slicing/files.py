@@ -114,7 +114,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class NameBinding:
     """What binds a name: a statement, the header of a compound one, or an alias of an import. ``parameter``: of a
     function that was opened."""
 
@@ -124,7 +124,7 @@ class Binding:
 
 
 @dataclass(eq=False)
-class SourceFile:
+class ParsedFile:
     """A parsed file. ``opened``: functions and classes whose bodies count as parts of the module."""
 
     path: Path
@@ -148,9 +148,9 @@ class SourceFile:
         return [item for item in _walk(self.items) if isinstance(item, Unit)]
 
     @cached_property
-    def bindings(self) -> dict[str, list[Binding]]:
+    def bindings(self) -> dict[str, list[NameBinding]]:
         """What binds each name of the module, in the order of the text."""
-        names: dict[str, list[Binding]] = {}
+        names: dict[str, list[NameBinding]] = {}
         for item in _walk(self.items):
             for name, binding in self._bindings(item):
                 names.setdefault(name, []).append(binding)
@@ -250,35 +250,38 @@ class SourceFile:
         text = self.lines[node.lineno - 1].encode()[node.col_offset :]
         return isinstance(node, ast.If) and text.startswith(b"elif")
 
-    def _bindings(self, item: Unit | Compound) -> Iterator[tuple[str, Binding]]:
+    def _bindings(self, item: Unit | Compound) -> Iterator[tuple[str, NameBinding]]:
         if any(block.compound.opened is False and _never_runs(block) for block in item.within):
             return
         if isinstance(item, Compound):
             if item.opened:
-                yield from ((name, Binding(item, parameter=True)) for name in _parameters(item.node))
+                yield from ((name, NameBinding(item, parameter=True)) for name in _parameters(item.node))
             else:
-                yield from ((name, Binding(item)) for name in _bound_by_header(item.node))
+                yield from ((name, NameBinding(item)) for name in _bound_by_header(item.node))
             return
         for node in item.nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 for alias in node.names:
                     name = alias.asname or alias.name
-                    yield (name if isinstance(node, ast.ImportFrom) else name.partition(".")[0]), Binding(item, alias)
+                    yield (
+                        (name if isinstance(node, ast.ImportFrom) else name.partition(".")[0]),
+                        NameBinding(item, alias),
+                    )
             else:
-                yield from ((name, Binding(item)) for name in scope([node]))
+                yield from ((name, NameBinding(item)) for name in scope([node]))
 
 
-def parsed(path: Path) -> SourceFile:
+def parsed(path: Path) -> ParsedFile:
     """A file of the user's, from memory where it has not changed. Raises OSError; what ``ast.parse`` raises."""
     facts = path.stat()
     return _parsed(path, (facts.st_size, facts.st_mtime_ns, facts.st_ino))
 
 
 @lru_cache(maxsize=_CACHED)
-def _parsed(path: Path, facts: tuple[int, int, int]) -> SourceFile:
+def _parsed(path: Path, facts: tuple[int, int, int]) -> ParsedFile:
     data = read_file(path, ANYWHERE, MOST_SOURCE)
     # Of bytes, as Python reads it: what cannot be decoded is refused.
-    return SourceFile(path, python_text(data), ast.parse(data))
+    return ParsedFile(path, python_text(data), ast.parse(data))
 
 
 def first_line(node: ast.stmt) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from triage.source.slicing.files import Compound, SourceFile, Unit, first_line
+from triage.source.slicing.files import Compound, ParsedFile, Unit, first_line
 from triage.source.slicing.modules import OwnModule
 from triage.source.slicing.reads import Chain
 
@@ -20,7 +20,7 @@ class Kept:
     conditions. ``appended``: imports at the end of the file in the place of effects that are gone."""
 
     module: OwnModule
-    source: SourceFile | None
+    source: ParsedFile | None
     units: set[Unit] = field(default_factory=set)
     compounds: set[Compound] = field(default_factory=set)
     aliases: dict[Unit, set[str]] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Kept:
 @dataclass(slots=True)
 class _Writer:
     kept: Kept
-    source: SourceFile
+    source: ParsedFile
     lines: list[str]
 
     def items(self, items: list[Unit | Compound]) -> bool:

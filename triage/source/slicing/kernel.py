@@ -11,7 +11,7 @@ from triage.files import ANYWHERE, MOST_SOURCE, read_file
 from triage.model.case import check_source
 from triage.model.errors import InputError, unreadable
 from triage.source.slicing.closure import Closure, Unsliceable
-from triage.source.slicing.files import SourceFile, parsed
+from triage.source.slicing.files import ParsedFile, parsed
 from triage.source.slicing.kept import NAMESPACE
 from triage.source.slicing.modules import ImportRoots
 
@@ -56,7 +56,7 @@ def slice_kernel(file: Path, name: str) -> Slice:
     return _slice(closure, module.path)
 
 
-def _opened(source: SourceFile, file: Path, name: str) -> SourceFile:
+def _opened(source: ParsedFile, file: Path, name: str) -> ParsedFile:
     """The file with the body of the function or class around the kernel as a part of the module."""
     nested = source.nested(name)
     if not nested:
@@ -65,7 +65,7 @@ def _opened(source: SourceFile, file: Path, name: str) -> SourceFile:
     if len(nested) > 1:
         lines = ", ".join(str(node.lineno) for node, _ in nested)
         raise Unsliceable(f"{file}: {name!r} is defined inside {len(nested)} functions, in lines {lines}")
-    return SourceFile(source.path, source.text, source.tree, frozenset(nested[0][1]))
+    return ParsedFile(source.path, source.text, source.tree, frozenset(nested[0][1]))
 
 
 def _slice(closure: Closure, file: Path) -> Slice:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from triage.source.slicing.files import SourceFile
+from triage.source.slicing.files import ParsedFile
 
 _NEVER_OWN = sys.stdlib_module_names | {"triton", "torch"}
 """Packages that a folder of the user's may be named after, and that no import finds there."""
@@ -61,7 +61,7 @@ class ImportRoots:
     known: dict[str, OwnModule | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: SourceFile, path: Path) -> tuple[ImportRoots, OwnModule]:
+    def of(cls, source: ParsedFile, path: Path) -> tuple[ImportRoots, OwnModule]:
         """The roots for what a file imports, and the file as a module. ``path``: absolute."""
         root = _root(source, path)
         parts = path.relative_to(root).with_suffix("").parts
@@ -95,7 +95,7 @@ class ImportRoots:
         return None
 
 
-def _root(source: SourceFile, path: Path) -> Path:
+def _root(source: ParsedFile, path: Path) -> Path:
     """The folder that the name of a file's module begins below: above its packages, and above the folders without
     ``__init__.py`` that its own imports name."""
     root = path.parent
@@ -104,7 +104,7 @@ def _root(source: SourceFile, path: Path) -> Path:
     return [root, *_above(source, path, root)][-1]
 
 
-def _above(source: SourceFile, path: Path, root: Path) -> Iterator[Path]:
+def _above(source: ParsedFile, path: Path, root: Path) -> Iterator[Path]:
     """Folders at or above ``root`` below which the file's own imports find a file, the nearest first."""
     imports = [(match["dots"] or "", match["name"] or match["module"]) for match in _IMPORTS.finditer(source.text)]
     if levels := max((len(dots) for dots, _ in imports), default=0):
