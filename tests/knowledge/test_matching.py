@@ -194,14 +194,14 @@ def test_a_near_miss_names_what_it_lacks() -> None:
     entries = [
         replace(entry(function=("getPtxAsm",), kind=("segfault",)), id="kind"),
         replace(entry(function=("getPtxAsm",), stage=("ptx",), triton="<3.0"), id="two"),
-        replace(entry(message=("WGMMA type or shape is missing",)), id="words"),
+        replace(entry(message=("WGMMA type or shape is not offered",)), id="words"),
         replace(entry(function=("getPtxAsm",)), id="matches"),
         replace(entry(kind=("assertion",), message=("nothing alike",)), id="far"),
     ]
     near = {miss.entry.id: miss.differences for miss in near_misses(WGMMA, entries, CASE, "3.2.0")}
     assert near == {
         "kind": ("kind: assertion, not segfault",),
-        "words": ("message: does not contain 'WGMMA type or shape is missing'",),
+        "words": ("message: does not contain 'WGMMA type or shape is not offered'",),
         "two": ("stage: llir, not ptx", "triton: 3.2.0, not <3.0"),
     }
 
