@@ -123,6 +123,18 @@ def test_a_package_that_needs_a_gpu_compiles_and_keeps(package: Path, check: Tri
     assert json.loads((out / "case" / "case.json").read_text())["kernel"]["file"] == kept.file
 
 
+def test_a_kept_slice_gets_the_same_stand_ins(tmp_path: Path, check: Triage) -> None:
+    file, out = tmp_path / "kernels.py", tmp_path / "out"
+    file.write_text(
+        "import triton\nimport triton.language as tl\nfrom triage_absent import registered\n\n\n"
+        "@registered\n@triton.jit\ndef kernel(p):\n    tl.store(p, 0)\n"
+    )
+    note = "the kernel's module was imported with stand-ins for triage_absent"
+    done = check(f"{file}::kernel", "--arg", "p=*i32", "--no-suggest", "--json", "-o", out)
+    assert done.document["outcome"]["notes"] == [note]
+    assert check(out / "case", "--no-suggest", "--json").document["outcome"]["notes"] == [note]
+
+
 def test_failures_name_the_user_s_lines(package: Path, check: Triage) -> None:
     file = package / "ops" / "kernels.py"
     command = (f"{file}::other", "--arg", "p=*i32", "--no-suggest", "--json")
