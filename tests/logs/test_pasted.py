@@ -142,6 +142,10 @@ def test_ptx_given_to_amd_s_assembler_is_told_as_that() -> None:
 
 
 IN_PROSE = [
+    ("[Bug] torch.compile + triton.jit: NameError: name 'constexpr' is not defined",
+     "NameError: name 'constexpr' is not defined"),
+    ("NameError(\"Cannot access global variable C from within @jit'ed function)",
+     "NameError: Cannot access global variable C from within @jit'ed function"),
     ("with mamba2: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?). All is on the GPU.",
      "ValueError: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)"),
     ("# kernel() missing 1 required positional argument: 'X'", "kernel() missing 1 required positional argument: 'X'"),

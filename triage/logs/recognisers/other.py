@@ -13,6 +13,7 @@ from triage.model.diagnosis import Kind
 
 _STATED = re.compile(
     r"(?:^|[\s:)\]])(?:fatal )?(?:[Ee]rror|ERROR|FATAL|CRITICAL)\b(?: [A-Z]{1,6}\d{3,6})?\]?: {0,3}(?=[^\s\d].{5})"
+    r"(?!test\w{0,200} \()"
     r"|Watchdog caught |\bpanicked at |^panic: |\bSegmentation fault\b|\bterminate called |: undefined symbol: "
     r"|\bcannot find -l|\bout of memory\b|^(?:FAILED|FAIL): |\bcore dumped\b|\bBUILD FAILED\b"
 )

@@ -22,6 +22,8 @@ _QUALIFIED = re.compile(
 #: VS Code's editor: the text is on the next line.
 _OCCURRED = "Exception has occurred: "
 _REPR = re.compile(r"^[A-Z]\w{2,80}(?:Error|ErrorImpl|Exception)\([\"'].{0,3900}[\"'],?\)$")
+# One that was cut off.
+_OPEN_REPR = re.compile(r"^(?P<name>[A-Z]\w{2,80}(?:Error|ErrorImpl|Exception))\([\"'](?P<text>.{8,3900}?)[\"')]{0,3}$")
 #: Texts that say only that something failed, or that the compiler has printed why.
 TAILS = (
     "error encountered during parsing",
@@ -59,6 +61,8 @@ def _read(window: Window) -> Finding | None:
     line = unrepr(window.line.strip()) if _REPR.match(window.line.strip()) else window.line.rstrip()
     if line.startswith(_OCCURRED) and window.after:
         line = f"{line.removeprefix(_OCCURRED).partition(' ')[0]}: {window.after[0].strip()}"
+    if cut := _OPEN_REPR.match(line):
+        line = f"{cut['name']}: {cut['text']}"
     if _NO_ATTRIBUTE.match(line):
         line = f"AttributeError: {line}"
     stated = _STATED.match(line) or _QUALIFIED.match(line)
