@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any
 
 from triage.drafts.jitted import Jitted, JittedFunctions, dotted
-from triage.drafts.project import Binding, SourceFile
+from triage.drafts.project import LocatedNode, ProjectFile
 
 _MOST_TERMS = 60_000
 """Expressions to read of one kernel; the largest seen, with the functions that it calls, has 20,000."""
@@ -165,13 +165,15 @@ class _Reader:
     scalars: frozenset[str]
     uses: Uses = field(default_factory=Uses)
     terms: int = 0
+    looping: int = 0
     active: list[Jitted] = field(default_factory=list)
+    results: dict[tuple[Jitted, tuple[Term, ...], tuple[tuple[str, Term], ...]], Term] = field(default_factory=dict)
 
 
 class _KernelRun:
     """One call of a function: the names in it."""
 
-    def __init__(self, reader: _Reader, file: SourceFile, function: Jitted, depth: int) -> None:
+    def __init__(self, reader: _Reader, file: ProjectFile, function: Jitted, depth: int) -> None:
         self.reader, self.file, self.function, self.depth = reader, file, function, depth
         self.names: dict[str, Term] = {}
         self.returned: list[Term] = []
@@ -207,22 +209,10 @@ class _KernelRun:
                 self.bind(target, self.binary(node, self.term(load), op, self.term(value)))
             case ast.For(target=target, iter=iterable, body=body):
                 item = self.iterated(iterable)
-                for _ in range(2):
-                    before = dict(self.names)
-                    self.bind(target, item)
-                    self.block(body)
-                    if self.names == before:
-                        break
-                    self.carry(node, before)
+                self.loop(node, body, lambda: self.bind(target, item))
                 self.block(node.orelse)
             case ast.While(test=test, body=body):
-                for _ in range(2):
-                    before = dict(self.names)
-                    self.condition(test)
-                    self.block(body)
-                    if self.names == before:
-                        break
-                    self.carry(node, before)
+                self.loop(node, body, lambda: self.condition(test))
             case ast.If(test=test, body=body, orelse=orelse):
                 self.condition(test)
                 before = dict(self.names)
@@ -241,6 +231,19 @@ class _KernelRun:
                 self.term(value)
             case ast.Assert(test=test):
                 self.term(test)
+
+    def loop(self, node: ast.AST, body: list[ast.stmt], begin: Callable[[], None]) -> None:
+        """Read a loop twice; one within another is read twice with that."""
+        passes = 1 if self.reader.looping else 2
+        self.reader.looping += 1
+        for _ in range(passes):
+            before = dict(self.names)
+            begin()
+            self.block(body)
+            if self.names == before:
+                break
+            self.carry(node, before)
+        self.reader.looping -= 1
 
     def carry(self, node: ast.AST, before: Mapping[str, Term]) -> None:
         """A variable keeps its type from one pass of a loop to the next."""
@@ -489,6 +492,9 @@ class _KernelRun:
         reader = self.reader
         if self.depth >= _MOST_CALLS or function in reader.active or reader.terms > _MOST_TERMS:
             return NOTHING
+        key = (function, tuple(arguments), tuple(words.items()))
+        if key in reader.results:
+            return reader.results[key]
         frame = _KernelRun(reader, function.file, function, self.depth + 1)
         names = [argument.arg for argument in function.arguments]
         frame.names = dict.fromkeys(names, NOTHING)
@@ -502,6 +508,7 @@ class _KernelRun:
         result = NOTHING
         for term in frame.returned:
             result = term if result is NOTHING else _either(result, term)
+        reader.results[key] = result
         return result
 
     def call_load(self, node: ast.Call, arguments: list[Term], words: Mapping[str, Term]) -> Term:
@@ -859,7 +866,7 @@ def _folded(left: Any, op: ast.operator, right: Any) -> int | float | None:
     return None
 
 
-def _constant(located: Binding) -> int | float | str | None:
+def _constant(located: LocatedNode) -> int | float | str | None:
     """The number or text that a file's name is bound to, also as ``tl.constexpr(1)``."""
     node = located.node
     if isinstance(node, ast.Call) and _last(node.func) == "constexpr" and node.args:

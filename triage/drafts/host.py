@@ -8,16 +8,36 @@ name, so that what is computed of them (``next_power_of_2(D)``) fits together, a
 from __future__ import annotations
 
 import ast
-import math
-import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from triage.drafts.device import DTYPES
 from triage.drafts.jitted import Jitted, JittedFunctions, dotted
-from triage.drafts.names import usual_size
-from triage.drafts.project import Binding, External, Scope, SourceFile
+from triage.drafts.operations import (
+    any_float,
+    comparison,
+    computed,
+    constant_value,
+    converted,
+    each_of,
+    entry_at,
+    foreign,
+    integer_of,
+    is_instance,
+    item_of,
+    key_of,
+    operation,
+    passed_on,
+    product_of,
+    shape_of,
+    sliced,
+    stated_dtype,
+    stated_sizes,
+    transposed,
+    unary_operation,
+    with_usual_size,
+)
+from triage.drafts.project import External, LocatedNode, ProjectFile, Scope
 from triage.drafts.values import (
     FALSE,
     MOST_ALTERNATIVES,
@@ -56,7 +76,6 @@ _MOST_STATEMENTS = 60
 """Statements of a function that is read for each call of it; a larger one is read once."""
 _MOST_STEPS = 30_000
 """Expressions to read of one function with what it calls."""
-_MOST_NUMBER = 1 << 62
 
 _SAME_TENSOR = frozenset({
     "contiguous", "detach", "clone", "cuda", "cpu", "requires_grad_", "data", "pin_memory", "to_local", "abs",
@@ -93,15 +112,6 @@ _ANNOTATED = {
     "BFloat16Tensor": "bf16", "ByteTensor": "u8", "CharTensor": "i8", "DoubleTensor": "fp64",
 }  # fmt: skip
 _PLAIN: dict[str, Alternatives] = {"int": (Int(),), "float": (Float(),), "bool": (FALSE, TRUE), "dtype": (Dtype(),)}
-_OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod, ast.Div: operator.truediv, ast.Pow: operator.pow, ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-}  # fmt: skip
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +144,8 @@ class Host:
         self.functions = functions
         self.project = functions.project
         self._readings: dict[tuple[Scope, int], _Reading | None] = {}
-        self._globals: dict[tuple[SourceFile, str], Alternatives] = {}
+        self.inlined: dict[tuple[Any, ...], _Reading] = {}
+        self._globals: dict[tuple[ProjectFile, str], Alternatives] = {}
 
     def launches(self, scopes: Iterable[Scope]) -> list[Launch]:
         """Every launch in these functions, in order."""
@@ -183,7 +194,7 @@ class Host:
                 own = (TensorValue(),)
             if isinstance(default, tuple) and default in ((FALSE,), (TRUE,)):
                 default = (*default, TRUE if default == (FALSE,) else FALSE)
-            values[name] = _sized(_best(callers, annotated, own, default), name)
+            values[name] = with_usual_size(_best(callers, annotated, own, default), name)
         if arguments.vararg:
             values[arguments.vararg.arg] = merged(
                 *(call[arguments.vararg.arg] for call in passed if arguments.vararg.arg in call)
@@ -302,7 +313,7 @@ class Host:
                     stored.append(_best((), self._annotated(annotation), (), default))
         return merged(*stored)
 
-    def outside(self, file: SourceFile, name: str, depth: int) -> Alternatives:
+    def outside(self, file: ProjectFile, name: str, depth: int) -> Alternatives:
         """What a dotted name of a file stands for."""
         key = (file, name)
         if key not in self._globals:
@@ -310,11 +321,11 @@ class Host:
             self._globals[key] = self._located(self.project.lookup(file, name), name, depth)
         return self._globals[key]
 
-    def _located(self, located: list[Binding] | External | None, name: str, depth: int) -> Alternatives:
+    def _located(self, located: list[LocatedNode] | External | None, name: str, depth: int) -> Alternatives:
         if located is None:
             return (Foreign(f"builtins.{name}"),)
         if isinstance(located, External):
-            return _foreign(located.name)
+            return foreign(located.name)
         values: list[Alternatives] = []
         for each in located:
             match each.node:
@@ -338,7 +349,6 @@ class _HostRun:
         self.names: dict[str, Alternatives] = {}
         self.reading = _Reading(self.names)
         self.steps = steps if steps is not None else [0]
-        self.strides = _strides(scope)
 
     def run(self) -> None:
         self.block(self.scope.node.body)
@@ -365,7 +375,7 @@ class _HostRun:
             case ast.If(test=test, body=body, orelse=orelse):
                 return self.branch(test, body, orelse)
             case ast.For(target=target, iter=iterable, body=body):
-                self.bind(target, _each(self.value(iterable)))
+                self.bind(target, each_of(self.value(iterable)))
                 before = dict(self.names)
                 self.block(body)
                 self.names = _joined(self.names, before)
@@ -481,7 +491,7 @@ class _HostRun:
             case ast.Attribute(value=ast.Name(id=name), attr="shape"):
                 match self.value(right)[0]:
                     case Items(items=items, open=False):
-                        self.resize(name, tuple(_integer(item) for item in items))
+                        self.resize(name, tuple(integer_of(item) for item in items))
 
     def resize(self, name: str, sizes: tuple[Int, ...]) -> None:
         values = self.names.get(name, UNKNOWN)
@@ -500,7 +510,7 @@ class _HostRun:
                 | ast.Call(func=ast.Attribute(value=ast.Name(id=tensor), attr="size"), args=[])
             ) if all(isinstance(name, ast.Name) for name in names):
                 sizes = [self.names.get(name.id, UNKNOWN) for name in names if isinstance(name, ast.Name)]
-                self.resize(tensor, tuple(_integer(size) for size in sizes))
+                self.resize(tensor, tuple(integer_of(size) for size in sizes))
             case ast.Tuple(elts=names), ast.Tuple(elts=values) if len(names) == len(values):
                 for each, other in zip(names, values, strict=True):
                     self.unpacked(each, other)
@@ -510,10 +520,10 @@ class _HostRun:
     def bind(self, target: ast.expr, values: Alternatives) -> None:
         match target:
             case ast.Name(id=name):
-                self.names[name] = _sized(values, name)
+                self.names[name] = with_usual_size(values, name)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 for index, each in enumerate(targets):
-                    self.bind(each, merged(*(_item(value, index, len(targets)) for value in values)))
+                    self.bind(each, merged(*(item_of(value, index, len(targets)) for value in values)))
             case ast.Starred(value=value):
                 self.bind(value, UNKNOWN)
             case ast.Attribute(value=ast.Name(id=owner), attr=name):
@@ -552,7 +562,7 @@ class _HostRun:
             case ast.Name(id=name):
                 return self.name(name)
             case ast.Constant(value=value):
-                return (_constant(value),)
+                return (constant_value(value),)
             case ast.Attribute(value=value, attr=attr):
                 return self.attribute(node, value, attr)
             case ast.Call():
@@ -560,7 +570,7 @@ class _HostRun:
             case ast.BinOp(left=left, op=op, right=right):
                 return self.operation(self.value(left), op, self.value(right))
             case ast.UnaryOp(op=op, operand=operand):
-                return merged(_unary(op, value) for value in self.value(operand))
+                return merged(unary_operation(op, value) for value in self.value(operand))
             case ast.Compare():
                 return self.compare(node)
             case ast.BoolOp(op=op, values=values):
@@ -587,7 +597,7 @@ class _HostRun:
                         inner = self.value(each)[0]
                         entries.update(dict(inner.entries) if isinstance(inner, Mapped) else {})
                     else:
-                        entries[_key(self.value(key)[0])] = self.value(each)
+                        entries[key_of(self.value(key)[0])] = self.value(each)
                 return (Mapped(tuple(entries.items())),)
             case ast.Subscript(value=value, slice=index):
                 return self.subscript(self.value(value), index)
@@ -614,7 +624,7 @@ class _HostRun:
                 self.names = names
                 return (Items(tuple(values)),)
         for generator in generators:
-            self.bind(generator.target, _each(self.value(generator.iter)))
+            self.bind(generator.target, each_of(self.value(generator.iter)))
         value = self.value(elt)
         self.names = names
         return (Items((value,), open=True),)
@@ -630,7 +640,7 @@ class _HostRun:
                 case Items(items=items, open=False):
                     values += items
                 case _:
-                    return Items((merged(*values, _each(result)),), open=True)
+                    return Items((merged(*values, each_of(result)),), open=True)
         return Items(tuple(values))
 
     def name(self, name: str) -> Alternatives:
@@ -656,13 +666,13 @@ class _HostRun:
         match value:
             case TensorValue(dtype=dtype, sizes=sizes):
                 if attr == "shape":
-                    return (_shape(value),)
+                    return (shape_of(value),)
                 if attr == "dtype":
                     return (Dtype(dtype),)
                 if attr == "ndim":
                     return (Int(len(sizes), True) if sizes is not None else Int(),)
                 if attr in _TRANSPOSED:
-                    return (_transposed(value),)
+                    return (transposed(value),)
                 if attr in ("data", "grad", "real"):
                     return (value,)
                 if attr == "is_cuda":
@@ -670,7 +680,7 @@ class _HostRun:
             case Instance() | Class():
                 return self.host.attribute(value, attr, self.depth)
             case Foreign(name=name):
-                return _foreign(f"{name}.{attr}")
+                return foreign(f"{name}.{attr}")
             case Int() | Float() | Const() if attr == "value":
                 return (value,)
             case Dtype(name=str(name)) if attr == "itemsize":
@@ -685,13 +695,13 @@ class _HostRun:
                 case Items(items=items, open=open_):
                     number = at[0].value if isinstance(at[0], Int) and at[0].exact else None
                     if isinstance(index, ast.Slice):
-                        results.append(_sliced(value, index))
+                        results.append(sliced(value, index))
                     elif number is not None and (open_ or -len(items) <= number < len(items)):
                         results.append(items[0] if open_ else items[number])
                     else:
                         results.append(merged(*items))
                 case Mapped(entries=entries):
-                    results.append(_entry(entries, at[0]))
+                    results.append(entry_at(entries, at[0]))
                 case TensorValue():
                     results.append((replace(value, sizes=None),))
         return merged(*results)
@@ -702,7 +712,7 @@ class _HostRun:
             *((each, right[0]) for each in left[1:]),
             *((left[0], each) for each in right[1:]),
         ]
-        return merged(_operated(one, op, other) for one, other in pairs[:MOST_ALTERNATIVES])
+        return merged(operation(one, op, other) for one, other in pairs[:MOST_ALTERNATIVES])
 
     def compare(self, node: ast.Compare) -> Alternatives:
         if len(node.ops) > 1:
@@ -711,7 +721,7 @@ class _HostRun:
         answers: list[Abstract] = []
         for one in left:
             for other in right:
-                answers += _compared(one, op, other)
+                answers += comparison(one, op, other)
         return merged(answers)
 
     def boolean(self, op: ast.boolop, values: list[Alternatives]) -> Alternatives:
@@ -812,7 +822,7 @@ class _HostRun:
                 method = self.host.attribute(callee, "forward", self.depth)
                 if isinstance(method[0], Function):
                     return self.applied(node, method[0], positional, words)
-        return _passed_on(positional)
+        return passed_on(positional)
 
     def function(self, scope: Scope, positional: list[Alternatives], words: dict[str, Alternatives]) -> Alternatives:
         """What a function of the project returns."""
@@ -824,6 +834,16 @@ class _HostRun:
             if self.depth > _CALLERS or self.inlined:
                 return UNKNOWN
             return merged(*self.host.reading(scope, _CALLERS).returned)
+        key = (scope, tuple(positional), tuple(words.items()), self.inlined)
+        reading = self.host.inlined.get(key)
+        if reading is None:
+            reading = self.host.inlined[key] = self.inline(scope, positional, words)
+        if has_kernel:
+            self.reading.launches += reading.launches
+        return merged(*reading.returned)
+
+    def inline(self, scope: Scope, positional: list[Alternatives], words: dict[str, Alternatives]) -> _Reading:
+        """Read a function with the values of its arguments."""
         frame = _HostRun(self.host, scope, self.depth, self.inlined + 1, self.steps)
         bound = _bound(scope.node, positional, words, 0)
         assert not isinstance(scope.node, ast.Module)
@@ -835,14 +855,12 @@ class _HostRun:
                 value = frame.value(defaults[name])
             if value == UNKNOWN:
                 value = self.host._annotated(argument.annotation) or UNKNOWN
-            frame.names[name] = _sized(value, name)
+            frame.names[name] = with_usual_size(value, name)
         for variadic in (scope.node.args.vararg, scope.node.args.kwarg):
             if variadic is not None:
                 frame.names[variadic.arg] = bound.get(variadic.arg, UNKNOWN)
         frame.run()
-        if has_kernel:
-            self.reading.launches += frame.reading.launches
-        return merged(*frame.reading.returned)
+        return frame.reading
 
     def method(self, node: ast.Call, func: ast.Attribute, base: Alternatives) -> Alternatives | None:
         """The result of a method of a tensor, a dictionary, a context; None for other calls."""
@@ -854,7 +872,7 @@ class _HostRun:
                     results.append(self.tensor_method(node, func, value))
                 case Mapped(entries=entries) if name == "get" and node.args:
                     default = self.value(node.args[1]) if len(node.args) > 1 else (NONE,)
-                    results.append(merged(_entry(entries, self.value(node.args[0])[0]), default))
+                    results.append(merged(entry_at(entries, self.value(node.args[0])[0]), default))
                 case Mapped(entries=entries) if name == "values":
                     results.append((Items(tuple(each for _, each in entries)),))
                 case Instance() if name == "save_for_backward":
@@ -881,13 +899,13 @@ class _HostRun:
             case "stride":
                 return self.stride(func, tensor, positional)
             case "size" if positional:
-                return self.subscript((_shape(tensor),), node.args[0])
+                return self.subscript((shape_of(tensor),), node.args[0])
             case "size":
-                return (_shape(tensor),)
+                return (shape_of(tensor),)
             case "dim" | "ndimension":
                 return (Int(tensor.rank, True) if tensor.rank is not None else Int(),)
             case "numel" | "nelement":
-                return (_product(tensor.sizes),)
+                return (product_of(tensor.sizes),)
             case "element_size":
                 return (Int(),)
             case "data_ptr":
@@ -907,24 +925,24 @@ class _HostRun:
             case "view" if positional and isinstance(positional[0][0], Dtype):
                 return (replace(tensor, dtype=positional[0][0].name),)
             case "new_empty" | "new_zeros" | "new_ones" | "new_full" | "new_tensor":
-                sizes = _sizes(positional[:1] if name == "new_full" else positional, words)
-                return (TensorValue(_dtype(words, tensor.dtype), sizes),)
+                sizes = stated_sizes(positional[:1] if name == "new_full" else positional, words)
+                return (TensorValue(stated_dtype(words, tensor.dtype), sizes),)
             case "chunk" | "split" | "unbind" | "tensor_split":
                 return (Items(((replace(tensor, sizes=tensor.sizes if name != "unbind" else None),),), open=True),)
             case "view" | "reshape":
-                return (TensorValue(tensor.dtype, _sizes(positional, words)),)
+                return (TensorValue(tensor.dtype, stated_sizes(positional, words)),)
             case "sort" | "topk" | "kthvalue":
                 return (Items(((TensorValue(tensor.dtype),), (TensorValue("i64"),))),)
         if name in _CASTS:
             return (replace(tensor, dtype=_CASTS[name]),)
         if name in _TRANSPOSED:
-            return (_transposed(tensor),)
+            return (transposed(tensor),)
         if name in _INDICES:
             return (TensorValue("i64"),)
         if name in _RESHAPED:
             if name in ("max", "min") and (positional or "dim" in words):
                 return (Items(((TensorValue(tensor.dtype),), (TensorValue("i64"),))),)
-            return (TensorValue(_dtype(words, tensor.dtype)),)
+            return (TensorValue(stated_dtype(words, tensor.dtype)),)
         if name in _SAME_TENSOR:
             return (replace(tensor, transposed=tensor.transposed and name != "contiguous"),)
         return (TensorValue(tensor.dtype),)
@@ -941,7 +959,7 @@ class _HostRun:
             case _:
                 return (Int(stride=name),)
         outer, inner = Int(stride=name), Int(1, stride=name, inner=True)
-        last = self.strides.get(name, 0)
+        last = self.scope.last_strides.get(name, 0)
         if tensor.transposed:
             return (outer, inner)
         if index == -1 or (tensor.rank is not None and index == tensor.rank - 1):
@@ -986,7 +1004,7 @@ class _HostRun:
             return (
                 Descriptor(
                     tensor,
-                    tuple(_integer(item) for item in block[0].items)
+                    tuple(integer_of(item) for item in block[0].items)
                     if isinstance(block[0], Items) and not block[0].open
                     else None,
                 ),
@@ -1004,7 +1022,7 @@ class _HostRun:
             "log",
             "exp",
         ):
-            return _computed(last, positional)
+            return computed(last, positional)
         if last == "constexpr":
             return first
         if last in ("Parameter", "Buffer") and isinstance(first[0], TensorValue):
@@ -1014,29 +1032,30 @@ class _HostRun:
             return self.torch(name, last, positional, words)
         if name.startswith(("dataclasses.", "typing.", "os.", "sys.", "warnings.", "logging.", "functools.")):
             return UNKNOWN
-        return _passed_on(positional)
+        return passed_on(positional)
 
     def torch(
         self, name: str, last: str, positional: list[Alternatives], words: dict[str, Alternatives]
     ) -> Alternatives:
         first = positional[0][0] if positional else Unknown()
         if last.endswith("_like") and isinstance(first, TensorValue):
-            return (replace(first, dtype=_dtype(words, first.dtype), transposed=False),)
+            return (replace(first, dtype=stated_dtype(words, first.dtype), transposed=False),)
         if last in _NEW and name.count(".") == 1:
-            default = "i64" if last == "randint" or (last == "arange" and not _any_float(positional)) else "fp32"
+            default = "i64" if last == "randint" or (last == "arange" and not any_float(positional)) else "fp32"
             if last in ("tensor", "as_tensor", "full"):
-                default = "fp32" if _any_float(positional) else "i64"
+                default = "fp32" if any_float(positional) else "i64"
                 if any(isinstance(value, Const) and isinstance(value.value, bool) for value in positional[-1]):
                     default = "i1"
             if last in ("full", "empty_strided"):
-                sizes = _sizes(positional[:1], words)
+                sizes = stated_sizes(positional[:1], words)
             elif last == "randint":
-                sizes = _sizes([words.get("size", positional[-1] if positional else UNKNOWN)], {})
+                sizes = stated_sizes([words.get("size", positional[-1] if positional else UNKNOWN)], {})
             else:
-                sizes = (Int(),) if last in ("arange", "tensor", "as_tensor", "linspace") else _sizes(positional, words)
+                line = last in ("arange", "tensor", "as_tensor", "linspace")
+                sizes = (Int(),) if line else stated_sizes(positional, words)
             if isinstance(first, TensorValue):
                 return (first,)
-            return (TensorValue(_dtype(words, default), sizes),)
+            return (TensorValue(stated_dtype(words, default), sizes),)
         if last in ("finfo", "iinfo", "device", "no_grad", "is_tensor", "is_floating_point"):
             return UNKNOWN
         if name.startswith(("torch.cuda", "torch.version", "torch.library", "torch.compiler", "torch.distributed")):
@@ -1052,8 +1071,8 @@ class _HostRun:
         if not tensors:
             return UNKNOWN
         if last in ("cat", "stack", "where", "matmul", "mm", "einsum") or last in _RESHAPED:
-            return (TensorValue(_dtype(words, tensors[0].dtype)),)
-        return (replace(tensors[0], dtype=_dtype(words, tensors[0].dtype)),)
+            return (TensorValue(stated_dtype(words, tensors[0].dtype)),)
+        return (replace(tensors[0], dtype=stated_dtype(words, tensors[0].dtype)),)
 
     def builtin(self, last: str, positional: list[Alternatives], words: dict[str, Alternatives]) -> Alternatives:
         first = positional[0] if positional else UNKNOWN
@@ -1066,9 +1085,9 @@ class _HostRun:
             case "min" | "max":
                 if len(positional) == 1 and isinstance(first[0], Items):
                     positional = list(first[0].items)
-                return _computed(last, positional)
+                return computed(last, positional)
             case "int" | "float" | "bool" | "abs" | "round":
-                return merged(_cast(last, value) for value in first)
+                return merged(converted(last, value) for value in first)
             case "sum":
                 return (Int(),)
             case "tuple" | "list":
@@ -1086,360 +1105,14 @@ class _HostRun:
                         found = merged(*(self.attribute_of(value, attr) for value in first))
                         return merged(found, positional[2]) if len(positional) > 2 else found
             case "isinstance" if len(positional) == 2:
-                return merged(_is_instance(value, positional[1][0]) for value in first)
+                return merged(is_instance(value, positional[1][0]) for value in first)
             case "zip":
-                return (Items(((Items(tuple(_each(each) for each in positional)),),), open=True),)
+                return (Items(((Items(tuple(each_of(each) for each in positional)),),), open=True),)
             case "enumerate":
-                return (Items(((Items(((Int(),), _each(first))),),), open=True),)
+                return (Items(((Items(((Int(),), each_of(first))),),), open=True),)
             case "reversed" | "sorted" | "iter" | "next":
                 return first
         return UNKNOWN
-
-
-# Values
-
-
-def _constant(value: Any) -> Abstract:
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return Const(value)
-    if isinstance(value, int):
-        return Int(value, True)
-    return Float(value, True) if isinstance(value, float) else Unknown()
-
-
-def _foreign(name: str) -> Alternatives:
-    owner, _, last = name.rpartition(".")
-    if owner == "torch" and last in TORCH_TYPES:
-        return (Dtype(TORCH_TYPES[last]),)
-    if owner.endswith(("triton.language", "triton.language.core", "tl")) and last in DTYPES:
-        return (Dtype(DTYPES[last]),)
-    if owner == "math":
-        number = getattr(math, last, None)
-        if isinstance(number, float):
-            return (Float(number, True),)
-    return (Foreign(name),)
-
-
-def _key(value: Abstract) -> Any:
-    """A value as a key of a dictionary."""
-    match value:
-        case Const(value=constant):
-            return constant
-        case Int(value=number, exact=True):
-            return number
-    return value
-
-
-def _entry(entries: tuple[tuple[Any, Alternatives], ...], at: Abstract) -> Alternatives:
-    key = _key(at)
-    for known, values in entries:
-        if known == key and not isinstance(at, Unknown) and at != Dtype():
-            return values
-    all_values = [values for _, values in entries]
-    # A table of types, asked for that of the user's tensor.
-    if at == Dtype() and all(isinstance(values[0], Dtype) for values in all_values):
-        return (Dtype(),)
-    return merged(*all_values)
-
-
-def _integer(values: Alternatives) -> Int:
-    return next((value for value in values if isinstance(value, Int)), Int())
-
-
-def _sized(values: Alternatives, name: str) -> Alternatives:
-    """Integers of unknown value with the size that is usual for what has this name."""
-    if not any(isinstance(value, Int) and value.value is None and value.stride is None for value in values):
-        return values
-    return tuple(
-        replace(value, value=usual_size(name))
-        if isinstance(value, Int) and value.value is None and value.stride is None
-        else value
-        for value in values
-    )
-
-
-def _shape(tensor: TensorValue) -> Items:
-    if tensor.sizes is None:
-        return Items(((Int(),),), open=True)
-    return Items(tuple((size,) for size in tensor.sizes))
-
-
-def _transposed(tensor: TensorValue) -> TensorValue:
-    sizes = None if tensor.sizes is None else tuple(Int() for _ in tensor.sizes)
-    if tensor.sizes is not None and len(tensor.sizes) == 2:
-        sizes = tensor.sizes[::-1]
-    return TensorValue(tensor.dtype, sizes, not tensor.transposed)
-
-
-def _sizes(positional: list[Alternatives], words: Mapping[str, Alternatives]) -> tuple[Int, ...] | None:
-    """The dimensions that the arguments of ``torch.empty`` state."""
-    stated = words.get("size", words.get("shape"))
-    if stated is None and len(positional) == 1 and isinstance(positional[0][0], Items):
-        stated = positional[0]
-    if stated is not None:
-        return None if not isinstance(stated[0], Items) or stated[0].open else tuple(map(_integer, stated[0].items))
-    if positional and all(any(isinstance(value, Int) for value in values) for values in positional):
-        return tuple(map(_integer, positional))
-    return None
-
-
-def _product(sizes: tuple[Int, ...] | None) -> Int:
-    if not sizes or any(size.value is None for size in sizes):
-        return Int()
-    number = math.prod(size.value or 0 for size in sizes)
-    return Int(number if number < _MOST_NUMBER else None, all(size.exact for size in sizes))
-
-
-def _dtype(words: Mapping[str, Alternatives], default: str | None) -> str | None:
-    match words.get("dtype", UNKNOWN)[0]:
-        case Dtype(name=name):
-            return name
-        case Const(value=None) | Unknown() if "dtype" not in words:
-            return default
-        case Const(value=None):
-            return default
-    return None
-
-
-def _any_float(positional: list[Alternatives]) -> bool:
-    return any(
-        isinstance(value, Float)
-        or (isinstance(value, Items) and any(isinstance(each[0], Float) for each in value.items))
-        for values in positional
-        for value in values[:1]
-    )
-
-
-def _each(values: Alternatives) -> Alternatives:
-    """What a loop over a value gives."""
-    match values[0]:
-        case Items(items=items):
-            return merged(*items) if items else UNKNOWN
-        case Mapped(entries=entries):
-            return merged(_constant(key) for key, _ in entries)
-        case TensorValue(dtype=dtype):
-            return (TensorValue(dtype),)
-    return UNKNOWN
-
-
-def _item(value: Abstract, index: int, count: int) -> Alternatives:
-    match value:
-        case Items(items=items, open=True):
-            return items[0]
-        case Items(items=items) if len(items) == count:
-            return items[index]
-        case Items(items=items) if index < len(items):
-            return items[index]
-    return UNKNOWN
-
-
-def _sliced(value: Items, at: ast.Slice) -> Alternatives:
-    if value.open:
-        return (value,)
-    bounds: list[int | None] = []
-    for each in (at.lower, at.upper):
-        match each:
-            case None:
-                bounds.append(None)
-            case ast.Constant(value=int(number)):
-                bounds.append(number)
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
-                bounds.append(-number)
-            case _:
-                return (Items((merged(*value.items),), open=True),)
-    return (Items(value.items[bounds[0] : bounds[1]]),)
-
-
-def _unary(op: ast.unaryop, value: Abstract) -> Abstract:
-    match op, value:
-        case ast.Not(), _:
-            answer = truth(value)
-            return Unknown() if answer is None else Const(not answer)
-        case ast.USub(), Int(value=int(number)):
-            return Int(-number, value.exact)
-        case ast.USub(), Float(value=float(real)):
-            return Float(-real, value.exact)
-        case ast.USub(), Int() | Float() | TensorValue():
-            return value
-    return Unknown()
-
-
-def _operated(left: Abstract, op: ast.operator, right: Abstract) -> Abstract:
-    match left, right:
-        case TensorValue(), TensorValue():
-            if left.dtype is None or right.dtype is None:
-                return TensorValue(None if left.dtype != "fp32" and right.dtype != "fp32" else "fp32", left.sizes)
-            return left
-        case TensorValue(), _:
-            return replace(left, transposed=False)
-        case _, TensorValue():
-            return replace(right, transposed=False)
-        case Items(open=False), Items(open=False) if isinstance(op, ast.Add):
-            return Items((*left.items, *right.items))
-        case Items(open=False), Int(value=int(count), exact=True) if isinstance(op, ast.Mult) and count <= 8:
-            return Items(left.items * count)
-        case (Int() | Float(), Int() | Float()):
-            return _number(left, op, right)
-        case (Int() | Float(), Unknown()) | (Unknown(), Int() | Float()):
-            known = left if isinstance(left, Int | Float) else right
-            if isinstance(op, ast.Div) or isinstance(known, Float):
-                return Float()
-            # Sizes are multiplied and divided by what nobody knows.
-            return Int() if isinstance(op, ast.FloorDiv | ast.Mod) else Unknown()
-    return Unknown()
-
-
-def _number(left: Int | Float, op: ast.operator, right: Int | Float) -> Int | Float:
-    exact = left.exact and right.exact
-    integral = isinstance(left, Int) and isinstance(right, Int) and not isinstance(op, ast.Div)
-    if isinstance(op, ast.Pow) and isinstance(right, Int) and right.value is not None and right.value < 0:
-        integral = False
-    if left.value is None or right.value is None:
-        return Int() if integral else Float()
-    number: Any = None
-    function = _OPERATIONS.get(type(op))
-    small = not isinstance(op, ast.Pow | ast.LShift) or abs(right.value) <= 64
-    if function is not None and small and abs(left.value) < _MOST_NUMBER and abs(right.value) < _MOST_NUMBER:
-        try:
-            number = function(left.value, right.value)
-        except (ArithmeticError, ValueError, TypeError):
-            number = None
-    if isinstance(number, complex) or (isinstance(number, int) and abs(number) >= _MOST_NUMBER):
-        number = None
-    if isinstance(number, float) or not integral:
-        return Float(float(number) if number is not None else None, exact and number is not None)
-    return Int(number, exact and number is not None)
-
-
-def _compared(left: Abstract, op: ast.cmpop, right: Abstract) -> list[Abstract]:
-    """The answers of a comparison, the likeliest first."""
-    negated = isinstance(op, ast.NotEq | ast.IsNot | ast.NotIn)
-    match left, right:
-        case (Unknown(), Const(value=None)) if isinstance(op, ast.Is | ast.IsNot):
-            return [Const(negated), Const(not negated)]
-        case (_, Const(value=None)) | (Const(value=None), _) if isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
-            return [Const((left == right) != negated)]
-        case (Dtype(), Dtype()) if isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
-            if left.name is not None and right.name is not None:
-                return [Const((left.name == right.name) != negated)]
-            return [Const(negated), Const(not negated)]
-        case (Dtype(), Items() | Mapped()):
-            return [Const(not negated), Const(negated)]
-        case (Const(), Const()) if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
-            return [Const((left.value == right.value) != negated)]
-        case (Int() | Float(), Int() | Float()) if left.value is not None and right.value is not None:
-            function = _COMPARISONS.get(type(op))
-            if function is not None:
-                answer = function(left.value, right.value)
-                return [Const(answer)] if left.exact and right.exact else [Const(answer), Const(not answer)]
-        case (Const() | Int(), Items(items=items, open=False)) if isinstance(op, ast.In | ast.NotIn):
-            if any(left in item for item in items):
-                return [Const(not negated)]
-            if all(isinstance(each, Const | Int) for item in items for each in item) and certain((left,)) is not None:
-                return [Const(negated)]
-    return [Unknown()]
-
-
-def _computed(name: str, positional: list[Alternatives]) -> Alternatives:
-    """The result of a function of numbers, for the likeliest and for each other value of its arguments."""
-    if not positional:
-        return UNKNOWN
-    first = [values[0] for values in positional]
-    rows = [first]
-    for index, values in enumerate(positional):
-        rows += [[*first[:index], other, *first[index + 1 :]] for other in values[1:]]
-    return merged(_calculated(name, row) for row in rows[:MOST_ALTERNATIVES])
-
-
-def _calculated(name: str, values: list[Abstract]) -> Abstract:
-    floats = name in ("sqrt", "log2", "log", "exp") or (
-        name in ("min", "max") and any(isinstance(value, Float) for value in values)
-    )
-    numbers = [value.value for value in values if isinstance(value, Int | Float)]
-    # min(BLOCK, something unknown) is most often what is known.
-    known = [number for number in numbers if number is not None]
-    whole = len(known) == len(values)
-    exact = whole and all(value.exact for value in values if isinstance(value, Int | Float))
-    if not known or (not whole and name not in ("min", "max")):
-        return Float() if floats else Int()
-    try:
-        result = _FUNCTIONS[name](*known)
-    except (ArithmeticError, ValueError, TypeError):
-        return Float() if floats else Int()
-    if isinstance(result, float):
-        return Float(result, exact)
-    return Int(result, exact) if abs(result) < _MOST_NUMBER else Int()
-
-
-def _next_power_of_2(number: int) -> int:
-    return 1 << max(int(number) - 1, 0).bit_length() if abs(number) < _MOST_NUMBER else 0
-
-
-def _divided(number: int, by: int) -> int:
-    return -(-int(number) // int(by))
-
-
-_FUNCTIONS: dict[str, Callable[..., int | float]] = {
-    "cdiv": _divided, "ceil_div": _divided, "next_power_of_2": _next_power_of_2, "ceil": math.ceil,
-    "floor": math.floor, "sqrt": math.sqrt, "log2": math.log2, "log": math.log, "exp": math.exp, "gcd": math.gcd,
-    "prod": lambda *numbers: math.prod(numbers), "min": lambda *numbers: min(numbers),
-    "max": lambda *numbers: max(numbers),
-}  # fmt: skip
-
-
-def _cast(name: str, value: Abstract) -> Abstract:
-    number = value.value if isinstance(value, Int | Float) else None
-    exact = isinstance(value, Int | Float) and value.exact
-    match name:
-        case "int" | "round":
-            if isinstance(value, Const) and isinstance(value.value, bool):
-                return Int(int(value.value), True)
-            finite = number is not None and math.isfinite(number)
-            return Int(int(number), exact) if finite and number is not None else Int()
-        case "float":
-            if isinstance(value, Const) and isinstance(value.value, str):
-                return Float()
-            return Float(float(number), exact) if number is not None else Float()
-        case "bool":
-            answer = truth(value)
-            return Unknown() if answer is None else Const(answer)
-        case "abs" if isinstance(value, Int) and value.value is not None:
-            return Int(abs(value.value), exact)
-        case "abs" if isinstance(value, Float) and value.value is not None:
-            return Float(abs(value.value), exact)
-    return value
-
-
-def _is_instance(value: Abstract, of: Abstract) -> Abstract:
-    """The answer of ``isinstance``; nothing for classes of others but torch's tensors."""
-    if isinstance(of, Items):
-        answers = [_is_instance(value, each[0]) for each in of.items]
-        if TRUE in answers:
-            return TRUE
-        return FALSE if all(answer == FALSE for answer in answers) else Unknown()
-    name = of.name.rpartition(".")[2] if isinstance(of, Foreign) else ""
-    if name == "Tensor":
-        return Unknown() if isinstance(value, Unknown) else Const(isinstance(value, TensorValue))
-    kinds = {"int": Int, "float": Float, "tuple": Items, "list": Items, "dict": Mapped}
-    match value:
-        case Unknown():
-            return Unknown()
-        case Const(value=constant) if name in ("str", "bool", "int", "float"):
-            return Const(type(constant).__name__ == name)
-        case _ if name in kinds:
-            return Const(isinstance(value, kinds[name]))
-    return FALSE if name == "str" else Unknown()
-
-
-def _passed_on(positional: list[Alternatives]) -> Alternatives:
-    """What an unknown function returns: the kernel or the tensor that it is passed first."""
-    kernels = [value for values in positional for value in values if isinstance(value, Kernel)]
-    if kernels:
-        return merged(kernels)
-    for value in positional[0] if positional else ():
-        if isinstance(value, TensorValue):
-            return (TensorValue(value.dtype),)
-    return UNKNOWN
 
 
 # Functions and their arguments
@@ -1521,30 +1194,12 @@ def _is_class_method(node: ast.AST) -> bool:
 def _tensors(scope: Scope) -> set[str]:
     """Names that a function uses as tensors."""
     return {
-        node.value.id
-        for node in ast.walk(scope.node)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _TENSOR_USES
+        node.value.id for node in scope.attributes if isinstance(node.value, ast.Name) and node.attr in _TENSOR_USES
     }
 
 
 def _stores(scope: Scope, name: str) -> bool:
     """Whether a function stores an attribute of that name."""
-    return any(
-        isinstance(node, ast.Attribute)
-        and (
-            (node.attr == name and isinstance(node.ctx, ast.Store))
-            or (node.attr == "save_for_backward" and name == "saved_tensors")
-        )
-        for node in ast.walk(scope.node)
-    )
-
-
-def _strides(scope: Scope) -> dict[str, int]:
-    """The last dimension of each tensor whose stride a function asks for."""
-    last: dict[str, int] = {}
-    for call in scope.calls:
-        match call:
-            case ast.Call(func=ast.Attribute(value=value, attr="stride"), args=[ast.Constant(value=int(index))]):
-                name = ast.unparse(value)
-                last[name] = max(last.get(name, 0), index)
-    return last
+    if name == "saved_tensors":
+        return any(node.attr == "save_for_backward" for node in scope.attributes)
+    return name in scope.stored

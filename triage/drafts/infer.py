@@ -14,7 +14,7 @@ from triage.drafts.host import Launch
 from triage.drafts.jitted import Jitted, dotted
 from triage.drafts.model import Basis, JitFunction, Parameter, Value
 from triage.drafts.names import Role, role, usual_size
-from triage.drafts.project import SourceFile
+from triage.drafts.project import ProjectFile
 from triage.drafts.values import (
     NONE,
     Abstract,
@@ -498,7 +498,7 @@ def _configs(jitted: Jitted) -> tuple[tuple[str, ...], dict[str, list[Value]]]:
     return tuple(texts), values
 
 
-def _with_globals(file: SourceFile, nodes: Iterable[ast.expr]) -> list[ast.AST]:
+def _with_globals(file: ProjectFile, nodes: Iterable[ast.expr]) -> list[ast.AST]:
     """All nodes of expressions, and those of the definitions in the file that they name."""
     result: list[ast.AST] = []
     waiting: list[ast.AST] = list(nodes)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from triage.drafts.project import Binding, External, Project, Scope, SourceFile
+from triage.drafts.project import External, LocatedNode, Project, ProjectFile, Scope
 from triage.model.case import Language
 from triage.source.module import called
 
@@ -27,7 +27,7 @@ class Jitted:
     decorators: list[ast.expr]
 
     @property
-    def file(self) -> SourceFile:
+    def file(self) -> ProjectFile:
         return self.scope.file
 
     @property
@@ -94,11 +94,11 @@ class JittedFunctions:
 
     project: Project
     by_scope: dict[Scope, Jitted] = field(default_factory=dict)
-    _jits: dict[tuple[SourceFile, str], Language | None] = field(default_factory=dict)
-    _files: dict[SourceFile, list[Jitted]] = field(default_factory=dict)
-    _named: dict[tuple[SourceFile, str], Jitted | None] = field(default_factory=dict)
+    _jits: dict[tuple[ProjectFile, str], Language | None] = field(default_factory=dict)
+    _files: dict[ProjectFile, list[Jitted]] = field(default_factory=dict)
+    _named: dict[tuple[ProjectFile, str], Jitted | None] = field(default_factory=dict)
 
-    def of(self, file: SourceFile) -> list[Jitted]:
+    def of(self, file: ProjectFile) -> list[Jitted]:
         """Those that are defined in a file, in its order."""
         if file not in self._files:
             self._files[file] = []
@@ -113,7 +113,7 @@ class JittedFunctions:
         self.of(scope.file)
         return self.by_scope.get(scope)
 
-    def named(self, file: SourceFile, name: str) -> Jitted | None:
+    def named(self, file: ProjectFile, name: str) -> Jitted | None:
         """The jitted function that a dotted name of a file stands for."""
         key = (file, name)
         if key not in self._named:
@@ -121,7 +121,7 @@ class JittedFunctions:
             self._named[key] = self._find(file, name)
         return self._named[key]
 
-    def _find(self, file: SourceFile, name: str) -> Jitted | None:
+    def _find(self, file: ProjectFile, name: str) -> Jitted | None:
         located = self.project.lookup(file, name)
         for each in located if isinstance(located, list) else []:
             if isinstance(each.node, Scope) and (jitted := self.at(each.node)):
@@ -130,14 +130,14 @@ class JittedFunctions:
                 return inner
         return None
 
-    def _decorated(self, file: SourceFile) -> None:
+    def _decorated(self, file: ProjectFile) -> None:
         for scope in file.scopes:
             if isinstance(scope.node, ast.FunctionDef):
                 for decorator in scope.node.decorator_list:
                     if language := self._jits_with(file, decorator):
                         self.by_scope[scope] = Jitted(scope, scope.name, language, list(scope.node.decorator_list))
 
-    def _assigned(self, file: SourceFile) -> None:
+    def _assigned(self, file: ProjectFile) -> None:
         """``kernel = triton.jit(function)``, also below ``triton.autotune(…)( )``."""
         for name, values in file.definitions.items():
             for value in values:
@@ -153,7 +153,7 @@ class JittedFunctions:
                         if isinstance(scope, Scope) and isinstance(scope.node, ast.FunctionDef):
                             self.by_scope.setdefault(scope, Jitted(scope, name, language, [*_wrapped(value)]))
 
-    def _launches_as(self, located: Binding) -> Jitted | None:
+    def _launches_as(self, located: LocatedNode) -> Jitted | None:
         """``launched = triton.heuristics(…)(kernel)``."""
         assert isinstance(located.node, ast.Call)
         for call in _wrapped(located.node):
@@ -163,7 +163,7 @@ class JittedFunctions:
                     return inner
         return None
 
-    def _jits_with(self, file: SourceFile, decorator: ast.expr) -> Language | None:
+    def _jits_with(self, file: ProjectFile, decorator: ast.expr) -> Language | None:
         """The language that a decorator jits; None for one that does not."""
         if isinstance(decorator, ast.Call):
             inner = [decorator.func]
@@ -179,7 +179,7 @@ class JittedFunctions:
             self._jits[key] = self._name_jits(file, name)
         return self._jits[key]
 
-    def _name_jits(self, file: SourceFile, name: str) -> Language | None:
+    def _name_jits(self, file: ProjectFile, name: str) -> Language | None:
         first, _, rest = name.partition(".")
         imported = file.imports.get(first, first)
         if match := _JIT.search(f"{imported}.{rest}" if rest else imported):

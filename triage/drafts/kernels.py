@@ -116,12 +116,14 @@ def _may_launch(scope: Scope) -> bool:
 def _called_from_kernels(functions: JittedFunctions, wanted: list[Jitted]) -> set[Jitted]:
     """Jitted functions that another jitted function names."""
     called: set[Jitted] = set()
+    names = {jitted.node.name for jitted in wanted} | {jitted.name for jitted in wanted}
     files = {file: None for jitted in wanted for file in functions.project.mentioning(jitted.node.name)}
     for file in files:
         for caller in functions.of(file):
             for statement in caller.node.body:
                 for node in ast.walk(statement):
-                    if isinstance(node, ast.Name | ast.Attribute) and (name := dotted(node)):
+                    last = node.id if isinstance(node, ast.Name) else getattr(node, "attr", None)
+                    if last in names and (name := dotted(node)):
                         jitted = functions.named(file, name)
                         if jitted is not None and jitted is not caller:
                             called.add(jitted)

@@ -30,26 +30,44 @@ _MOST_STEPS = 8
 Block = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False)
 class Scope:
     """A function, with the class and the function that it is defined in; or a file's own statements (a Module).
 
     ``calls``: those in it, not in functions that it defines.
     """
 
-    file: SourceFile
+    file: ProjectFile
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
     outer: Scope | None = None
     owner: ast.ClassDef | None = None
     calls: list[ast.Call] = field(default_factory=list)
-    _statements: int = 0
 
-    @property
+    @cached_property
     def statements(self) -> int:
         """How many statements it has, with those in others."""
-        if not self._statements:
-            self._statements = sum(1 for node in ast.walk(self.node) if isinstance(node, ast.stmt))
-        return self._statements
+        return sum(1 for node in ast.walk(self.node) if isinstance(node, ast.stmt))
+
+    @cached_property
+    def attributes(self) -> list[ast.Attribute]:
+        """All attributes that it names, such as ``x.shape``."""
+        return [node for node in ast.walk(self.node) if isinstance(node, ast.Attribute)]
+
+    @cached_property
+    def last_strides(self) -> dict[str, int]:
+        """The last dimension of each tensor whose stride it asks for."""
+        last: dict[str, int] = {}
+        for call in self.calls:
+            match call:
+                case ast.Call(func=ast.Attribute(value=value, attr="stride"), args=[ast.Constant(value=int(index))]):
+                    name = ast.unparse(value)
+                    last[name] = max(last.get(name, 0), index)
+        return last
+
+    @cached_property
+    def stored(self) -> set[str]:
+        """The attributes that it assigns to, of whatever object."""
+        return {node.attr for node in self.attributes if isinstance(node.ctx, ast.Store)}
 
     @property
     def name(self) -> str:
@@ -73,15 +91,15 @@ Definition = Scope | ast.ClassDef | ast.expr
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Binding:
+class LocatedNode:
     """A definition, and the file that it is in."""
 
-    file: SourceFile
+    file: ProjectFile
     node: Definition
 
 
 @dataclass(eq=False)
-class SourceFile:
+class ProjectFile:
     """One file. What does not parse has no definitions."""
 
     path: Path
@@ -133,7 +151,7 @@ class SourceFile:
 class _Parts:
     """One walk over a file."""
 
-    def __init__(self, file: SourceFile) -> None:
+    def __init__(self, file: ProjectFile) -> None:
         self.scopes: list[Scope] = []
         self.definitions: dict[str, list[Definition]] = {}
         self.imports: dict[str, str] = {}
@@ -174,7 +192,7 @@ class _Parts:
                             self.imports.setdefault(alias.asname or alias.name, f"{base}{dot}{alias.name}")
                 case ast.Call():
                     scope.calls.append(node)
-            waiting += [(child, inner, inner_owner) for child in list(ast.iter_child_nodes(node))[::-1]]
+            waiting += [(child, inner, inner_owner) for child in _children(node)[::-1]]
 
     def _assigned(self, target: ast.expr, value: ast.expr) -> None:
         match target, value:
@@ -185,13 +203,28 @@ class _Parts:
                     self._assigned(name_, value_)
 
 
+def _children(node: ast.AST) -> list[ast.AST]:
+    """Children that may hold a call or a statement: three quarters of all nodes are names and constants."""
+    children: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            children += [each for each in value if isinstance(each, ast.AST) and not isinstance(each, _LEAVES)]
+        elif isinstance(value, ast.AST) and not isinstance(value, _LEAVES):
+            children.append(value)
+    return children
+
+
+_LEAVES = (ast.Name, ast.Constant, ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
+
+
 class Project:
     """The files among which names are looked up: the package that a file belongs to, or a folder."""
 
-    def __init__(self, files: Iterable[SourceFile]) -> None:
+    def __init__(self, files: Iterable[ProjectFile]) -> None:
         self.files = {file.path: file for file in files}
-        self._by_stem: dict[str, list[SourceFile]] = defaultdict(list)
-        self._looked_up: dict[tuple[SourceFile, str], list[Binding] | External | None] = {}
+        self._by_stem: dict[str, list[ProjectFile]] = defaultdict(list)
+        self._looked_up: dict[tuple[ProjectFile, str], list[LocatedNode] | External | None] = {}
         for path, file in self.files.items():
             self._by_stem[path.parent.name if path.stem == "__init__" else path.stem].append(file)
 
@@ -209,14 +242,14 @@ class Project:
         return cls(_read(files, path))
 
     @cached_property
-    def _mentions(self) -> dict[bytes, list[SourceFile]]:
-        mentions: dict[bytes, list[SourceFile]] = defaultdict(list)
+    def _mentions(self) -> dict[bytes, list[ProjectFile]]:
+        mentions: dict[bytes, list[ProjectFile]] = defaultdict(list)
         for file in self.files.values():
             for word in set(_IDENTIFIER.findall(file.data)):
                 mentions[word].append(file)
         return mentions
 
-    def mentioning(self, name: str) -> list[SourceFile]:
+    def mentioning(self, name: str) -> list[ProjectFile]:
         """The files in which a name stands."""
         return self._mentions.get(name.encode(), [])
 
@@ -236,7 +269,7 @@ class Project:
             ]
         return self._calls[name]
 
-    def lookup(self, file: SourceFile, dotted: str, steps: int = _MOST_STEPS) -> list[Binding] | External | None:
+    def lookup(self, file: ProjectFile, dotted: str, steps: int = _MOST_STEPS) -> list[LocatedNode] | External | None:
         """What a name that is read in a file stands for: definitions of the project, best last; something external;
         None for a name that the file does not bind."""
         key = (file, dotted)
@@ -244,13 +277,13 @@ class Project:
             self._looked_up[key] = self._lookup(file, dotted, steps)
         return self._looked_up[key]
 
-    def _lookup(self, file: SourceFile, dotted: str, steps: int) -> list[Binding] | External | None:
+    def _lookup(self, file: ProjectFile, dotted: str, steps: int) -> list[LocatedNode] | External | None:
         if steps == 0:
             return None
         first, _, rest = dotted.partition(".")
         if first in file.definitions:
             if not rest:
-                return [Binding(file, node) for node in file.definitions[first]]
+                return [LocatedNode(file, node) for node in file.definitions[first]]
             return None
         if first in file.imports:
             target = f"{file.imports[first]}.{rest}" if rest else file.imports[first]
@@ -261,7 +294,7 @@ class Project:
                     return result
         return None
 
-    def _imported(self, file: SourceFile, target: str, steps: int) -> list[Binding] | External | None:
+    def _imported(self, file: ProjectFile, target: str, steps: int) -> list[LocatedNode] | External | None:
         for module, rest in _splits(target):
             for source in self.modules(file, module):
                 if not rest:
@@ -270,7 +303,7 @@ class Project:
                     return result
         return External(target.lstrip("."))
 
-    def modules(self, file: SourceFile, dotted: str) -> Iterator[SourceFile]:
+    def modules(self, file: ProjectFile, dotted: str) -> Iterator[ProjectFile]:
         """Files that an import in ``file`` may mean; of those with a common end of their name, the nearest."""
         if dotted.startswith("."):
             name = dotted.lstrip(".")
@@ -294,7 +327,7 @@ def sources(folder: Path) -> list[Path]:
     return files
 
 
-def _read(files: Iterable[Path], named: Path) -> Iterator[SourceFile]:
+def _read(files: Iterable[Path], named: Path) -> Iterator[ProjectFile]:
     total = 0
     for path in files:
         try:
@@ -306,7 +339,7 @@ def _read(files: Iterable[Path], named: Path) -> Iterator[SourceFile]:
         total += len(data)
         if total > MOST_BYTES:
             raise InputError(f"{named}: over {MOST_BYTES >> 20} MiB of Python sources; name a folder in it")
-        yield SourceFile(path, data)
+        yield ProjectFile(path, data)
 
 
 def _splits(dotted: str) -> Iterator[tuple[str, str]]:

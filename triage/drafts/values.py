@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triage.drafts.jitted import Jitted
-from triage.drafts.project import Scope, SourceFile
+from triage.drafts.project import ProjectFile, Scope
 
 MOST_ALTERNATIVES = 4
 """Values that an expression may have; more are seldom distinct launches."""
@@ -115,7 +115,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    file: SourceFile
+    file: ProjectFile
     node: ast.ClassDef
 
 
@@ -123,7 +123,7 @@ class Class:
 class Instance:
     """An object of a class; also the ``ctx`` that an autograd function's methods share."""
 
-    file: SourceFile
+    file: ProjectFile
     node: ast.ClassDef
 
 
