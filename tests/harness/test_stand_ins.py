@@ -183,6 +183,7 @@ ACCEPTED = [
     "import copy, logging\ncopy.deepcopy({'a': absent.x}); logging.getLogger('a').debug('%s', absent.x)",
     "@triton.jit\ndef kernel(x_ptr, n: absent.Int = absent.ONE): pass\nkernel.cache_key",
     "if hasattr(torch, 'npu'): raise SystemExit",
+    "class A:\n    @property\n    def x(self): return absent.x\nassert hasattr(A(), 'x')",
     "assert tuple(map(int, torch.version.cuda.split('.'))) >= (12, 8)",
     "import numpy as np\nassert int(np.log2(64)) == 6 and 1 / np.log(2) > np.sqrt(2) and np.float32 is np.float32",
     "class A(torch.autograd.Function): pass\nf = A.apply",

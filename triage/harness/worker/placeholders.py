@@ -39,8 +39,8 @@ _holders: Set[str] = set()
 _parts: Dict[str, Any] = {}
 """Stand-ins by dotted name: the same name is the same object."""
 _modules: List[ModuleType] = []
-_asking = False
-"""Whether user code asks if an attribute exists."""
+_asking: Optional[FrameType] = None
+"""The code that asks whether an attribute exists."""
 
 
 def know(facts: Mapping[str, Any]) -> None:
@@ -57,7 +57,7 @@ def part(path: str) -> Any:
         if _facts[path] is ABSENT:
             raise AttributeError("%s does not exist" % path)
         return _facts[path]
-    if _asking and path not in _holders:
+    if path not in _holders and _is_asked():
         refuse("hasattr(%s, %r)" % (path.rpartition(".")[0], path.rpartition(".")[2]))
     return _parts.setdefault(path, StandIn(path))
 
@@ -108,6 +108,11 @@ def _user_asks() -> bool:
     """Whether it is the user's code that asks; libraries look at an object's class before they use it."""
     frame = _asker()
     return frame is not None and is_users(frame.f_code.co_filename)
+
+
+def _is_asked() -> bool:
+    """Whether the user's code asks for what is being read, and does not merely read it to find an answer."""
+    return _asking is not None and _asker() is _asking and _user_asks()
 
 
 def _python_asks() -> bool:
@@ -162,7 +167,7 @@ class StandIn:
         if not self.__computed:
             return part(path)
         if name not in self.__parts:
-            if _asking:
+            if _is_asked():
                 refuse("hasattr(%s, %r)" % (self.__path, name))
             self.__parts[name] = _computed(path)
         return self.__parts[name]
@@ -355,7 +360,7 @@ def asked() -> Iterator[None]:
 
     def ask(function: Callable[..., Any], *arguments: Any) -> Any:
         global _asking  # noqa: PLW0603
-        before, _asking = _asking, _user_asks()
+        before, _asking = _asking, sys._getframe(2)
         try:
             return function(*arguments)
         finally:
