@@ -237,6 +237,11 @@ def test_a_kernel_that_reads_a_stand_in_is_not_judged(
     assert "triage_absent is not installed beside this Triton" in found
 
 
+def test_a_stand_in_is_no_kernel(imported: Answer) -> None:
+    found = reason(imported(HEADER + "kernel = absent.kernels.make(BLOCK=64)\n"))
+    assert found.startswith("kernel is `triage_absent.kernels.make(…)`, and triage_absent is not installed beside this")
+
+
 def test_errors_of_the_kernel_stay_its_own(
     shared_engine: Engine, release: Callable[[str], Toolchain], tmp_path: Path
 ) -> None:

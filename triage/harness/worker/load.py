@@ -74,12 +74,15 @@ def find_kernel(module: ModuleType, name: str) -> Any:
 
 def find_layers(module: ModuleType, name: str) -> List[Any]:
     """What decorators made of the function of that name, outermost first; the jitted function is the last. Raises
-    BadKernel."""
+    BadKernel, and Undecidable where a stand-in is in its place."""
     value = getattr(module, name, None)
     if value is None:
         jitted = [key for key, value in vars(module).items() if is_jitted(unwrap(value))]
         raise BadKernel("no function %r; jitted here: %s" % (name, ", ".join(jitted) or "none"))
     layers = _chain(value)
+    if type(layers[-1]) is placeholders.StandIn:
+        made = placeholders.path_of(layers[-1])
+        raise placeholders.Undecidable("%s is `%s`, and %s" % (name, made, placeholders.reason(made)))
     if not is_jitted(layers[-1]):
         layers = _search(value, name)
     if not layers:
