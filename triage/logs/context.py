@@ -35,9 +35,9 @@ _OF_TRITON = re.compile(
     re.IGNORECASE,
 )
 #: Where something else begins, whose failure does not follow from those above: pytest's and unittest's line above each
-#: failing test, a command at a prompt.
+#: failing test, a request to a server, a command at a prompt.
 _BOUNDARY = re.compile(
-    r"_{5,} .{1,200} _{5,}$|(?:ERROR|FAIL): test\w{0,200}(?: \(|$)"
+    r"_{5,} .{1,200} _{5,}$|(?:ERROR|FAIL): test\w{0,200}(?: \(|$)|(?:\[INFO\] )?got prompt$"
     r"|(?:\([\w.-]{1,80}\) {1,2})?(?:\[?[\w.-]{1,80}@[\w.-]{1,80}[: ][^$]{0,200})?\$ [\w./~]"
 )
 
@@ -58,6 +58,7 @@ ANCHORS = (
     "$ CUDA",
     "ERROR: test",
     "FAIL: test",
+    "got prompt",
     passes.REPRODUCER_ANCHOR,
     "Traceback (most recent",
     'File "',
@@ -106,7 +107,9 @@ class Context:
             self.dumped = self.dumped or passes.single_pass(line)
         elif _TRACEBACK in line:
             self._in_traceback, self._of_triton = True, False
-        elif ("$ " in line or line.startswith(("_____", "ERROR: ", "FAIL: "))) and _BOUNDARY.match(line):
+        elif (
+            "$ " in line or line.startswith(("_____", "ERROR: ", "FAIL: ")) or line.endswith("got prompt")
+        ) and _BOUNDARY.match(line):
             self.boundaries += [position] if len(self.boundaries) < 10_000 else []
             self._in_traceback = False
         elif (".py" in line or 'File "' in line) and (frame := _FRAME.match(line)):
