@@ -270,7 +270,9 @@ def norm(x):
 """,
     )
     values = best(package, "rows")
-    assert (values["Y"], values["y_stride"], values["X"], values["eps"]) == ("*fp64", 1, "*fp16", "fp32")
+    assert (values["Y"], values["y_stride"], values["X"], values["eps"]) == ("*fp64", 1, "*bf16", "fp32"), (
+        "the project names bfloat16"
+    )
 
 
 def test_an_argument_that_may_be_none(tmp_path: Path) -> None:
@@ -354,6 +356,41 @@ def attend(Q, K, Out, L, index, sm_scale, stride_qm, stride_qd, n: tl.int64, see
     assert got["Q"].best.where == "address in line 7 of helper; the user's type"
     assert got["n"].best.basis is Basis.ANNOTATION
     assert got["HEAD"].best.basis is Basis.DEFAULT
+
+
+def test_types_that_a_loop_carries(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        HEADER
+        + """
+@triton.jit
+def kernel(a_ptr, b_ptr, c_ptr, first_ptr, rest_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.arange(0, BLOCK)
+    acc = tl.zeros((BLOCK, BLOCK), dtype=tl.int32)
+    last = tl.load(first_ptr + offs)
+    for k in range(0, n, BLOCK):
+        acc += tl.dot(tl.load(a_ptr + k + offs), tl.load(b_ptr + k + offs))
+        last = tl.load(rest_ptr + k + offs) * 1.0 + tl.zeros((BLOCK,), tl.float32)
+    tl.store(c_ptr + offs, acc + last)
+"""
+    )
+    values = best(path, "kernel")
+    assert (values["a_ptr"], values["b_ptr"], values["first_ptr"]) == ("*i8", "*i8", "*fp32")
+
+
+def test_an_8_bit_float_of_one_vendor_comes_last(tmp_path: Path) -> None:
+    package = project(
+        tmp_path,
+        ops=ROWS
+        + """
+FP8 = torch.float8_e4m3fnuz if torch.version.hip else torch.float8_e4m3fn
+
+def norm(x):
+    y = x.to(FP8)
+    rows[(1,)](y, y.stride(0), x, x.stride(0), x.stride(1), x.shape[1], 0.1, True, BLOCK=64)
+""",
+    )
+    assert [value.value for value in parameters(package, "rows")["Y"].candidates[:1]] == ["*fp8e4nv"]
 
 
 def test_descriptors(tmp_path: Path) -> None:

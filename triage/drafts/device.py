@@ -120,7 +120,8 @@ INDEX = Term(type="i32", index=True)
 class Uses:
     """Lines of the uses of each parameter. ``equal``: constants that it is compared with. ``blocks``: the block that a
     descriptor is loaded with. ``dots``: pairs of types that are multiplied. ``copies``: pointers whose elements are
-    stored unchanged behind another. ``carried``: types that a variable has before and after a pass of a loop."""
+    stored unchanged behind another. ``carried``: types that a variable has before and after a pass of a loop.
+    ``integer_sums``: where integers are summed up to which something is added that is taken for a float: a dot."""
 
     kinds: dict[str, dict[Use, str]] = field(default_factory=dict)
     elements: dict[str, dict[ElementUse, str]] = field(default_factory=dict)
@@ -131,6 +132,7 @@ class Uses:
     dots: list[tuple[str, str, str]] = field(default_factory=list)
     copies: list[tuple[str, str, str]] = field(default_factory=list)
     carried: list[tuple[str, str, str]] = field(default_factory=list)
+    integer_sums: list[str] = field(default_factory=list)
     element_casts: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, kind: Use, where: str) -> None:
@@ -249,6 +251,8 @@ class _KernelRun:
         """A variable keeps its type from one pass of a loop to the next."""
         for name, term in before.items():
             after = self.names[name].type
+            if term.type == "i32" and not term.index and after == "fp32":
+                self.uses.integer_sums.append(self.where(node, "sum of integers"))
             if term.type != after and term.type.startswith("elem:") and (after.startswith("elem:") or after == "fp32"):
                 self.uses.carried.append((term.type, after, self.where(node, "loop")))
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 from triage.drafts.device import ElementUse, Use, Uses
 from triage.drafts.host import Launch
-from triage.drafts.jitted import Jitted
 from triage.drafts.model import Basis, Value
 from triage.drafts.values import Descriptor, Int, TensorValue
 
@@ -34,6 +33,7 @@ _INDICES = re.compile(
 _FLOATING = {ElementUse.FLOAT, ElementUse.FLOAT32, ElementUse.WIDENED, ElementUse.DOT}
 _MASK = re.compile(r"mask|flag|is_|has_|valid", re.I)
 
+_AMD = {"fp8e4b8": "fp8e4nv", "fp8e5b16": "fp8e5"}
 _ALIKE = {"i32": ("i64",), "i64": ("i32",), "i1": ("u8", "i8", "i32")}
 """Types of which the other ones are used in the same way."""
 
@@ -65,8 +65,8 @@ class ElementTypes:
         return None
 
 
-def element_types(jitted: Jitted, launches: list[Launch], uses: Uses, pointers: frozenset[str]) -> ElementTypes:
-    """Decide the types of a kernel's pointers."""
+def element_types(launches: list[Launch], uses: Uses, pointers: frozenset[str], half: str) -> ElementTypes:
+    """Decide the types of a kernel's pointers. ``half``: the 16-bit float that the project prefers."""
     result = ElementTypes()
     launched = {name: _launched(name, launches) for name in pointers}
     inferred = {name: _inferred(name, uses) for name in pointers}
@@ -82,6 +82,10 @@ def element_types(jitted: Jitted, launches: list[Launch], uses: Uses, pointers: 
                 dotted.append(str(stated[peer].value))
             elif other in ("fp16", "bf16", "fp32"):
                 dotted.append(other)
+    for left, right, _ in uses.dots if uses.integer_sums else []:
+        for name in (left.removeprefix("elem:"), right.removeprefix("elem:")):
+            if name in pointers and name not in stated:
+                inferred[name] = Value("i8", Basis.USE, uses.integer_sums[0])
     for before, after, at in uses.carried:
         for one, other in ((before, after), (after, before)):
             name, peer = one.removeprefix("elem:"), other.removeprefix("elem:")
@@ -93,7 +97,7 @@ def element_types(jitted: Jitted, launches: list[Launch], uses: Uses, pointers: 
             inferred[target] = inferred[source]
     floats = {name for name in pointers if inferred[name] is None and name not in stated}
     # The operands of a dot agree.
-    result.user = sorted(_user_types(uses, floats), key=lambda type_: type_ not in dotted)
+    result.user = sorted(_user_types(uses, floats, half), key=lambda type_: type_ not in dotted)
     for name in pointers:
         result.types[name] = _candidates(name, result.user, launched[name], inferred[name], uses, launches)
     return result
@@ -141,12 +145,12 @@ def _inferred(name: str, uses: Uses) -> Value | None:
     return None
 
 
-def _user_types(uses: Uses, names: set[str]) -> list[str]:
+def _user_types(uses: Uses, names: set[str], half: str) -> list[str]:
     """The floats that the user's tensors may have, the likeliest first."""
     elements = [uses.elements.get(name, {}) for name in names]
     if any(ElementUse.DOT in each or ElementUse.WIDENED in each for each in elements):
-        return ["fp16", "bf16", "fp32"]
-    return ["fp32", "fp16", "bf16"]
+        return [half, "bf16" if half == "fp16" else "fp16", "fp32"]
+    return ["fp32", half, "bf16" if half == "fp16" else "fp16"]
 
 
 def _candidates(
@@ -155,7 +159,9 @@ def _candidates(
     """The types of a pointer, in the order of its launches; where those do not state it, as the kernel uses it."""
     address = uses.has(name, Use.ADDRESS) or uses.has(name, Use.DESCRIPTOR) or "named as an address"
     values: list[Value] = []
-    for value in [*launched, Value(None, Basis.USE, address)]:
+    # What AMD's GPUs up to gfx942 have in place of another 8-bit float comes after that.
+    launched = launched + [replace(value, value=_AMD[value.value]) for value in launched if value.value in _AMD]
+    for value in sorted([*launched, Value(None, Basis.USE, address)], key=lambda value: value.value in _AMD):
         if value.value is not None:
             values.append(value)
         elif inferred is not None:

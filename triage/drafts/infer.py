@@ -53,8 +53,10 @@ class _Kernel:
     tuned: frozenset[str]
 
 
-def infer(jitted: Jitted, launches: list[Launch], uses: Uses, launched: bool, obstacle: str | None) -> JitFunction:
-    """A jitted function with the candidates for each parameter."""
+def infer(
+    jitted: Jitted, launches: list[Launch], uses: Uses, launched: bool, obstacle: str | None, half: str
+) -> JitFunction:
+    """A jitted function with the candidates for each parameter. ``half``: the project's 16-bit float."""
     launches = _ordered(jitted, launches)
     pointers = _pointers(jitted, launches, uses)
     heuristics = _heuristics(jitted)
@@ -63,7 +65,7 @@ def infer(jitted: Jitted, launches: list[Launch], uses: Uses, launched: bool, ob
         jitted,
         launches,
         uses,
-        element_types(jitted, launches, uses, pointers),
+        element_types(launches, uses, pointers, half),
         pointers,
         _innermost(jitted, launches),
         frozenset(heuristics) | frozenset(configured),

@@ -68,7 +68,9 @@ def _described(functions: JittedFunctions, wanted: list[Jitted]) -> list[JitFunc
         own = launches.get(jitted, [])
         # One that nobody launches or calls is a library's own: launched from elsewhere, unless it returns a value.
         launched = bool(own) or jitted.tuned or (jitted not in called and not jitted.returns)
-        result.append(infer(jitted, own, _uses(jitted, functions, own), launched, _obstacle(jitted)))
+        result.append(
+            infer(jitted, own, _uses(jitted, functions, own), launched, _obstacle(jitted), functions.project.half)
+        )
     return result
 
 

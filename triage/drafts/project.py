@@ -254,6 +254,15 @@ class Project:
         return self._mentions.get(name.encode(), [])
 
     @cached_property
+    def half(self) -> str:
+        """The 16-bit float that the sources name most: what the project is made for, and tested with."""
+        counts = {
+            type_: sum(len(re.findall(rb"\b%s\b" % word, file.data)) for file in self.files.values())
+            for type_, word in (("fp16", b"float16"), ("bf16", b"bfloat16"))
+        }
+        return max(counts, key=lambda type_: counts[type_])
+
+    @cached_property
     def _calls(self) -> dict[str, list[tuple[Scope, ast.Call]]]:
         return {}
 
