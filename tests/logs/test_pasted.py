@@ -142,6 +142,8 @@ def test_ptx_given_to_amd_s_assembler_is_told_as_that() -> None:
 
 
 IN_PROSE = [
+    ("# NVIDIA backend: 'ttng.tensormap_create' op cannot be predicated (sm_90)",
+     "'ttng.tensormap_create' op cannot be predicated (sm_90)"),
     ("[Bug] torch.compile + triton.jit: NameError: name 'constexpr' is not defined",
      "NameError: name 'constexpr' is not defined"),
     ("NameError(\"Cannot access global variable C from within @jit'ed function)",

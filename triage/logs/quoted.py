@@ -44,8 +44,11 @@ _RUN_FAILED = re.compile(
 _LAUNCHER = re.compile(
     r"Pointer argument \(at \d{1,4}\) (?:cannot be accessed from Triton \(cpu tensor\?\)|doesn't reference \w+)"
 )
-# An exception behind other words, as in a title: `[Bug] ValueError: text`.
-_TITLED = re.compile(r"[\]:] (?P<exception>(?:[a-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception): \S.{4,600})$")
+# An exception, or a verifier's error, behind other words, as in a title: `[Bug] ValueError: text`.
+_TITLED = re.compile(
+    r"[\]:] (?P<error>(?:[a-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception): \S.{4,600}"
+    r"|'[a-z]\w{0,20}\.[\w.]{1,60}' op \S.{4,600})$"
+)
 _BARE_ASSERTION = re.compile(r"`AssertionError`")
 # Lines of Python, in which a text is a string.
 _SOURCE = re.compile(r"\s{4}|\s*(?:raise|return|assert|print|def|@|#)|\s*[\w.,\[\] ]{1,80} ?=(?!=)|\s*[\w.]{1,80}\(")
@@ -112,7 +115,7 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
             if kind := _kind(text):
                 return Finding(bounded_diagnosis(kind, text, text), Specificity.DIAGNOSTIC, position)
     for position, line in enumerate(lines):
-        if (titled := _TITLED.search(line)) and (finding := read(Window(position, titled["exception"], (), (), ()))):
+        if (titled := _TITLED.search(line)) and (finding := read(Window(position, titled["error"], (), (), ()))):
             return finding
     for position, line in enumerate(lines):
         if finding := _stated(position, line):
