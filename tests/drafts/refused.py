@@ -30,6 +30,24 @@ def total(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def momentum(state_ptr, grad_ptr, step, rate, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    state = tl.load(state_ptr + offsets)
+    grad = tl.load(grad_ptr + offsets)
+    if step > 1:
+        state = state * rate + grad
+    tl.store(state_ptr + offsets, state)
+
+
+@triton.jit
+def unpacked(packed_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    packed = tl.load(packed_ptr + offsets)
+    digits = (packed >> 4) & 15
+    tl.store(out_ptr + offsets, digits.to(tl.float16))
+
+
+@triton.jit
 def reads_a_global(x_ptr, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     tl.store(x_ptr + offsets, tl.load(x_ptr + offsets) * SCALE)

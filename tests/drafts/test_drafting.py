@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,39 @@ def test_a_variable_keeps_the_type_that_it_has_before_a_loop(drafted: Draft) -> 
     (settled,) = drafted(function("total", x_ptr="*fp16", out_ptr="*fp32", n="i32", BLOCK=64))
     assert settled.unclear is None
     assert signature(settled)["x_ptr"] == "*fp32"
+
+
+def test_a_variable_keeps_its_type_in_a_branch(drafted: Draft) -> None:
+    kernel = function(
+        "momentum", state_ptr=("*fp16", Basis.ASSUMED), grad_ptr="*fp16", step="i32", rate="fp32", BLOCK=64
+    )
+    (settled,) = drafted(kernel)
+    assert settled.unclear is None
+    assert signature(settled)["state_ptr"] == "*fp32"
+
+
+def test_what_is_shifted_is_an_integer(drafted: Draft) -> None:
+    (settled,) = drafted(function("unpacked", packed_ptr="*fp16", out_ptr="*fp16", BLOCK=64))
+    assert settled.unclear is None
+    assert signature(settled) == {"packed_ptr": "*i32", "out_ptr": "*fp16"}
+
+
+def test_an_option_of_other_back_ends_is_left_out(drafted: Draft) -> None:
+    options = {"waves_per_eu": Value(2, Basis.LAUNCH, "launch"), "num_warps": Value(2, Basis.LAUNCH, "launch")}
+    (settled,) = drafted(replace(function("unpacked", packed_ptr="*i32", out_ptr="*fp16", BLOCK=64), options=options))
+    assert settled.unclear is None
+    assert dict(settled.case.options) == {"num_warps": 2}
+    given = {"options": {"waves_per_eu": 2}}
+    (refused,) = drafted(function("unpacked", packed_ptr="*i32", out_ptr="*fp16", BLOCK=64), given=given)
+    assert refused.unclear is not None and "waves_per_eu" in refused.unclear
+
+
+def test_a_decorator_that_triton_refuses_is_the_kernels_failure(drafted: Draft) -> None:
+    kernel = function("keyed", FILE.with_name("refused_decorator.py"), x_ptr="*fp32", BLOCK=64)
+    (settled,) = drafted(replace(kernel, configs=("…",)))
+    assert settled.unclear is None
+    assert settled.attempt is not None and settled.attempt.diagnosis is not None
+    assert "COLUMNS" in settled.attempt.diagnosis.headline
 
 
 def test_a_drafted_size_is_changed(drafted: Draft) -> None:

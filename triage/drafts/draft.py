@@ -60,6 +60,14 @@ class Draft:
         """With other values of some parameters."""
         return replace(self, values={**self.values, **changes})
 
+    def drops(self, option: str) -> bool:
+        """Whether an option may be left out, as a source states it and not the user."""
+        return option in self.options and self.options[option].basis is not Basis.GIVEN
+
+    def without_option(self, option: str) -> Draft:
+        """Without an option that only other back-ends have: sources state those of all their targets."""
+        return replace(self, options={name: value for name, value in self.options.items() if name != option})
+
     def is_argument(self, name: str) -> bool:
         """Whether a parameter is passed at run time, and not a constant of the compile."""
         return not self._constexpr(name) and isinstance(self.values[name].value, str)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,9 +19,11 @@ from triage.harness.toolchains import Toolchain
 from triage.model.case import Case, frozen
 from triage.model.diagnosis import Kind
 from triage.model.errors import EnvironmentFault, InputError, fault
-from triage.model.outcome import Undecided
+from triage.model.outcome import Outcome, Undecided
 
 ALL, FIRST = "all", "first"
+_UNKNOWN_OPTION = re.compile(r"option (\w+) is not known to this back-end")
+"""The worker's words (``adapter.check_options``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +124,9 @@ def _is_passed_over(settled: Settled) -> bool:
     return diagnosis.kind in (Kind.OUT_OF_RESOURCES, Kind.PTXAS) or diagnosis.exception == "CompileTimeAssertionFailure"
 
 
-def _described(plan: Plan) -> Generator[Request, Attempt, KernelDescription]:
-    """What the decorators of the kernel say. Raises EnvironmentFault where that is not known."""
+def _described(plan: Plan) -> Generator[Request, Attempt, KernelDescription | None]:
+    """What the decorators of the kernel say; None where its module cannot be imported, as a compile will show. Raises
+    EnvironmentFault where it is not known."""
     (plain,) = drafts(plan.function, plan.given)
     arguments = {name: _argument(value) for name, value in plain.values.items() if _is_known(value)}
     with scratch.folder("description") as folder:
@@ -134,6 +138,8 @@ def _described(plan: Plan) -> Generator[Request, Attempt, KernelDescription]:
             return answer
         case Undecided(reason):
             raise EnvironmentFault(reason)
+        case Outcome(imported=False):
+            return None
         case _:
             headline = attempt.diagnosis.headline if attempt.diagnosis is not None else "they could not be run"
             raise EnvironmentFault(f"its decorators could not be read: {headline}")
@@ -160,6 +166,9 @@ def _compiled(plan: Plan, draft: Draft) -> Generator[Request, Attempt, Settled]:
         attempt = yield Request(case, plan.toolchain, plan.limits, plan.action)
         outcome = attempt.result
         if isinstance(outcome, Undecided):
+            if (option := _UNKNOWN_OPTION.match(outcome.reason)) is not None and current.drops(option[1]):
+                current = current.without_option(option[1])
+                continue
             return refused or _unclear(plan, current, case, None, outcome.reason)
         if attempt.diagnosis is None:
             corrected = {name: value for name, value in current.values.items() if value is not draft.values[name]}

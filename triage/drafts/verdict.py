@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeAlias
@@ -21,8 +21,8 @@ from triage.model.diagnosis import Diagnosis, Kind, Trait
 from triage.model.outcome import Outcome, Stage
 from triage.publish.visible import shortened
 
-MOST_CORRECTIONS = 4
-"""Of one draft. A refusal by the front end takes a tenth of a second; what the second correction does not mend is
+MOST_CORRECTIONS = 6
+"""Of one draft. A refusal by the front end takes a tenth of a second; what these do not mend is
 mostly a kernel that needs to be launched with sizes that fit each other."""
 _MOST_REASON = 300
 _FIXED = frozenset({Basis.GIVEN, Basis.CONFIG, Basis.HEURISTIC})
@@ -66,8 +66,14 @@ class Refusal:
     @property
     def in_front_end(self) -> bool:
         """Whether Triton's front end refused the kernel, before there was any IR."""
-        kinds = (Kind.FRONTEND_ERROR, Kind.PYTHON_EXCEPTION, Kind.OTHER, Kind.UNKNOWN)
+        kinds = (Kind.FRONTEND_ERROR, Kind.PYTHON_EXCEPTION, Kind.MLIR_DIAGNOSTIC, Kind.OTHER, Kind.UNKNOWN)
         return self.diagnosis.kind in kinds and self.outcome.stage in (Stage.SOURCE, None)
+
+    @property
+    def raised_by_triton(self) -> bool:
+        """Whether the innermost exception was raised in Triton's own code."""
+        frames = self.outcome.errors[-1].frames if self.outcome.errors else ()
+        return bool(frames) and "/triton/" in frames[-1].file
 
     @property
     def message(self) -> str:
@@ -130,10 +136,12 @@ def unclear(refusal: Refusal) -> str:
 
 
 def _import_failed(refusal: Refusal) -> Judgement | None:
-    """The module failed as it was imported. Only an API that the release lacks says something about the kernel."""
+    """The module failed as it was imported. Only an API that the release lacks, or a decorator that Triton refuses,
+    says something about the kernel."""
     if refusal.outcome.imported:
         return None
-    return KernelFails() if missing_api(refusal.outcome) else Unclear(f"importing it fails: {_headline(refusal)}")
+    of_triton = missing_api(refusal.outcome) or refusal.raised_by_triton
+    return KernelFails() if of_triton else Unclear(f"importing it fails: {_headline(refusal)}")
 
 
 def _of_the_compiler(refusal: Refusal) -> Judgement | None:
@@ -170,7 +178,8 @@ def _not_of_arguments(refusal: Refusal) -> Judgement | None:
     """The front end refuses what no argument changes: a statement, a global, a part of the API that there is not."""
     if not refusal.in_front_end:
         return None
-    if missing_api(refusal.outcome) or refusal.diagnosis.exception == "UnsupportedLanguageConstruct":
+    exceptions = {refusal.diagnosis.exception, *(error.type for error in refusal.outcome.errors)}
+    if missing_api(refusal.outcome) or exceptions & _NOT_SUPPORTED:
         return KernelFails()
     if (name := _UNDEFINED.search(refusal.message)) is not None:
         if re.search(rf"\b{re.escape(name[1])}\b", _without_kernel(refusal)):
@@ -207,6 +216,8 @@ _UNDEFINED = re.compile(r"(?:^|NameError[(:] ?[\"']?)(?:name ')?(\w+)'? is not d
 _UNSUPPORTED = re.compile(
     r"Cannot access global variable|unsupported AST node|is not supported in Triton|Unsupported function"
 )
+_NOT_SUPPORTED = {"UnsupportedLanguageConstruct", "NotImplementedError"}
+"""Exceptions of what a release does not have, such as ``break`` in a loop, or block pointers from 3.9 on."""
 _SAME_TYPE = re.compile(
     r"same (?:data)?type|initial type|re-?assigned|Mismatched type|then block|incompatible (?:types|dtype)"
     r"|must have the same|both operands", re.IGNORECASE
@@ -217,7 +228,9 @@ _SHAPE = re.compile(
     r"|static_assert|assert|reshape|broadcast|dimension|expand|at least", re.IGNORECASE
 )  # fmt: skip
 _DIMENSIONS = re.compile(r"(\d+) (?:and|vs\.?|!=) (\d+)")
+_OPERANDS = re.compile(r"invalid operands of type|Unsupported \w+ dtype|unexpected type|out of range for type")
 _FLOATS = ("fp16", "bf16", "fp32", "fp64")
+_INTEGERS = ("i8", "u8", "i32", "i64")
 _NARROWER = {"*fp64": "*fp32", "*fp32": "*fp16", "*i64": "*i32"}
 _USUAL_TILE = 64
 """With several tiles of this size kernels compile in seconds; a dozen of 1,024 elements a side take minutes."""
@@ -229,11 +242,29 @@ def _corrections(refusal: Refusal) -> Iterator[dict[str, object]]:
     """Changes that may mend a refusal, the most likely first."""
     message, values = refusal.message, refusal.draft.values
     changeable = [name for name in refusal.related if values[name].basis not in _FIXED]
-    pointers = dict(_guessed_pointers(refusal))
+    pointers, integers = dict(_guessed_pointers(refusal)), dict(_guessed_pointers(refusal, _INTEGERS))
     related = {name: type_ for name, type_ in pointers.items() if name in refusal.related}
+
+    def is_assumed(name: str) -> bool:
+        return values[name].basis is Basis.ASSUMED
+
     if _SAME_TYPE.search(message):
-        for element in dict.fromkeys([*related.values(), "*fp32", "*fp16"]):
-            yield {name: element for name, type_ in related.items() if type_ != element}
+        # Variables become what 32-bit scalars make of them; the operands of a dot are what the others are.
+        first = related.values() if "perands" in message else ["*fp32"]
+        for element in dict.fromkeys([*first, "*fp32", "*fp16"]):
+            yield {name: element for name, type_ in related.items() if type_ != element and is_assumed(name)}
+        yield dict.fromkeys(integers, "*i32")
+        for element in dict.fromkeys([*related.values(), "*fp32"]):
+            yield {name: element for name, type_ in pointers.items() if type_ != element}
+    if _OPERANDS.search(message):
+        # What is shifted or masked is an integer: packed operands are 32 bits wide, quantized ones 8.
+        nearest = [name for name in refusal.related if name in pointers]
+        for name in nearest:
+            yield from ({name: other} for other in _others(refusal, name) if str(other).startswith(("*i", "*u")))
+        yield dict.fromkeys(nearest[:1], "*i32")
+        of_line = [name for name in integers if name in refusal.related]
+        yield dict.fromkeys(of_line, "*i8")
+        yield dict.fromkeys(of_line, "*fp16")
     if _SHAPE.search(message):
         yield from _resized(refusal)
     if "None" in message:
@@ -286,10 +317,10 @@ def _values(draft: Draft) -> list[tuple[str, str]]:
     return [(name, repr(value.value)) for name, value in draft.values.items()]
 
 
-def _guessed_pointers(refusal: Refusal) -> Iterator[tuple[str, str]]:
-    """The pointers to floating-point numbers whose type nobody states."""
+def _guessed_pointers(refusal: Refusal, elements: Container[str] = _FLOATS) -> Iterator[tuple[str, str]]:
+    """The pointers to such elements whose type nobody states."""
     for name, value in refusal.draft.values.items():
-        if _is_pointer(value.value) and value.value[1:] in _FLOATS and not refusal.is_stated(name):
+        if _is_pointer(value.value) and value.value[1:] in elements and not refusal.is_stated(name):
             yield name, value.value
 
 
@@ -372,14 +403,16 @@ def _sources(function: ast.FunctionDef) -> dict[str, list[str]]:
 
 
 def _statement_names(function: ast.FunctionDef, line: int) -> list[str]:
-    """The names in the innermost statement at a line; of a compound one, in its head."""
+    """The names in the innermost statement at a line; of a compound one, those in its head first: what a branch or a
+    loop leaves behind is refused at its head."""
     names: list[str] = []
     for node in ast.walk(function):
         if isinstance(node, ast.stmt) and node is not function and node.lineno <= line <= (node.end_lineno or line):
             body = getattr(node, "body", None)
-            head = [node] if not isinstance(body, list) or line < body[0].lineno else []
-            # Outer statements come first.
-            names = [name.id for part in head for name in _heads(part)] or names
+            if not isinstance(body, list) or line < body[0].lineno:
+                # Outer statements come first.
+                inside = [name.id for name in ast.walk(node) if isinstance(name, ast.Name)]
+                names = list(dict.fromkeys([*(name.id for name in _heads(node)), *inside])) or names
     return names
 
 
