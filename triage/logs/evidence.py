@@ -87,8 +87,10 @@ def _longest(finding: Finding) -> float:
     source = finding.diagnosis.source
     if source is not None and source.file.endswith(".mlir"):
         return 0  # any compiler's input, with no word of Triton's in the error
-    if _OF_TORCH.search(finding.diagnosis.message) or stack_trace.is_stack(finding.diagnosis):
+    if stack_trace.is_stack(finding.diagnosis):
         return 0
+    if _OF_TORCH.search(finding.diagnosis.message):
+        return 1  # asked about alone
     if _is_generic(finding) or (finding.diagnosis.kind is Kind.MLIR_DIAGNOSTIC and source is None):
         return _FEWEST
     compilers = finding.diagnosis.kind in _COMPILERS or "llvm::" in finding.diagnosis.message
