@@ -175,9 +175,7 @@ def _prepared(function: JitFunction) -> _Prepared:
     """The kernel cut out of its project."""
     file = function.file
     base = Case(file.parent, file.name, function.name, frozen(), language=function.language, boundary=ANYWHERE)
-    if function.obstacle is not None:
-        return _Prepared(base, obstacle=function.obstacle)
     try:
         return _Prepared(sliced(base), base.text())
     except Exception as error:
-        return _Prepared(base, obstacle=str(fault(error)))
+        return _Prepared(base, obstacle=function.obstacle or str(fault(error)))
