@@ -7,7 +7,7 @@ import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from triage.source.names import children
 
@@ -39,10 +39,8 @@ class Module:
     @classmethod
     def parse(cls, text: str) -> Module | None:
         """None where the text is not valid Python."""
-        try:
-            return cls(text, ast.parse(text))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+        tree = _parsed(text)
+        return cls(text, tree) if tree is not None else None
 
     @cached_property
     def _lines(self) -> tuple[tuple[int, str], ...]:
@@ -106,6 +104,15 @@ class Module:
             text = text[: edit.start] + edit.text + text[edit.end :]
             before = edit.start
         return text if Module.parse(text) is not None else None
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> ast.Module | None:
+    """The syntax tree, which nobody may change. A reducer parses each text several times in a row."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def diff(before: str, after: str, name: str) -> str:

@@ -25,8 +25,9 @@ from triage.source.package_copy import rewritten_case
 
 _RUNS, _SLOW_RUNS, _SLOW_S = 5, 3, 5.0
 """Compiles of the original to see whether it always fails alike; fewer when it takes that long."""
-_PTXAS_S = 10.0
-"""How long an original that is over a limit of the hardware is compiled to see whether it fails before it is loaded."""
+_REST_S, _REST = 4.0, 4.0
+"""How long an original that is over a limit of the hardware is compiled to see whether it fails before it is loaded: so
+many seconds, and as many times what it took until that was known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ class Compiler:
             return self._compile(case, _action(None, observe=True), asked)
         if outcome.over_limit is None:
             return early, outcome
-        limits = replace(self.limits, timeout_s=min(self.limits.timeout_s, _PTXAS_S))
+        patience_s = _REST_S + _REST * outcome.duration_s
+        limits = replace(self.limits, timeout_s=min(self.limits.timeout_s, patience_s))
         whole, outcome_of_whole = self._compile(case, _action(None, observe=True), asked, limits)
         return (early, outcome) if outcome_of_whole.status is Status.TIMEOUT else (whole, outcome_of_whole)
 

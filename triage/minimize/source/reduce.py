@@ -104,11 +104,11 @@ def _slice(problem: Problem) -> None:
     problem.step("slices")
     longer = written_out(problem.best)
     for specimen in [longer, problem.best] if longer != problem.best else [longer]:
-        view = View.of(specimen)
-        if view is not None and (_descend(problem, slices.kept(view)) or _descend(problem, slices.dropped(view))):
-            break
-    while (view := View.of(problem.best)) is not None and _descend(problem, slices.dropped(view)):
-        pass
+        if (view := View.of(specimen)) is not None and _descend(problem, slices.kept(view)):
+            return
+    specimen = longer
+    while (view := View.of(specimen)) is not None and _descend(problem, slices.dropped(view)):
+        specimen = problem.best
 
 
 def _descend(problem: Problem, subsets: list[Subset[Specimen]]) -> bool:
