@@ -183,7 +183,9 @@ COMPILED = {
         ("was removed",),
     ),
     "removes every folder": Trick(
-        "import shutil\nshutil.rmtree(os.path.dirname(os.environ['TMPDIR']))\nos.abort()", ("was removed",), fast=True
+        "import shutil\nshutil.rmtree(os.path.dirname(os.environ['TMPDIR']), ignore_errors=True)\nos.abort()",
+        ("was removed",),
+        fast=True,
     ),
 }
 
