@@ -358,24 +358,32 @@ def attend(Q, K, Out, L, index, sm_scale, stride_qm, stride_qd, n: tl.int64, see
     assert got["HEAD"].best.basis is Basis.DEFAULT
 
 
-def test_types_that_a_loop_carries(tmp_path: Path) -> None:
+def test_types_that_loops_and_branches_carry(tmp_path: Path) -> None:
     path = tmp_path / "kernels.py"
     path.write_text(
         HEADER
         + """
 @triton.jit
-def kernel(a_ptr, b_ptr, c_ptr, first_ptr, rest_ptr, n, BLOCK: tl.constexpr):
+def kernel(a_ptr, b_ptr, c_ptr, first_ptr, rest_ptr, state_ptr, mode_ptr, n, MODE: tl.constexpr, BLOCK: tl.constexpr):
     offs = tl.arange(0, BLOCK)
     acc = tl.zeros((BLOCK, BLOCK), dtype=tl.int32)
     last = tl.load(first_ptr + offs)
     for k in range(0, n, BLOCK):
         acc += tl.dot(tl.load(a_ptr + k + offs), tl.load(b_ptr + k + offs))
         last = tl.load(rest_ptr + k + offs) * 1.0 + tl.zeros((BLOCK,), tl.float32)
-    tl.store(c_ptr + offs, acc + last)
+    state = tl.load(state_ptr + offs)
+    if n == 1:
+        state = state * tl.zeros((BLOCK,), tl.float32)
+    other = tl.load(mode_ptr + offs)
+    if MODE:
+        other = other * tl.zeros((BLOCK,), tl.float32)
+    tl.store(c_ptr + offs, acc + last + state + other.to(tl.float32))
 """
     )
     values = best(path, "kernel")
     assert (values["a_ptr"], values["b_ptr"], values["first_ptr"]) == ("*i8", "*i8", "*fp32")
+    got = parameters(path, "kernel")
+    assert [got[name].best.basis for name in ("state_ptr", "mode_ptr")] == [Basis.USE, Basis.ASSUMED]
 
 
 def test_an_8_bit_float_of_one_vendor_comes_last(tmp_path: Path) -> None:

@@ -148,7 +148,9 @@ class Uses:
 
 def uses(kernel: Jitted, functions: JittedFunctions, scalars: frozenset[str]) -> Uses:
     """Read a kernel. ``scalars``: parameters that are known to be no addresses."""
-    reader = _Reader(functions, scalars)
+    annotated = {argument.arg: argument.annotation for argument in kernel.arguments if argument.annotation}
+    constants = frozenset(name for name, node in annotated.items() if "constexpr" in ast.unparse(node))
+    reader = _Reader(functions, scalars, constants)
     frame = _KernelRun(reader, kernel.file, kernel, 0)
     for argument in kernel.arguments:
         name = argument.arg
@@ -165,6 +167,7 @@ class _Exhausted(Exception):
 class _Reader:
     functions: JittedFunctions
     scalars: frozenset[str]
+    constants: frozenset[str]
     uses: Uses = field(default_factory=Uses)
     terms: int = 0
     looping: int = 0
@@ -220,6 +223,8 @@ class _KernelRun:
                 before = dict(self.names)
                 self.block(body)
                 after = self.names
+                if self.at_run_time(test):
+                    self.carry(node, before)
                 self.names = before
                 self.block(orelse)
                 self.names = {name: _either(after.get(name), self.names.get(name)) for name in {**self.names, **after}}
@@ -247,14 +252,19 @@ class _KernelRun:
             self.carry(node, before)
         self.reader.looping -= 1
 
+    def at_run_time(self, test: ast.expr) -> bool:
+        """Whether a condition is decided by an argument, so that both branches leave a variable the same type."""
+        terms = [self.names.get(node.id, NOTHING) for node in ast.walk(test) if isinstance(node, ast.Name)]
+        return any(term.parameter and term.parameter not in self.reader.constants for term in terms)
+
     def carry(self, node: ast.AST, before: Mapping[str, Term]) -> None:
-        """A variable keeps its type from one pass of a loop to the next."""
+        """A variable keeps its type from one pass of a loop to the next, and in a branch."""
         for name, term in before.items():
-            after = self.names[name].type
+            after = self.names.get(name, NOTHING).type
             if term.type == "i32" and not term.index and after == "fp32":
                 self.uses.integer_sums.append(self.where(node, "sum of integers"))
             if term.type != after and term.type.startswith("elem:") and (after.startswith("elem:") or after == "fp32"):
-                self.uses.carried.append((term.type, after, self.where(node, "loop")))
+                self.uses.carried.append((term.type, after, self.where(node, "variable that keeps its type")))
 
     def bind(self, target: ast.expr, term: Term) -> None:
         match target:
