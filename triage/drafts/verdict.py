@@ -253,9 +253,14 @@ def _corrections(refusal: Refusal) -> Iterator[dict[str, object]]:
         first = related.values() if "perands" in message else ["*fp32"]
         for element in dict.fromkeys([*first, "*fp32", "*fp16"]):
             yield {name: element for name, type_ in related.items() if type_ != element and is_assumed(name)}
+        if "int32" in message:  # an accumulator of 8-bit products
+            yield dict.fromkeys(related, "*i8")
         yield dict.fromkeys(integers, "*i32")
         for element in dict.fromkeys([*related.values(), "*fp32"]):
             yield {name: element for name, type_ in pointers.items() if type_ != element}
+    if "out_dtype" in message or "acc" in message:
+        dtypes = [name for name in changeable if str(values[name].value).startswith("tl.")]
+        yield dict.fromkeys(dtypes, "tl.float32")
     if _OPERANDS.search(message):
         # What is shifted or masked is an integer: packed operands are 32 bits wide, quantized ones 8.
         nearest = [name for name in refusal.related if name in pointers]

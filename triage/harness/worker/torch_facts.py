@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import adapter
-from .placeholders import ABSENT, StandIn, base, part, refuse
+from .placeholders import ABSENT, StandIn, base, module, part, refuse
 
 _DTYPES = {
     "bool": 1, "uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "uint32": 4, "int32": 4, "uint64": 8, "int64": 8,
@@ -98,6 +98,7 @@ def facts(target: Dict[str, Any], device: Dict[str, Any], release: str) -> Dict[
     table: Dict[str, Any] = {
         **{name: StandIn("torch." + name) for name in (*_EXIST, *_SINCE)},
         "__version__": Version(release),
+        "version": module("torch.version"),  # Kernels read its parts, which Triton allows of modules alone.
         "version.__version__": release,
         "version.cuda": toolkit if cuda else None,
         "version.hip": None if cuda else toolkit,
