@@ -48,6 +48,20 @@ def unpacked(packed_ptr, out_ptr, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def branches(state_ptr, x_ptr, step, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    state = tl.load(state_ptr + offsets)
+    if step == 1:
+        state = tl.load(x_ptr + offsets)
+    tl.store(state_ptr + offsets, state)
+
+
+@triton.jit
+def names_nothing(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), nowhere)  # noqa: F821 - what it is for
+
+
+@triton.jit
 def reads_a_global(x_ptr, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     tl.store(x_ptr + offsets, tl.load(x_ptr + offsets) * SCALE)

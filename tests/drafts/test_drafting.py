@@ -126,6 +126,13 @@ def test_a_decorator_that_triton_refuses_is_the_kernels_failure(drafted: Draft) 
     assert "COLUMNS" in settled.attempt.diagnosis.headline
 
 
+def test_a_variable_keeps_the_type_that_it_has_before_a_branch(drafted: Draft) -> None:
+    """It is refused at the condition, which names neither of the pointers."""
+    (settled,) = drafted(function("branches", state_ptr="*fp32", x_ptr="*fp16", step=("i32", Basis.LAUNCH), BLOCK=64))
+    assert settled.unclear is None
+    assert len(set(signature(settled).values())) == 2  # a type of pointers, and that of the step
+
+
 def test_a_drafted_size_is_changed(drafted: Draft) -> None:
     (settled,) = drafted(function("product", a_ptr="*fp16", b_ptr="*fp16", c_ptr="*fp16", BLOCK=12))
     assert settled.unclear is None
@@ -146,11 +153,12 @@ def test_what_sources_state_is_the_kernels_failure(drafted: Draft) -> None:
     assert settled.attempt.diagnosis.exception == "CompileTimeAssertionFailure"
 
 
-def test_what_no_argument_changes_is_the_kernels_failure(drafted: Draft) -> None:
-    (settled,) = drafted(function("reads_a_global", x_ptr="*fp32", BLOCK=64))
+@pytest.mark.parametrize(("kernel", "text"), [("reads_a_global", "global variable"), ("names_nothing", "nowhere")])
+def test_what_no_argument_changes_is_the_kernels_failure(drafted: Draft, kernel: str, text: str) -> None:
+    (settled,) = drafted(function(kernel, x_ptr="*fp32", BLOCK=64))
     assert settled.unclear is None
     assert settled.attempt is not None and settled.attempt.diagnosis is not None
-    assert "global variable" in settled.attempt.diagnosis.headline
+    assert text in settled.attempt.diagnosis.headline
 
 
 def test_an_autotuned_kernel_passes_over_what_its_autotuner_does(drafted: Draft) -> None:

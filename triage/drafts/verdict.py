@@ -182,7 +182,7 @@ def _not_of_arguments(refusal: Refusal) -> Judgement | None:
     if missing_api(refusal.outcome) or exceptions & _NOT_SUPPORTED:
         return KernelFails()
     if (name := _UNDEFINED.search(refusal.message)) is not None:
-        if re.search(rf"\b{re.escape(name[1])}\b", _without_kernel(refusal)):
+        if _is_bound(refusal.whole, name[1]):
             return Unclear(f"{name[1]}, which its file has, was not found: {_headline(refusal)}")
         return KernelFails()
     return KernelFails() if _UNSUPPORTED.search(refusal.message) else None
@@ -348,13 +348,23 @@ def _line(refusal: Refusal) -> str:
     return f" ({refusal.draft.function.file.name}:{refusal.line})" if refusal.line else ""
 
 
-def _without_kernel(refusal: Refusal) -> str:
-    """The user's file without the kernel's body, in which the name that is missing stands in any case."""
-    kernel = _kernel(refusal.whole, refusal.draft.function.name)
-    if kernel is None:
-        return refusal.whole
-    lines, function = refusal.whole.splitlines(), kernel.function
-    return "\n".join([*lines[: function.lineno - 1], *lines[function.end_lineno or function.lineno :]])
+def _is_bound(source: str, name: str) -> bool:
+    """Whether a file's own statements bind a name, so that a function in it finds it."""
+    try:
+        waiting: list[ast.AST] = [ast.parse(source)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True
+    while waiting:
+        match waiting.pop():
+            case ast.FunctionDef(name=bound) | ast.ClassDef(name=bound) | ast.Name(id=bound, ctx=ast.Store()):
+                if bound == name:
+                    return True
+            case ast.alias(name=imported, asname=bound):
+                if imported == "*" or name == (bound or imported.partition(".")[0]):
+                    return True
+            case node:
+                waiting += ast.iter_child_nodes(node)
+    return False
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -408,24 +418,10 @@ def _sources(function: ast.FunctionDef) -> dict[str, list[str]]:
 
 
 def _statement_names(function: ast.FunctionDef, line: int) -> list[str]:
-    """The names in the innermost statement at a line; of a compound one, those in its head first: what a branch or a
-    loop leaves behind is refused at its head."""
-    names: list[str] = []
+    """The names in the innermost statement at a line. Of a compound one at its head also those of its body: what a
+    variable is after a branch or a loop is refused there."""
+    innermost: ast.stmt | None = None
     for node in ast.walk(function):
         if isinstance(node, ast.stmt) and node is not function and node.lineno <= line <= (node.end_lineno or line):
-            body = getattr(node, "body", None)
-            if not isinstance(body, list) or line < body[0].lineno:
-                # Outer statements come first.
-                inside = [name.id for name in ast.walk(node) if isinstance(name, ast.Name)]
-                names = list(dict.fromkeys([*(name.id for name in _heads(node)), *inside])) or names
-    return names
-
-
-def _heads(statement: ast.stmt) -> Iterator[ast.Name]:
-    """The names of a statement, without those of statements inside it."""
-    waiting: list[ast.AST] = [statement]
-    while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, ast.Name):
-            yield node
-        waiting += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
+            innermost = node  # Outer statements come first.
+    return [name.id for name in ast.walk(innermost) if isinstance(name, ast.Name)] if innermost is not None else []
