@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,20 @@ def test_a_change_is_seen_at_once(folder: Path, change: str) -> None:
     assert read(folder) == (load.parse(folder), 1)
 
 
+def test_installations_take_turns_without_parsing_again(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(folder, other)
+    assert [read(one)[1] for one in (folder, other, folder, other)] == [1, 1, 0, 0]
+
+
+def test_few_states_of_a_folder_are_kept(folder: Path, tmp_path: Path) -> None:
+    for number in range(8):
+        (folder / "a.toml").write_text(ENTRY.format(name="a", message=f"message {number}"))
+        read(folder)
+    assert len(list((tmp_path / "cache" / "knowledge").iterdir())) <= 4
+    assert read(folder)[1] == 0
+
+
 def test_a_folder_with_errors_is_parsed_each_time(folder: Path) -> None:
     (folder / "a.toml").write_text("id = ")
     assert (read(folder)[1], read(folder)[1]) == (1, 1)
@@ -82,7 +97,8 @@ def test_a_folder_with_errors_is_parsed_each_time(folder: Path) -> None:
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"digest": 1, "entries": [{}]}', "\0"])
 def test_a_damaged_store_is_replaced(folder: Path, tmp_path: Path, content: str) -> None:
     read(folder)
-    (tmp_path / "cache" / "knowledge" / "entries.json").write_text(content)
+    (stored_file,) = (tmp_path / "cache" / "knowledge").iterdir()
+    stored_file.write_text(content)
     assert (read(folder)[1], read(folder)[1]) == (1, 0)
 
 

@@ -29,7 +29,7 @@ _RECENT_S = 86400.0
 _CASES = ("cases", "guarded", "slices")
 _CASE = re.compile(r"[0-9a-f]{32}")
 _KEY = re.compile(r"[0-9a-f]{20}")
-_PARSED = re.compile(r"entries\.json")
+_PARSED = re.compile(r"entries-[0-9a-f]{16}\.json")
 _TOOLCHAIN = re.compile(r"\d[\w.+]*-py3\.\d+")
 
 

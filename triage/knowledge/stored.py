@@ -17,7 +17,8 @@ from triage.files import replace_file
 from triage.knowledge import entry as schema
 from triage.knowledge.entry import Advice, Entry, Symptoms
 
-_FILE = "entries.json"
+_MOST_FILES = 4
+"""Stored files: one for each installation of triage, and each state of a checkout."""
 Parsed = tuple[tuple[Entry, ...], tuple[str, ...]]
 """Entries, and the errors of the files that have none."""
 
@@ -26,7 +27,7 @@ def entries(folder: Path, parse: Callable[[Path], Parsed], code: Path) -> Parsed
     """The entries of a folder of triage's own, stored or parsed. ``code``: the module that parses and validates."""
     try:
         digest = _digest(folder, code)
-        stored = cache.cache_folder("knowledge") / _FILE
+        stored = cache.cache_folder("knowledge") / f"entries-{digest[:16]}.json"
     except OSError:
         return parse(folder)
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
@@ -37,6 +38,9 @@ def entries(folder: Path, parse: Callable[[Path], Parsed], code: Path) -> Parsed
     if not errors:
         with suppress(OSError):
             replace_file(stored, json.dumps({"digest": digest, "entries": [_fields(known) for known in parsed]}))
+            newest = sorted(stored.parent.glob("entries-*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+            for path in newest[_MOST_FILES:]:
+                path.unlink()
     return parsed, errors
 
 
