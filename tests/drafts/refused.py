@@ -57,6 +57,22 @@ def branches(state_ptr, x_ptr, step, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def modes(x_ptr, MODE: tl.constexpr, BLOCK: tl.constexpr):
+    if MODE == 3:
+        value = 1.0
+    elif MODE == 5:
+        value = 2.0
+    tl.store(x_ptr + tl.arange(0, BLOCK), value)
+
+
+@triton.jit
+def asserts_in_a_branch(x_ptr, WITH_A: tl.constexpr, WITH_B: tl.constexpr):
+    if WITH_A:
+        tl.static_assert(not WITH_B)
+    tl.store(x_ptr, 1.0)
+
+
+@triton.jit
 def names_nothing(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr + tl.arange(0, BLOCK), nowhere)  # noqa: F821 - what it is for
 

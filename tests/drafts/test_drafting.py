@@ -133,6 +133,22 @@ def test_a_variable_keeps_the_type_that_it_has_before_a_branch(drafted: Draft) -
     assert len(set(signature(settled).values())) == 2  # a type of pointers, and that of the step
 
 
+def test_a_branch_that_no_launch_takes_says_nothing_of_the_kernel(drafted: Draft) -> None:
+    modes = [(0, Basis.LAUNCH), (5, Basis.LAUNCH)]
+    (settled,) = drafted(function("modes", x_ptr="*fp32", MODE=modes, BLOCK=64))
+    assert settled.case.constexprs["MODE"] == 5
+    (settled,) = drafted(function("modes", x_ptr="*fp32", MODE=modes[:1] * 2, BLOCK=64))
+    assert settled.unclear is not None
+
+
+def test_a_condition_counts_for_what_it_leads_to(drafted: Draft) -> None:
+    stated = {"x_ptr": ("*fp32", Basis.LAUNCH), "WITH_B": (True, Basis.LAUNCH)}
+    (settled,) = drafted(function("asserts_in_a_branch", WITH_A=[True, False], **stated))
+    assert (settled.unclear, settled.case.constexprs["WITH_A"]) == (None, False)
+    (settled,) = drafted(function("asserts_in_a_branch", WITH_A=(True, Basis.CONFIG), **stated))
+    assert settled.attempt is not None and settled.attempt.diagnosis is not None
+
+
 def test_a_drafted_size_is_changed(drafted: Draft) -> None:
     (settled,) = drafted(function("product", a_ptr="*fp16", b_ptr="*fp16", c_ptr="*fp16", BLOCK=12))
     assert settled.unclear is None

@@ -99,8 +99,16 @@ class Refusal:
         kernel = _kernel(self.source, self.draft.function.name)
         if kernel is None or self.line is None:
             return list(self.draft.values)
+        if self.unassigned is not None:
+            return [name for name in kernel.conditions if name in self.draft.values]
         names = kernel.reaching(_statement_names(kernel.function, self.line), set(self.draft.values))
         return names or list(self.draft.values)
+
+    @property
+    def unassigned(self) -> str | None:
+        """The variable that is not defined, if the kernel assigns it elsewhere: in a branch that was not taken."""
+        kernel, undefined = _kernel(self.source, self.draft.function.name), _UNDEFINED.search(self.message)
+        return undefined[1] if kernel is not None and undefined is not None and undefined[1] in kernel.sources else None
 
     @property
     def guessed(self) -> list[str]:
@@ -181,7 +189,7 @@ def _not_of_arguments(refusal: Refusal) -> Judgement | None:
     exceptions = {refusal.diagnosis.exception, *(error.type for error in refusal.outcome.errors)}
     if missing_api(refusal.outcome) or exceptions & _NOT_SUPPORTED:
         return KernelFails()
-    if (name := _UNDEFINED.search(refusal.message)) is not None:
+    if (name := _UNDEFINED.search(refusal.message)) is not None and refusal.unassigned is None:
         if _is_bound(refusal.whole, name[1]):
             return Unclear(f"{name[1]}, which its file has, was not found: {_headline(refusal)}")
         return KernelFails()
@@ -369,10 +377,12 @@ def _is_bound(source: str, name: str) -> bool:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Definition:
-    """The kernel's definition; ``sources``: the names that each local name is computed from."""
+    """The kernel's definition; ``sources``: the names that each local name is computed from; ``conditions``: those that
+    decide which branch is taken."""
 
     function: ast.FunctionDef
     sources: Mapping[str, list[str]]
+    conditions: tuple[str, ...]
 
     def reaching(self, names: list[str], parameters: set[str]) -> list[str]:
         """The parameters on which names depend through assignments, in any order of these; the nearest first."""
@@ -394,7 +404,12 @@ def _kernel(source: str, name: str) -> _Definition | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == name]
-    return _Definition(functions[-1], _sources(functions[-1])) if functions else None
+    return _Definition(functions[-1], _sources(functions[-1]), _conditions(functions[-1])) if functions else None
+
+
+def _conditions(function: ast.FunctionDef) -> tuple[str, ...]:
+    tests = [node.test for node in ast.walk(function) if isinstance(node, ast.If | ast.IfExp)]
+    return tuple(dict.fromkeys(name.id for test in tests for name in ast.walk(test) if isinstance(name, ast.Name)))
 
 
 def _sources(function: ast.FunctionDef) -> dict[str, list[str]]:
@@ -418,10 +433,12 @@ def _sources(function: ast.FunctionDef) -> dict[str, list[str]]:
 
 
 def _statement_names(function: ast.FunctionDef, line: int) -> list[str]:
-    """The names in the innermost statement at a line. Of a compound one at its head also those of its body: what a
-    variable is after a branch or a loop is refused there."""
-    innermost: ast.stmt | None = None
+    """The names in the innermost statement at a line, then those of the conditions under which it is reached. Of a
+    compound one at its head also those of its body: what a variable is after a branch or a loop is refused there."""
+    parts: list[ast.AST] = []
     for node in ast.walk(function):
         if isinstance(node, ast.stmt) and node is not function and node.lineno <= line <= (node.end_lineno or line):
-            innermost = node  # Outer statements come first.
-    return [name.id for name in ast.walk(innermost) if isinstance(name, ast.Name)] if innermost is not None else []
+            # Outer statements come first; of these only the condition counts.
+            parts = [node, *(part.test if isinstance(part, ast.If | ast.While) else part for part in parts)]
+            parts = [part for part in parts if part is node or isinstance(part, ast.expr)]
+    return list(dict.fromkeys(name.id for part in parts for name in ast.walk(part) if isinstance(name, ast.Name)))
