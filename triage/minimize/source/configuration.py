@@ -69,13 +69,13 @@ def _specimens(specimen: Specimen, alternatives: list[list[Case]]) -> list[list[
 
 
 def _smaller(value: Any) -> Iterator[Any]:
-    """``128`` gives 16, as tensor cores and many lowerings need that, and 64; ``16`` gives 8 and 1. A size between two
-    that do not fail alike hardly ever does."""
+    """``128`` gives 16, as tensor cores and many lowerings need that, and 64; ``8`` gives 1. A size between two that do
+    not fail alike hardly ever does."""
     if value is True:
         yield False
     elif type(value) is int and value > 1:
         half = 1 << (value - 1).bit_length() - 1
-        yield from dict.fromkeys([16, half] if half >= 16 else [half, 1])
+        yield from dict.fromkeys([16, half] if value > 16 else [1])
 
 
 def _simpler(type_: str) -> Iterator[str]:

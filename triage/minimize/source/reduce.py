@@ -31,7 +31,6 @@ def reduce(problem: Problem) -> None:
     _cut_out(problem)
     _alternatives(problem, configuration.small)
     _slice(problem)
-    _alternatives(problem, configuration.dropped)
     problem.rounds(partial(_round, problem))
 
 
@@ -61,11 +60,11 @@ def _round(problem: Problem, first: bool) -> None:
     run("arguments", arguments.constexprs, chunks=first)
     run("arguments", arguments.ones, chunks=first)
     run("arguments", arguments.zeros)
-    run("call arguments", expressions.call_arguments)
     run("helpers' arguments", arguments.of_helpers)
     run("names used once", statements.inlined, chunks=True)
     run("neutral operands", expressions.neutral, chunks=True)
     run("expressions", expressions.parts)
+    run("call arguments", expressions.call_arguments)
     _remove_dead(problem)
     run("names used once", statements.inlined, chunks=True)
     run("neutral operands", expressions.neutral, chunks=True)
