@@ -491,3 +491,13 @@ def test_hostile_sources_end_soon(tmp_path: Path) -> None:
     path.write_text(f"{HEADER}{calls}\n{hosts}\nx = x + 10 ** 10 ** 10\nf0[(1,)](h0(1 << 1 << 99999))\nA = A\n")
     assert len(find(path)) == 30
     assert gc.isenabled()
+
+
+def test_host_code_that_makes_no_sense_costs_no_kernel(tmp_path: Path) -> None:
+    calls = "".join(
+        f"def {name}_(x):\n    y = torch.{name}()\n    rows[(1,)](y, 1, x, x.stride(0), 1, 8, 1e-5, True, 64)\n"
+        for name in ("tensor", "full", "empty", "randint", "arange", "zeros_like", "cat", "where")
+    )
+    package = project(tmp_path, ops=f"{ROWS}\n{calls}")
+    assert best(package, "rows")["n_cols"] == "i32"
+    assert best(package, "rows")["BLOCK"] == 64

@@ -1044,7 +1044,8 @@ class _HostRun:
             default = "i64" if last == "randint" or (last == "arange" and not any_float(positional)) else "fp32"
             if last in ("tensor", "as_tensor", "full"):
                 default = "fp32" if any_float(positional) else "i64"
-                if any(isinstance(value, Const) and isinstance(value.value, bool) for value in positional[-1]):
+                filled = positional[-1] if positional else ()
+                if any(isinstance(value, Const) and isinstance(value.value, bool) for value in filled):
                     default = "i1"
             if last in ("full", "empty_strided"):
                 sizes = stated_sizes(positional[:1], words)

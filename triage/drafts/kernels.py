@@ -7,6 +7,7 @@ import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from triage.drafts.device import Uses, uses
@@ -85,10 +86,19 @@ def _launches(functions: JittedFunctions, host: Host, wanted: list[Jitted]) -> d
     launches: dict[Jitted, list[Launch]] = {}
     for file in files:
         scopes = [scope for scope in file.scopes if functions.at(scope) is None and _may_launch(scope)]
-        for launch in host.launches(scopes):
+        for launch in chain.from_iterable(_read(host, scope) for scope in scopes):
             if all(launch.node is not other.node for other in launches.get(launch.kernel, [])):
                 launches.setdefault(launch.kernel, []).append(launch)
     return launches
+
+
+def _read(host: Host, scope: Scope) -> list[Launch]:
+    """The launches of a function; none where it cannot be read: host code may be anything, and a kernel whose launch is
+    not understood is still drafted by its uses."""
+    try:
+        return list(host.launches([scope]))
+    except Exception:
+        return []
 
 
 def _names(functions: JittedFunctions, jitted: Jitted) -> set[str]:
