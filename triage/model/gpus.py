@@ -289,11 +289,15 @@ _SOLD_AS = (
 )  # fmt: skip
 _PRODUCT = re.compile("|".join(rf"(?P<n{number}>\b(?:{names})(?![0-9]))" for number, (_, names) in enumerate(_SOLD_AS)))
 
+# Where such a name may begin: the pattern of all of them is slow to look for.
+_HINT = re.compile(r"(?:[A-Z]{1,3}\d{2}|[TL]4\b|[RG]TX |TITAN|Quadro |Radeon |Orin|DGX |RX )")
+
 
 def named(text: str) -> Iterator[str]:
     """The targets whose parts a text names, in its order."""
-    for match in _PRODUCT.finditer(text):
-        yield _SOLD_AS[int((match.lastgroup or "n0")[1:])][0]
+    for hint in _HINT.finditer(text):
+        if match := _PRODUCT.match(text, hint.start()):
+            yield _SOLD_AS[int((match.lastgroup or "n0")[1:])][0]
 
 
 _MOST_MAJORS_AHEAD = 4
