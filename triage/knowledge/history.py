@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 
 from triage.data import data_folder
 from triage.knowledge import observed
 from triage.knowledge.entry import Entry
-from triage.knowledge.observed import Behaviour, Table
+from triage.knowledge.observed import FILE, Behaviour, Table
 from triage.model.errors import InputError
 from triage.model.releases import RELEASES, sort_key
 from triage.model.report import Match
@@ -58,14 +60,17 @@ def united(spans: Iterable[Span]) -> Span:
 
 def recorded(reproducers: Iterable[str]) -> Span:
     """The span of the reproducers that ship with triage, as recorded; of those that cannot be read, nothing."""
-    spans = []
-    for name in reproducers:
-        try:
-            tables = observed.read(data_folder("reproducers") / name)
-        except InputError:
-            continue
-        spans.append(span(tables.get("case", {})))
-    return united(spans)
+    folders = [data_folder("reproducers") / name for name in reproducers]
+    return united(_span_in(folder, file.stat().st_mtime_ns) for folder in folders if (file := folder / FILE).is_file())
+
+
+@lru_cache(maxsize=512)
+def _span_in(folder: Path, modified_ns: int) -> Span:
+    """The span of a reproducer; a sweep asks for the same one with every failure."""
+    try:
+        return span(observed.read(folder).get("case", {}))
+    except InputError:
+        return Span()
 
 
 def contradictions(entries: Iterable[Entry]) -> list[str]:
