@@ -73,6 +73,11 @@ def asserts_in_a_branch(x_ptr, WITH_A: tl.constexpr, WITH_B: tl.constexpr):
 
 
 @triton.jit
+def filled_in_by_a_wrapper(x_ptr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :], 1.0)
+
+
+@triton.jit
 def names_nothing(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr + tl.arange(0, BLOCK), nowhere)  # noqa: F821 - what it is for
 

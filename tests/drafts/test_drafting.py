@@ -141,6 +141,12 @@ def test_a_branch_that_no_launch_takes_says_nothing_of_the_kernel(drafted: Draft
     assert settled.unclear is not None
 
 
+def test_what_a_launch_leaves_to_a_wrapper_is_no_failure(drafted: Draft) -> None:
+    absent = [(None, Basis.LAUNCH), (16, Basis.NAME)]
+    (settled,) = drafted(function("filled_in_by_a_wrapper", x_ptr="*fp32", ROWS=absent, COLUMNS=absent))
+    assert (settled.unclear, dict(settled.case.constexprs)) == (None, {"ROWS": 16, "COLUMNS": 16})
+
+
 def test_a_condition_counts_for_what_it_leads_to(drafted: Draft) -> None:
     stated = {"x_ptr": ("*fp32", Basis.LAUNCH), "WITH_B": (True, Basis.LAUNCH)}
     (settled,) = drafted(function("asserts_in_a_branch", WITH_A=[True, False], **stated))

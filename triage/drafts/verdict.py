@@ -124,6 +124,8 @@ class Refusal:
         """Whether a source or the user states the value of a parameter. Of several launches, or of a launch and a
         default, each states another, which may be meant for other values of other parameters."""
         value = self.draft.values[name]
+        if value.value is None and value.basis is not Basis.GIVEN:
+            return False  # Whoever passes None, passes it in some launches, or a wrapper fills it in.
         if value.basis not in (Basis.LAUNCH, Basis.DEFAULT) or not value.exact:
             return value.basis in STATED and value.exact
         candidates = next(each.candidates for each in self.draft.function.parameters if each.name == name)
@@ -282,6 +284,8 @@ def _corrections(refusal: Refusal) -> Iterator[dict[str, object]]:
         yield from _resized(refusal)
     if "None" in message:
         changeable.sort(key=lambda name: values[name].value is not None)
+        absent = [name for name in values if values[name].value is None and name in changeable]
+        yield {name: other for name in absent for other in _others(refusal, name)[:1]}
     others = [(name, candidate) for name in changeable for candidate in _others(refusal, name)]
     if _POINTER.search(message):
         others.sort(key=lambda other: _is_pointer(other[1]) == _is_pointer(values[other[0]].value))
