@@ -21,7 +21,7 @@ def test_what_helion_passes_over_is_no_failure_and_is_kept(bench: Bench) -> None
     assert lines[-2] == (
         f"triage: Helion reported 1 configuration that it passed over: {report} (triage check takes it)"
     )
-    assert lines[-1] == "triage: 2 kernels compiled, none failed"
+    assert lines[-1] == "triage: 2 kernels compiled, none failed, 1 passed over"
     assert [path.name for path in report.iterdir()] == ["0.py"]
 
 

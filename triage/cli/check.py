@@ -29,7 +29,6 @@ from triage.cli.options import (
     targets_option,
 )
 from triage.files import usable_folder
-from triage.matrix.releases import is_several
 from triage.model.case import Case
 from triage.model.errors import InputError, Interrupted, TriageError, fault
 from triage.model.report import Report
@@ -69,8 +68,8 @@ def command(
     usable_targets = targets(values["target"])
     projects = {text: path for text in cases if (path := named_sources(text, values)) is not None}
     single = [text for text in cases if text not in projects]
-    if single and is_several(values["triton"]):
-        raise InputError(f"--triton {values['triton']}: one release for {single[0]}; several are in `triage matrix`")
+    if single and values["triton"]:
+        _one_release(values["triton"], single[0])
     if projects and (full or values["bench"]):
         flag, text = "--full" if full else "--bench", next(iter(projects))
         raise InputError(f"{flag}: for one kernel, not for all of {text}; name one as FILE.py::NAME")
@@ -129,6 +128,14 @@ def _check(
         if results is not None:
             results.flush()
     return results.codes
+
+
+def _one_release(triton: str, case: str) -> None:
+    """Raises InputError where ``--triton`` names several releases."""
+    from triage.matrix.releases import is_several
+
+    if is_several(triton):
+        raise InputError(f"--triton {triton}: one release for {case}; several are in `triage matrix`")
 
 
 def _located(text: str, values: dict[str, Any]) -> list[tuple[str, Case | DraftedKernel | TriageError]]:

@@ -1,9 +1,11 @@
 """From the facts of one ended run to an Outcome. Pure: no process, no file, no clock."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triage import logs
 from triage.harness import ulimits
@@ -17,7 +19,9 @@ from triage.model.document import decode, encode
 from triage.model.errors import InputError
 from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status, Undecided
 from triage.model.words import signal_name
-from triage.performance.drawbacks import Lowering, drawbacks
+
+if TYPE_CHECKING:
+    from triage.performance.drawbacks import Lowering
 
 
 @dataclass(slots=True)
@@ -208,6 +212,9 @@ def _resources(event: Mapping[str, Any]) -> Resources | None:
 
 
 def _lowering(event: Mapping[str, Any]) -> Lowering:
+    # Imported where a compile succeeded: commands that compile nothing do without the rules of legality.
+    from triage.performance.drawbacks import Lowering
+
     lowering = event.get("lowering")
     return Lowering() if lowering is None else decode(Lowering, lowering, "lowering", exact=True)
 
@@ -241,6 +248,8 @@ def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
     if excess is not None:
         text = f"{excess.resource}: {excess.required} > {excess.limit}"
         return replace(outcome, status=Status.ERROR, stage=Stage.LOAD, exit_code=1, over_limit=text)
+    from triage.performance.drawbacks import drawbacks
+
     slow = tuple(drawbacks(resources, _lowering(event), case.target))
     return replace(
         outcome,
