@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from triage import knowledge, logs
-from triage.cases.locate import DEFAULT_TARGET, locate, sources
+from triage.cases.locate import DEFAULT_TARGET, locate, no_sources, source_file, sources
 from triage.drafts import plans
 from triage.drafts.draft import Given
 from triage.drafts.drafting import ALL, Which
@@ -38,9 +38,9 @@ def draft(path: Path | str, options: Options | None = None, target: str = DEFAUL
     """
     file, separator, name = str(path).rpartition("::")
     options = options or Options()
-    folder = Path(file) if separator else sources(str(path), lambda: Toolchains().import_path(options.python))
+    folder = source_file(file) if separator else sources(str(path), lambda: Toolchains().import_path(options.python))
     if folder is None:
-        raise InputError(f"{path}: neither a Python file, a folder of sources nor an installed package")
+        raise no_sources(str(path))
     project = plans.read(folder, file if separator else str(path))
     with Session(options) as session:
         settings = plans.SurveySettings(

@@ -183,6 +183,26 @@ def test_drafted_folders_stand_alone(check: Triage, cli: Triage, project: Path, 
     ]  # fmt: skip
 
 
+def test_files_that_are_not_python_are_named(cli: Triage, project: Path, golden: Golden) -> None:
+    (project / "bad.py").write_text("import triton\n@triton.jit\ndef k(x:\n")
+    for name in ("norm.py", "tuned.py", "shared.py"):
+        (project / name).unlink()
+    nothing = cli("draft", "project").err
+    (project / "other.py").write_text(SHARED.replace("return x.to(tl.float32) * 2.0", "tl.store(x, 1.0)"))
+    done = cli("draft", "project", "-o", "project/cases")
+    golden(nothing + done.err)
+    # Cases within a project are not kernels of it.
+    assert cli("draft", "project", "-o", "project").err == done.err
+    assert cli("draft", "project").err == done.err
+
+
+@pytest.mark.parametrize("name", ["::scale", "project::scale", "notebook.ipynb"])
+def test_what_is_no_source_is_not_drafted(cli: Triage, project: Path, golden: Golden, name: str) -> None:
+    done = cli("draft", name)
+    golden(done.err)
+    assert done.code == 2
+
+
 def test_cases_from_python(project: Path, own_cache: Path) -> None:
     cases = triage.draft("project/norm.py::scale")
     assert [case.name for case in cases] == ["scale"]
@@ -199,11 +219,16 @@ MISTAKES = {
     "full": ("project", "--full"),
     "several releases": ("project/norm.py::scale", "--triton", "3.2..3.4"),
     "no package": ("no_such_package",),
+    "a type for a constexpr": ("project/norm.py::scale", "--arg", "BLOCK=i32"),
+    "no target": ("project", "--target", ""),
+    "a notebook": ("notebook.ipynb",),
+    "a kernel of a notebook": ("notebook.ipynb::scale",),
 }
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_one_line(check: Triage, project: Path, golden: Golden, mistake: str) -> None:
+    Path("notebook.ipynb").write_text("{}")
     done = check(*MISTAKES[mistake])
     golden(done.err)
     assert (done.out, done.err.count("\n")) == ("", 1)

@@ -63,10 +63,12 @@ def locate_all(text: str, options: Mapping[str, Any] | None = None) -> Located:
         path = mlir.crashed(mlir_files, path.parent)[0]
     if not text or not _exists(path):
         near = difflib.get_close_matches(text, reproducers.names(), n=1)
-        fix = "give kernel.py::function, a case folder, its case.json or a reproducer's name"
+        fix = "give kernel.py::function, a Python file, a folder, a package, a case.json or a reproducer's name"
         if near:
             fix = f"did you mean the reproducer {near[0]}?"
         raise InputError(f"{text or 'an empty name'}: no such case; {fix}")
+    if problem := _is_notebook(text):
+        raise InputError(f"{text}: {problem}")
     if path.suffix == ".py" and not resolve.is_generated(path, ANYWHERE):
         raise InputError(f"{text}: name the kernel as well: {text}::FUNCTION --arg NAME=TYPE --const NAME=VALUE")
     if path.suffix == ".json" or (path.is_dir() and _exists(path / "case.json")):
@@ -95,7 +97,10 @@ def sources(text: str, search: Callable[[], Iterable[str]]) -> Path | None:
         return None if is_case else find_package(text, search())
     if path.is_file():
         return path if path.suffix == ".py" and not resolve.is_generated(path, ANYWHERE) else None
-    if _exists(path / "case.json") or _case_folders(path) or next(path.rglob("*.py"), None) is None:
+    # Cases may be written beside the sources that they were drafted of.
+    if _exists(path / "case.json") or (_case_folders(path) and next(path.glob("*.py"), None) is None):
+        return None
+    if next(path.rglob("*.py"), None) is None:
         return None
     if not any(_exists(path / name) for name in _PROJECT):
         with suppress(InputError):
@@ -106,6 +111,29 @@ def sources(text: str, search: Callable[[], Iterable[str]]) -> Path | None:
 
 _PROJECT = ("__init__.py", "pyproject.toml", "setup.py", "setup.cfg", ".git")
 """A folder that has one of these was written by people, and not left by a tool."""
+
+
+def no_sources(text: str) -> InputError:
+    """The error where ``sources`` answers None, and sources are wanted."""
+    problem = _is_notebook(text) or "neither a Python file, a folder of sources nor an installed package"
+    return InputError(f"{text}: {problem}")
+
+
+def source_file(text: str) -> Path:
+    """The file of ``FILE.py::NAME``. Raises InputError."""
+    if not text or not _exists(Path(text)) or not Path(text).is_file():
+        raise InputError(f"{text}: no such file; before '::' comes the kernel's source file")
+    if problem := _is_notebook(text):
+        raise InputError(f"{text}: {problem}")
+    return Path(text)
+
+
+def _is_notebook(text: str) -> str | None:
+    return (
+        "a notebook; make a Python file of it (jupyter nbconvert --to script), or see `triage help notebook`"
+        if text.endswith(".ipynb")
+        else None
+    )
 
 
 def _case_folders(path: Path) -> list[Path]:
@@ -134,9 +162,7 @@ def _mlir_reproducers(path: Path) -> list[Path]:
 
 def _from_source(text: str, options: Mapping[str, Any]) -> Case:
     file, _, name = text.rpartition("::")
-    path = Path(file)
-    if not _exists(path) or not path.is_file():
-        raise InputError(f"{file}: no such file; before '::' comes the kernel's source file")
+    path = source_file(file)
     if not name.isidentifier():
         raise InputError(f"{text}: after '::' comes the name of a kernel, as in {file}::matmul")
     case = Case(path.parent, path.name, name, cases.frozen(), boundary=ANYWHERE)
@@ -172,7 +198,7 @@ def given(options: Mapping[str, Any]) -> Given:
 
 def targets(text: str | None) -> list[Target]:
     """The targets of ``--target``: one or several, with commas between them. Raises InputError."""
-    words = (text or DEFAULT_TARGET).split(",")
+    words = (DEFAULT_TARGET if text is None else text).split(",")
     return list(dict.fromkeys(_target({"target": word.strip()}, Target("cuda", "90")) for word in words))
 
 

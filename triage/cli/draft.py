@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from triage.cases.locate import given, targets
+from triage.cases.locate import given, no_sources, source_file, targets
 from triage.cli.drafts import config_option, named_sources, which
 from triage.cli.options import (
     DIRECTORY,
@@ -23,7 +23,7 @@ from triage.drafts import plans, words
 from triage.drafts.drafting import ALL, FIRST, Settled
 from triage.files import usable_folder
 from triage.harness.request import PartialCompile
-from triage.model.errors import EnvironmentFault, InputError, TriageError
+from triage.model.errors import EnvironmentFault, TriageError
 from triage.model.outcome import Stage
 from triage.model.words import count
 from triage.pipeline import Session, of_case
@@ -48,11 +48,13 @@ def command(name: str, as_json: bool, folder: Path | None, **values: Any) -> int
     Exit codes: 0 if cases were made, 3 if no kernel could be drafted.
     """
     file, separator, kernel = name.rpartition("::")
-    path = Path(file) if separator else named_sources(name, values)
+    path = source_file(file) if separator else named_sources(name, values)
     if path is None:
-        raise InputError(f"{name}: neither a Python file, a folder of sources nor an installed package")
+        raise no_sources(name)
     project = plans.read(path, name if not separator else file)
     functions = project.chosen(kernel if separator else None)
+    if (unread := project.unread()) is not None:
+        note(f"{name}: {unread}")
     stated = given(values)
     plans.check_names(stated, functions)
     if folder is not None:

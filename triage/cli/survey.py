@@ -42,6 +42,8 @@ def survey(
     cell. The exit code."""
     project, stated = plans.read(path, text), given(values)
     plans.check_names(stated, project.chosen())
+    if (unread := project.unread()) is not None:
+        note(f"{text}: {unread}")
     tritons = _tritons(values["triton"])
     options = replace(pipeline_options({**values, "triton": tritons[0]}), suggest=False)
     with console.progress() as progress, Session(options, replace(progress, problem=note_error)) as session:

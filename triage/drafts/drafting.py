@@ -20,6 +20,7 @@ from triage.model.case import Case, frozen
 from triage.model.diagnosis import Kind
 from triage.model.errors import EnvironmentFault, InputError, fault
 from triage.model.outcome import Outcome, Undecided
+from triage.model.words import count
 
 ALL, FIRST = "all", "first"
 _UNKNOWN_OPTION = re.compile(r"option (\w+) is not known to this back-end")
@@ -52,7 +53,8 @@ class Which:
         number = int(self.text)
         if number > len(configured):
             name = configured[0].function.name
-            raise InputError(f"--config {number}: {name} has {len(configured)} configurations; give one of 1 to that")
+            numbers = "give 1" if len(configured) == 1 else f"give 1 to {len(configured)}"
+            raise InputError(f"--config {number}: {name} has {count(len(configured), 'configuration')}; {numbers}")
         return [configured[number - 1]]
 
 

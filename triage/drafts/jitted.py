@@ -82,6 +82,11 @@ def dotted(node: ast.AST) -> str | None:
     return ".".join([node.id, *parts[::-1]])
 
 
+def mentions_jit(file: ProjectFile) -> bool:
+    """Whether a file may define jitted functions."""
+    return re.search(rb"jit|JIT|triton|gluon", file.data) is not None
+
+
 def _callee(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Call):
         node = node.func
@@ -102,7 +107,7 @@ class JittedFunctions:
         """Those that are defined in a file, in its order."""
         if file not in self._files:
             self._files[file] = []
-            if re.search(rb"jit|JIT|triton|gluon", file.data):
+            if mentions_jit(file):
                 self._decorated(file)
                 self._assigned(file)
                 self._files[file] = [self.by_scope[scope] for scope in file.scopes if scope in self.by_scope]

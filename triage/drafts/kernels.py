@@ -13,7 +13,7 @@ from pathlib import Path
 from triage.drafts.device import Uses, uses
 from triage.drafts.host import Host, Launch
 from triage.drafts.infer import infer
-from triage.drafts.jitted import Jitted, JittedFunctions, dotted
+from triage.drafts.jitted import Jitted, JittedFunctions, dotted, mentions_jit
 from triage.drafts.model import JitFunction
 from triage.drafts.project import Project, Scope
 from triage.model.errors import InputError
@@ -23,20 +23,26 @@ def find(path: Path, name: str | None = None) -> list[JitFunction]:
     """The jitted functions of a file, or of all files of a folder, with what the project around it shows of them.
 
     ``name``: only those of that name. Raises InputError where there is nothing to read."""
+    return search(path, name)[0]
+
+
+def search(path: Path, name: str | None = None) -> tuple[list[JitFunction], list[str]]:
+    """The same, and the files that seem to define some and are not Python, each with the line and the reason."""
     if not path.exists():
         raise InputError(f"{path}: does not exist")
     path = Path(os.path.abspath(path))  # noqa: PTH100 - links are followed by nobody: the files stay the user's own
     with _no_collection():
         project = Project.around(path)
         functions = JittedFunctions(project)
-        wanted = [
-            jitted
-            for file in project.files.values()
-            if file.path == path or path in file.path.parents
-            for jitted in functions.of(file)
-            if name is None or jitted.name == name
+        files = [file for file in project.files.values() if file.path == path or path in file.path.parents]
+        wanted = [jitted for file in files for jitted in functions.of(file) if name is None or jitted.name == name]
+        top = path if path.is_dir() else path.parent
+        malformed = [
+            f"{os.path.relpath(file.path, top)}:{file.problem}"
+            for file in files
+            if mentions_jit(file) and file.problem is not None
         ]
-        return _described(functions, _distinct(wanted))
+        return _described(functions, _distinct(wanted)), malformed
 
 
 @contextmanager

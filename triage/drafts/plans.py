@@ -29,6 +29,9 @@ _GROUP = 8
 """Kernels that are compiled for one target before the next target's turn: enough that a correction is learnt from the
 first target, few enough that the sources of a group fit into memory many times."""
 
+_MOST_UNREAD = 4
+"""Files that are listed in one line."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectKernels:
@@ -37,6 +40,8 @@ class ProjectKernels:
     name: str
     path: Path
     functions: tuple[JitFunction, ...]
+    malformed: tuple[str, ...] = ()
+    """Files that seem to have kernels and are not Python: ``ops/norm.py:3: invalid syntax``."""
 
     @property
     def kernels(self) -> list[JitFunction]:
@@ -48,12 +53,21 @@ class ProjectKernels:
         """Those that only other jitted functions call."""
         return [function for function in self.functions if not function.launched]
 
+    def unread(self) -> str | None:
+        """Which files could not be read; None where there is none."""
+        if not self.malformed:
+            return None
+        more = len(self.malformed) - _MOST_UNREAD
+        listed = ", ".join(self.malformed[:_MOST_UNREAD]) + (f", and {more} more" if more > 0 else "")
+        return f"not Python, and left out: {listed}"
+
     def chosen(self, name: str | None = None) -> list[JitFunction]:
         """The function of that name, also one that only kernels call; without a name all kernels. Raises InputError
         where there is none."""
         if name is None:
             if not self.kernels:
-                raise InputError(f"{self.name}: {_nothing(self)}")
+                unread = self.unread() if self.path.is_dir() else None
+                raise InputError(f"{self.name}: {_nothing(self)}{f'; {unread}' if unread else ''}")
             return self.kernels
         named = [function for function in self.functions if function.name == name]
         if not named:
@@ -71,7 +85,8 @@ class ProjectKernels:
 
 def read(path: Path, name: str) -> ProjectKernels:
     """The project at ``path``. Raises InputError where nothing can be read."""
-    return ProjectKernels(name, path, tuple(kernels.find(path)))
+    functions, malformed = kernels.search(path)
+    return ProjectKernels(name, path, tuple(functions), tuple(malformed))
 
 
 def kernel(path: Path, name: str) -> JitFunction | None:
@@ -110,6 +125,10 @@ def check_names(given: Given, functions: Iterable[JitFunction]) -> None:
             whose = f"{functions[0].name} has" if len(functions) == 1 else "the kernels have"
             fix = f"did you mean {near[0]}?" if near else f"{whose} {', '.join(parameters[:12])}"
             raise InputError(f"--{flag} {name}: not a parameter; {fix}")
+    arguments = {each.name for function in functions for each in function.parameters if not each.constexpr}
+    for name, type_ in given.signature.items():
+        if name not in arguments:
+            raise InputError(f"--arg {name}={type_}: {name} is a constexpr; give its value: --const {name}=…")
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,8 +115,17 @@ class ProjectFile:
         return module.tree if module else ast.Module([], [])
 
     @cached_property
-    def parses(self) -> bool:
-        return bool(self.tree.body) or not self.text.strip()
+    def problem(self) -> str | None:
+        """The line, and why Python cannot parse it; None for a file that it can."""
+        if self.tree.body:
+            return None
+        try:
+            ast.parse(self.text)
+        except SyntaxError as error:
+            return f"{error.lineno}: {error.msg}"
+        except (ValueError, RecursionError, MemoryError) as error:
+            return f"1: {error}"
+        return None
 
     @cached_property
     def _parts(self) -> _Parts:
@@ -328,9 +337,13 @@ class Project:
 
 
 def sources(folder: Path) -> list[Path]:
-    """The Python files below a folder, sorted; folders that Python does not import from are left out."""
+    """The Python files below a folder, sorted; folders that Python does not import from are left out, and case folders,
+    which hold copies."""
     files: list[Path] = []
     for root, names, leaves in os.walk(folder):
+        if "case.json" in leaves and Path(root) != folder:
+            names.clear()
+            continue
         names[:] = sorted(name for name in names if name not in _LEFT_OUT and not name.startswith("."))
         files += [Path(root, leaf) for leaf in sorted(leaves) if leaf.endswith(".py")]
     return files
