@@ -196,6 +196,13 @@ def test_files_that_are_not_python_are_named(cli: Triage, project: Path, golden:
     assert cli("draft", "project").err == done.err
 
 
+def test_each_project_has_its_own_answer(check: Triage, project: Path) -> None:
+    done = check("project/host.py", "project/norm.py", "--json")
+    reason = "project/host.py: no kernel in it; it defines run"
+    assert done.documents[0] == {"case": "project/host.py", "could_not_tell": reason, "exit_code": 2}
+    assert (done.code, done.documents[1]["outcome"]["status"]) == (2, "ok")
+
+
 @pytest.mark.parametrize("name", ["::scale", "project::scale", "notebook.ipynb"])
 def test_what_is_no_source_is_not_drafted(cli: Triage, project: Path, golden: Golden, name: str) -> None:
     done = cli("draft", name)

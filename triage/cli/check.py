@@ -83,8 +83,26 @@ def command(
     for text, path in projects.items():
         from triage.cli.survey import survey
 
-        codes.append(survey(text, path, usable_targets, as_json, folder, record, values))
+        try:
+            codes.append(survey(text, path, usable_targets, as_json, folder, record, values))
+        except Interrupted:
+            raise
+        except TriageError as error:
+            if len(cases) == 1:
+                raise
+            codes.append(_failed(text, error, as_json, record))
     return max(codes)
+
+
+def _failed(name: str, error: TriageError, as_json: bool, record: CiRecord | None) -> int:
+    """Print that one of several cases has no answer; its exit code."""
+    if not isinstance(error, Interrupted):
+        note_error(error)
+    if as_json:
+        print_json({"case": name, "could_not_tell": str(error), "exit_code": error.exit_code}, indented=False)
+    if record is not None:
+        record.error(name, error)
+    return error.exit_code
 
 
 def _check(
@@ -167,7 +185,7 @@ class _Results:
     def add(self, number: int, name: str, answer: Report | TriageError) -> None:
         """The result of one case."""
         if isinstance(answer, TriageError):
-            self._failed(name, answer)
+            self.codes.append(_failed(name, answer, self.as_json and not self.single, self.record))
             return
         folder, report = self.folder, answer
         if folder is not None and not self.single:
@@ -202,15 +220,6 @@ class _Results:
         """Print the reports that an interrupt keeps from being completed."""
         for report, command_line, _ in self._incomplete:
             _print(report, command_line, self.as_json, self.single)
-
-    def _failed(self, name: str, error: TriageError) -> None:
-        if not isinstance(error, Interrupted):
-            note_error(error)
-        if self.as_json and not self.single:
-            print_json({"case": name, "could_not_tell": str(error), "exit_code": error.exit_code}, indented=False)
-        if self.record is not None:
-            self.record.error(name, error)
-        self.codes.append(error.exit_code)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

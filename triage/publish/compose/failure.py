@@ -80,7 +80,8 @@ def _reproducer(reduction: Reduction) -> Iterator[Block]:
 
 def _whole_case(case: Case, kernel: Excerpt, beside: Mapping[str, Excerpt]) -> Iterator[Block]:
     """Nothing was reduced: the kernel's file and what triage compiles it with."""
-    yield Paragraph((f"The kernel is {case.name}; this is its whole file, nothing was taken out.",))
+    extent = "all that it reaches in its file" if case.is_sliced else "its whole file"
+    yield Paragraph((f"The kernel is {case.name}; this is {extent}, nothing was taken out.",))
     yield listing(case.file, kernel, case.file, Weight.SCRIPT)
     for name, text in beside.items():
         yield listing(f"{name}, which it imports", text, name, Weight.SCRIPT)
