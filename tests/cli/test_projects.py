@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -97,7 +98,7 @@ def test_a_second_run_answers_from_the_store(check: Triage, project: Path) -> No
     assert check("project/norm.py", "--json").documents == first
 
 
-def test_a_table_as_documents(check: Triage, project: Path, tmp_path: Path) -> None:
+def test_a_table_as_documents(check: Triage, cli: Triage, project: Path, tmp_path: Path) -> None:
     done = check("project", "--json", "-o", "kept", "--junit", "results.xml", "--sarif", "results.sarif")
     documents = {document["case"]["kernel"]["name"]: document for document in done.documents}
     assert {name: document["outcome"]["status"] for name, document in documents.items()} == {
@@ -118,6 +119,7 @@ def test_a_table_as_documents(check: Triage, project: Path, tmp_path: Path) -> N
     (failed,) = [path for path in (tmp_path / "kept").iterdir() if path.is_dir()]
     assert failed.name.startswith("broken-")
     assert check(failed / "case", "--no-suggest").code == 1
+    assert "this is all that it reaches in its file, nothing was taken out" in cli("report", failed).out
 
 
 def test_an_installed_package_is_found_and_not_imported(
@@ -201,6 +203,17 @@ def test_each_project_has_its_own_answer(check: Triage, project: Path) -> None:
     reason = "project/host.py: no kernel in it; it defines run"
     assert done.documents[0] == {"case": "project/host.py", "could_not_tell": reason, "exit_code": 2}
     assert (done.code, done.documents[1]["outcome"]["status"]) == (2, "ok")
+
+
+def test_kernels_of_one_name_are_kept_apart(check: Triage, project: Path, tmp_path: Path) -> None:
+    (project / "other.py").write_text((project / "tuned.py").read_text())
+    check("project/tuned.py", "project", "-o", "kept")
+    folders = sorted(path.relative_to(tmp_path / "kept").as_posix() for path in tmp_path.glob("kept/*/*"))
+    name = "broken-BLOCK=64-cuda-90-RELEASE"
+    assert [re.sub(r"90-[\d.]+$", "90-RELEASE", folder) for folder in folders] == [
+        f"001-tuned/{name}", "001-tuned/survey.json",
+        f"002-project/other-{name}", "002-project/survey.json", f"002-project/tuned-{name}",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["::scale", "project::scale", "notebook.ipynb"])

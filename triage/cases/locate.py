@@ -63,7 +63,10 @@ def locate_all(text: str, options: Mapping[str, Any] | None = None) -> Located:
         path = mlir.crashed(mlir_files, path.parent)[0]
     if not text or not _exists(path):
         near = difflib.get_close_matches(text, reproducers.names(), n=1)
-        fix = "give kernel.py::function, a Python file, a folder, a package, a case.json or a reproducer's name"
+        fix = (
+            "give kernel.py::function, a case folder, its case.json or a reproducer's name; "
+            "check and draft take a Python file, a folder or a package too"
+        )
         if near:
             fix = f"did you mean the reproducer {near[0]}?"
         raise InputError(f"{text or 'an empty name'}: no such case; {fix}")

@@ -80,11 +80,12 @@ def command(
         note(line)
     if single:
         codes += _check(single, [str(target) for target in usable_targets], as_json, folder, full, record, values)
-    for text, path in projects.items():
+    for number, (text, path) in enumerate(projects.items(), start=len(single) + 1):
         from triage.cli.survey import survey
 
+        own = folder / f"{number:03d}-{path.stem}" if folder is not None and len(cases) > 1 else folder
         try:
-            codes.append(survey(text, path, usable_targets, as_json, folder, record, values))
+            codes.append(survey(text, path, usable_targets, as_json, own, record, values))
         except Interrupted:
             raise
         except TriageError as error:

@@ -44,6 +44,7 @@ def survey(
     plans.check_names(stated, project.chosen())
     if (unread := project.unread()) is not None:
         note(f"{text}: {unread}")
+    names = [function.name for function in project.kernels]
     tritons = _tritons(values["triton"])
     options = replace(pipeline_options({**values, "triton": tritons[0]}), suggest=False)
     with console.progress() as progress, Session(options, replace(progress, problem=note_error)) as session:
@@ -69,7 +70,8 @@ def survey(
                 else:
                     record.report(name, answer)
             if folder is not None and isinstance(answer, Report) and answer.outcome.failed:
-                _keep(answer, folder, row, column)
+                ambiguous = names.count(row.kernel) > 1
+                _keep(answer, folder, row, column, ambiguous)
 
         try:
             fill(table, project, settings, session, progress, answered)
@@ -94,11 +96,14 @@ def _tritons(text: str | None) -> list[str | None]:
     return list(releases.select([text or ""], installed).chosen)
 
 
-def _keep(report: Report, folder: Path, row: SurveyRow, column: SurveyColumn) -> None:
+def _keep(report: Report, folder: Path, row: SurveyRow, column: SurveyColumn, ambiguous: bool) -> None:
+    """Keep a failure in a folder named by kernel, target and release; ``ambiguous``: and by the kernel's file."""
     from triage.publish.keep import keep
 
     case = report.case
     name = f"{label(case.name, case.constexprs, case.options)}-{column.target}-{column.triton}".replace(":", "-")
+    if ambiguous:
+        name = f"{row.file.removesuffix('.py').replace(os.sep, '.')}-{name}"
     try:
         keep(report, folder / name, folder)
     except Exception as error:

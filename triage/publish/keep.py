@@ -1,6 +1,7 @@
 """What ``triage check -o`` leaves, as ``triage report`` reads it: the document, the artifacts, and the case."""
 
 import json
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -20,8 +21,10 @@ def keep(report: Report, folder: Path, top: Path | None = None) -> Report:
     ``folder``. Raises EnvironmentFault."""
     top = top or folder
     moved = keep_artifacts(report, folder, top)
+    case = report.case
+    document = replace(moved, case=case.moved(case.folder, case.file, case.boundary)).to_json()
     with writing(f"-o {folder}"):
-        replace_file(folder / REPORT, json.dumps(moved.to_json(), indent=2) + "\n", top)
+        replace_file(folder / REPORT, json.dumps(document, indent=2) + "\n", top)
     _keep_case(report.case, folder / CASE, top)
     return moved
 
