@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from conftest import Traces
 
 import triage
+from triage.model.case import Case, frozen
 
 MODULE = """
 import os, time
@@ -45,15 +47,18 @@ def add(x_ptr, y_ptr, BLOCK: tl.constexpr):
 @pytest.fixture
 def running(tmp_path: Path, traces: Traces, monkeypatch: pytest.MonkeyPatch) -> subprocess.Popen[str]:
     """``triage check`` in a process group of its own, in the middle of a compile that does not end."""
-    path, flag = tmp_path / "endless.py", tmp_path / "compiling"
-    path.write_text(MODULE)
+    folder, flag = tmp_path / "endless", tmp_path / "compiling"
+    folder.mkdir()
+    (folder / "endless.py").write_text(MODULE)
+    # A case folder: of a file, only what the kernel reaches would be imported.
+    case = Case(folder, "endless.py", "add", frozen({"x_ptr": "*fp32", "y_ptr": "*fp32"}), frozen({"BLOCK": 64}))
+    (folder / "case.json").write_text(json.dumps(case.to_json()))
     # The tests may run from a checkout that is not installed.
     monkeypatch.setenv("PYTHONPATH", str(Path(triage.__file__).parents[1]))
     monkeypatch.setenv("TRIAGE_TEST_FLAG", str(flag))
     monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(tmp_path / "cache"))
-    words = ["--arg", "x_ptr=*fp32", "--arg", "y_ptr=*fp32", "--const", "BLOCK=64", "--target", "cuda:90", "--no-cache"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "triage", "check", f"{path}::add", *words],
+        [sys.executable, "-m", "triage", "check", str(folder), "--no-cache"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from commands import call_triage, new_cache, set_limits, start_triage
 
 from triage.harness.limits import GIB
+from triage.model.case import Case, frozen
 
 KERNEL = """
 import mmap
@@ -45,10 +47,14 @@ triton.compile = compile_
 def test_an_environment_that_limits_the_address_space(tmp_path: Path) -> None:
     """A good kernel compiles. One for which the environment's limit is too small may be good: nobody can tell, and
     without the limit it compiles."""
-    kernel, cache = tmp_path / "kernel.py", new_cache(tmp_path / "cache")
-    kernel.write_text(KERNEL)
-    add, greedy = f"{kernel}::add", f"{kernel}::greedy"
-    options = ("--arg", "x_ptr=*fp32", "--const", "BLOCK=64", "--target", "cuda:90", "--memory", "4G", "--json")
+    cache, (add, greedy) = new_cache(tmp_path / "cache"), (str(tmp_path / name) for name in ("add", "greedy"))
+    for name in ("add", "greedy"):
+        # Case folders: of a file, only what the kernel reaches would be imported.
+        case = Case(tmp_path / name, "kernel.py", name, frozen({"x_ptr": "*fp32"}), frozen({"BLOCK": 64}))
+        case.folder.mkdir()
+        case.path.write_text(KERNEL)
+        (case.folder / "case.json").write_text(json.dumps(case.to_json()))
+    options = ("--memory", "4G", "--json")
     limited = start_triage(cache, "check", add, greedy, *options, limits={resource.RLIMIT_AS: 3 * GIB})
     assert (limited.code, limited.documents[0]["outcome"]["status"]) == (3, "ok")
     assert "greedy: could not tell: memory was refused under `ulimit -v 3145728`" in limited.err

@@ -1,7 +1,8 @@
 """``triage minimize`` on files as they lie in projects: host code around the kernel, launches, configurations.
 
-``pytest -m slow tests/benchmarks/test_files.py`` prints a line a case. The terms: the command itself with a budget of a
-minute, everything in it: the original, the search, the whole compile of the result, the runs of its script, and the IR.
+``pytest -m slow tests/benchmarks/test_minimize_files.py`` prints a line a case. The terms: the command itself with a
+budget of a minute, everything in it: the original, the search, the whole compile of the result, the runs of its script,
+and the IR.
 ``before`` are the tokens of what the kernel reaches, over all its files.
 """
 
