@@ -80,7 +80,7 @@ def test_artifacts_need_no_cache(check: Triage, traces: Traces, tmp_path: Path) 
 
 def test_artifacts_of_several_cases_are_kept_apart(check: Triage, tmp_path: Path) -> None:
     check(DATA / "undefined-name.json", DATA / "ok.json", "--no-suggest", "-o", tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["001-undefined", "002-add"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["001-undefined-BLOCK=128", "002-add-BLOCK=128"]
 
 
 OUTPUTS = {
@@ -141,18 +141,21 @@ def test_each_case_stands_alone(check: Triage, tmp_path: Path, monkeypatch: pyte
     assert null["neighbours_compiled"] > 0
     assert (broken["case"], broken["exit_code"]) == (names[3], 3)
     assert "internal error: ValueError" in broken["could_not_tell"]
-    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["002-undefined", "005-add"]
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == [
+        "002-undefined-BLOCK=128",
+        "005-add-BLOCK=128",
+    ]
     assert done.code == 3
     golden(done.err.replace(str(DATA), "DATA"))
 
 
 def test_a_result_that_cannot_be_kept_is_printed(check: Triage, tmp_path: Path) -> None:
-    (tmp_path / "001-undefined").touch()
+    (tmp_path / "001-undefined-BLOCK=128").touch()
     done = check(DATA / "undefined-name.json", DATA / "ok.json", "--no-suggest", "--json", "-o", tmp_path)
     assert [document["outcome"]["status"] for document in done.documents] == ["error", "ok"]
     assert done.code == 3
     assert done.err.count("\n") == 1
-    assert (tmp_path / "002-add" / "report.json").is_file()
+    assert (tmp_path / "002-add-BLOCK=128" / "report.json").is_file()
 
 
 def test_without_a_triton_triage_cannot_work(

@@ -131,7 +131,7 @@ def test_o_writes_through_no_link(check: Triage, golden: Golden, tmp_path: Path)
     (out / "case" / "case.json").symlink_to(own)
     assert check(DATA / "undefined-name.json", "--no-suggest", "-o", out).code == 1
     (tmp_path / "several").mkdir()
-    (tmp_path / "several" / "001-undefined").symlink_to(others)
+    (tmp_path / "several" / "001-undefined-BLOCK=128").symlink_to(others)
     done = check(DATA / "undefined-name.json", DATA / "ok.json", "--no-suggest", "-o", tmp_path / "several")
     assert done.code == 3
     assert own.read_text() == "alias ls=ls\n"

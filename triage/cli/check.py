@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from triage import knowledge
+from triage.capture.program import labels
 from triage.cases.artifacts.stages import UNFINISHED
 from triage.cases.locate import locate_all, targets
 from triage.cli.ci import with_outputs
@@ -190,7 +191,8 @@ class _Results:
             return
         folder, report = self.folder, answer
         if folder is not None and not self.single:
-            folder = folder / f"{number:03d}-{answer.case.name}"
+            case = answer.case
+            folder = folder / f"{number:03d}-{labels.label(case.name, case.constexprs, case.options)}"
         if folder is not None:
             from triage.publish.keep import keep
 
