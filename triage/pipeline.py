@@ -144,7 +144,7 @@ class Session:
     def answer(self, settled: Settled) -> Report | TriageError:
         """The report of a draft that was compiled, or why there is none."""
         if settled.attempt is None or settled.unclear is not None:
-            return of_case(settled.case, EnvironmentFault(settled.unclear or "it was not compiled"))
+            return unanswered(settled)
         return self._answer(settled.attempt)
 
     def toolchain(self, triton: str | None = None) -> Toolchain:
@@ -283,6 +283,14 @@ class Session:
         # The nearest are the easiest to move to; the newest shows whether there is a fix at all. Each costs the start
         # of a server and a second of compiling.
         return list(dict.fromkeys(newer[:2] + newer[-1:] + older[-1:]))
+
+
+def unanswered(settled: Settled) -> TriageError:
+    """Why a draft has no answer."""
+    case, reason = settled.case, settled.unclear or "it was not compiled"
+    if settled.input_error:
+        return InputError(f"{case.path}::{case.name}: {reason}")
+    return of_case(case, EnvironmentFault(reason))
 
 
 def of_case(case: Case, error: TriageError) -> TriageError:

@@ -23,10 +23,9 @@ from triage.drafts import plans, words
 from triage.drafts.drafting import ALL, FIRST, Settled
 from triage.files import usable_folder
 from triage.harness.request import PartialCompile
-from triage.model.errors import EnvironmentFault, TriageError
 from triage.model.outcome import Stage
 from triage.model.words import count
-from triage.pipeline import Session, of_case
+from triage.pipeline import Session, unanswered
 from triage.publish.formats.terminal import console
 from triage.publish.keep import CaseFolders
 
@@ -75,7 +74,7 @@ def command(name: str, as_json: bool, folder: Path | None, **values: Any) -> int
             for settled in group:
                 if settled.draft is None:
                     refused += 1
-                    note_error(_why(project, settled))
+                    note_error(unanswered(settled))
                     continue
                 drafted += 1
                 where = writer.write(settled.case) if writer is not None else None
@@ -87,10 +86,6 @@ def command(name: str, as_json: bool, folder: Path | None, **values: Any) -> int
     made = f"{count(drafted, 'case')} of {count(len(functions), 'kernel')}, {refused} could not be drafted"
     note(f"{name}: {made}; {count(len(project.devices), 'function')} that only kernels call")
     return 0 if drafted else 3
-
-
-def _why(project: plans.ProjectKernels, settled: Settled) -> TriageError:
-    return of_case(settled.case, EnvironmentFault(settled.unclear or "it was not drafted"))
 
 
 def _print(project: plans.ProjectKernels, settled: Settled, where: Path | None) -> None:

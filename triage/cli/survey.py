@@ -62,8 +62,11 @@ def survey(
         def answered(row: SurveyRow, column: SurveyColumn, settled: Settled, answer: Report | TriageError) -> None:
             name = f"{row.file}::{row.label} for {column.target}, Triton {column.triton}"
             if as_json:
-                unclear = {"case": name, "could_not_tell": str(answer), "exit_code": 3}
-                print_json(unclear if isinstance(answer, TriageError) else answer.to_json(), indented=False)
+                if isinstance(answer, TriageError):
+                    document = {"case": name, "could_not_tell": str(answer), "exit_code": answer.exit_code}
+                else:
+                    document = answer.to_json()
+                print_json(document, indented=False)
             if record is not None:
                 if isinstance(answer, TriageError):
                     record.error(name, answer)

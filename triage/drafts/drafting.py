@@ -88,6 +88,8 @@ class Settled:
     case: Case
     attempt: Attempt | None
     unclear: str | None = None
+    input_error: bool = False
+    """Whether that is because the user asks for what there is not."""
 
     @property
     def label(self) -> str:
@@ -102,7 +104,8 @@ def settle(plan: Plan) -> Dialogue[list[Settled]]:
             raise EnvironmentFault(plan.obstacle)
         return (yield from _settled(plan))
     except Exception as error:
-        return [Settled(plan, None, plan.base, None, str(fault(error)))]
+        reason = fault(error)
+        return [Settled(plan, None, plan.base, None, str(reason), isinstance(reason, InputError))]
 
 
 def _settled(plan: Plan) -> Dialogue[list[Settled]]:
