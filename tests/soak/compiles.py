@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 
 from soak.campaign import Defect, Part, Try, documents
+from triage.model.case import Case, frozen
 
 TIMEOUT_S = 3.0
 BAD, GOOD = 4, 2
@@ -218,20 +219,19 @@ def right(kinds: list[str], place: str) -> frozenset[str]:
 
 def answers(current: Try, names: list[str]) -> tuple[list[str], list[str]]:
     """The answer for each module, and all that was printed of it."""
-    files = [f"{name}.py::add" for name in names]
     bound_s = (len(names) + 1) // 2 * TIMEOUT_S
     limits = ("--timeout", str(TIMEOUT_S), "--memory", "1G", "--jobs", "2")
-    done = current.triage("check", *files, *OPTIONS, *limits, bound_s=bound_s)
+    done = current.triage("check", *names, *OPTIONS, *limits, bound_s=bound_s)
     told = {}
     for document in documents(done.out):
         line = json.dumps(document)
         if "could_not_tell" in document:
-            told[document["case"].split("::")[0]] = ("could not tell", line)
+            told[document["case"]] = ("could not tell", line)
         else:
             status = document["outcome"]["status"]
-            told[document["case"]["kernel"]["file"]] = ("ok" if status == "ok" else "fails", line)
+            told[Path(document["case"]["kernel"]["file"]).stem] = ("ok" if status == "ok" else "fails", line)
     missing = ("", done.err[-500:])
-    found = [told.get(f"{name}.py", missing) for name in names]
+    found = [told.get(name, missing) for name in names]
     return [answer for answer, _ in found], [text for _, text in found]
 
 
@@ -244,7 +244,11 @@ def misbehaving_compiles(part: Part) -> None:
         modules |= {f"good_{at}": MODULE.format(flag="", actions="    pass", at_import="    pass",
                                                 at_compile="        pass") for at in range(GOOD)}  # fmt: skip
         for name, text in modules.items():
-            (current.working / f"{name}.py").write_text(text)
+            # Case folders: of a file, only what the kernel reaches would be imported.
+            case = Case(current.working / name, f"{name}.py", "add", frozen({"x_ptr": "*fp32"}))
+            case.folder.mkdir()
+            case.path.write_text(text)
+            (case.folder / "case.json").write_text(json.dumps(case.to_json()))
         names = sorted(modules, key=lambda name: current.random.random())
         current.description = f"{BAD} bad among {GOOD} good"
         first, texts = answers(current, names)
