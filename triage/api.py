@@ -6,7 +6,7 @@ from triage import knowledge, logs
 from triage.cases.locate import DEFAULT_TARGET, locate, no_sources, source_file, sources
 from triage.drafts import plans
 from triage.drafts.draft import Given
-from triage.drafts.drafting import ALL, Which
+from triage.drafts.drafting import ALL, Which, in_order
 from triage.harness.request import PartialCompile
 from triage.harness.toolchains import Toolchains
 from triage.model.case import Case
@@ -52,10 +52,8 @@ def draft(path: Path | str, options: Options | None = None, target: str = DEFAUL
             which=Which(ALL),
         )
         functions = project.chosen(name if separator else None)
-        groups = session.settle(plans.plans(functions, settings))
-        drafted = [settled for group in groups for settled in group if settled.draft is not None]
-    drafted.sort(key=lambda settled: functions.index(settled.plan.function))
-    return [settled.case for settled in drafted]
+        groups = in_order(session.settle(plans.plans(functions, settings)))
+        return [settled.case for group in groups for settled in group if settled.draft is not None]
 
 
 def diagnose(text: str | Path) -> Diagnosis:

@@ -20,7 +20,7 @@ from triage.cli.options import (
     targets_option,
 )
 from triage.drafts import plans, words
-from triage.drafts.drafting import ALL, FIRST, Settled
+from triage.drafts.drafting import ALL, FIRST, Settled, in_order
 from triage.files import usable_folder
 from triage.harness.request import PartialCompile
 from triage.model.outcome import Stage
@@ -70,7 +70,7 @@ def command(name: str, as_json: bool, folder: Path | None, **values: Any) -> int
             action=PartialCompile(Stage.TTIR),
             which=which(values, ALL if separator else FIRST),
         )
-        for group in session.settle(plans.plans(functions, settings)):
+        for group in in_order(session.settle(plans.plans(functions, settings))):
             for settled in group:
                 if settled.draft is None:
                     refused += 1

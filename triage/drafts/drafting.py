@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,7 +75,8 @@ class Plan:
     obstacle: str | None = None
     """Why no case can be drafted."""
     learnt: dict[str, Value] = field(default_factory=dict)
-    tag: Any = None
+    number: int = 0
+    """Its place among the plans of a project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,20 @@ def settle(plan: Plan) -> Dialogue[list[Settled]]:
     except Exception as error:
         reason = fault(error)
         return [Settled(plan, None, plan.base, None, str(reason), isinstance(reason, InputError))]
+
+
+def in_order(groups: Iterable[list[Settled]]) -> Iterator[list[Settled]]:
+    """Settled plans in their order, each as soon as those before it have come; at an interrupt, those that have."""
+    due, waiting = 0, dict[int, list[Settled]]()
+    try:
+        for group in groups:
+            waiting[group[0].plan.number] = group
+            while due in waiting:
+                yield waiting.pop(due)
+                due += 1
+    except KeyboardInterrupt:
+        yield from (waiting[number] for number in sorted(waiting))
+        raise
 
 
 def _settled(plan: Plan) -> Dialogue[list[Settled]]:

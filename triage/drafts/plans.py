@@ -7,7 +7,7 @@ import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -156,6 +156,7 @@ class _Prepared:
 def plans(functions: Sequence[JitFunction], settings: SurveySettings) -> Iterator[Plan]:
     """One for each kernel, target and toolchain, so ordered that servers are used again: by toolchain, then a group of
     kernels, each target by target."""
+    number = count()
     for toolchain in settings.toolchains:
         for start in range(0, len(functions), _GROUP):
             group = [(function, _prepared(function)) for function in functions[start : start + _GROUP]]
@@ -172,6 +173,7 @@ def plans(functions: Sequence[JitFunction], settings: SurveySettings) -> Iterato
                         whole=prepared.whole,
                         obstacle=prepared.obstacle,
                         learnt=prepared.learnt,
+                        number=next(number),
                     )
 
 
