@@ -155,6 +155,12 @@ def test_a_condition_counts_for_what_it_leads_to(drafted: Draft) -> None:
     assert settled.attempt is not None and settled.attempt.diagnosis is not None
 
 
+def test_a_project_s_own_folder_named_triton_is_not_triton(drafted: Draft) -> None:
+    (settled,) = drafted(function("fill", FILE.parent / "triton" / "fails_at_import.py", x_ptr="*fp32"))
+    assert settled.unclear is not None
+    assert settled.unclear.startswith("importing it fails: ")
+
+
 def test_a_drafted_size_is_changed(drafted: Draft) -> None:
     (settled,) = drafted(function("product", a_ptr="*fp16", b_ptr="*fp16", c_ptr="*fp16", BLOCK=12))
     assert settled.unclear is None

@@ -73,7 +73,7 @@ class Refusal:
     def raised_by_triton(self) -> bool:
         """Whether the innermost exception was raised in Triton's own code."""
         frames = self.outcome.errors[-1].frames if self.outcome.errors else ()
-        return bool(frames) and "/triton/" in frames[-1].file
+        return bool(frames) and _TRITONS_OWN.search(frames[-1].file) is not None
 
     @property
     def message(self) -> str:
@@ -189,8 +189,10 @@ def _not_of_arguments(refusal: Refusal) -> Judgement | None:
     if not refusal.in_front_end:
         return None
     exceptions = {refusal.diagnosis.exception, *(error.type for error in refusal.outcome.errors)}
-    if missing_api(refusal.outcome) or exceptions & _NOT_SUPPORTED:
+    if missing_api(refusal.outcome) or "UnsupportedLanguageConstruct" in exceptions:
         return KernelFails()
+    if "NotImplementedError" in exceptions and refusal.raised_by_triton:
+        return KernelFails()  # What a release does not have any more, such as block pointers from 3.9 on.
     if (name := _UNDEFINED.search(refusal.message)) is not None and refusal.unassigned is None:
         if _is_bound(refusal.whole, name[1]):
             return Unclear(f"{name[1]}, which its file has, was not found: {_headline(refusal)}")
@@ -226,8 +228,8 @@ _UNDEFINED = re.compile(r"(?:^|NameError[(:] ?[\"']?)(?:name ')?(\w+)'? is not d
 _UNSUPPORTED = re.compile(
     r"Cannot access global variable|unsupported AST node|is not supported in Triton|Unsupported function"
 )
-_NOT_SUPPORTED = {"UnsupportedLanguageConstruct", "NotImplementedError"}
-"""Exceptions of what a release does not have, such as ``break`` in a loop, or block pointers from 3.9 on."""
+_TRITONS_OWN = re.compile(r"/(?:site-packages|dist-packages|python)/triton/")
+"""Files of an installed Triton, or of a checkout of it. Projects have folders of that name too."""
 _SAME_TYPE = re.compile(
     r"same (?:data)?type|initial type|re-?assigned|Mismatched type|then block|incompatible (?:types|dtype)"
     r"|must have the same|both operands", re.IGNORECASE
@@ -268,7 +270,7 @@ def _corrections(refusal: Refusal) -> Iterator[dict[str, object]]:
         yield dict.fromkeys(integers, "*i32")
         for element in dict.fromkeys([*related.values(), "*fp32"]):
             yield {name: element for name, type_ in pointers.items() if type_ != element}
-    if "out_dtype" in message or "acc" in message:
+    if "out_dtype" in message:
         dtypes = [name for name in changeable if str(values[name].value).startswith("tl.")]
         yield dict.fromkeys(dtypes, "tl.float32")
     if _OPERANDS.search(message):
