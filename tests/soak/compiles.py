@@ -94,12 +94,12 @@ if os.path.exists(FLAG):
 
 DEADLY = [
     "os.abort()", "ctypes.string_at(0)", "os._exit({code})", "die({number})", "os.execv('/bin/true', ['true'])",
-    "os.killpg(0, signal.SIGKILL)", "ctypes.CDLL(None).exit({code})",
+    "ctypes.CDLL(None).exit({code})",
     "resource.setrlimit(resource.RLIMIT_CPU, (1, 1))\nwhile True: pass",
 ]  # fmt: skip
 RAISING = [
     "sys.exit(None)", "sys.exit({code})", "raise SystemExit('')", "raise KeyboardInterrupt", "raise GeneratorExit",
-    "import nowhere_at_all", "act()", "exec('(' * 900)", "raise type('Odd', (BaseException,), {{'__str__': None}})",
+    "import nowhere_at_all", "exec('(' * 900)", "raise type('Odd', (BaseException,), {{'__str__': None}})",
     "raise MemoryError", "raise ExceptionGroup('x', [OSError(28, 'No space')]) if {code} % 2 else StopIteration",
 ]  # fmt: skip
 HANGING = [
@@ -108,7 +108,10 @@ HANGING = [
     "signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))\nwhile True: pass",
     "while True: subprocess.run(['true'])",
 ]  # fmt: skip
+GROUP = ["os.killpg(0, signal.SIGKILL)"]
+"""Deadly, and in a child as well: the child is in the group of the compile."""
 GREEDY = [
+    "act()",  # each level does all the other actions again, a thousand times
     "x = []\nwhile True: x.append(bytearray(b'x') * (1 << 24))", "mmap.mmap(-1, 1 << 45)", "bytearray(1 << 40)",
     "x = mmap.mmap(-1, 3 << 30)\nfor at in range(0, 3 << 30, 4096): x[at] = 1",
 ]  # fmt: skip
@@ -179,10 +182,10 @@ class Misuse:
 
 
 def misuse(choose: Random, flag: Path) -> Misuse:
-    kinds = {"deadly": DEADLY, "raising": RAISING, "hanging": HANGING, "greedy": GREEDY}
+    kinds = {"deadly": DEADLY, "raising": RAISING, "hanging": HANGING, "greedy": GREEDY, "group": GROUP}
     kinds |= {"disturbing": DISTURBING, "upward": UPWARD, "breaking": BREAKING}
     chosen = [choose.choice(["disturbing", "breaking", "upward"]) for _ in range(choose.choice([0, 0, 1, 2]))]
-    chosen.append(choose.choice(["deadly", "raising", "hanging", "greedy", *["disturbing"] * 3, "upward"]))
+    chosen.append(choose.choice(["deadly", "raising", "hanging", "greedy", "group", *["disturbing"] * 3, "upward"]))
     place, moment = choose.choice(list(WHERE)), choose.choice(["import", "compile"])
     actions = []
     for kind in chosen:
@@ -205,16 +208,16 @@ def right(kinds: list[str], place: str) -> frozenset[str]:
     """Which answers are right."""
     anything = frozenset({"ok", "fails", "could not tell"})
     end = kinds[-1]
-    is_deadly = end in ("deadly", "raising", "hanging", "greedy")
+    is_deadly = end in ("deadly", "raising", "hanging", "greedy", "group")
     if place in ("in it", "a signal handler", "ptxas is called"):
         if is_deadly:
             return anything - {"ok"}
         return anything if {"breaking", "upward"} & set(kinds) or place == "ptxas is called" else anything - {"fails"}
-    if place == "a thread" and end in ("deadly", "hanging"):
+    if place == "a thread" and end in ("deadly", "hanging", "group"):
         return anything - {"ok"}
     # In a child, what is aimed at its parents hits the compile, and the memory of all counts. A thread and a child
     # share the descriptors of the compile.
-    return anything if {"breaking", "upward", "greedy"} & set(kinds) else anything - {"fails"}
+    return anything if {"breaking", "upward", "greedy", "group"} & set(kinds) else anything - {"fails"}
 
 
 def answers(current: Try, names: list[str]) -> tuple[list[str], list[str]]:
