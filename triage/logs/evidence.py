@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 
 from triage.logs.finding import Finding, Specificity
@@ -111,9 +111,23 @@ def _is_own(diagnosis: Diagnosis) -> bool:
     return words or _OWN_WORDS.search(first) is not None
 
 
+#: Lines whose answer is kept: those around one failure are around the next as well.
+_KEPT = 64
+
+
+@lru_cache(_KEPT)
+def _names_another(line: str) -> bool:
+    return _OTHERS.search(line) is not None
+
+
+@lru_cache(_KEPT)
+def _launches(line: str) -> bool:
+    return LAUNCH.search(line) is not None
+
+
 def names_another(lines: Iterable[str]) -> bool:
     """Whether a line is one that another program prints about its own work."""
-    return any(map(_OTHERS.search, lines))
+    return any(map(_names_another, lines))
 
 
 def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool | None:
@@ -126,7 +140,7 @@ def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool
         return False
     if traceback is not None and (finding.specificity <= Specificity.EXCEPTION or _is_generic(finding)):
         return traceback
-    if any(map(LAUNCH.search, window.before)):
+    if any(map(_launches, window.before)):
         return False
     near = [*window.before, window.line, *islice(window.after, _NEAR)]
     if diagnosis.kind is Kind.ENVIRONMENT:
