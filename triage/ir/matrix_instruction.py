@@ -39,11 +39,17 @@ def matrix_instruction(text: str, target: Target) -> TensorCore | None:
 def _of_dot(dot: re.Match[str], target: Target) -> TensorCore:
     *_, rows, columns = (int(extent) for extent in dot["shape"].rstrip("x").split("x"))
     operand = _OPERAND.search(dot["rest"])
-    element = operand[1] if operand else ""
+    tf32 = bool(dot["scaled"]) or "tf32" in dot["rest"].lower()
+    return of_product(rows, columns, operand[1] if operand else "", tf32, target)
+
+
+def of_product(rows: int, columns: int, element: str, tf32: bool, target: Target) -> TensorCore:
+    """The fastest class that a target has for a product of ``rows`` by ``columns`` with operands of ``element`` as MLIR
+    names it; ``tf32``: operands of fp32 may be rounded to it."""
     if target.backend == "hip":
         return target.gpu.matrix if target.gpu is not None else TensorCore.NONE
     # Without TF32, a product of fp32 is plain FMA on every NVIDIA target.
-    if element == "f32" and not dot["scaled"] and "tf32" not in dot["rest"].lower():
+    if element == "f32" and not tf32:
         return TensorCore.NONE
     best = target.gpu.matrix if target.gpu is not None else TensorCore.MMA_SYNC
     # wgmma and tcgen05 take 64 rows and multiples of 8 columns, and no double precision (PTX ISA).

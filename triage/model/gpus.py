@@ -73,14 +73,40 @@ class Multiprocessor:
 
 
 @dataclass(frozen=True, slots=True)
+class Rates:
+    """What a multiprocessor of a product does in a cycle, and what all of them share.
+
+    ``matrix_flops``: dense flops of 16-bit floats with fp32 accumulation, in the fastest class of matrix instructions;
+    ``older_matrix``: the part of it that ``mma.sync`` reaches where that is not the fastest. ``lanes``: fp32
+    operations (a fused multiply-add is one); ``special``: of the special-function units. ``shared_bytes`` and
+    ``cache_bytes``: traffic with shared memory and with L2. ``l1_kib`` is shared memory included; ``l2_mib`` is what
+    one multiprocessor's reads may occupy: half where L2 has two partitions, each of which keeps its own copies.
+    ``memory_gb_s`` is the device memory's, 10⁹ bytes a second.
+    """
+
+    clock_mhz: int
+    matrix_flops: int
+    lanes: int
+    memory_gb_s: int
+    l1_kib: int
+    l2_mib: float
+    special: int = 16
+    shared_bytes: int = 128
+    cache_bytes: int = 64
+    older_matrix: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Product:
     """A GPU that is sold. ``multiprocessors`` as the driver counts them: SMs; compute units on CDNA and GCN;
-    work-group processors on RDNA, as HIP does. ``memory_gib`` is what one device of the driver's has."""
+    work-group processors on RDNA, as HIP does. ``memory_gib`` is what one device of the driver's has. ``rates`` are
+    None where they were not looked up."""
 
     name: str
     multiprocessors: int
     memory_gib: int
     source: str
+    rates: Rates | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +174,22 @@ def _sm(kib: int, warps: int, blocks: int, reserved: int = 1024, granule: int = 
 
 
 def _part(name: str, multiprocessors: int, memory_gib: int) -> Product:
-    return Product(name, multiprocessors, memory_gib, _SHEET)
+    return Product(name, multiprocessors, memory_gib, _SHEET, _RATES.get(name))
+
+
+# Boost clock, and the sheet's peak of 16-bit floats with fp32 accumulation over clock and multiprocessors; bandwidth
+# and caches of the sheet. GeForce parts halve that accumulation. On 9.0 mma.sync reaches 62 % of wgmma's rate
+# ("Dissecting the NVIDIA Hopper Architecture through Microbenchmarking", arXiv 2501.12084); 10.0 keeps 9.0's mma.sync.
+_RATES = {
+    "Tesla V100-SXM2-32GB": Rates(1530, 1024, 64, 900, 128, 6),
+    "Tesla T4": Rates(1590, 1024, 64, 320, 96, 4),
+    "NVIDIA A100-SXM4-80GB": Rates(1410, 2048, 64, 2039, 192, 20),
+    "NVIDIA GeForce RTX 3090": Rates(1695, 512, 128, 936, 128, 6),
+    "NVIDIA GeForce RTX 4090": Rates(2520, 512, 128, 1008, 128, 72),
+    "NVIDIA H100 80GB HBM3": Rates(1830, 4096, 128, 3352, 256, 25, older_matrix=0.62),
+    "NVIDIA B200": Rates(1850, 8192, 128, 8000, 256, 63, older_matrix=0.31),
+    "NVIDIA GeForce RTX 5090": Rates(2407, 512, 128, 1792, 128, 96),
+}
 
 
 def _nvidia(
@@ -231,8 +272,17 @@ def _amd(
     return tuple(rows)
 
 
+# By architecture; a compute unit of CDNA issues 64 lanes a cycle, a work-group processor of RDNA 128.
+_AMD_RATES = {
+    "gfx90a": Rates(1700, 1024, 64, 1638, 16, 8),
+    "gfx942": Rates(2100, 2048, 64, 5300, 32, 4),
+    "gfx950": Rates(2400, 4096, 64, 8000, 32, 4),
+    "gfx1100": Rates(2500, 1024, 128, 960, 32, 6, special=32),
+    "gfx1201": Rates(2970, 2048, 128, 640, 32, 8, special=32),
+}
+
 _AMD_PRODUCTS = {
-    name: Product(product, units, gib, _ROCM)
+    name: Product(product, units, gib, _ROCM, _AMD_RATES.get(name))
     for name, product, units, gib in (
         ("gfx900", "AMD Instinct MI25", 64, 16),
         ("gfx906", "AMD Instinct MI60", 64, 32),

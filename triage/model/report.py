@@ -56,6 +56,14 @@ class SuggestionKind(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedTime(Documented):
+    """What the static model says of a suggestion (``performance/estimate``); nothing was run."""
+
+    time_ratio: Annotated[tuple[float, float], Doc("Least and greatest, of the configuration that was asked for.")]
+    bound_by: Annotated[str, Doc("What most of the time is spent on, such as tensor-cores.")]
+
+
+@dataclass(frozen=True, slots=True)
 class Suggestion(Documented):
     """What may be done instead; best first in its list. A verified one was compiled, whole and in isolation, in the
     search that offers it; one that is not verified is advice, and has no ``resources``.
@@ -88,6 +96,7 @@ class Suggestion(Documented):
     measured: Annotated[
         Measurement | None, Doc("Its time on this machine's GPU, where it was measured.", optional=True)
     ] = None
+    expected: Annotated[ExpectedTime | None, Doc("Null where that cannot be estimated.", optional=True)] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,247 @@
+"""Cycles for the work of a block: what each unit of a multiprocessor needs for a turn of a loop, and the chain of what
+waits for what.
+
+Units work side by side, each for all resident blocks, so the slowest decides; they get in each other's way where
+several are busy, which ``ORDER`` says. The chain is one block's: what neither the pipeline nor other blocks hide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from triage.model.gpus import Rates, TensorCore
+from triage.performance.estimate.work import Access, BlockWork, Body, Dot, WorkLoop, bits, bodies
+
+MEMORY_LATENCY, L2_LATENCY, L1_LATENCY = 700.0, 300.0, 40.0
+"""Cycles of a load under load (H100: "Dissecting the NVIDIA Hopper Architecture through Microbenchmarking")."""
+DOT_LATENCY, BARRIER, SHUFFLE = 60.0, 40.0, 30.0
+"""Cycles until a matrix product's result can be used after its last instruction, of a barrier, of a shuffle."""
+LINE = 1.8
+"""Cycles for each 128-byte line that a load touches: rows shorter than a line waste the rest of it."""
+LINE_BYTES, SECTOR_BYTES = 128.0, 32.0
+SPILL_L1, SPILL_L2 = 64.0, 30.0
+"""Bytes a cycle of spilled registers that stay in L1, and in L2."""
+ORDER = 4
+"""Of the norm that joins the units: a maximum would have them never wait for each other, a sum always."""
+MOST_SHUFFLED, MATRIX_SHUFFLED = 32, 4
+"""Lanes that hold a row of a tensor: a warp's at most, four in the layout of a matrix instruction's result."""
+_DIVIDES = 0.25
+"""Part of an issue slot that an operation of the special-function unit takes: one a quarter warp."""
+
+
+class Bound(str, Enum):
+    """What a kernel waits for."""
+
+    TENSOR_CORES = "tensor-cores"
+    SHARED_MEMORY = "shared-memory"
+    L2 = "l2"
+    DRAM = "dram"
+    ISSUE = "issue"
+    SPECIAL = "special-functions"
+    LATENCY = "latency"
+    SPILLS = "spills"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSetting:
+    """How a kernel was compiled. ``registers`` and ``spill_bytes`` are a thread's, ``shared_bytes`` a block's;
+    ``resident`` is how many blocks a multiprocessor holds."""
+
+    warps: int
+    warp_size: int
+    stages: int
+    registers: int
+    spill_bytes: int
+    shared_bytes: int
+    tensor_core: TensorCore
+    resident: int
+
+    @property
+    def threads(self) -> int:
+        """A block's."""
+        return self.warps * self.warp_size
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """``dram`` is in bytes a cycle and multiprocessor, with all of them at it."""
+
+    rates: Rates
+    multiprocessors: int
+    fastest: TensorCore
+
+    @property
+    def dram(self) -> float:
+        """Bytes a cycle and multiprocessor."""
+        return self.rates.memory_gb_s * 1e9 / (self.rates.clock_mhz * 1e6) / self.multiprocessors
+
+
+@dataclass(frozen=True, slots=True)
+class Caches:
+    """What part of a repeated read misses L1, what part of that misses L2, and the rate of spilled registers in bytes
+    a cycle."""
+
+    misses_l1: float
+    misses_l2: float
+    spill_rate: float
+
+    @classmethod
+    def of(cls, work: BlockWork, setting: KernelSetting, machine: Machine, resident: int) -> Caches:
+        """With ``resident`` blocks on every multiprocessor."""
+        rates = machine.rates
+        l1 = max(rates.l1_kib * 1024.0 - setting.shared_bytes * resident, 16 * 1024.0)
+        read = work.footprint * resident
+        misses_l1 = min(1.0, read / l1)
+        device = (read + work.stored_bytes * resident) * machine.multiprocessors
+        l2 = rates.l2_mib * (1 << 20)
+        misses_l2 = max(0.0, 1 - l2 / device) if device else 0.0
+        spilled = float(setting.spill_bytes * setting.threads * resident)
+        outside_l1 = SPILL_L2 if spilled * machine.multiprocessors < l2 else machine.dram
+        return cls(misses_l1, misses_l2, SPILL_L1 if spilled < l1 else outside_l1)
+
+
+@dataclass(slots=True)
+class Turn:
+    """Cycles of each unit for one block, ``chain`` what a block waits for, ``waits`` the latency of its loads."""
+
+    units: dict[Bound, float]
+    chain: float = 0.0
+    waits: float = 0.0
+
+    def add(self, unit: Bound, cycles: float) -> None:
+        self.units[unit] = self.units.get(unit, 0.0) + cycles
+
+
+def cycles_of(dot: Dot, setting: KernelSetting, machine: Machine) -> tuple[float, float]:
+    """Cycles of the tensor cores and of shared memory for one product."""
+    flops = 2.0 * dot.m * dot.n * dot.k * dot.batch
+    rates = machine.rates
+    wider = max(bits(dot.a), bits(dot.b))
+    if setting.tensor_core is TensorCore.NONE or (wider >= 32 and not dot.tf32):
+        # Each operand element is read from shared memory once for some eight results that a thread holds.
+        return flops / (2 * rates.lanes), (dot.a_bytes * dot.n + dot.b_bytes * dot.m) / 64 / rates.shared_bytes
+    speed = 16 / max(wider, 8) if wider < 64 else 1 / 16
+    asynchronous = setting.tensor_core in (TensorCore.WGMMA, TensorCore.TCGEN05) and dot.m >= 64
+    if asynchronous:
+        # Each 64 rows of A pass over all of B, and each group of four warps over its rows of A.
+        rows = max(dot.m // 64, 1)
+        across = max(setting.warps // 4 // rows, 1)
+        read = rows * dot.b_bytes + (dot.a_bytes * across if dot.a_from_memory else 0)
+        return flops / (rates.matrix_flops * speed), read / rates.shared_bytes
+    part = rates.older_matrix if machine.fastest is not setting.tensor_core or dot.m < 64 else 1.0
+    # Warps tile the rows first, and each reads its rows of A and its columns of B.
+    rows = min(setting.warps, max(dot.m // 16, 1))
+    columns = max(setting.warps // rows, 1)
+    read = dot.b_bytes * rows + (dot.a_bytes * columns if dot.a_from_memory else 0)
+    padded = max(dot.m, 16) / dot.m
+    return flops * padded / (rates.matrix_flops * speed * part), read / rates.shared_bytes
+
+
+def turn(body: Body, setting: KernelSetting, machine: Machine, caches: Caches) -> Turn:
+    """One turn of a loop's own body, without the loops inside."""
+    rates, found = machine.rates, Turn({})
+    for dot in body.dots:
+        tensor, shared = cycles_of(dot, setting, machine)
+        found.add(Bound.TENSOR_CORES, tensor)
+        found.add(Bound.SHARED_MEMORY, shared)
+        found.chain += max(tensor, shared) + DOT_LATENCY
+    for access in body.loads:
+        _load(access, found, machine, caches, staged=access.feeds_dot and bool(body.dots))
+    for access in body.stores:
+        found.add(Bound.L2, access.bytes / rates.cache_bytes)
+        found.add(Bound.DRAM, access.bytes / machine.dram)
+    lanes = body.lanes
+    for elements, along in body.reduced:
+        across = min(along, MATRIX_SHUFFLED if body.dots else MOST_SHUFFLED)
+        steps = math.log2(max(across, 2))
+        lanes += elements / along * across * steps * 2
+        found.chain += SHUFFLE * steps + (2 * BARRIER if along > across else 0)
+    found.add(Bound.ISSUE, lanes / rates.lanes + _DIVIDES * body.special / rates.special)
+    found.add(Bound.SPECIAL, body.special / rates.special)
+    # A warp issues on one of four partitions.
+    few = max(1.0, 4 / setting.warps)
+    found.chain += few * (lanes / rates.lanes + body.special / rates.special)
+    if body.dots:
+        found.chain += BARRIER
+    if setting.spill_bytes and (body.dots or not body.loops):
+        spills = 2 * setting.spill_bytes * setting.threads / caches.spill_rate
+        found.add(Bound.SPILLS, spills)
+        found.chain += spills
+    return found
+
+
+def _load(access: Access, found: Turn, machine: Machine, caches: Caches, staged: bool) -> None:
+    rates = machine.rates
+    moved = access.bytes / rates.cache_bytes
+    if not access.by_descriptor:
+        moved = max(moved, LINE * access.bytes / min(max(access.row_bytes, SECTOR_BYTES / 2), LINE_BYTES))
+    if staged:
+        found.add(Bound.SHARED_MEMORY, access.bytes / rates.shared_bytes)
+        found.add(Bound.L2, moved)
+        found.waits = max(found.waits, MEMORY_LATENCY)
+    elif access.again or access.by_all:
+        missed = access.bytes * caches.misses_l1
+        found.add(Bound.L2, moved * caches.misses_l1)
+        if not access.by_all:
+            found.add(Bound.DRAM, missed * caches.misses_l2 / machine.dram)
+        found.waits = max(found.waits, L1_LATENCY + caches.misses_l1 * (L2_LATENCY - L1_LATENCY))
+    else:
+        found.add(Bound.L2, moved)
+        found.add(Bound.DRAM, access.bytes / machine.dram)
+        found.waits = max(found.waits, MEMORY_LATENCY)
+
+
+def is_pipelined(loop: WorkLoop, setting: KernelSetting) -> bool:
+    """Whether loads of a turn begin in an earlier one: Triton does so for those that feed a product."""
+    stages = loop.stages or setting.stages
+    feeds = bool(loop.body.dots) and any(access.feeds_dot for access in loop.body.loads)
+    return stages > 1 and (feeds or loop.stages is not None)
+
+
+def block(work: BlockWork, setting: KernelSetting, machine: Machine, resident: int) -> dict[Bound, float]:
+    """Cycles by what bounds them until ``resident`` blocks that share a multiprocessor have ended."""
+    caches = Caches.of(work, setting, machine, resident)
+    total: dict[Bound, float] = {}
+    for cycles in _parts(work.body, 1.0, None, setting, machine, caches, resident):
+        for bound, amount in cycles.items():
+            total[bound] = total.get(bound, 0.0) + amount
+    return total
+
+
+def _parts(
+    body: Body,
+    times: float,
+    loop: WorkLoop | None,
+    setting: KernelSetting,
+    machine: Machine,
+    caches: Caches,
+    resident: int,
+) -> Iterator[dict[Bound, float]]:
+    here = turn(body, setting, machine, caches)
+    chain = here.chain
+    if loop is not None and is_pipelined(loop, setting):
+        ahead = (loop.stages or setting.stages) - 1
+        moved = here.units.get(Bound.L2, 0.0)
+        chain = max(chain, (here.waits + moved) / ahead)
+        yield {Bound.LATENCY: here.waits * times / max(loop.trips, 1.0)}
+    elif here.waits:
+        chain += here.waits + (here.units.get(Bound.SHARED_MEMORY, 0.0) if body.dots else 0.0)
+    cycles = {unit: amount * resident for unit, amount in here.units.items()}
+    cycles[Bound.LATENCY] = chain
+    joined = sum(amount**ORDER for amount in cycles.values()) ** (1 / ORDER)
+    whole = sum(cycles.values())
+    if whole:
+        # The time of a turn, told apart by what it is spent on.
+        weights = {unit: amount**ORDER for unit, amount in cycles.items()}
+        scale = joined / sum(weights.values())
+        yield {unit: weight * scale * times for unit, weight in weights.items()}
+    for inner in body.loops:
+        yield from _parts(inner.body, times * inner.trips, inner, setting, machine, caches, resident)
+
+
+def hot(work: BlockWork) -> Body:
+    """The body that runs most often."""
+    return max(bodies(work.body), key=lambda entry: entry[0])[1]
