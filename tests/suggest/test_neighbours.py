@@ -28,16 +28,16 @@ def epilogue(x, ACTIVATION: tl.constexpr):
 @triton.jit
 def kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
            B_K_MAJOR: tl.constexpr, WS: tl.constexpr, PRECISION: tl.constexpr, ACT: tl.constexpr, OUT: tl.constexpr):
-    rm = tl.arange(0, BLOCK_M)
-    rn = tl.arange(0, BLOCK_N)
+    rm = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    rn = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
     rk = tl.arange(0, BLOCK_K)
     acc = tl.zeros([BLOCK_M, BLOCK_N], tl.float32)
     for k in tl.range(0, K, BLOCK_K, warp_specialize=WS):
-        a = tl.load(a_ptr + rm[:, None] * K + rk[None, :])
+        a = tl.load(a_ptr + rm[:, None] * K + k + rk[None, :])
         if B_K_MAJOR:
-            b = tl.load(b_ptr + rn[None, :] * K + rk[:, None])
+            b = tl.load(b_ptr + rn[None, :] * K + k + rk[:, None])
         else:
-            b = tl.load(b_ptr + rk[:, None] * N + rn[None, :])
+            b = tl.load(b_ptr + (k + rk)[:, None] * N + rn[None, :])
         acc = tl.dot(a, b, acc, input_precision=PRECISION)
     acc = epilogue(acc, ACT)
     tl.store(c_ptr + rm[:, None] * N + rn[None, :], acc.to(OUT))

@@ -12,6 +12,7 @@ from typing import Any
 
 from triage.source.functions import defaults, parameters
 from triage.source.module import argument, called
+from triage.source.roles import ParameterRole, RoleKind, roles
 
 _SHAPE_CALLS = {
     "arange", "zeros", "full", "reshape", "view", "broadcast_to", "make_block_ptr", "make_tensor_descriptor",
@@ -42,10 +43,10 @@ class KernelSource:
 
     ``keywords`` are the keyword arguments a parameter is passed as; ``compared`` the constants it is compared with;
     ``shape_names`` the parameters in tensor shapes; ``shapes`` what each dimension of a layout parameter's tensor is
-    called; ``defaults`` the values written in the signature; ``stored`` and ``loaded`` the pointers by use; ``steps``
-    the parameters that a loop or the grid steps by; ``decides`` those that a condition reads; ``descriptors`` the
-    pointer and the block (numbers, or names of parameters) of each tensor descriptor that the kernel makes; ``dots`` is
-    true where there is a ``tl.dot``.
+    called; ``defaults`` the values written in the signature; ``stored`` and ``loaded`` the pointers by use; ``roles``
+    what each parameter means; ``decides`` those that a condition reads; ``descriptors`` the pointer and the block
+    (numbers, or names of parameters) of each tensor descriptor that the kernel makes; ``dots`` is true where there is a
+    ``tl.dot``.
     """
 
     keywords: dict[str, set[str]] = field(default_factory=dict)
@@ -56,12 +57,17 @@ class KernelSource:
     asm_calls: list[AsmCall] = field(default_factory=list)
     stored: set[str] = field(default_factory=set)
     loaded: set[str] = field(default_factory=set)
-    steps: set[str] = field(default_factory=set)
+    roles: Mapping[str, ParameterRole] = field(default_factory=dict)
     decides: set[str] = field(default_factory=set)
     descriptors: list[tuple[str, tuple[int | str, ...]]] = field(default_factory=list)
     dots: bool = False
     _names_by_line: dict[int, set[str]] = field(default_factory=dict)
     _guards: list[tuple[int, int, set[str]]] = field(default_factory=list)
+
+    def kind(self, name: str) -> RoleKind:
+        """What a parameter means; ``UNKNOWN`` where the source cannot be read."""
+        role = self.roles.get(name)
+        return role.kind if role is not None else RoleKind.UNKNOWN
 
     def guards(self, line: int) -> set[str]:
         """Parameters in the conditions around a line: what decides whether the line is compiled at all."""
@@ -88,6 +94,7 @@ def read(source: str, kernel: str) -> KernelSource:
             facts.defaults[parameter.arg] = default.value
     for name, renamed in _reachable(functions, kernel).items():
         _FactsVisitor(facts, renamed).read(functions[name])
+    facts.roles = roles(source, kernel)
     return facts
 
 
@@ -131,8 +138,6 @@ class _FactsVisitor(ast.NodeVisitor):
     def __init__(self, facts: KernelSource, renames: Mapping[str, str]) -> None:
         self.facts = facts
         self.renames = renames
-        self.positions: set[str] = set()
-        """Locals that hold a position in the grid or in a loop: products with them are offsets."""
 
     def read(self, function: ast.FunctionDef) -> None:
         for statement in function.body:
@@ -162,30 +167,6 @@ class _FactsVisitor(ast.NodeVisitor):
         for line in range(statement.lineno, max(last, statement.lineno) + 1):
             self.facts._names_by_line.setdefault(line, set()).update(names)
 
-    def visit_Assign(self, node: ast.Assign) -> None:
-        reads = any(called(child) == "load" for child in ast.walk(node.value))
-        if self._is_position(node.value) and not reads:
-            for target in node.targets:
-                self.positions |= _all_names(target)
-        self.generic_visit(node)
-
-    def visit_For(self, node: ast.For) -> None:
-        self.positions |= _all_names(node.target)
-        if isinstance(node.iter, ast.Call) and len(node.iter.args) == 3:
-            self.facts.steps |= self.names(node.iter.args[2])
-        self.generic_visit(node)
-
-    def visit_BinOp(self, node: ast.BinOp) -> None:
-        if isinstance(node.op, ast.Mult) and (self._is_position(node.left) or self._is_position(node.right)):
-            self.facts.steps |= self.names(node)
-        self.generic_visit(node)
-
-    def _is_position(self, node: ast.expr) -> bool:
-        return any(
-            (isinstance(child, ast.Name) and child.id in self.positions) or called(child) in ("program_id", "cdiv")
-            for child in ast.walk(node)
-        )
-
     def visit_If(self, node: ast.If | ast.IfExp) -> None:
         if names := self.names(node.test):
             self.facts.decides |= names
@@ -212,8 +193,6 @@ class _FactsVisitor(ast.NodeVisitor):
         for index, value in enumerate(node.args):
             if (function, index) in _POSITIONAL and (name := self.name(value)):
                 self.facts.keywords.setdefault(name, set()).add(_POSITIONAL[function, index])
-        if function == "cdiv" and len(node.args) == 2:
-            self.facts.steps |= self.names(node.args[1])
         if function in _SHAPE_CALLS:
             for value in [*node.args, *(word.value for word in node.keywords)]:
                 self.facts.shape_names |= self.names(value)

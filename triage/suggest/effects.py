@@ -1,10 +1,9 @@
 """Effects of a change beyond compiling: how results differ, and what the caller must do differently.
 
 Nothing that changes results is offered without saying so. What the source does not show is reported as a doubt:
-a constexpr that no loop and no grid steps by may be a size of the problem, and a flag may choose another algorithm.
+a constexpr of unknown use may be a size of the problem, and a flag may choose another algorithm.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,22 +11,14 @@ from typing import Any
 from triage.model.case import Case
 from triage.source.dtypes import dtype_text, element_type
 from triage.source.parameters import KernelSource
+from triage.source.roles import RoleKind
 from triage.suggest.layout_text import parse
-
-_STEERS = frozenset(
-    {
-        "warp_specialize", "flatten", "num_stages", "disallow_acc_multi_buffer", "loop_unroll_factor",
-        "cache_modifier", "eviction_policy", "volatile", "num_warps", "worker_num_warps", "worker_num_regs",
-        "disable_licm", "k_width", "instr_shape",
-    }
-)  # fmt: skip
-"""Keywords that steer the compiler and leave the result alone."""
 
 _PRECISION_OPTIONS = frozenset(
     {"default_dot_input_precision", "allow_tf32", "enable_fp_fusion", "max_num_imprecise_acc_default"}
 )
-_SCHEDULE = re.compile(r"GROUP|STAGE|WARP|NUM_SM|UNROLL|BUFFERS|REGS|K_?WIDTH|INSTR", re.IGNORECASE)
-"""Names of parameters that order or shape the work, and do not say how much of it there is."""
+_SAME_RESULTS = frozenset({RoleKind.TILE, RoleKind.GROUP, RoleKind.PIPELINE, RoleKind.LAYOUT, RoleKind.UNUSED})
+"""Parameters that order or shape the work, and do not say how much of it there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +50,20 @@ def _results(case: Case, source: KernelSource, changes: Mapping[str, Any]) -> It
 
 
 def _constexpr(name: str, before: Any, after: Any, source: KernelSource) -> Iterator[str]:
-    passed_as = source.keywords.get(name, set())
+    kind = source.kind(name)
     if dtype_text(after) is not None:
         yield f"precision: {name} is {dtype_text(after)} in place of {dtype_text(before) or before}"
     elif parse(after) is not None:
         return  # A layout says who holds an element, not what it is.
-    elif "input_precision" in passed_as or name.upper().endswith("PRECISION"):
+    elif "input_precision" in source.keywords.get(name, ()) or name.upper().endswith("PRECISION"):
         yield f"precision: {name} is {after} in place of {before}"
-    elif passed_as and passed_as <= _STEERS and name not in source.decides:
+    elif kind in _SAME_RESULTS and not (kind is RoleKind.PIPELINE and name in source.decides):
         return
     elif isinstance(after, bool) or isinstance(before, bool):
         yield f"algorithm: {name} may choose another branch of the kernel"
     elif isinstance(after, str):
         yield f"algorithm: {name} is {after!r} in place of {before!r}"
-    elif name not in source.steps and not _SCHEDULE.search(name):
+    elif kind is RoleKind.FLAG:
+        yield f"algorithm: {name} is {after} in place of {before}, which the kernel tests for"
+    elif not (kind is RoleKind.PROBLEM and source.roles[name].masked_by and after > before):
         yield f"size: no loop and no grid steps by {name}; see that {after} still covers what {before} did"

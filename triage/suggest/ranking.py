@@ -133,14 +133,6 @@ def _odd_number_of_stages(scene: Scene, proposal: Proposal) -> float:
     return -1.6 if now not in range(1, 7) and set(proposal.changes) == {"num_stages"} else 0.0
 
 
-def _not_a_size_of_the_problem(scene: Scene, proposal: Proposal) -> float:
-    """A size that no loop and no grid steps by belongs to the data (a head, a row), and not to the tiling."""
-    steps = scene.source.steps
-    if not steps or proposal.move is not Move.TILE or set(proposal.changes) & (steps | scene.evidence.mentions):
-        return 0.0
-    return 0.5
-
-
 def _dot_takes_no_wide_integers(scene: Scene, proposal: Proposal) -> float:
     """``semantic.dot`` takes 8-bit integers and floats."""
     if proposal.move is not Move.DATA or not scene.evidence.refused or "hs dtype" not in scene.evidence.text:
@@ -164,6 +156,5 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
     # A mode that the kernel tests for takes the failing operation out, where the back-end died of one.
     _by_move(lambda scene: scene.evidence.backend, {Move.TEXT: -0.4}),
     _odd_number_of_stages,
-    _not_a_size_of_the_problem,
     _dot_takes_no_wide_integers,
 )

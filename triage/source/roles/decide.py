@@ -9,7 +9,7 @@ from enum import Enum
 from functools import lru_cache
 
 from triage.source.functions import parameters
-from triage.source.module import Module, called
+from triage.source.module import Module, called, read_counts
 from triage.source.roles.interpret import Interpreter
 from triage.source.roles.symbols import (
     GRID,
@@ -44,6 +44,8 @@ class RoleKind(str, Enum):
     PIPELINE = "pipeline"
     """Steers the compiler: stages, unrolling, buffers."""
     LAYOUT = "layout"
+    UNUSED = "unused"
+    """The kernel never reads it."""
     UNKNOWN = "unknown"
 
 
@@ -103,7 +105,11 @@ def roles(source: str, kernel: str) -> Mapping[str, ParameterRole]:
     Interpreter(functions, uses).run(functions[kernel])
     _declared(functions[kernel], module.tree, uses)
     _accesses(uses)
-    return {parameter.arg: _role(parameter.arg, uses) for parameter in parameters(functions[kernel])}
+    read = read_counts(functions[kernel].body)
+    return {
+        name: _role(name, uses) if read[name] else ParameterRole(RoleKind.UNUSED, why="the kernel never reads it")
+        for name in (parameter.arg for parameter in parameters(functions[kernel]))
+    }
 
 
 def _role(parameter: str, uses: ParameterUses) -> ParameterRole:
@@ -210,10 +216,18 @@ def _accesses(uses: ParameterUses) -> None:
                         for parameter in step.extent:
                             bases.setdefault(parameter, set()).add(access.base)
         _strides(access, uses)
+    for index in uses.indices:
+        for term in index.terms:
+            for atom in term:
+                if atom.kind == RANGE:
+                    _step(index, term, atom, uses)
     for access, atom in unstepped:
         for parameter in names(atom.extent or NUMBER):
             if access.base not in bases.get(parameter, ()):
                 uses.add([parameter], ParameterUse.EXTENT, access.line, access.masked_by(atom))
+    for start in uses.starts:
+        uses.add(start.sizes, ParameterUse.STEP_GRID, start.line)
+        steps.append(_Step(start.sizes, start.position, _moved_by(start.position)))
     _results(steps, uses)
 
 

@@ -8,6 +8,7 @@ where they are called. Nothing that is not understood is an error: it is an atom
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -42,7 +43,7 @@ from triage.source.roles.symbols import (
     single,
     text,
 )
-from triage.source.roles.uses import Access, ParameterUse, ParameterUses
+from triage.source.roles.uses import Access, LoopStart, ParameterUse, ParameterUses
 
 _MOST_STEPS = 60_000
 """Expressions that are executed; far above any kernel, below what a recursion of helpers can reach."""
@@ -51,7 +52,7 @@ _STEERING = frozenset(
     {
         "num_stages", "num_warps", "loop_unroll_factor", "warp_specialize", "flatten", "disallow_acc_multi_buffer",
         "disable_licm", "worker_num_warps", "worker_num_regs", "cache_modifier", "eviction_policy", "volatile",
-        "num_buffers", "max_num_imprecise_acc", "num_ctas",
+        "num_buffers", "max_num_imprecise_acc", "num_ctas", "k_width", "kWidth", "instr_shape",
     }
 )  # fmt: skip
 """Keywords of ``triton.language`` and Gluon that leave the result alone."""
@@ -67,6 +68,7 @@ _SAME = frozenset(
 _REDUCE = frozenset({"sum", "max", "min", "argmax", "argmin", "reduce", "xor_sum", "reduce_or"})
 _SCAN = frozenset({"cumsum", "cumprod", "associative_scan", "sort", "softmax", "flip", "topk", "histogram"})
 _ATOMICS = "atomic_"
+_BUILTINS = frozenset(dir(builtins))
 
 
 class Interpreter:
@@ -182,10 +184,10 @@ class Interpreter:
         elif whole is None:
             # From the block's start to its end, or to the end of the data: the loop stays inside the block.
             for term in begins:
-                if any(atom.moves for atom in term):
-                    self.uses.add(
-                        {a.key for a in term if a.kind == NAME} & names(ends), ParameterUse.STEP_GRID, self._line
-                    )
+                position = tuple(atom for atom in term if atom.kind != NAME)
+                sizes = {atom.key for atom in term if atom.kind == NAME} & names(ends)
+                if sizes and any(atom.moves for atom in position):
+                    self.uses.starts.append(LoopStart(frozenset(sizes), position, self._line))
         if isinstance(node.target, ast.Name):
             advanced = product(single(turns), step)
             env[node.target.id] = Value(added(begins, advanced))
@@ -196,6 +198,9 @@ class Interpreter:
         for variable, changes in _assigned(body).items():
             if variable not in before:
                 continue
+            if turns.extent and any(_reads(change, variable) for change in changes):
+                # What one turn leaves to the next depends on where the loop begins.
+                env[variable] = replace(env[variable], reduced=env[variable].reduced | {turns.extent})
             advances = [_advance(variable, change) for change in changes]
             if all(advance is not None for advance in advances):
                 for advance in advances:
@@ -224,7 +229,7 @@ class Interpreter:
                 for offset, item in zip(value.block.offsets, step.items, strict=False)
             )
             return replace(value, block=replace(value.block, offsets=offsets))
-        if value.data or value.reduced:
+        if value.data:
             return value
         if (parameter := one_name(step.terms)) and value.dims == ():
             self.uses.add([parameter], ParameterUse.STEP_LOOP, self._line)
@@ -319,6 +324,7 @@ class Interpreter:
     def _compare(self, node: ast.Compare, env: dict[str, Value]) -> Value:
         values = [self._value(side, env) for side in (node.left, *node.comparators)]
         result = elementwise("compare", *values)
+        self.uses.indices += [Access(value.terms, self._line) for value in values if ranges(value.terms)]
         pairs = list(pairwise(values))
         for left, right in pairs:
             for side, other in ((left, right), (right, left)):
@@ -338,6 +344,8 @@ class Interpreter:
         self._keywords(node, env)
         if isinstance(node.func, ast.Name) and node.func.id in self.functions and self._depth < _DEEPEST:
             return self._inlined(self.functions[node.func.id], node, env)
+        if function == "warp_specialize":
+            self._partitions(node, env)
         if (special := _SPECIAL.get(function)) is not None:
             return special(self, node, env)
         if function.startswith(_ATOMICS):
@@ -345,8 +353,8 @@ class Interpreter:
         values = self._arguments(node, env)
         if function in _SAME:
             return values[0] if values else Value()
-        builtin = isinstance(node.func, ast.Name)
-        if function in ("minimum", "maximum", "clamp") or (builtin and function in ("min", "max")):
+        plain = node.func.id if isinstance(node.func, ast.Name) else None
+        if function in ("minimum", "maximum", "clamp") or plain in ("min", "max"):
             return self._limited(function, values)
         if function in _REDUCE or function in _SCAN:
             return self._reduced(function, node, values)
@@ -360,7 +368,14 @@ class Interpreter:
             chosen = values[1].joined(values[2])
             dims = broadcast(broadcast(values[0].dims, values[1].dims), values[2].dims)
             return replace(chosen, dims=dims, compared=chosen.compared | values[0].compared)
-        return elementwise(function or "call", *values)
+        result = elementwise(function or "call", *values)
+        if plain and plain not in _BUILTINS and not result.data:
+            # A helper of another file: it may well read its place in the grid.
+            atom = Atom(
+                f"{function}@{node.lineno}", OTHER, inner=frozenset(atoms(result.terms)) | {Atom(f"{function}()", GRID)}
+            )
+            return replace(result, terms=single(atom))
+        return result
 
     def _arguments(self, node: ast.Call, env: dict[str, Value]) -> list[Value]:
         """The positional arguments, that of a method first; keywords are executed and added behind."""
@@ -371,17 +386,30 @@ class Interpreter:
 
     def _keywords(self, node: ast.Call, env: dict[str, Value]) -> None:
         for word in node.keywords:
+            if word.arg in _STEERING:
+                inside = (self._parameter(child, env) for child in ast.walk(word.value))
+                self.uses.add(filter(None, inside), ParameterUse.PIPELINE, self._line)
             parameter = self._parameter(word.value, env)
             if parameter is None or word.arg is None:
                 continue
-            if word.arg in _STEERING:
-                self.uses.add([parameter], ParameterUse.PIPELINE, self._line)
-            elif word.arg in _CHOICES:
+            if word.arg in _CHOICES:
                 self.uses.add([parameter], ParameterUse.MODE, self._line)
             elif word.arg.endswith("dtype"):
                 self.uses.add([parameter], ParameterUse.DTYPE, self._line)
             elif word.arg.endswith("layout"):
                 self.uses.add([parameter], ParameterUse.LAYOUT, self._line)
+
+    def _partitions(self, node: ast.Call, env: dict[str, Value]) -> None:
+        """Gluon's partitions: ``[(function, (a, b)), …]``, or the arguments before the functions they go to."""
+        arguments: list[ast.expr] = []
+        for child in (inner for value in node.args for inner in _nested(value)):
+            match child:
+                case ast.Tuple(elts=[ast.Name(id=function), ast.Tuple(elts=values)]) if function in self.functions:
+                    self._inlined(self.functions[function], ast.Call(child.elts[0], values, []), env)
+                case ast.Tuple(elts=values):
+                    arguments = values
+                case ast.Name(id=function) if function in self.functions and arguments:
+                    self._inlined(self.functions[function], ast.Call(child, arguments, []), env)
 
     def _inlined(self, function: ast.FunctionDef, node: ast.Call, env: dict[str, Value]) -> Value:
         words = [parameter.arg for parameter in parameters(function)]
@@ -635,6 +663,11 @@ _SPECIAL: Mapping[str, _Handler] = {
 }
 
 
+def _nested(node: ast.expr) -> list[ast.expr]:
+    """The entries of a list, or the node itself: what an argument of ``warp_specialize`` may be."""
+    return list(node.elts) if isinstance(node, ast.List) else [node]
+
+
 def _last_group(parameter: str | None, left: Sum) -> list[str]:
     """``min(blocks - group * SIZE, SIZE)`` with ``group = pid // (SIZE * …)``: the height of the last group of a
     swizzled order."""
@@ -690,6 +723,10 @@ def _advance(variable: str, statement: ast.stmt) -> tuple[str, ast.expr] | None:
         case ast.Assign(targets=[ast.Name()], value=ast.Call(args=[ast.Name(id=left), offsets]) as call):
             return ("advance", offsets) if left == variable and called(call) == "advance" else None
     return None
+
+
+def _reads(statement: ast.stmt, variable: str) -> bool:
+    return isinstance(statement, ast.AugAssign) or variable in _words(getattr(statement, "value", statement))
 
 
 def _words(node: ast.AST) -> set[str]:

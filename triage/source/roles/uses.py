@@ -79,12 +79,24 @@ class Access:
         return ""
 
 
+@dataclass(frozen=True, slots=True)
+class LoopStart:
+    """A loop that begins where its block does: at a position times a size, to an end that the size decides too."""
+
+    sizes: frozenset[str]
+    position: tuple[Atom, ...]
+    line: int
+
+
 @dataclass(slots=True)
 class ParameterUses:
     """All uses of one kernel's parameters, and its accesses, in the order of execution."""
 
     notes: dict[str, list[Note]] = field(default_factory=dict)
     accesses: list[Access] = field(default_factory=list)
+    starts: list[LoopStart] = field(default_factory=list)
+    indices: list[Access] = field(default_factory=list)
+    """Sums that are compared, as an address would be: they show steps, and nothing else."""
 
     def add(self, parameters: Iterable[str], use: ParameterUse, line: int, by: str = "") -> None:
         """Record a use once for each of the parameters."""

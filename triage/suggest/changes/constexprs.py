@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from triage.source.dtypes import dtype_text
+from triage.source.roles import RoleKind
 from triage.suggest.changes.tiles import is_power_of_two, tiles
 from triage.suggest.layout_text import parse
 from triage.suggest.proposal import Move, Proposal
@@ -45,6 +46,9 @@ _CLASSES = {"cuda": "rfhld", "hip": "vs"}
 _ELEMENT = {"e2m1": "u8", "e4m3": "fp8e4nv", "e5m2": "fp8e5", "bf16": "bf16", "fp16": "fp16"}
 """Formats and the element types that hold them (``tl.dot_scaled``); e2m1 is packed two to a byte."""
 _FORMAT_KEYWORDS = {"lhs_format", "rhs_format"}
+_FIXED = frozenset({RoleKind.PROBLEM, RoleKind.UNUSED})
+"""A size of the problem is never changed, and what the kernel does not read changes nothing."""
+_PERHAPS_FLAGS = frozenset({RoleKind.FLAG, RoleKind.UNKNOWN})
 
 
 def flags(scene: Scene) -> Iterator[Proposal]:
@@ -52,8 +56,8 @@ def flags(scene: Scene) -> Iterator[Proposal]:
     on: dict[str, bool] = {}
     index = 0
     for name, value in scene.case.constexprs.items():
-        # 0 and 1 are flags in kernels that are called from C++ or with heuristics, unless they stand in a shape.
-        number = type(value) is int and value in (0, 1) and name not in scene.source.shape_names
+        # 0 and 1 are flags in kernels that are called from C++ or with heuristics.
+        number = type(value) is int and value in (0, 1) and scene.source.kind(name) in _PERHAPS_FLAGS
         if not isinstance(value, bool) and not number:
             continue
         specializes = "warp_specialize" in scene.source.keywords.get(name, ()) or bool(_SPECIALIZE.search(name))
@@ -76,7 +80,7 @@ def numbers(scene: Scene) -> Iterator[Proposal]:
     """Single changes of integers that are not tiles."""
     known = tiles(scene)
     for name, value in scene.case.constexprs.items():
-        if type(value) is int and name not in known:
+        if type(value) is int and name not in known and scene.source.kind(name) not in _FIXED:
             yield from _other_numbers(scene, name, value)
 
 

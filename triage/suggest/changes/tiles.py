@@ -1,4 +1,5 @@
-"""Tile sizes: powers of two that become tensor shapes, doubled and halved, or set to what the message asks for.
+"""Tile sizes: powers of two that the grid or a loop steps by, doubled and halved, or set to what the message asks for.
+A size of the problem is none, whatever it is called: another value computes something else.
 
 The message decides which direction to try first; without one, a tile below 32 is more likely too small for an
 instruction and one above 128 more likely too large for the registers.
@@ -6,9 +7,11 @@ instruction and one above 128 more likely too large for the registers.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from math import log2
 
 from triage.model.diagnosis import Kind
+from triage.source.roles import RoleKind
 from triage.suggest.configuration import dimension
 from triage.suggest.evidence import Evidence
 from triage.suggest.proposal import Move, Proposal
@@ -16,6 +19,8 @@ from triage.suggest.scene import Scene
 
 _TILE_NAME = re.compile(r"BLOCK|TILE|BLK|\AB?[MNKDT]\Z|(?:\A|_)[MNKD]\Z|HEAD_DIM|SIZE|CHUNK", re.IGNORECASE)
 _NOT_A_TILE = re.compile(r"GROUP|NUM_|STRIDE|STAGE|WARPS|REGS|SMS|K_?WIDTH|VERSION|SPLIT", re.IGNORECASE)
+_UNKNOWN_LATER = 2.0
+"""Penalty of a size of which the kernel does not show that it is a tile: after all that leaves results alone."""
 _LARGEST = 1 << 20
 """Triton's own limit on the elements of a tensor (``TRITON_MAX_TENSOR_NUMEL``)."""
 
@@ -26,27 +31,54 @@ def is_power_of_two(value: int) -> bool:
 
 
 def tiles(scene: Scene) -> dict[str, int]:
-    """The constexprs that are tile sizes: integers seen in a shape, or named like one."""
+    """The constexprs that the grid or a loop steps by. Where the kernel does not show what one is used for: those that
+    stand in a shape, or are named like a tile."""
     return {
         name: value
         for name, value in scene.case.constexprs.items()
-        if type(value) is int
-        and value > 0
-        and not _NOT_A_TILE.search(name)
-        and (name in scene.source.shape_names or (_TILE_NAME.search(name) and value > 1))
+        if type(value) is int and value > 0 and _is_tile(scene, name, value)
     }
+
+
+def _is_tile(scene: Scene, name: str, value: int) -> bool:
+    kind = scene.source.kind(name)
+    if kind is not RoleKind.UNKNOWN or _NOT_A_TILE.search(name):
+        return kind is RoleKind.TILE
+    return name in scene.source.shape_names or (value > 1 and _TILE_NAME.search(name) is not None)
 
 
 def tile_sizes(scene: Scene) -> Iterator[Proposal]:
     """Single changes of tile sizes, and several tiles moved together where one message asks for all of them."""
     sizes = tiles(scene)
+    known = {name: value for name, value in sizes.items() if scene.source.kind(name) is RoleKind.TILE}
     for index, (name, value) in enumerate(sizes.items()):
-        yield from _quoted(scene.evidence, name, value, sizes)
-        if is_power_of_two(value):
-            yield from _steps(scene, name, value, 0.06 * index)
-        else:
-            yield from _nearest_powers(name, value)
-    yield from _together(scene, sizes)
+        later = 0.0 if name in known else _UNKNOWN_LATER
+        for proposal in _alone(scene, name, value, 0.06 * index, sizes):
+            yield replace(proposal, prior=proposal.prior + later)
+    for name, value in _rounded_up(scene).items():
+        role = scene.source.roles[name]
+        for proposal in _alone(scene, name, value, 0.0, sizes):
+            if proposal.changes[name] > value:
+                yield replace(proposal, why=f"{proposal.why}: every access is masked by {role.masked_by}")
+    yield from _together(scene, known)
+
+
+def _alone(scene: Scene, name: str, value: int, late: float, sizes: dict[str, int]) -> Iterator[Proposal]:
+    yield from _quoted(scene.evidence, name, value, sizes)
+    if is_power_of_two(value):
+        yield from _steps(scene, name, value, late)
+    else:
+        yield from _nearest_powers(name, value)
+
+
+def _rounded_up(scene: Scene) -> dict[str, int]:
+    """Blocks that cover a row and are masked by its length: a larger one computes the same, a smaller one a part."""
+    return {
+        name: value
+        for name, value in scene.case.constexprs.items()
+        if type(value) is int and value > 0
+        if (role := scene.source.roles.get(name)) is not None and role.kind is RoleKind.PROBLEM and role.masked_by
+    }
 
 
 def _tile(name: str, value: int, now: int, prior: float, why: str) -> Proposal:
