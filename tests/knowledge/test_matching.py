@@ -240,3 +240,12 @@ def test_a_fix_that_was_not_observed_is_named() -> None:
     assert contradictions([fixed]) == []
     wrong = replace(fixed, fixed_in="3.4.0")
     assert contradictions([wrong]) == ["cluster-scan: fixed_in: says 3.4.0; its reproducers compile from 3.9.0 on"]
+
+
+def test_an_exception_of_the_front_end_without_its_own_around_it() -> None:
+    known = entry(kind=("frontend-error",), message=("is not a text",))
+    raised = Diagnosis(
+        kind=Kind.PYTHON_EXCEPTION, headline="AssertionError: x is not a text", message="x is not a text"
+    )
+    assert [found.id for found in match(replace(raised, stage="source"), [known], None)] == [known.id]
+    assert match(raised, [known], None) == []

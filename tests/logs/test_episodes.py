@@ -28,6 +28,8 @@ STORIES = [
     ("and nothing before", ENGINE + ASSERTION, [(2, 1), (1, None)]),
     ("commands are told apart", f"$ python a.py\n{ASSERTION}me@host:~/x$ python b.py\n{RUN_FAILED}",
      [(1, None), (2, None)]),
+    ("tests of a summary are told apart", "FAILED a.py::t - KeyError: tl.x\nFAILED a.py::u - ValueError: tl.y\n",
+     [(1, None), (2, None)]),
     ("requests are told apart", f"got prompt\n{ASSERTION}{ABORTED}[INFO] got prompt\n{RUN_FAILED}",
      [(1, None), (2, 1), (3, None)]),
     ("tests are told apart", f"_____ test_a _____\n{ASSERTION}_____ test_b _____\n{OTHER}{ABORTED}",

@@ -208,3 +208,87 @@ def test_a_host_compiler_that_failed_without_the_exception_s_name() -> None:
         "returned non-zero exit status 1.); falling back\n"
     )
     assert (diagnosis.kind, diagnosis.exception) == (Kind.ENVIRONMENT, "CalledProcessError")
+
+
+def test_an_assertion_that_was_wrapped_before_its_function() -> None:
+    diagnosis = diagnosed(
+        "python: lib/Dialect/Layouts.cpp:1008:  \nmlir::triton::Layout mlir::triton::{anonymous}::pick(\n"
+        'mlir::MLIRContext*, int): Assertion `n >= 4 && \n"one warp fills a chunk"\' failed.\n'
+    )
+    assert (diagnosis.file, diagnosis.line, diagnosis.function) == ("Layouts.cpp", 1008, "pick")
+    assert diagnosis.headline == "Assertion failed in pick: one warp fills a chunk"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "OutOfResources: out of resource: shared memory, Required: 163842, Hardware limitation: 101376.",
+        "triton.runtime.errors.OutOfResources: out of resource: shared memory,\n",
+    ],
+)
+def test_out_of_resources_in_other_words_or_cut_off(text: str) -> None:
+    diagnosis = diagnosed(text)
+    assert (diagnosis.kind, diagnosis.resource) == (Kind.OUT_OF_RESOURCES, "shared memory")
+    assert diagnosis.required in (163842, None)
+
+
+def test_a_function_of_llvm_s_headers_is_not_where_it_crashed() -> None:
+    diagnosis = diagnosed(
+        "Program arguments: ./triton-opt k.mlir\n"
+        " #0 0x00007f92 llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) (./triton-opt+0x1)\n"
+        " #1 0x00007f93 getDialect<mlir::triton::T> /b/llvm/include/mlir/IR/MLIRContext.h:94:29\n"
+        " #2 0x00007f94 toLayout /b/triton/lib/Dialect/Layouts.cpp:1317:15\n"
+    )
+    assert (diagnosis.function, diagnosis.file, diagnosis.line) == ("toLayout", "Layouts.cpp", 1317)
+
+
+def test_a_stack_without_symbols_names_the_library() -> None:
+    diagnosis = diagnosed(
+        "#0  __pthread_kill_implementation (signo=6) at ./nptl/pthread_kill.c:44\n"
+        "#1  0x00007f8b9b9d17f3 in __GI_abort () at ./stdlib/abort.c:79\n"
+        "#2  0x00007f8a3972d4df in ?? ()\n"
+        "   from /venv/nvidia_cutlass_dsl/python_packages/cutlass/_mlir/_mlir_libs/_cutlass_ir.cpython-312.so\n"
+        "#3  0x00007f85d56f61f0 in ?? ()\n"
+    )
+    assert (diagnosis.kind, diagnosis.headline) == (Kind.ABORT, "The compiler aborted in _cutlass_ir.cpython-312.so")
+
+
+def test_a_called_process_error_that_was_cut_off_is_told_by_its_frame() -> None:
+    diagnosis = diagnosed(
+        '  File "/venv/triton/backends/nvidia/compiler.py", line 356, in make_cubin\n    subprocess.run(cmd)\n'
+        "subprocess.CalledProcessError: Command '['/venv/triton/backends/nvidia/bin/pt\n"
+    )
+    assert (diagnosis.kind, diagnosis.stage) == (Kind.PTXAS, "cubin")
+
+
+def test_a_traceback_in_an_escaped_string() -> None:
+    inner = (
+        'Traceback (most recent call last):\\n  File "/v/triton/compiler/compiler.py", line 349, in compile\\n'
+        '    m = f(m)\\n  File "/v/triton/backends/amd/compiler.py", line 9, in make_ttgir\\n'
+        "    pm.run(mod)\\nRuntimeError: PassManager::run failed\\n"
+    )
+    text = f"error message:\n{{'message': 'InductorError: SubprocException: in a subprocess:\\n\\n{inner}'}}\n"
+    diagnosis = diagnosed(text)
+    assert (diagnosis.kind, diagnosis.stage) == (Kind.MLIR_DIAGNOSTIC, "ttgir")
+
+
+def test_several_pieces_of_code_in_a_line() -> None:
+    text = "`tl.load(p)` in a `for` loop ends in `misaligned address` at run time\n" + "more of my triton kernel\n" * 9
+    assert diagnosed(text).kind is Kind.LAUNCH_ERROR
+
+
+def test_the_text_of_an_exception_on_the_line_after_its_name() -> None:
+    diagnosis = diagnosed("triton.compiler.errors.ForkError:\n[ConvertIR] met an error: bad layout of an operand\n")
+    assert diagnosis.headline == "ForkError: [ConvertIR] met an error: bad layout of an operand"
+
+
+def test_an_error_with_its_place_behind_the_severity() -> None:
+    diagnosis = diagnosed("error: k.py:211:0: stack frame size (164332) exceeds limit (131056) in function 'k'\n")
+    assert diagnosis.kind is Kind.LLVM_DIAGNOSTIC
+    assert diagnosis.source is not None
+    assert (diagnosis.source.file, diagnosis.source.line) == ("k.py", 211)
+
+
+def test_a_name_that_the_front_end_does_not_find_is_of_the_kernel_s_source() -> None:
+    assert diagnosed("NameError: BLOCK is not defined\n").stage == "source"
+    assert diagnosed("NameError: name 'BLOCK' is not defined\n").stage is None

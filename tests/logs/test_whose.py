@@ -48,6 +48,14 @@ OTHERS = {
         "subprocess.CalledProcessError: Command '['ninja', '-v']' returned non-zero exit status 1.\n",
         "ptxas tmpxft_0019_0000-7_attention.ptx, line 9; error : Unexpected types for 'wgmma.mma_async'",
     ),
+    "an assertion in another library's namespace": (
+        "/src/optimizer/split.cpp:658: void engine::ir::split(engine::ir::graph*): Assertion `ok == done' failed.\n",
+        "split.cpp:658: void engine::ir::split(engine::ir::graph*): Assertion `ok == done' failed.",
+    ),
+    "a program's kernel for OpenCL": (
+        "Options used: -cl-std=CL1.2 -D_OPENCL_COMPILER ./opencl/k.cl\nld.lld: error: undefined hidden symbol: f\n",
+        "ld.lld: error: undefined hidden symbol: f",
+    ),
     "another user of MLIR": (
         "/x/fir.mlir:14:17: error: same-tile move without a register is illegal\n  ^bb1(%4: i64, %5: i32):\n"
         + "it reports this\n" * 8,

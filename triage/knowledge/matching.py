@@ -31,6 +31,8 @@ _GENERIC = 0.65
 """Factor for an entry for a family of causes."""
 _MOST_ELSEWHERE = 0.4
 """The highest confidence in any entry where the failure is not the compiler's."""
+_UNWRAPPED, _WRAPPED = Kind.PYTHON_EXCEPTION.value, Kind.FRONTEND_ERROR.value
+_SOURCE = "source"
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _ELLIPSIS = "…"
 
@@ -118,7 +120,11 @@ def _fields(symptoms: Symptoms, diagnosis: Diagnosis) -> Iterator[_Field]:
     ):
         if expected:
             difference = f"{name}: {actual or 'not known'}, not {' or '.join(expected)}"
-            yield _Field(name, actual in expected, _DOUBT[name], difference)
+            holds = actual in expected
+            if name == "kind" and _is_unwrapped(symptoms, diagnosis):
+                yield _Field(name, True, 1.0, "")
+            else:
+                yield _Field(name, holds, _DOUBT[name], difference)
     if symptoms.function:
         function = diagnosis.function or ""
         difference = f"function: {function or 'not known'}, not {' or '.join(symptoms.function)}"
@@ -196,6 +202,13 @@ def _confidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts) -> floa
     if False in conditions or (None in conditions and not is_specific):
         return 0.0
     return min(1 - doubt, _MOST) * _CONDITION_UNKNOWN ** conditions.count(None)
+
+
+def _is_unwrapped(symptoms: Symptoms, diagnosis: Diagnosis) -> bool:
+    """True for an exception raised in the front end, in a text without the front end's own that is chained to it."""
+    kind = diagnosis.kind.value
+    raised_there = kind == _UNWRAPPED and diagnosis.stage == _SOURCE
+    return raised_there and kind not in symptoms.kind and _WRAPPED in symptoms.kind and bool(symptoms.message)
 
 
 def _conditions(symptoms: Symptoms, facts: _Facts) -> Iterator[tuple[bool | None, str]]:

@@ -70,6 +70,7 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("a list's item that is code", r"(?:[-*]|\d{1,3}\.) (?=`)"),
     ("docker's json-file, and Python's", r"\{[\"'](?:log|message|msg|text|body|line)[\"']: ?[\"']"),
 )
+_SUMMARY = re.compile(r"(?:FAILED|ERROR)(?: \[\d[\d.]{0,12}s\])? [\w./-]{1,250}\.py(?:::|\b)")
 _PREFIX = re.compile("|".join(f"(?:{pattern})" for _, pattern in PREFIXES))
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
 _character = lru_cache(maxsize=256)(html.unescape)
@@ -105,7 +106,12 @@ def strip_markdown(line: str) -> str:
     """Take the longest cell of a table's row, and code out of its backticks."""
     if line.startswith("| ") and line.rstrip().endswith(" |"):
         line = max(line.strip().strip("|").split(" | "), key=len).strip()
-    if line.startswith("`") and (match := _CODE.match(line.rstrip())):
+    # An even number of ticks inside are the ends of several pieces of code; a single one is an assertion's.
+    if (
+        line.startswith("`")
+        and (match := _CODE.match(line.rstrip()))
+        and (match[2].count("`") % 2 or "`" not in match[2])
+    ):
         return match.group(2)
     return line
 
@@ -117,6 +123,8 @@ class Cleaner:
         self._width = 0
         #: True when the last line belonged to pytest's report of a failure.
         self.stripped_marker = False
+        #: True when the last line was one of pytest's summary: it is of another test than the line above.
+        self.is_summary = False
 
     def forget(self) -> None:
         """The next line does not follow the last one."""
@@ -128,6 +136,7 @@ class Cleaner:
         line = raw.decode("utf-8", "replace")[:MAX_LINE].rstrip("\r")
         # A bare carriage return redraws a line (progress bars): the last version counts.
         line = strip_html(strip_control(line.rpartition("\r")[2]))
+        self.is_summary = ".py" in line and _SUMMARY.match(line) is not None
         line = strip_prefixes(line)
         line = self._without_marker(line)
         if self.stripped_marker:

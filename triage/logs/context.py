@@ -12,6 +12,8 @@ from triage.logs.recognisers.silent_pass import failed_pass
 
 _STAGE = re.compile(r",? in make_(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b")
 _FRONTEND = re.compile(r",? in (?:make_ir|ast_to_ttir)\b")
+# What a kernel's source calls while it is read.
+_OF_FRONTEND = re.compile(r"[\\/]triton[\\/](?:language[\\/]\w{1,40}|compiler[\\/]code_generator)\.py\b")
 # LLVM's "stack dump".
 _RUNNING = re.compile(r"Running pass ['\"](?P<name>[^'\"]{1,200})['\"] on (?:function|module|basic block|loop)")
 
@@ -110,10 +112,14 @@ class Context:
         elif (
             "$ " in line or line.startswith(("_____", "ERROR: ", "FAIL: ")) or line.endswith("got prompt")
         ) and _BOUNDARY.match(line):
-            self.boundaries += [position] if len(self.boundaries) < 10_000 else []
-            self._in_traceback = False
+            self.part_begins(position)
         elif (".py" in line or 'File "' in line) and (frame := _FRAME.match(line)):
             self._see_frame(line, frame)
+
+    def part_begins(self, position: int) -> None:
+        """Note that the line at ``position`` is of another test, request or command than those above."""
+        self.boundaries += [position] if len(self.boundaries) < 10_000 else []
+        self._in_traceback = False
 
     def _see_dump(self, line: str) -> None:
         header = _header(line)
@@ -129,7 +135,7 @@ class Context:
         self._of_triton = self._of_triton or _OF_TRITON.search(frame[frame.lastgroup or 0]) is not None
         if match := _STAGE.search(line):
             self.stage = match.group(1)
-        elif self.stage is None and _FRONTEND.search(line):
+        elif self.stage is None and (_FRONTEND.search(line) or _OF_FRONTEND.search(line)):
             self.stage = "source"
 
     def end_traceback(self, before: Sequence[str]) -> bool | None:

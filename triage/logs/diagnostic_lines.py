@@ -13,6 +13,8 @@ from triage.logs.window import Window
 from triage.model.diagnosis import SourceLocation
 
 _SEVERITY = re.compile(r"(?:^|(?<=: ))(error|warning|note|remark): ")
+# mlir-opt's --split-input-file: the place is one in a part of the file.
+_SPLIT = re.compile(r"within split at \S{1,1000} offset :\d{1,7}:\d{1,7}: ?$")
 _PLAIN = re.compile(
     r"(?P<file>[^\s:\"](?:[^:\"]{0,999}[^\s:\"])?|[A-Za-z]:[\\/][^:\"]{1,1000})"
     r":(?P<line>\d{1,7})(?::(?P<column>\d{1,7}))?:? ?$"
@@ -51,7 +53,7 @@ def _locations(head: str) -> tuple[SourceLocation, ...] | None:
         return ()
     if head.startswith(("loc(", '"')):
         return printed_locations(head) or (() if _UNKNOWN_LOCATION.match(head) else None)
-    if _UNKNOWN_LOCATION.match(head):
+    if _UNKNOWN_LOCATION.match(head) or _SPLIT.match(head):
         return ()
     if plain := _PLAIN.match(head):
         column = int(plain["column"]) if plain["column"] else None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from triage.logs.finding import Finding, Specificity
-from triage.model.diagnosis import Trait
+from triage.model.diagnosis import Kind, Trait
 
 #: The least specificity of a finding that begins an episode after such an end.
 _CAUSE = Specificity.SYMPTOM
@@ -43,7 +43,15 @@ def _between(earlier: Finding, later: Finding, boundaries: Sequence[int]) -> boo
 
 
 def _cause(episode: Sequence[Finding]) -> Finding:
-    return min(episode, key=lambda finding: (finding.foreign, -finding.specificity, finding.position))
+    return min(
+        episode,
+        key=lambda finding: (finding.foreign, -finding.specificity, _reports_another(finding), finding.position),
+    )
+
+
+def _reports_another(finding: Finding) -> bool:
+    """True for the end of a worker process, which the failure inside it explains."""
+    return finding.specificity is Specificity.TAIL and finding.diagnosis.kind is Kind.ENVIRONMENT
 
 
 def _is_consequence(finding: Finding, cause: Finding) -> bool:

@@ -31,8 +31,11 @@ EVIDENCE = (
 )  # fmt: skip
 # In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.
 _OWN_WORDS = re.compile(
-    r"'cute\.\w|\btt[ng]?\.[a-z]|LinearLayout|2-\.-0-\.-0-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
-    r"|triton(?:amd|intel|nvidia)?gpu|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b",
+    r"'cute\.\w|Triton Error \[|Error during Intel "
+    r"|\b(?:tt|ttg|ttng|ttig|amdg|nvws|triton_(?:gen|gpu|nvidia_gpu))\.[a-z]"
+    r"|LinearLayout|2-\.-0-\.-0-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
+    r"|triton(?:amd|intel|nvidia)?gpu"
+    r"|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b",
     re.IGNORECASE,
 )
 _COMPILER_WORDS = re.compile(
@@ -54,7 +57,13 @@ _OTHERS = re.compile(
     r"|triton::(?:backend|core|server|API|arch|engines|ast)"
     # other users of LLVM
     r"|Program arguments: (?:\S{0,300}/)?(?:llc|opt|clang|flang|rustc)\b|\bmlir-opt\b|\b[Nn]umba\b(?!=)|\bllvmlite\."
+    r"|-fsycl|\bcomgr[-_]|\bopencl\b|\bOpenCL\b|\bclBuild|OPENCL_COMPILER"
     r"|\bbpftrace\b|\brustc\b|\bcargo\b|\bswiftc?\b|\bjulia\b|\bvmlinux|llama\.cpp|\bggml"
+)
+# Namespaces of C++ in an assertion: those of the compiler's own code, and of other libraries, whose own are nested.
+_OWN_SPACE = re.compile(r"\b(?:mlir|llvm|triton|cutlass|cute|proton)::")
+_OTHER_SPACE = re.compile(
+    r"(?<![\w:])(?!std::|__gnu_cxx::)(?:[a-z_]\w{1,60}::[a-z_]\w{1,60}::|(?:at|c10|torch|nvinfer1|tvm|cv|grpc|xla|v8)::)"
 )
 _LINKING = re.compile(r"collect2: error|linker command failed")
 #: torch's words for an error of the device, whoever's kernel it was.
@@ -93,6 +102,8 @@ def _longest(finding: Finding) -> float:
         return 1  # asked about alone
     if _is_generic(finding) or (finding.diagnosis.kind is Kind.MLIR_DIAGNOSTIC and source is None):
         return _FEWEST
+    if finding.diagnosis.kind is Kind.ASSEMBLER and "lld: error" in finding.diagnosis.message:
+        return _FEWEST  # links any program
     compilers = finding.diagnosis.kind in _COMPILERS or "llvm::" in finding.diagnosis.message
     return math.inf if compilers else _FEW
 
@@ -109,6 +120,13 @@ def _is_own(diagnosis: Diagnosis) -> bool:
             return True
     words = diagnosis.exception is not None and is_tritons(first)
     return words or _OWN_WORDS.search(first) is not None
+
+
+def _is_of_another_library(diagnosis: Diagnosis) -> bool:
+    """True for an assertion in C, or in a C++ namespace that is none of the compiler's."""
+    if diagnosis.kind is not Kind.ASSERTION or _OWN_SPACE.search(diagnosis.message):
+        return False
+    return (diagnosis.file or "").endswith(".c") or _OTHER_SPACE.search(diagnosis.message) is not None
 
 
 #: Lines whose answer is kept: those around one failure are around the next as well.
@@ -146,7 +164,7 @@ def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool
     if diagnosis.kind is Kind.ENVIRONMENT:
         # Triton's own launcher is compiled and linked as well.
         near = [line for line in near if not _LINKING.search(line)]
-    if names_another(near):
+    if names_another(near) or _is_of_another_library(diagnosis):
         return True
     return False if _COMPILER_WORDS.search(diagnosis.message[:1000]) else None
 

@@ -177,7 +177,8 @@ class Excerpts:
         if self._owed or surrounded or readers is not None:
             above = None if self._owed else _above(data, at) if surrounded else ()
             self._left -= LINES_BEFORE if above else 0
-            line = Line(position, text, above, readers, self._dump)
+            begins = not header and self._clean.is_summary
+            line = Line(position, text, above, readers, self._dump, begins)
         self._owed = LINES_AFTER if surrounded else max(self._owed - 1, 0)
         if header or DUMP_HEADER in raw:
             self._dump = Dump()

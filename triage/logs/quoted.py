@@ -32,8 +32,9 @@ _TERM = re.compile(
 _WRONG = re.compile(r"\b(?:must|unsupported|expected|invalid|failed|no matching|cannot|not supported)\b", re.IGNORECASE)
 # What stands in quotation marks of any kind; a word alone is a name.
 _FRAGMENT = re.compile(
-    r"`([^`\n]{12,600})`|\"([^\"\n]{12,600})\"|\u201c([^\u201d\n]{12,600})\u201d|(?<=\s)'([^'\n]{12,600})'(?=[\s.,]|$)"
+    r"`([^`\n]{1,600})`|\"([^\"\n]{12,600})\"|\u201c([^\u201d\n]{12,600})\u201d|(?<=\s)'([^'\n]{12,600})'(?=[\s.,]|$)"
 )
+_SHORTEST = 12
 _RUN = "PassManager::run failed"
 _RUN_FAILED = re.compile(
     r"(?:\b(?:with|error|hits?|gets?|got|sees?|seeing|getting|raises?)|:) "
@@ -42,16 +43,19 @@ _RUN_FAILED = re.compile(
 )
 # What the launcher, which is C, raises.
 _LAUNCHER = re.compile(
-    r"Pointer argument \(at \d{1,4}\) (?:cannot be accessed from Triton \(cpu tensor\?\)|doesn't reference \w+)"
+    r"CUtensorMap must be aligned to \d{1,6}B[^`\"]{0,80}"
+    r"|Pointer argument \(at \d{1,4}\) (?:cannot be accessed from Triton \(cpu tensor\?\)|doesn't reference \w+)"
 )
 # An exception, or a verifier's error, behind other words, as in a title: `[Bug] ValueError: text`.
 _TITLED = re.compile(
     r"[\]:] (?P<error>(?:[a-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception): \S.{4,600}"
     r"|'[a-z]\w{0,20}\.[\w.]{1,60}' op \S.{4,600})$"
 )
-_BARE_ASSERTION = re.compile(r"`AssertionError`")
+_BARE_ASSERTION = re.compile(r"`AssertionError`|\bassertion (?:errors?|fails|failed|failing|failure)\b", re.IGNORECASE)
 # Lines of Python, in which a text is a string.
-_SOURCE = re.compile(r"\s{4}|\s*(?:raise|return|assert|print|def|@|#)|\s*[\w.,\[\] ]{1,80} ?=(?!=)|\s*[\w.]{1,80}\(")
+_SOURCE = re.compile(
+    r"\s{4}|\s*(?:raise|return|assert|print|def|@[\w.]{1,80}(?:\(|$)|#)|\s*[\w.,\[\] ]{1,80} ?=(?!=)|\s*[\w.]{1,80}\("
+)
 _PASS = re.compile(r"\b((?:triton(?:amd|intel|nvidia)?gpu|tritonintelgpu|convert|nvgpu|ttg)(?:-[a-z0-9]{1,30}){1,8})\b")
 
 
@@ -108,7 +112,7 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
     for position, line in enumerate(lines):
         for fragment in _FRAGMENT.findall(line) if not _SOURCE.match(line) else ():
             text = next(filter(None, fragment)).strip()
-            if " " not in text or text.endswith(("…", "...", _RUN)):
+            if len(text) < _SHORTEST or " " not in text or text.endswith(("…", "...", _RUN)):
                 continue
             if finding := read(Window(position, text, (), (), ())):
                 return finding

@@ -28,6 +28,7 @@ _ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|[^u\n])")
 _END_OF_TEXT = re.compile(rb'(?<!\\)\\n"[,}\]]')
 _MOST_FIELDS = 4000
 """Bytes of the other fields behind the text."""
+_ESCAPED_TRACEBACK = (b"\\nTraceback (most", b'\\n  File "', b'\\n  File \\"')
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"", b"f": b""}
 _BYTE_ORDER_MARK = codecs.BOM_UTF8
 
@@ -112,10 +113,19 @@ def _end_of_whole(data: bytes, escaped: bool) -> int:
     return end
 
 
+def _has_traceback(line: bytes) -> bool:
+    return any(mark in line for mark in _ESCAPED_TRACEBACK)
+
+
 def _plain(block: bytes, escaped: bool) -> bytes:
     if escaped:
         *records, rest = block.split(b"\n")
         block = _ESCAPE.sub(_unescaped, b"\n".join([*map(_text_of_record, records), rest]))
+    elif any(mark in block for mark in _ESCAPED_TRACEBACK):
+        # A traceback in a string of a line: an exception's `repr`, or one record among other lines.
+        block = b"\n".join(
+            _ESCAPE.sub(_unescaped, line) if _has_traceback(line) else line for line in block.split(b"\n")
+        )
     return _CONTROL.sub(b"", block) if b"\x1b" in block else block
 
 

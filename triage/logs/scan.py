@@ -204,6 +204,8 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
     excerpts = Excerpts(sieve or _sieve(), _urgent(), readers)
     for window in windows(excerpts.lines(log)):
         context.see(window.position, window.line)
+        if window.begins:
+            context.part_begins(window.position)
         if (link := link_at(window.position, window.line)) and len(links) < MAX_FINDINGS:
             links.append(link)
         else:

@@ -27,7 +27,7 @@ class Line:
     """A cleaned line of an excerpt. ``before``: the lines above it where the excerpt begins with it, else None.
 
     ``readers`` are the recognisers that it may be for; None for a line that is only a neighbour of others.
-    ``dump`` is the IR that was printed last.
+    ``dump`` is the IR that was printed last. ``begins``: an independent part of the log begins with the line.
     """
 
     position: int
@@ -35,13 +35,15 @@ class Line:
     before: tuple[str, ...] | None
     readers: tuple[Recogniser, ...] | None
     dump: Dump | None
+    begins: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
     """``line`` at ``position``; ``before`` ends, and ``after`` begins, with its neighbour.
 
-    ``readers`` are the recognisers that the line may be for. ``dump`` is the IR that was printed last.
+    ``readers`` are the recognisers that the line may be for. ``dump`` is the IR that was printed last. ``begins``: an
+    independent part of the log begins with the line.
     """
 
     position: int
@@ -50,6 +52,7 @@ class Window:
     after: Sequence[str]
     readers: tuple[Recogniser, ...]
     dump: Dump | None = None
+    begins: bool = False
 
 
 def windows(lines: Iterable[Line]) -> Iterator[Window]:
@@ -64,7 +67,7 @@ def windows(lines: Iterable[Line]) -> Iterator[Window]:
             first = waiting.popleft()
             after.popleft()
             if first.readers is not None:
-                yield Window(first.position, first.text, before, after, first.readers, first.dump)
+                yield Window(first.position, first.text, before, after, first.readers, first.dump, first.begins)
             before.append(first.text)
         if line is None:
             return

@@ -16,6 +16,7 @@ ORDER = (
     "terminate",
     "out_of_resources",
     "ptxas",
+    "vendor_compiler",
     "launch_error",
     "stack_trace",
     "assembler",

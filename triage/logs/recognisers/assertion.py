@@ -31,6 +31,8 @@ _CHECK = re.compile(
     r"^F\d{4} [\d:.]{8,18}\s{1,8}\d{1,9} (?P<file>[^\s:\]]{1,1000}):(?P<line>\d{1,7})\] "
     r"Check failed: (?P<expression>.{1,4000})"
 )
+# The file and line, above an assertion that was wrapped before its function.
+_PLACE = re.compile(r"(?:^|\s)\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):\d{1,7}:(?:\s|$)")
 _BROKEN = re.compile(r"(?:[a-z]{0,8}(?<!Assertion) ?|[`'])[`'].{0,4000}' failed\.")
 #: An expression that was wrapped by whoever pasted it is at most this many lines long.
 _MAX_WRAPPED = 8
@@ -52,7 +54,8 @@ class Assertion:
 
 
 def _glibc(line: str, quote: str) -> Assertion | None:
-    head, _, rest = line.partition(f"Assertion {quote}")
+    head, _, rest = line.partition(f"ssertion {quote}")
+    head = head[:-1]
     end = rest.rfind("' failed")
     expression = " ".join(rest[: end if end >= 0 else None].split())
     line_number = _LINE.search(head)
@@ -99,9 +102,9 @@ def _stated(line: str) -> Assertion | None:
 
 def parse(line: str) -> Assertion | None:
     """The assertion in a line, if there is one."""
-    if "Assertion `" in line:
+    if "ssertion `" in line:
         return _glibc(line, "`")
-    if "Assertion '" in line:
+    if "ssertion '" in line:
         return _glibc(line, "'")
     if "Assertion failed: " in line:
         return _stated(line)
@@ -118,12 +121,28 @@ def _unwrapped(window: Window) -> str:
     line = window.line
     if _BROKEN.match(line) and window.before:
         return window.before[-1].rstrip() + line
-    if ("Assertion `" in line or "Assertion '" in line) and "' failed" not in line:
+    if "Assertion `" not in line and "Assertion '" not in line:
+        return line
+    line = _with_place(window, line)
+    if "' failed" not in line:
         pieces = [line.rstrip()]
         for index in range(min(_MAX_WRAPPED, len(window.after))):
             pieces.append(window.after[index].strip())
             if "' failed" in pieces[-1]:
                 return " ".join(pieces)
+    return line
+
+
+def _with_place(window: Window, line: str) -> str:
+    """The line, after those above it from the one with the file and line on, if it has neither itself."""
+    if _LINE.search(line.partition("Assertion ")[0]):
+        return line
+    for distance in range(1, min(_MAX_WRAPPED // 2, len(window.before)) + 1):
+        above = window.before[-distance]
+        if not above.strip() or " error: " in above:
+            break
+        if _PLACE.search(above):
+            return " ".join([*(window.before[-index].strip() for index in range(distance, 0, -1)), line.strip()])
     return line
 
 
@@ -163,8 +182,8 @@ def bound_type(line: str, parameter: str) -> str | None:
 
 RECOGNISER = Recogniser(
     anchors=(
-        "Assertion `",
-        "Assertion '",
+        "ssertion `",
+        "ssertion '",
         "Assertion failed: ",
         ": assertion ",
         "ardening assertion ",
@@ -184,6 +203,8 @@ RECOGNISER = Recogniser(
             "F0728 05:37:45.123456 4242 Dialect.cpp:12] Check failed: x >= 1 (0 vs. 1) why",
             "python: /b/Dialect.cpp:12: int mlir::A::f(int) const: Asse\nrtion `x >= 1' failed.   ",
             "Assertion `getTotalOutDimSize() ==\n  product(dims)' failed.",
+            "python: /b/Dialect.cpp:12:\nint mlir::A::f(\nint) const: Assertion `x >= 1' failed.",
+            "the pass triggers assertion `x >= 1' failed.",
         ),
         Kind.ASSERTION,
     ),

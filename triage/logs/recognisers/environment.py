@@ -102,7 +102,7 @@ def _read(window: Window) -> Finding | None:
             window, Kind.ENVIRONMENT, f"The host compiler refuses Triton's launcher: {refused['text']}", line
         )
     if _WORKER.search(line):
-        return finding(window, Kind.ENVIRONMENT, line, line, Specificity.EXCEPTION, exception=exception or "Exception")
+        return finding(window, Kind.ENVIRONMENT, line, line, Specificity.TAIL, exception=exception or "Exception")
     if (called := _CALLED.search(line)) and (exception or _LAUNCHER.search(line)):
         code = f" with exit status {called['code']}" if called["code"] else ""
         headline = f"CalledProcessError: the host compiler failed{code}; what it printed says why"

@@ -11,6 +11,8 @@ from triage.model.diagnosis import Kind
 _TRITON = re.compile(
     r"Triton Error \[(?P<driver>\w{1,16})\]: {1,4}(?:Code: \d{1,6}, Mess{1,2}age: )?(?P<text>\S.{0,300})"
 )
+# Intel's back end, which prints it before an exception without words.
+_INTEL = re.compile(r"Error during Intel (?:loadBinary|\w{1,40}): (?P<text>ZE_\w{1,80})")
 _RUNTIME = re.compile(
     r"(?:CUDA|HIP|hip)? ?[Ee]rror: (?P<text>(?:an? )?(?:illegal (?:memory access|instruction|address)"
     r"|misaligned address|unspecified launch failure|device kernel image is invalid|no kernel image is available"
@@ -22,7 +24,7 @@ _LOADING = ("device kernel image is invalid", "no kernel image", "invalid device
 
 def error_text(line: str) -> str | None:
     """The text of the driver's error in the line."""
-    match = _TRITON.search(line) or _RUNTIME.search(line)
+    match = _TRITON.search(line) or _INTEL.search(line) or _RUNTIME.search(line)
     return match["text"].strip() if match else None
 
 
@@ -36,10 +38,11 @@ def _read(window: Window) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    anchors=("Triton Error [", "rror: "),
+    anchors=("Triton Error [", "Error during Intel", "rror: "),
     read=_read,
     examples={
         "RuntimeError: Triton Error [HIP]:  Code: 1, Messsage: invalid argument": Kind.LAUNCH_ERROR,
+        "Error during Intel loadBinary: ZE_RESULT_ERROR_INVALID_KERNEL_NAME": Kind.LAUNCH_ERROR,
         "RuntimeError: Triton Error [CUDA]: device kernel image is invalid": Kind.LAUNCH_ERROR,
     },
 )

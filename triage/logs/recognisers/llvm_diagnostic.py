@@ -11,9 +11,11 @@ from triage.logs.diagnostic_lines import parse
 from triage.logs.finding import Finding
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Kind
+from triage.model.diagnosis import Kind, SourceLocation
 
 _INLINE_ASM = re.compile(r"^(?:error: )?<inline asm>:\d{1,7}:\d{1,7}: (?:error: )?(?P<text>\S.{0,2000})")
+# clang's order, of the optimiser's remarks and of limits on resources: `error: kernel.py:211:0: stack frame size …`.
+_LOCATED = re.compile(r"^error: (?P<file>[^\s:]{1,400}):(?P<line>\d{1,7}):(?P<column>\d{1,7}): (?P<text>\S.{0,2000})")
 # How texts of LLVM's DiagnosticInfo and of its register allocators and inline-asm lowering begin.
 _OF_LLVM = re.compile(
     r"(?:(?:couldn't|could not) allocate |ran out of registers|inline asm"
@@ -29,6 +31,8 @@ def error_text(line: str) -> str | None:
     """The text of LLVM's error in the line; None when it is not an error of LLVM's."""
     if asm := _INLINE_ASM.match(line):
         return asm["text"]
+    if located := _LOCATED.match(line):
+        return located["text"] if _OF_LLVM.match(located["text"]) else None
     diagnostic = parse(line)
     if diagnostic is None or diagnostic.severity != "error" or diagnostic.locations or not diagnostic.text:
         return None
@@ -37,8 +41,13 @@ def error_text(line: str) -> str | None:
 
 
 def _read(window: Window) -> Finding | None:
-    error = error_text(window.line.strip())
-    return None if error is None else finding(window, Kind.LLVM_DIAGNOSTIC, f"LLVM: {error}")
+    line = window.line.strip()
+    error = error_text(line)
+    if error is None:
+        return None
+    located = _LOCATED.match(line)
+    locations = (SourceLocation(located["file"], int(located["line"])),) if located else ()
+    return finding(window, Kind.LLVM_DIAGNOSTIC, f"LLVM: {error}", locations=locations)
 
 
 RECOGNISER = Recogniser(
@@ -48,5 +57,6 @@ RECOGNISER = Recogniser(
         "error: couldn't allocate output register for constraint 'x'": Kind.LLVM_DIAGNOSTIC,
         "<unknown>:0: error: ran out of registers during register allocation": Kind.LLVM_DIAGNOSTIC,
         "error: <inline asm>:1:2: invalid instruction": Kind.LLVM_DIAGNOSTIC,
+        "error: k.py:211:0: stack frame size (164332) exceeds limit (131056) in function 'k'": Kind.LLVM_DIAGNOSTIC,
     },
 )

@@ -21,6 +21,7 @@ _NOT_A_KERNEL = re.compile(
     r"\.(?:c|cc|cpp|cxx|cu|h|hpp|hip|inc|rs|go|js|ts|java|proto|ya?ml|toml|json|sh)$", re.IGNORECASE
 )
 _CALL = "called from"
+_EXCEPTION = re.compile(r": [A-Z]\w{2,60}(?:Error|Exception): ")
 
 
 def _block(after: Sequence[str]) -> tuple[str | None, list[DiagnosticLine], list[str]]:
@@ -62,6 +63,8 @@ def _read(window: Window) -> Finding | None:
     error = parse(window.line)
     if error is None or error.severity != "error" or not error.text or _of_another_tool(error):
         return None
+    if not error.locations and _EXCEPTION.search(error.text):
+        return None  # of a program that passes it on
     if not error.locations and is_frontends(error.text):
         # The text of a front-end's exception, quoted behind `error:`.
         return finding(window, Kind.FRONTEND_ERROR, error.text, error.text, stage="source")

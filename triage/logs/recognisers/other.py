@@ -14,6 +14,10 @@ from triage.model.diagnosis import Kind
 _STATED = re.compile(
     r"(?:^|[\s:)\]])(?:fatal )?(?:[Ee]rror|ERROR|FATAL|CRITICAL)\b(?: [A-Z]{1,6}\d{3,6})?\]?: {0,3}(?=[^\s\d].{5})"
     r"(?!test\w{0,200} \()"
+    r"|\bError\[\d{1,6}\]: "
+    # exceptions in a sentence, errors with a number, and those of a server's log
+    r"|\b[A-Z]\w{2,40}Error: (?=\S.{8})"
+    r"|\b[Ee]rror \(?\d{1,6}\)?(?: at \S{1,300})? ?: |\bUNAVAILABLE: |\bfailed to load '"
     r"|Watchdog caught |\bpanicked at |^panic: |\bSegmentation fault\b|\bterminate called |: undefined symbol: "
     r"|\bcannot find -l|\bout of memory\b|^(?:FAILED|FAIL): |\bcore dumped\b|\bBUILD FAILED\b"
 )
@@ -42,6 +46,10 @@ RECOGNISER = Recogniser(
         "ERROR",
         "FATAL",
         "CRITICAL",
+        "rror ",
+        "UNAVAILABLE: ",
+        "Error[",
+        "failed to load",
         "Watchdog caught",
         "panic",
         "undefined symbol",

@@ -14,9 +14,13 @@ from triage.model.diagnosis import Diagnosis, Kind
 
 _STATED = re.compile(
     r"(?:out of resources?|OutOfResources): (?P<resource>[^,:]{1,200}?),?\s{0,4}Required: ?(?P<required>\d{1,15})\.?,?"
-    r"\s{0,4}Hardware limit: ?(?P<limit>\d{1,15})"
+    r"\s{0,4}Hardware limit(?:ation)?: ?(?P<limit>\d{1,15})"
 )
 _BEGINS = re.compile(r"(?:out of resources?|OutOfResources):")
+# Cut off before the numbers.
+_CUT = re.compile(
+    r"out of resource: (?P<resource>shared memory|tensor memory|threads|registers),?(?: Required:?)?[\s`'\"]{0,4}$"
+)
 #: Lines after the first that the numbers may stand in.
 _MOST_WRAPPED = 3
 # Ascend's compiler: its unified buffer is what shared memory is elsewhere.
@@ -45,10 +49,21 @@ def _read(window: Window) -> Finding | None:
         stated = " ".join([stated, *(line.strip() for line in islice(window.after, _MOST_WRAPPED))])
         match = _STATED.search(stated)
     if match is None:
-        return None
+        return _cut(window)
     named = match["resource"].removeprefix("out of resource: ").strip()
     resource = named if overflow or named in RESOURCES else "shared memory"
     diagnosis = out_of_resources(resource, int(match["required"]), int(match["limit"]), stated)
+    return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
+
+
+def _cut(window: Window) -> Finding | None:
+    """A failure whose numbers are not in the text."""
+    cut = _CUT.search(window.line)
+    if cut is None:
+        return None
+    headline = f"Out of {cut['resource']}; how much is required is not in this text"
+    facts = {"stage": "load", "resource": cut["resource"]}
+    diagnosis = bounded_diagnosis(Kind.OUT_OF_RESOURCES, headline, window.line.strip(), **facts)
     return Finding(diagnosis, Specificity.DIAGNOSTIC, window.position)
 
 
@@ -61,6 +76,8 @@ RECOGNISER = Recogniser(
             "OutOfResources: shared memory, Required: 65792, Hardware limit: 65536",
             "out of resource: shared memory,\nRequired: 131074, Hardware limit: 101376",
             "out of resource: shared memoryRequired: 110592Hardware limit: 101376",
+            "out of resource: shared memory, Required: 163842, Hardware limitation: 101376.",
+            "triton.runtime.errors.OutOfResources: out of resource: shared memory,",
             "ub overflow, requires 2097152 bits while 1572864 bits available",
             "RuntimeError: No valid triton configs. OutOfResources: out of resource: triton_flex_attention "
             "Required: 262144 Hardware limit:232448 Reducing block sizes or `num_stages` may help.",

@@ -20,6 +20,8 @@ _FAILED = re.compile(r"`?ptxas`? (?:failed with error code|died with|was killed)
 _CALLED = re.compile(
     r"(?:returned non-zero exit status (?P<code>-?\d{1,12})|died with <?(?:Signals\.)?(?P<signal>SIG\w{1,16}))"
 )
+# Cut off before the exit status: only the frames above show what was called.
+_CUT = re.compile(r"(?:\w{1,40}\.)?CalledProcessError: Command '(?!.{0,8000}(?:exit status|died with))")
 _FEATURE = re.compile(r"^Feature '[^']{1,200}' requires (?:\.target|PTX ISA)")
 #: Triton before 3.2, around any output of ptxas.
 _CODEGEN = "Internal Triton PTX codegen error"
@@ -49,6 +51,8 @@ def _consequence(window: Window, line: str) -> Finding | None:
     """Triton's or Python's report of how ptxas ended; a negative code is the signal that ended it."""
     called = _CALLED.search(line) if "Command '" in line and "ptxas" in line else None
     failed = _FAILED.search(line) or called
+    if failed is None and _CUT.match(line) and any("in make_cubin" in above for above in window.before):
+        return _finding(window, "failed; what it printed is not in this text", Specificity.TAIL)
     if failed is None:
         if _CODEGEN not in line or line.startswith("raise "):
             return None
@@ -62,7 +66,7 @@ def _consequence(window: Window, line: str) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    anchors=("ptxas", "error   : ", "fatal   : ", "Feature '", _CODEGEN),
+    anchors=("ptxas", "CalledProcessError: Command", "error   : ", "fatal   : ", "Feature '", _CODEGEN),
     read=_read,
     examples={
         "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'": Kind.PTXAS,

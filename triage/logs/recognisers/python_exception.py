@@ -38,7 +38,12 @@ _WRAPPERS = ("InductorError", "BackendCompilerFailed", "CalledProcessError")
 # Python's own frames, IPython's (`--> 12     assert x`) and pytest's (`>   assert x`).
 _ASSERTED = re.compile(r"\s{0,40}(?:-{1,6}> ?\d{1,7}\s|>)?\s{0,60}(?P<assertion>assert\s.{1,1000})$")
 # An attribute of Triton's that is missing, quoted without the exception.
-_NO_ATTRIBUTE = re.compile(r"module 'triton[\w.]{0,100}' has no attribute '\w{1,80}'\.?$")
+_NO_ATTRIBUTE = re.compile(
+    r"(?:[\w ]{1,80}: )?(?P<stated>module 'triton[\w.]{0,100}' has no attribute '\w{1,80}'"
+    r"|torch\._(?:inductor|dynamo)\.config\.[\w.]{1,100} does not exist)\.?$"
+)
+# The front end's own; Python writes `name 'x' is not defined`.
+_NOT_DEFINED = re.compile(r"[A-Za-z_]\w{0,80} is not defined$")
 # The key of Triton 2's cache of compiled kernels: it is looked up, not found, and then the kernel is compiled.
 _CACHE_KEY = re.compile(r"\('2-\.-0-\.-0-")
 _SUFFIXES = ("Error", "Exception", "Interrupt", "Exit", "Failure", "NotFound", "Failed")
@@ -63,12 +68,19 @@ def _read(window: Window) -> Finding | None:
         line = f"{line.removeprefix(_OCCURRED).partition(' ')[0]}: {window.after[0].strip()}"
     if cut := _OPEN_REPR.match(line):
         line = f"{cut['name']}: {cut['text']}"
-    if _NO_ATTRIBUTE.match(line):
-        line = f"AttributeError: {line}"
+    if missing := _NO_ATTRIBUTE.match(line):
+        line = f"AttributeError: {missing['stated']}"
     stated = _STATED.match(line) or _QUALIFIED.match(line)
     if stated is None or stated["name"].endswith("Warning"):
         return None
     reason = (stated["text"] or "").strip()
+    if (
+        not reason
+        and line.rstrip().endswith(":")
+        and window.after
+        and not window.after[0].startswith(("Traceback", "  File "))
+    ):
+        reason = window.after[0].strip()
     if not reason and stated["name"] == "AssertionError":
         # The last line of the last frame, which has marks below it from Python 3.11 on.
         frame = (line for line in reversed(window.before) if line.strip(" ^~"))
@@ -85,11 +97,12 @@ def _read(window: Window) -> Finding | None:
     tail = reason.startswith(TAILS) or stated["name"] in _WRAPPERS or _CACHE_KEY.match(reason) is not None
     specificity = Specificity.TAIL if tail else Specificity.EXCEPTION
     message = "\n".join([shown, *lines[1:]])
-    return finding(window, Kind.PYTHON_EXCEPTION, shown, message, specificity, exception=stated["name"])
+    stage = "source" if stated["name"] == "NameError" and _NOT_DEFINED.match(reason) else None
+    return finding(window, Kind.PYTHON_EXCEPTION, shown, message, specificity, exception=stated["name"], stage=stage)
 
 
 RECOGNISER = Recogniser(
-    anchors=(*_SUFFIXES, "exc.", "exceptions.", "errors.", "has no attribute"),
+    anchors=(*_SUFFIXES, "exc.", "exceptions.", "errors.", "has no attribute", "does not exist"),
     read=_read,
     examples={
         "ValueError: bad": Kind.PYTHON_EXCEPTION,

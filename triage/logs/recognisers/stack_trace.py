@@ -47,6 +47,10 @@ _OF_LLVM = re.compile(
     r"|Pass(?:Manager)?\b|MLIRContext|StorageUniquer|RankedTensorType|DenseElementsAttr|DataFlow|walk\b)"
     r"|_?Py|pybind11::|nanobind::|cfunction_|lib\w{1,40}\.so)"
 )
+# Functions of LLVM's headers, which are inlined into the caller.
+_IN_LLVM = re.compile(r"[/\\]include[/\\](?:mlir|llvm|c\+\+)[/\\]")
+# Without symbols gdb names only the library that a frame is in.
+_LIBRARY = re.compile(r"\(\) from \S{0,800}[/\\](?P<name>(?:libtriton|_cutlass_ir|_mlir)[\w.-]{0,100})$")
 #: `MLIR_ENABLE_DIAGNOSTICS=stacktraces` puts this note and a stack below every remark.
 _OF_DIAGNOSTIC = "diagnostic emitted with trace"
 #: Lines between a debugger's report of the signal and the first frame.
@@ -77,7 +81,7 @@ def _frame(shown: str) -> _Frame | None:
 def _crashed(frames: list[str]) -> _Frame | None:
     """The first frame that is neither the handler's nor LLVM's own; the first with a name where all are."""
     own = [shown for shown in frames if not shown.startswith((*_MACHINERY, *_ABORTING))]
-    ours = (shown for shown in own if not _OF_LLVM.match(shown))
+    ours = (shown for shown in own if not _OF_LLVM.match(shown) and not _IN_LLVM.search(shown))
     return next((frame for shown in chain(ours, own) if (frame := _frame(shown))), None)
 
 
@@ -119,7 +123,8 @@ def _read(window: Window) -> Finding | None:
     if _HANDLER in frames:
         frames = frames[frames.index(_HANDLER) + 1 :]
     crashed = _crashed(frames)
-    if crashed is None:
+    library = next((match["name"] for shown in frames if (match := _LIBRARY.search(shown))), None)
+    if crashed is None and library is None:
         return None
     aborted = any(shown.startswith(_ABORTING) for shown in frames)
     kind, how = (Kind.ABORT, "aborted") if aborted else (Kind.SEGFAULT, "crashed")
@@ -127,12 +132,12 @@ def _read(window: Window) -> Finding | None:
     return finding(
         window,
         kind,
-        f"The compiler {how} in {crashed.name}",
+        f"The compiler {how} in {crashed.name if crashed else library}",
         message,
         Specificity.SYMPTOM,
-        function=crashed.name,
-        file=crashed.file,
-        line=crashed.line,
+        function=crashed.name if crashed else None,
+        file=crashed.file if crashed else None,
+        line=crashed.line if crashed else None,
     )
 
 
