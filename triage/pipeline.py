@@ -33,8 +33,8 @@ from triage.model.diagnosis import Diagnosis
 from triage.model.errors import EnvironmentFault, InputError, Interrupted, TriageError, fault
 from triage.model.outcome import Outcome, Status, Undecided
 from triage.model.progress import Progress
-from triage.model.releases import in_range, sort_key
-from triage.model.report import POISONED, Match, Report
+from triage.model.releases import in_range
+from triage.model.report import POISONED, Match, Report, SuggestionKind
 from triage.suggest.budget import Budget
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class Session:
         if not self.options.suggest or self._interrupted:
             return report
         try:
-            return self._with_suggestions(report, request.toolchain, diagnosis)
+            return self._with_api(self._with_suggestions(report, request.toolchain, diagnosis), request.toolchain)
         except Exception as error:
             self._progress.problem(of_case(case, fault(error)))
             return report
@@ -266,23 +266,76 @@ class Session:
     def _other_releases(self, toolchain: Toolchain, matches: tuple[Match, ...]) -> list[Toolchain]:
         """Other installed releases, the nearest newer one first. If the fix is known to be in a release newer than all
         of them, an environment with that release is made."""
-        installed: dict[str, Toolchain] = {}
-        for other in self._toolchains.installed():
-            if other.triton != toolchain.triton:
-                installed.setdefault(other.triton, other)
-        fixed = next((match.fixed_in for match in matches if match.fixed_in), None)
-        if fixed and not any(in_range(version, f">={fixed}") for version in installed):
-            self._progress.note(f"known to be fixed in Triton {fixed}: making an environment to see")
-            try:
-                environment = self._toolchains.managed(fixed)
-                installed[environment.triton] = environment
-            except TriageError as error:
-                self._progress.note(str(error))
-        newer = [other for other in installed.values() if sort_key(other.triton) > sort_key(toolchain.triton)]
-        older = [other for other in installed.values() if other not in newer]
-        # The nearest are the easiest to move to; the newest shows whether there is a fix at all. Each costs the start
-        # of a server and a second of compiling.
-        return list(dict.fromkeys(newer[:2] + newer[-1:] + older[-1:]))
+        from triage.suggest.releases import near
+
+        installed = self._toolchains.installed()
+        fixed = _fixed_in(matches)
+        others = {other.triton for other in installed} - {toolchain.triton}
+        if fixed and not any(in_range(version, f">={fixed}") for version in others):
+            installed = [*installed, *self._environment_of(fixed)]
+        return near(toolchain.triton, installed)
+
+    def _environment_of(self, fixed: str) -> list[Toolchain]:
+        """The environment of the release that has a fix; none, with a note, where it cannot be made."""
+        self._progress.note(f"known to be fixed in Triton {fixed}: making an environment to see")
+        try:
+            return [self._toolchains.managed(fixed)]
+        except TriageError as error:
+            self._progress.note(str(error))
+            return []
+
+    def _with_api(self, report: Report, toolchain: Toolchain) -> Report:
+        """The report with releases that have the API for whose lack all others refused the kernel: installed ones, and
+        if none of them compiles it, the release that is known to have the fix."""
+        from triage.suggest.releases import fix_to_make, refusals, with_api
+
+        own, tried = toolchain.triton, report.tried
+        refused = refusals(tried, own, report.diagnosis)
+        compiled = any(attempt.compiled for attempt in tried if attempt.kind is SuggestionKind.TOOLCHAIN)
+        if not refused or compiled or self._interrupted:
+            return report
+        more = self._with_releases(report, with_api(own, self._toolchains.installed(), tried, refused))
+        fixed = fix_to_make(own, _fixed_in(report.matches), more.tried, refused)
+        if fixed is None or len(more.suggestions) > len(report.suggestions) or self._interrupted:
+            return more
+        return self._with_releases(more, self._environment_of(fixed))
+
+    def _with_releases(self, report: Report, toolchains: list[Toolchain]) -> Report:
+        """The report with the unchanged case tried on further releases."""
+        from triage.performance.cost import order
+        from triage.suggest.learnt import learnt
+        from triage.suggest.neighbour import releases
+        from triage.suggest.search import Search
+
+        options, outcome = self.options, report.outcome
+        left_s = min(options.budget.seconds, max(0.0, options.budget.end - time.monotonic()))
+        budget = replace(options.budget, compiles=len(toolchains), seconds=left_s)
+        meant = _intended_fast_path(report.case, outcome)
+        search = Search(self._engine, options.limits, budget, meant, use_cache=options.cache)
+        try:
+            found = search.run(releases(report.case, toolchains), outcome.duration_s)
+        except KeyboardInterrupt:
+            self._interrupted, found = True, search.best()
+        suggestions = list(report.suggestions)
+        for suggestion in found:
+            # Those that are there keep their order.
+            worse = (
+                index for index, other in enumerate(suggestions) if order([other, suggestion], meant)[0] is not other
+            )
+            suggestions.insert(next(worse, len(suggestions)), suggestion)
+        tried = (*report.tried, *search.tried)
+        unmeasured = [f"Triton {one.changes['triton']}: not timed" for one in found] if options.bench else []
+        return replace(
+            report,
+            suggestions=tuple(suggestions),
+            tried=tried,
+            learnt=learnt(tried),
+            unmeasured=(*report.unmeasured, *unmeasured),
+        )
+
+
+def _fixed_in(matches: tuple[Match, ...]) -> str | None:
+    return next((match.fixed_in for match in matches if match.fixed_in), None)
 
 
 def unanswered(settled: Settled) -> TriageError:

@@ -68,10 +68,12 @@ Table = Mapping[str, Observation]
 
 def missing_api(outcome: Outcome) -> str | None:
     """The error line that names a part of Triton's API which the release lacks; None if it lacks none."""
-    for error in outcome.errors:
-        if _NO_API.search(error.message):
-            return next(line.strip() for line in error.message.splitlines() if _NO_API.search(line))
-    return None
+    return next((line for error in outcome.errors if (line := lacking(error.message)) is not None), None)
+
+
+def lacking(text: str) -> str | None:
+    """The line of an error's text that names a part of Triton's API which the release lacks, if there is one."""
+    return next((line.strip() for line in text.splitlines() if _NO_API.search(line)), None)
 
 
 def observe(outcome: Outcome, diagnosis: Diagnosis | None) -> Observation:
