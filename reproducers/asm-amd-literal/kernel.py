@@ -1,0 +1,12 @@
+"""The encoding of this instruction has no room for a literal constant on the MI300."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def apply(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)
+    y = tl.inline_asm_elementwise("v_permlane32_swap_b32 $0, 5000", "=v,v", [x], tl.int32, is_pure=True, pack=1)
+    tl.store(y_ptr + offsets, y)

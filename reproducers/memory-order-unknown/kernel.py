@@ -1,0 +1,9 @@
+"""Atomics take the memory orders of PTX."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def count(x_ptr):
+    tl.atomic_add(x_ptr, 1, sem="sequential")

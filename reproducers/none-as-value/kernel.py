@@ -1,0 +1,11 @@
+"""An optional argument that is None, used as a value."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def bias(x_ptr, y_ptr, BLOCK: tl.constexpr, BIAS: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)
+    tl.store(y_ptr + offsets, x + BIAS)

@@ -1,0 +1,11 @@
+"""numel of a tensor is a number, not a function as in torch."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def flatten(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)
+    tl.store(y_ptr + offsets, x.reshape(x.numel()))

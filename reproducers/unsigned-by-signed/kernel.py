@@ -1,0 +1,10 @@
+"""A division depends on the sign, and the operands do not agree on whether there is one."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def divide(x_ptr, y_ptr, z_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(z_ptr + offsets, tl.load(x_ptr + offsets) // tl.load(y_ptr + offsets))
