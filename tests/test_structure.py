@@ -38,6 +38,7 @@ READS_ITSELF = {
     "triage.harness.toolchains.managed": "triage's own environments",
     "triage.harness.toolchains.probe": "the package of a chosen interpreter, which is run next",
     "triage.harness.store": "triage's own files",
+    "triage.suggest.releases": "the package of an installed release",
     "triage.minimize.launcher": "the log that triage itself opened in its scratch folder",
     "triage.pipeline": "artifacts in triage's own cache",
     "triage.capture.service.cases": "triage's own cache",

@@ -16,13 +16,16 @@ from rich.console import Console
 from triage.model.case import Case, frozen
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.model.gpus import TensorCore
+from triage.model.measurement import Measurement
 from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status
-from triage.model.report import Match, Report, Suggestion, SuggestionKind, Tried
+from triage.model.report import ExpectedTime, Match, Report, Suggestion, SuggestionKind, Tried
+from triage.performance.estimate.roofline import Bound
 from triage.publish.compose.whole import compose
 from triage.publish.finished import Finished
 from triage.publish.formats import markdown, text
 from triage.publish.formats.html import page
 from triage.publish.formats.terminal import report as render
+from triage.publish.words import best_change, unit
 
 CASE = Case(
     folder=Path("case"),
@@ -54,8 +57,10 @@ CRASH = Report(
     (
         Suggestion({"source": "load B with its axes exchanged"}, SuggestionKind.SOURCE, 2, FAST, "",
                    why="it is K-major then", cost="keeps wgmma, no spills", caller="b_ptr must hold the transpose",
-                   diff="--- a/kernel.py\n+++ b/kernel.py\n@@ -1 +1 @@\n-    b = load(p)\n+    b = load(p).T\n"),
-        Suggestion({"num_stages": 1}, SuggestionKind.CONFIG, 2, FAST, "", cost="keeps wgmma, no spills"),
+                   diff="--- a/kernel.py\n+++ b/kernel.py\n@@ -1 +1 @@\n-    b = load(p)\n+    b = load(p).T\n",
+                   expected=ExpectedTime((0.9, 1.2), "tensor-cores")),
+        Suggestion({"num_stages": 1}, SuggestionKind.CONFIG, 2, FAST, "", cost="keeps wgmma, no spills",
+                   expected=ExpectedTime((1.8, 12.4), "l2")),
         Suggestion({"FLAG": True}, SuggestionKind.CONFIG, 2, FAST, "", why="FLAG on",
                    results="algorithm: FLAG may choose another branch of the kernel"),
         Suggestion({"triton": "3.3.0"}, SuggestionKind.TOOLCHAIN, 10, FAST, "", why="compiles it unchanged"),
@@ -140,6 +145,48 @@ ENDINGS = [
 def test_how_a_compile_ended(golden: Golden, outcome: Outcome) -> None:
     text = printed(replace(CRASH, outcome=outcome), width=200)
     golden(text.partition("What failed\n")[2].partition("\n\n")[0])
+
+
+def test_every_format_has_the_expected_time_and_the_best_change() -> None:
+    document = compose(Finished(CRASH))
+    expected = "expected 0.9\u20131.2 \u00d7 of the time, same results, the caller changes too"
+    best = f"Best change: load B with its axes exchanged ({expected})"
+    order = "Ordered by expected time; estimates within 5% are equal, then the nearest change."
+    second = "1.8\u201312 \u00d7 of the configuration you asked for, bound by the L2 cache"
+    for rendered in (printed(CRASH), markdown.render(document), page.render(document), text.render(document)):
+        words = " ".join(rendered.split())
+        assert [words.count(part) for part in (best, order, second)] == [1, 1, 1]
+        assert words.index(best) < words.index("What")
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, "Best change: num_warps=8 (same results)"),
+        ({"results": "data: b holds fp16"}, "Best change: num_warps=8 (results may differ)"),
+        ({"verified": False}, "Best change: num_warps=8 (advice: not compiled)"),
+        (
+            {"measured": Measurement(0.125, 0.1, 0.2, 9, "H100")},
+            "Best change: num_warps=8 (measured 0.125 ms, same results)",
+        ),
+    ],
+)
+def test_the_best_change(changes: dict[str, Any], expected: str) -> None:
+    suggestion = replace(Suggestion({"num_warps": 8}, SuggestionKind.CONFIG, 1, FAST, ""), **changes)
+    assert best_change(replace(CRASH, suggestions=(suggestion,))) == expected
+
+
+def test_each_bound_of_the_model_reads_as_words() -> None:
+    assert [unit(bound.value) for bound in Bound] == [
+        "tensor cores",
+        "shared memory",
+        "the L2 cache",
+        "the GPU's memory",
+        "issuing instructions",
+        "special functions",
+        "latency",
+        "spilled registers",
+    ]
 
 
 def test_no_neighbour_compiles(golden: Golden) -> None:

@@ -55,6 +55,10 @@ class SuggestionKind(str, Enum):
     TOOLCHAIN = "toolchain"
 
 
+EQUAL_ESTIMATES = 0.05
+"""Estimates of time that differ by less than this part do not tell two suggestions apart."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExpectedTime(Documented):
     """What the static model says of a suggestion (``performance/estimate``); nothing was run."""

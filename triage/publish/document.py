@@ -183,8 +183,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A whole report. ``headline`` comes before all sections; ``title`` is one line that fits an issue's; ``imprint``
-    names the version that wrote it; ``removed`` counts private texts that were removed, by kind."""
+    """A whole report. ``headline`` comes before all sections, and below it the ``best`` change, which may be empty;
+    ``title`` is one line that fits an issue's; ``imprint`` names the version that wrote it; ``removed`` counts private
+    texts that were removed, by kind."""
 
     title: str
     headline: str
@@ -192,6 +193,7 @@ class Document:
     sections: tuple[Section, ...]
     imprint: str
     removed: Mapping[str, int] = field(default_factory=dict)
+    best: str = ""
 
     def footer(self) -> Iterator[str]:
         """The lines below all sections: the imprint, and what was removed."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Status
-from triage.model.report import Match, Report, Suggestion, SuggestionKind
+from triage.model.report import EQUAL_ESTIMATES, ExpectedTime, Match, Report, Suggestion, SuggestionKind
 
 
 def ending(outcome: Outcome) -> str:
@@ -81,18 +81,79 @@ def change(suggestion: Suggestion) -> str:
             return settings(changes)
 
 
+_EN_DASH, _TIMES = "\u2013", "\u00d7"
+_UNITS = {
+    "shared-memory": "shared memory",
+    "l2": "the L2 cache",
+    "dram": "the GPU's memory",
+    "issue": "issuing instructions",
+    "special-functions": "special functions",
+    "spills": "spilled registers",
+}
+"""What a kernel waits for, where its name with spaces would not do."""
+
+
+def unit(bound: str) -> str:
+    """What a kernel waits for (``ExpectedTime.bound_by``)."""
+    return _UNITS.get(bound, bound.replace("-", " "))
+
+
+def ratio(expected: ExpectedTime) -> str:
+    """The expected time as a range and a sign of multiplication; one number where both ends read the same."""
+    ends = [f"{end:.0f}" if end >= 10 else f"{end:.2g}" for end in expected.time_ratio]
+    return f"{_EN_DASH.join(dict.fromkeys(ends))} {_TIMES}"
+
+
+def expectation(suggestion: Suggestion) -> str:
+    """The time that the model expects of a suggestion; empty where it expects none."""
+    expected = suggestion.expected
+    return (
+        f"{ratio(expected)} of the configuration you asked for, bound by {unit(expected.bound_by)}" if expected else ""
+    )
+
+
+def best_change(report: Report) -> str:
+    """The first suggestion in one line, with its time and whether its results stay; empty where there is none."""
+    if not report.suggestions:
+        return ""
+    best = report.suggestions[0]
+    facts = []
+    if best.measured is not None:
+        facts.append(f"measured {best.measured.median_ms:.4g} ms")
+    if best.expected is not None:
+        facts.append(f"expected {ratio(best.expected)} of the time")
+    facts.append("results may differ" if best.results else "same results")
+    if best.measured is not None and best.measured.agrees is False:
+        facts[-1] = "its results differ"
+    if best.caller:
+        facts.append("the caller changes too")
+    if not best.verified:
+        facts = ["advice: not compiled"]
+    return f"Best change: {change(best)} ({', '.join(facts)})"
+
+
+def order_reason(report: Report) -> str:
+    """What the order of the suggestions follows; empty where nothing was expected or measured."""
+    if any(suggestion.measured for suggestion in report.suggestions):
+        return "Ordered by measured time."
+    if any(suggestion.expected for suggestion in report.suggestions):
+        return f"Ordered by expected time; estimates within {EQUAL_ESTIMATES:.0%} are equal, then the nearest change."
+    return ""
+
+
 def evidence(report: Report) -> str:
-    """What was compiled to find the suggestions."""
+    """What was compiled to find the suggestions, and what their order follows."""
     verified = [suggestion for suggestion in report.suggestions if suggestion.verified]
     if not verified:
         return f"None of the {report.searched} neighbours that were tried compiles."
     each = "Each" if len(verified) == len(report.suggestions) else "Each but those marked as not compiled"
     elsewhere = any({"target", "triton"} & set(suggestion.changes) for suggestion in verified)
-    return (
+    text = (
         f"{each} was compiled, whole, in a process of its own, for {report.case.target} with Triton "
         f"{report.environment.get('triton')}{' unless it names another' * elsewhere}; "
         f"{report.searched} neighbours were tried."
     )
+    return " ".join(filter(None, (text, order_reason(report))))
 
 
 def settings(values: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ from triage.publish.document import (
     Weight,
 )
 from triage.publish.finished import Finished
-from triage.publish.words import change, evidence, standing, telling
+from triage.publish.words import change, evidence, expectation, standing, telling
 
 _MOST_CAUSES, _FIRST = 2, 3
 """Entries of the knowledge base that are shown, and suggestions that are never among the first to be dropped."""
@@ -92,6 +92,8 @@ def _suggestion(number: int, suggestion: Suggestion) -> Iterator[Block]:
     unsure = "" if suggestion.verified else " (not compiled: advice)"
     yield Heading((f"{number}. ", change(suggestion), unsure), weight)
     lines: list[Line] = [(text,) for text in (suggestion.why, suggestion.cost) if text]
+    if expected := expectation(suggestion):
+        lines.append((f"Expected: {expected}",))
     if measured := suggestion.measured:
         rate = f", {measured.tflops} TFLOP/s" if measured.tflops else ""
         lines.append((f"Measured: {measured.median_ms} ms a launch{rate} on {measured.device}",))

@@ -15,7 +15,7 @@ from triage.publish.document import Document
 from triage.publish.finished import REPORT, Finished, mapped
 from triage.publish.privacy import Scrubber
 from triage.publish.visible import shortened, visible
-from triage.publish.words import ending
+from triage.publish.words import best_change, ending
 
 _MOST_TITLE, _MOST_HEADLINE = 200, 400
 """Characters: GitHub takes 256 for an issue's title; a headline is one line, even if a document has more."""
@@ -74,6 +74,7 @@ def compose(finished: Finished, scrubber: Scrubber | None = None) -> Document:
         sections=tuple(section for section in sections if section is not None),
         imprint=f"Made by triton-triage {version}. {_IMPRINT}",
         removed=dict(scrubber.removed) if scrubber else {},
+        best=best_change(report) if report else "",
     )
 
 

@@ -107,6 +107,7 @@ class _Room:
             parts.append(f"### {escaped(section.title)}")
             if number == 0:
                 parts.append(f"**{escaped(self._document.headline)}**")
+                parts += [escaped(best)] if (best := self._document.best) else []
             parts += [text for block in section.blocks if (text := self._block(block))]
         parts += ["---", _foot(self._document, self._omissions, self._limit)]
         return "\n\n".join(parts) + "\n"

@@ -26,7 +26,7 @@ _MOST_LINES, _MOST_FOLDED = 400, 60
 
 def render(document: Document) -> str:
     """The text."""
-    parts: list[str] = [_wrapped(document.headline)]
+    parts: list[str] = [_wrapped(line) for line in (document.headline, document.best) if line]
     for section in document.sections:
         parts.append(f"{section.title}\n{'=' * len(section.title)}")
         parts += [text for block in section.blocks if (text := _block(block))]

@@ -41,10 +41,11 @@ def render(document: Document) -> str:
         title = element("h2", section.title, id=f"{section.key}-title")
         blocks = (_block(block, numbers) for block in section.blocks)
         append(main, element("section", title, *blocks, id=section.key, aria_labelledby=f"{section.key}-title"))
+    best = element("p", element("strong", document.best)) if document.best else None
     body = element(
         "body",
         element("a", "Skip to the report", class_="skip", href="#main"),
-        element("header", element("h1", document.headline), element("p", *_subtitle(document))),
+        element("header", element("h1", document.headline), element("p", *_subtitle(document)), best),
         element("nav", contents, aria_label="Contents"),
         main,
         element("footer", *(element("p", text) for text in document.footer())),

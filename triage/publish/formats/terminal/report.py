@@ -11,7 +11,18 @@ from triage.model.outcome import Outcome, Resources
 from triage.model.report import POISONED, Match, Report, Suggestion
 from triage.publish.formats.terminal.console import line, paragraph, section
 from triage.publish.visible import shortened, visible
-from triage.publish.words import but, change, configuration, ending, evidence, location, standing, telling
+from triage.publish.words import (
+    best_change,
+    but,
+    change,
+    configuration,
+    ending,
+    evidence,
+    expectation,
+    location,
+    standing,
+    telling,
+)
 
 _INDENT = 2
 _MOST_SUGGESTIONS = 5
@@ -25,6 +36,8 @@ def report(console: Console, report: Report, asked: str) -> None:
         return
     paragraph(console, report.diagnosis.headline, style="bold red", indent=0)
     paragraph(console, configuration(report), style="dim", indent=0)
+    if best := best_change(report):
+        paragraph(console, best, style="bold green" if report.suggestions[0].verified else "bold yellow", indent=0)
     _failure(console, report.diagnosis, report.matches, report.outcome)
     if report.suggestions or report.searched:
         section(console, "What compiles instead")
@@ -130,6 +143,7 @@ def _suggestion(console: Console, number: int, suggestion: Suggestion) -> None:
     notes = (
         ("", suggestion.why, ""),
         ("", suggestion.cost, ""),
+        ("expected: ", expectation(suggestion), ""),
         ("measured: ", measured and measured.words(), "red" if measured and measured.agrees is False else "bold"),
         ("results may differ: ", suggestion.results, "yellow"),
         ("caution: ", suggestion.caution, "yellow"),
