@@ -16,8 +16,9 @@ from triage.harness.boundedlog import BoundedLog
 from triage.harness.judge import NO_LLD, RunFacts, judge, split_marks, unless_skipped
 from triage.harness.limits import GIB, Limits
 from triage.harness.store import dumps, loads
+from triage.model.document import decode
 from triage.model.gpus import TensorCore
-from triage.model.outcome import Outcome, Stage, Status, Undecided
+from triage.model.outcome import BeyondShared, Outcome, Stage, Status, Undecided
 
 TOKEN = "0123456789abcdef"
 LIMITS = Limits(10.0, 1 << 30)
@@ -218,6 +219,23 @@ def test_limits_that_only_a_launch_would_check(used: dict[str, int], expected: s
     assert found.over_limit == expected
     assert found.stage is (Stage.LOAD if expected else None)
     assert found.exit_code == (1 if expected else 0)
+
+
+BEYOND = {
+    "instruction": "STS.128", "address": 31504, "bytes": 16, "size": 9216, "thread": 47, "accesses": 128,
+    "file": "k.py", "line": 10,
+}  # fmt: skip
+
+
+def test_an_access_beyond_the_shared_memory_makes_a_good_compile_suspect() -> None:
+    found = outcome([*BEGUN, {**DONE, "beyond_shared": BEYOND}], status=0)
+    assert (found.status, found.stage, found.exit_code, found.resources) == (Status.SUSPECT, Stage.CUBIN, 0, None)
+    assert found.beyond_shared == decode(BeyondShared, BEYOND, "", exact=True)
+
+
+@pytest.mark.parametrize("wrong", [{"address": "far"}, {"bytes": 1 << 50}, {"instruction": 5}])
+def test_an_access_that_is_none_is_not_read(wrong: dict[str, Any]) -> None:
+    assert outcome([*BEGUN, {**DONE, "beyond_shared": {**BEYOND, **wrong}}], status=0).beyond_shared is None
 
 
 def test_the_third_answer() -> None:

@@ -24,7 +24,7 @@ from triage.harness.toolchains import Toolchain
 from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.model.gpus import TensorCore
-from triage.model.outcome import Frame, Outcome, PythonError, Resources, Stage, StageTime, Status
+from triage.model.outcome import BeyondShared, Frame, Outcome, PythonError, Resources, Stage, StageTime, Status
 from triage.model.target import Target
 
 GIB = 1 << 30
@@ -435,6 +435,7 @@ outcomes = st.builds(
     pipeline=st.booleans(),
     pass_name=st.none() | texts,
     over_limit=st.none() | texts,
+    beyond_shared=st.none() | st.builds(BeyondShared, texts, *(st.integers(0, 1 << 20),) * 5, st.none() | texts, maybe),
     cache_key=st.none() | texts,
     limit_s=st.none() | st.floats(0, 1e6),
     limit_bytes=maybe,

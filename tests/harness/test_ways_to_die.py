@@ -29,6 +29,7 @@ from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Outcome, Stage, Status, Undecided
 from triage.model.releases import in_range
+from triage.model.target import Target
 
 Compile = Callable[..., "list[Outcome | Undecided]"]
 
@@ -284,6 +285,33 @@ def test_an_unreachable_in_a_pass(compile_one: One, toolchain: Toolchain) -> Non
 
 
 # --- E: printed, and gone on --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("newest", "cuda:89"),
+        pytest.param("3.6.0", "cuda:90", marks=pytest.mark.slow),
+        pytest.param("3.6.0", "cuda:120", marks=pytest.mark.slow),
+        pytest.param("3.8.0", "cuda:90", marks=pytest.mark.slow),
+    ],
+)
+def test_a_binary_beyond_its_shared_memory_is_suspect(
+    compile_all: Compile, release: Callable[[str], Toolchain], name: str, target: str
+) -> None:
+    """ptxas reuses a register that still holds a part of the address; with more warps it needs none."""
+    case = case_module.load(kernel_cases.REPRODUCERS / "ptxas-shared-address")
+    case = replace(case, target=Target.parse(target))
+    wrong, right = compile_all([case, replace(case, options={"num_warps": 4})], release(name))
+    assert isinstance(wrong, Outcome)
+    assert isinstance(right, Outcome)
+    assert (wrong.status, wrong.stage, wrong.exit_code, wrong.resources) == (Status.SUSPECT, Stage.CUBIN, 0, None)
+    found = diagnosis(wrong, case)
+    assert (found.kind, found.signature) == (Kind.WRONG_BINARY, "v2|wrong-binary|cubin|beyond shared memory")
+    assert found.source is not None
+    assert found.source.text is not None
+    assert "tl.store" in found.source.text
+    assert right.status is Status.OK
 
 
 @releases

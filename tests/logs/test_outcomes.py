@@ -9,7 +9,7 @@ import pytest
 
 from triage.logs import diagnose_outcome
 from triage.model.diagnosis import Kind
-from triage.model.outcome import Frame, Outcome, PythonError, Stage, Status
+from triage.model.outcome import BeyondShared, Frame, Outcome, PythonError, Stage, Status
 
 ASSERTION = "python: /b/Dialect.cpp:12: int A::f(int) const: Assertion `x >= 1' failed.\n"
 VERIFIER = "/home/u/kernel.py:2:5: error: 'scf.condition' op operand #0 must be i1\n    while x:\n    ^\n"
@@ -18,6 +18,7 @@ PARSING = PythonError("RuntimeError", "builtins", "error encountered during pars
 COMPILATION = PythonError("CompilationError", "triton.compiler.errors", "")
 VALUE = PythonError("ValueError", "builtins", "atomic_or does not support int8")
 
+BEYOND = BeyondShared("STS.128", address=31504, bytes=16, size=9216, thread=47, accesses=128, file="k.py", line=10)
 OUTCOMES = [
     (Outcome(Status.ERROR, Stage.SOURCE, errors=(COMPILATION, VALUE)), Kind.FRONTEND_ERROR),
     (Outcome(Status.ERROR, Stage.LLIR, errors=(VALUE,)), Kind.PYTHON_EXCEPTION),
@@ -34,6 +35,7 @@ OUTCOMES = [
     (Outcome(Status.CRASH, Stage.PTX, exit_code=1, log="error: operand of a new kind\n"), Kind.LLVM_DIAGNOSTIC),
     (Outcome(Status.CRASH, Stage.PTX, exit_code=1), Kind.UNKNOWN),
     (Outcome(Status.SUSPECT, Stage.PTX, log="error: couldn't allocate x\n"), Kind.LLVM_DIAGNOSTIC),
+    (Outcome(Status.SUSPECT, Stage.CUBIN, beyond_shared=BEYOND, log=ASSERTION), Kind.WRONG_BINARY),
     (Outcome(Status.TIMEOUT, Stage.LLIR, limit_s=60, log=ASSERTION), Kind.TIMEOUT),
     (Outcome(Status.OUT_OF_MEMORY, Stage.LLIR, limit_bytes=2**33), Kind.OUT_OF_MEMORY),
     (Outcome(Status.CRASH, Stage.LLIR, signal="SIGTERM", killed_from_outside=True, log=ASSERTION), Kind.KILLED),
@@ -52,6 +54,17 @@ def test_kind(outcome: Outcome, kind: Kind) -> None:
     assert diagnosis.kind is kind
     assert diagnosis.stage == (outcome.stage.value if outcome.stage else None)
     assert diagnosis.signature.startswith(f"v2|{kind.value}")
+
+
+def test_every_access_beyond_the_shared_memory_is_one_bug() -> None:
+    other = replace(BEYOND, instruction="LDSM.16.MT88.4", address=70000, size=17408, thread=63, line=None, accesses=1)
+    found = [diagnose_outcome(Outcome(Status.SUSPECT, Stage.CUBIN, beyond_shared=each)) for each in (BEYOND, other)]
+    writes, reads = (each for each in found if each is not None)
+    assert writes.signature == reads.signature
+    assert writes.headline == "The binary writes 16 B at shared address 31,504, and a block has 9,216 B"
+    assert reads.headline == "The binary reads 16 B at shared address 70,000, and a block has 17,408 B"
+    assert writes.source is not None
+    assert (writes.source.file, writes.source.line, reads.source) == ("k.py", 10, None)
 
 
 def test_a_compile_that_worked_has_no_diagnosis() -> None:

@@ -17,7 +17,7 @@ from triage.legality.limits import over_limit
 from triage.model.case import Case
 from triage.model.document import decode, encode
 from triage.model.errors import InputError
-from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status, Undecided
+from triage.model.outcome import BeyondShared, Outcome, PythonError, Resources, Stage, StageTime, Status, Undecided
 from triage.model.words import signal_name
 
 if TYPE_CHECKING:
@@ -192,7 +192,8 @@ def is_readable(event: dict[str, Any]) -> bool:
             case "done":
                 resources, entry = _resources(event), event.get("cache_entry")
                 _lowering(event)
-                counts = [event.get("num_ctas"), *(encode(resources, exact=True) or {}).values()]
+                beyond = encode(_beyond_shared(event), exact=True) or {}
+                counts = [event.get("num_ctas"), *(encode(resources, exact=True) or {}).values(), *beyond.values()]
                 are_counts = all(0 <= count < _MOST for count in counts if isinstance(count, int))
                 return are_counts and isinstance(counts[0], int | None) and (entry is None or _is_name(entry))
             case _:
@@ -219,10 +220,15 @@ def _lowering(event: Mapping[str, Any]) -> Lowering:
     return Lowering() if lowering is None else decode(Lowering, lowering, "lowering", exact=True)
 
 
+def _beyond_shared(event: Mapping[str, Any]) -> BeyondShared | None:
+    access = event.get("beyond_shared")
+    return None if access is None else decode(BeyondShared, access, "beyond_shared", exact=True)
+
+
 def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
-    """The outcome of a compile that returned normally. Two things may still be wrong: an error that was only printed
-    (Triton 3.8 and 3.9 go on after an LLVM error diagnostic), and a size that only a launch would refuse. What is legal
-    may be slow."""
+    """The outcome of a compile that returned normally. Three things may still be wrong: an error that was only printed
+    (Triton 3.8 and 3.9 go on after an LLVM error diagnostic), a size that only a launch would refuse, and a binary that
+    accesses memory that it does not have. What is legal may be slow."""
     resources = _resources(event)
     outcome = replace(
         outcome,
@@ -248,6 +254,8 @@ def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
     if excess is not None:
         text = f"{excess.resource}: {excess.required} > {excess.limit}"
         return replace(outcome, status=Status.ERROR, stage=Stage.LOAD, exit_code=1, over_limit=text)
+    if (beyond := _beyond_shared(event)) is not None:
+        return replace(outcome, status=Status.SUSPECT, stage=Stage.CUBIN, resources=None, beyond_shared=beyond)
     from triage.performance.drawbacks import drawbacks
 
     slow = tuple(drawbacks(resources, _lowering(event), case.target))

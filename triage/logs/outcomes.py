@@ -23,7 +23,7 @@ from triage.logs.scan import read, root_cause
 from triage.logs.signature import signature_of
 from triage.model.case import python_text
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
-from triage.model.outcome import Outcome, PythonError, Stage, Status
+from triage.model.outcome import BeyondShared, Outcome, PythonError, Stage, Status
 
 _OVER_LIMIT = re.compile(r"^(?P<resource>[\w ]{1,80}): (?P<required>\d{1,15}) > (?P<limit>\d{1,15})")
 #: Stages after MLIR: an error without a location there is LLVM's.
@@ -51,6 +51,17 @@ def _over_limit(stated: str) -> Diagnosis:
     # Triton's own wording, which is what people search for.
     message = f"out of resource: {resource}, Required: {required}, Hardware limit: {limit}"
     return out_of_resources(resource, required, limit, message)
+
+
+def _beyond_shared(access: BeyondShared) -> Diagnosis:
+    reads = access.instruction.startswith("LD") and not access.instruction.startswith("LDGSTS")
+    verb = "reads" if reads else "writes"
+    what = f"{verb} {access.bytes} B at shared address {access.address:,}, and a block has {access.size:,} B"
+    others = f"; {access.accesses} instructions go beyond the end" if access.accesses > 1 else ""
+    message = f"the binary {what} ({access.instruction} in thread {access.thread}{others})"
+    source = SourceLocation(access.file, access.line) if access.file and access.line else None
+    note = "its launch ends in an illegal memory access"
+    return bounded_diagnosis(Kind.WRONG_BINARY, f"The binary {what}", message, source=source, notes=(note,))
 
 
 def _bare_end(outcome: Outcome) -> Diagnosis:
@@ -106,6 +117,8 @@ def _decided(outcome: Outcome) -> Diagnosis | None:
     """The diagnosis where the harness's facts decide, regardless of what was printed."""
     if outcome.killed_from_outside:
         kind, headline = Kind.KILLED, f"Killed from outside{f' by {outcome.signal}' if outcome.signal else ''}"
+    elif outcome.beyond_shared is not None:
+        return _beyond_shared(outcome.beyond_shared)
     elif outcome.status is Status.TIMEOUT:
         limit = f" within {outcome.limit_s:g} s" if outcome.limit_s else ""
         stage = f" (stage {outcome.stage.value})" if outcome.stage else ""
@@ -121,7 +134,7 @@ def _decided(outcome: Outcome) -> Diagnosis | None:
 def _failure(outcome: Outcome, printed: Printed | None) -> tuple[Diagnosis, tuple[SourceLocation, ...]]:
     """The diagnosis before the outcome's facts are filled in, and all its locations."""
     decided = _decided(outcome)
-    if decided and decided.kind is Kind.OUT_OF_RESOURCES:
+    if decided and decided.kind in (Kind.OUT_OF_RESOURCES, Kind.WRONG_BINARY):
         return decided, ()
     printed = printed or read_outcome(outcome)
     if decided or printed.root is None:

@@ -149,6 +149,8 @@ _FIELDS: dict[Kind, Callable[[Diagnosis], list[Field]]] = {
     Kind.ASSEMBLER: _first_line_read_by(assembler.error_text),
     Kind.OUT_OF_RESOURCES: lambda diagnosis: [_verbatim(diagnosis.resource or "?")],
     Kind.LAUNCH_ERROR: _first_line_read_by(launch_error.error_text),
+    # Whether it is read or written, and how wide, depends on the configuration.
+    Kind.WRONG_BINARY: lambda diagnosis: [_verbatim(diagnosis.stage or "?"), _verbatim("beyond shared memory")],
     Kind.TIMEOUT: _bare,
     Kind.OUT_OF_MEMORY: _bare,
     Kind.SEGFAULT: _bare,

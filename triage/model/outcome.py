@@ -89,6 +89,22 @@ class StageTime:
 
 
 @dataclass(frozen=True, slots=True)
+class BeyondShared:
+    """An access of a binary to shared memory beyond what a block has: ``bytes`` at ``address``, by ``thread``, of
+    ``size`` bytes. ``instruction``: as nvdisasm spells it; ``accesses``: how many instructions do so; ``file`` and
+    ``line``: of the kernel's source, where the binary states them."""
+
+    instruction: str
+    address: int
+    bytes: int
+    size: int
+    thread: int
+    accesses: int
+    file: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome(Documented):
     """How one compile ended.
 
@@ -129,6 +145,7 @@ class Outcome(Documented):
     pipeline: Internal[bool] = False
     pass_name: Internal[str | None] = None
     over_limit: Internal[str | None] = None
+    beyond_shared: Internal[BeyondShared | None] = None
     cache_key: Internal[str | None] = None
     limit_s: Internal[float | None] = None
     limit_bytes: Internal[int | None] = None

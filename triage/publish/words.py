@@ -18,6 +18,8 @@ def ending(outcome: Outcome) -> str:
             return f"{who} died of {outcome.signal}"
         case Status.CRASH:
             return f"{who} called exit({outcome.exit_code})"
+        case Status.SUSPECT if outcome.beyond_shared:
+            return "the compile returned normally, but its binary is wrong (do not launch it)"
         case Status.SUSPECT:
             return "the compile returned normally, but an error was printed (do not trust its binary)"
         case Status.TIMEOUT:

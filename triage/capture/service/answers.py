@@ -29,7 +29,7 @@ _KILLS = {
     Status.CRASH: "kills the compiler",
     Status.TIMEOUT: "does not end",
     Status.OUT_OF_MEMORY: "takes all memory",
-    Status.SUSPECT: "has the compiler print an error, and go on to a binary that is none",
+    Status.SUSPECT: "makes a binary that is not valid",
 }
 
 

@@ -14,6 +14,7 @@ from . import (
     adapter,
     causes,
     description,
+    disassembly,
     errors,
     imports,
     ir_pipeline,
@@ -235,4 +236,12 @@ def _done(
         metadata["warp_size"] = metadata["warp_size"] or request["target"]["warp_size"]
         used = resources.read(assembly, recording.ptxas_log, metadata)
         lowered = lowering.read(assembly)
-    recording.conclude("done", resources=used, lowering=lowered, num_ctas=metadata["num_ctas"], cache_entry=entry)
+        beyond = disassembly.beyond_shared(assembly, used, request["folder"], sys.modules["triton"].__file__ or "")
+    recording.conclude(
+        "done",
+        resources=used,
+        lowering=lowered,
+        beyond_shared=beyond,
+        num_ctas=metadata["num_ctas"],
+        cache_entry=entry,
+    )

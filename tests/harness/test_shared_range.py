@@ -1,0 +1,180 @@
+"""Accesses beyond a block's shared memory, in machine code that ptxas makes of small texts."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from triage.harness.worker.disassembly import static_shared
+from triage.harness.worker.sass_text import Unreadable
+from triage.harness.worker.shared_range import Range, shared_range
+
+TARGETS = ("sm_80", "sm_90a", "sm_120a")
+THREADS = 64
+HEAD = """.version 8.7
+.target {target}
+.address_size 64
+.extern .shared .align 16 .b8 smem[];
+.visible .entry kernel(.param .u64 .ptr .global .align 16 data, .param .u32 count)
+.reqntid 64
+{{
+.reg .pred %p<9>; .reg .b32 %r<60>; .reg .b64 %rd<9>;
+ld.param.u64 %rd1, [data];
+ld.param.u32 %r50, [count];
+mov.u32 %r0, %tid.x;
+mov.u32 %r1, smem;
+ld.global.v4.u32 {{%r40, %r41, %r42, %r43}}, [%rd1];
+{body}
+ret;
+}}
+"""
+WRITE = "st.shared.v4.b32 [%r9], {%r40, %r41, %r42, %r43};"
+
+
+def tool(name: str) -> Path:
+    spec = importlib.util.find_spec("triton")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "backends" / "nvidia" / "bin" / name
+
+
+def binary_of(body: str, target: str, folder: Path) -> bytes:
+    (folder / "kernel.ptx").write_text(HEAD.format(target=target, body=body))
+    made = folder / "kernel.cubin"
+    command = [tool("ptxas"), f"--gpu-name={target}", folder / "kernel.ptx", "-o", made]
+    subprocess.run(command, check=True, capture_output=True)
+    return made.read_bytes()
+
+
+class Printed:
+    """What nvdisasm prints of a kernel with that body."""
+
+    def __init__(self, body: str, target: str, folder: Path) -> None:
+        self.static = static_shared(binary_of(body, target, folder), "kernel")
+        command = [tool("nvdisasm"), "-c", "-ndf", folder / "kernel.cubin"]
+        self.text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def range(self, shared: int) -> Range:
+        """The range of a block with so much dynamic shared memory; ``end`` is counted from its first byte on."""
+        result = shared_range(self.text, "kernel", THREADS, self.static + shared)
+        return result._replace(end=max(0, result.end - self.static))
+
+
+# What is computed, and one past the highest byte that a thread writes.
+ADDRESSES = {
+    "a row a thread": ("shl.b32 %r2, %r0, 4; add.s32 %r9, %r1, %r2;", 64 * 16),
+    "an offset": ("shl.b32 %r2, %r0, 4; add.s32 %r3, %r1, %r2; add.s32 %r9, %r3, 4096;", 4096 + 64 * 16),
+    "swizzled": (
+        "shl.b32 %r2, %r0, 4; and.b32 %r3, %r0, 24; shl.b32 %r4, %r3, 1; xor.b32 %r5, %r2, %r4; add.s32 %r9, %r1, %r5;",
+        64 * 16,
+    ),
+    "a bit of the thread, replicated": (
+        "bfe.s32 %r2, %r0, 5, 1; and.b32 %r3, %r2, 1040; and.b32 %r4, %r0, 7; shl.b32 %r5, %r4, 4;"
+        "xor.b32 %r6, %r5, %r3; add.s32 %r9, %r1, %r6;",
+        1024 + 7 * 16 + 16,
+    ),
+    "a product": ("mad.lo.s32 %r9, %r0, 272, %r1;", 63 * 272 + 16),
+    "a remainder": ("and.b32 %r2, %r0, 15; prmt.b32 %r3, %r2, 0, 0x4440; mad.lo.s32 %r9, %r3, 16, %r1;", 16 * 16),
+    "a choice": (
+        "setp.lt.u32 %p1, %r0, 32; selp.b32 %r2, 0, 8192, %p1; shl.b32 %r3, %r0, 4; or.b32 %r4, %r2, %r3;"
+        "add.s32 %r9, %r1, %r4;",
+        8192 + 64 * 16,
+    ),
+    "the number of the warp, from its first lane": (
+        "shr.u32 %r2, %r0, 5; shfl.sync.idx.b32 %r3, %r2, 0, 31, -1; mad.lo.s32 %r9, %r3, 512, %r1;",
+        512 + 16,
+    ),
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_the_highest_byte_is_that_of_all_threads(name: str, target: str, tmp_path: Path) -> None:
+    computed, end = ADDRESSES[name]
+    kernel = Printed(f"{computed}\n{WRITE}", target, tmp_path)
+    within, beyond = kernel.range(end), kernel.range(end - 16)
+
+    assert (within.decided, within.skipped, within.end, within.beyond) == (1, 0, end, [])
+    assert [access.bytes for access in beyond.beyond] == [16]
+
+
+ROW = "shl.b32 %r2, %r0, 4; add.s32 %r9, %r1, %r2;"
+ROWS = 64 * 16
+# Around a write of a row a thread: which threads execute it, and one past the highest byte that they write; 0 where
+# nobody can tell.
+CONDITIONS = {
+    "a guard on the thread": (f"{ROW} setp.lt.u32 %p1, %r0, 8; @%p1 {WRITE}", 8 * 16),
+    "a branch on the thread": (
+        f"{ROW} setp.ge.u32 %p1, %r0, 8; @%p1 bra LATER; {WRITE} bar.sync 0; st.global.u32 [%rd1], %r0; LATER:",
+        8 * 16,
+    ),
+    "both": (
+        f"{ROW} setp.ge.u32 %p1, %r0, 8; setp.lt.u32 %p2, %r0, 4; @%p1 bra LATER; @%p2 {WRITE} membar.cta;"
+        "st.global.u32 [%rd1], %r0; LATER:",
+        4 * 16,
+    ),
+    "a condition that all threads have in common": (f"{ROW} setp.gt.s32 %p1, %r50, 0; @%p1 {WRITE}", ROWS),
+    "data": (f"{ROW} setp.gt.s32 %p1, %r40, %r0; @%p1 {WRITE}", 0),
+    "after a branch on data": (
+        f"{ROW} setp.gt.s32 %p1, %r40, %r0; @%p1 bra LATER; st.global.u32 [%rd1], %r0; membar.cta; LATER: {WRITE}",
+        ROWS,
+    ),
+    "a loop over an argument": (
+        f"{ROW} mov.u32 %r20, 0; AGAIN: {WRITE} bar.sync 0; add.s32 %r20, %r20, 1; setp.lt.s32 %p1, %r20, %r50;"
+        "@%p1 bra AGAIN;",
+        ROWS,
+    ),
+    "a stage of a loop": (
+        f"{ROW} mov.u32 %r20, 0; mov.u32 %r21, %r9; AGAIN: {WRITE.replace('%r9', '%r21')} bar.sync 0;"
+        "add.s32 %r20, %r20, 1; rem.u32 %r22, %r20, 3; mad.lo.s32 %r21, %r22, 1024, %r9;"
+        "setp.lt.s32 %p1, %r20, %r50; @%p1 bra AGAIN;",
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_only_the_threads_that_do_execute_it_count(name: str, target: str, tmp_path: Path) -> None:
+    body, end = CONDITIONS[name]
+    kernel = Printed(body, target, tmp_path)
+
+    assert kernel.range(end).end == end
+    assert kernel.range(end or 16).beyond == []
+    assert bool(kernel.range(end - 16 if end else 16).beyond) == bool(end)
+
+
+MATRICES = {"x1": 8, "x2": 16, "x4": 32}
+
+
+@pytest.mark.parametrize("count", MATRICES)
+def test_a_matrix_takes_its_rows_from_eight_lanes(count: str, tmp_path: Path) -> None:
+    registers = ", ".join(f"%r{10 + index}" for index in range(int(count[1])))
+    lane = "and.b32 %r3, %r0, 31; shl.b32 %r2, %r3, 4; add.s32 %r9, %r1, %r2;"
+    load = f"ldmatrix.sync.aligned.m8n8.{count}.shared.b16 {{{registers}}}, [%r9]; st.global.u32 [%rd1], %r10;"
+    result = Printed(lane + load, "sm_90a", tmp_path).range(1 << 17)
+
+    assert (result.decided, result.end) == (1, 16 * MATRICES[count])
+
+
+def test_a_register_that_is_clobbered_is_unknown(tmp_path: Path) -> None:
+    """The address is loaded from memory into the register that had the thread's number."""
+    body = f"add.s32 %r9, %r1, %r40; {WRITE}"
+    result = Printed(body, "sm_90a", tmp_path).range(16)
+
+    assert (result.decided, result.skipped, result.beyond) == (0, 1, [])
+
+
+def test_a_branch_through_a_register_is_not_followed() -> None:
+    with pytest.raises(Unreadable):
+        shared_range('\t.section\t.text.kernel,"ax",@progbits\n        /*0000*/   BRX R2 -0x10 ;\n', "kernel", 32, 0)
+
+
+def test_another_kernels_code_is_not_read() -> None:
+    text = '\t.section\t.text.other,"ax",@progbits\n        /*0000*/  STS [RZ+0x1000], R2 ;\n        /*0010*/  EXIT ;\n'
+
+    assert shared_range(text, "kernel", 32, 0) == Range([], 0, 0, 0)
+    assert len(shared_range(text, "other", 32, 0).beyond) == 1

@@ -1,0 +1,253 @@
+"""One instruction's effect on the values of registers: what it writes, and how much of it is known. Pure functions."""
+
+import re
+from struct import error as struct_error
+from struct import pack, unpack
+from typing import List, Optional, Tuple
+
+from .sass_text import Instruction
+from .sass_values import OPERATIONS, State, Value, combine, is_predicate, read, special
+
+_NARROW = frozenset(
+    {
+        "B2R", "BMSK", "BREV", "CREDUX", "ELECT", "F2FP", "F2I", "FADD", "FCHK", "FFMA", "FLO",
+        "FMNMX", "FMNMX3", "FMUL", "FRND", "FSEL", "FSETP", "FSWZADD", "GETLMEMBASE", "HADD2", "HFMA2",
+        "HMNMX2", "HMUL2", "HSET2", "HSETP2", "I2F", "I2FP", "I2I", "I2IP", "IABS", "IADD", "IADD3", "IDP",
+        "IDP4A", "IMNMX", "ISETP", "LEA", "LEPC", "LOP3", "MATCH", "MOV", "MUFU", "P2R", "PLOP3", "POPC",
+        "PRMT", "R2P", "R2UR", "REDUX", "S2R", "S2UR", "SEL", "SGXT", "SHF", "SHFL", "UFADD", "VABSDIFF",
+        "VABSDIFF4", "VHMNMX", "VIADD", "VIADDMNMX", "VIMNMX", "VIMNMX3", "VOTE",
+    }
+)  # fmt: skip
+"""Instructions that write one register (or pair, with a suffix of 64 bits), and those of uniform registers alike."""
+_MEMORY = frozenset(
+    {
+        "ATOM", "ATOMG", "ATOMS", "CS2R", "LD", "LDC", "LDCU", "LDG", "LDL", "LDS", "LDSM", "LDT", "LDTM",
+        "QSPC", "RED", "SULD", "TEX", "TLD", "ULDC",
+    }
+)  # fmt: skip
+_WITHOUT_RESULT = frozenset(
+    {
+        "ACQBULK", "ACQSHMINIT", "ARRIVES", "BAR", "BPT", "BRA", "BREAK", "BSSY", "BSYNC", "CCTL", "CCTLL",
+        "DEPBAR", "ERRBAR", "EXIT", "FENCE", "KILL", "LDGDEPBAR", "LDGSTS", "MEMBAR", "NANOSLEEP", "NOP",
+        "PMTRIG", "PREEXIT", "RED", "REDAS", "REDG", "RET", "ST", "STAS", "STG", "STL", "STS", "STSM", "STTM",
+        "UBLKCP", "UBLKPF", "UBLKRED", "UCGABAR_ARV", "UCGABAR_WAIT", "USETMAXREG", "UTCBAR", "UTCCP",
+        "UTMACCTL", "UTMACMDFLUSH", "UTMALDG", "UTMAPF", "UTMAREDG", "UTMASTG", "WARPGROUP", "WARPSYNC", "YIELD",
+    }
+)  # fmt: skip
+_MOST = 128
+"""Registers that a matrix instruction may write; of an instruction that is not known, all that it could."""
+_ADDRESS = re.compile(r"^(?:[\w.]*)\[(.*)\]$")
+
+
+def name_of(instruction: Instruction) -> str:
+    """The opcode without its suffixes, and without the U of those on uniform registers."""
+    name = instruction.opcode.partition(".")[0]
+    if name == "VOTEU":
+        return "VOTE"
+    return name[1:] if name[0] == "U" and (name[1:] in _NARROW or name[1:] in OPERATIONS) else name
+
+
+def step(state: State, each: Instruction, threads: int) -> None:
+    """Execute an instruction in every thread."""
+    name = name_of(each)
+    if name == "CALL":
+        state.clear()
+        return
+    guard = read(state, each.guard) if each.guard else 1
+    if guard == 0:
+        return
+    parts = tuple(each.opcode.split(".")[1:])
+    if name in _WITHOUT_RESULT:
+        if name == "STL":
+            _store(state, each, parts, guard)
+        return
+    predicates, register, rest = _written(each, name)
+    values: List[Value] = [None] * len(predicates)
+    results: List[Value] = []
+    if name in ("S2R", "S2UR"):
+        results = [special(each.operands[-1], threads)]
+    elif name == "CS2R" and each.operands[-1] == "SRZ":
+        results = [0] if "32" in parts else [0, 0]
+    elif name in ("LDC", "LDCU", "ULDC") and parts in ((), ("64",), ("128",)):
+        constant = read(state, each.operands[-1])
+        words = {(): 1, ("64",): 2, ("128",): 4}[parts]
+        results = [None if constant is None else (constant, word) for word in range(words)]
+    elif name == "LDL":
+        results = _loaded(state, each, parts)
+    elif name == "PLOP3":
+        values = _predicate_logic(state, each, predicates)
+    elif name in OPERATIONS:
+        sources, last = list(rest), ""
+        if name in ("LOP3", "IADD3", "LEA") and sources and is_predicate(sources[-1]):
+            last = sources.pop()
+        elif name == "R2UR" and sources and is_predicate(sources[0]):
+            sources = sources[1:]
+        operands = [read(state, source, each.at) for source in sources]
+        if name == "HFMA2":
+            operands[2:] = [_half(source) for source in sources[2:]]
+        result = OPERATIONS[name](
+            tuple(part for part in parts if part not in _MEANINGLESS.get(name, ())), operands, each.at
+        )
+        if name in ("ISETP", "VOTE"):
+            values = [result if index == 0 else None for index in range(len(predicates))]
+        else:
+            results = [result]
+            if name == "LOP3" and predicates and last in ("!PT", "!UPT"):
+                values = [combine((each.at, "nonzero"), lambda x: int(x != 0), result)]
+    for index, predicate in enumerate(predicates):
+        _write(state, predicate, values[index] if index < len(values) else None, guard, each.at)
+    if register:
+        kind, number = re.match(r"(U?R)(\d+)", register).groups()  # type: ignore[union-attr]
+        width = max(len(results), _width(name, parts))
+        for offset in range(width):
+            value = results[offset] if offset < len(results) else None
+            _write(state, "%s%d" % (kind, int(number) + offset), value, guard, each.at)
+    elif name == "R2P" or each.operands[:1] in (("PR",), ("UPR",)):
+        for number in range(7):
+            state.pop("P%d" % number, None)
+            state.pop("UP%d" % number, None)
+
+
+_MEANINGLESS = {
+    "MOV": ("U32",),
+    "IMAD": ("MOV", "U32", "SHL", "IADD"),
+    "LOP3": ("LUT",),
+    "SHF": ("W",),
+    "IADD3": ("U32",),
+    "R2UR": ("FILL",),
+    "HFMA2": ("MMA",),
+}
+"""Parts of opcodes that change nothing for the values that are asked for."""
+
+
+_PREDICATES_WRITTEN = {"PLOP3": 2, "VOTE": 1}
+"""Of instructions whose sources are predicates as well, how many predicates are results."""
+
+
+def _half(operand: str) -> Value:
+    """A number as the bits of a half."""
+    try:
+        (bits,) = unpack("<H", pack("<e", float(operand)))
+        return int(bits)
+    except (ValueError, OverflowError, struct_error):
+        return None
+
+
+def _written(each: Instruction, name: str) -> Tuple[List[str], str, Tuple[str, ...]]:
+    """The predicates and the (first) register that an instruction writes, and its other operands. Both kinds come
+    first."""
+    most = _PREDICATES_WRITTEN.get(name, len(each.operands))
+    predicates: List[str] = []
+    register = ""
+    at = 0
+    for at, operand in enumerate(each.operands):
+        if len(predicates) < most and is_predicate(operand) and not operand.startswith("!"):
+            predicates.append(operand)
+        elif (
+            not register and re.match(r"^U?R(\d+|Z)(\.reuse|\.64)?$", operand) and not (predicates and _compares(each))
+        ):
+            register = operand
+        else:
+            return predicates, "" if register in ("RZ", "URZ") else register.partition(".")[0], each.operands[at:]
+    return predicates, "" if register in ("RZ", "URZ") else register.partition(".")[0], ()
+
+
+def _compares(each: Instruction) -> bool:
+    return "SETP" in each.opcode.partition(".")[0]
+
+
+def _width(name: str, parts: Tuple[str, ...]) -> int:
+    if name in _MEMORY:
+        if "256" in parts:
+            return 8
+        if name in ("LDTM", "LDT"):
+            return _MOST
+        return 4 if {"128", "4"} & set(parts) else 2 if {"64", "2"} & set(parts) or name == "CS2R" else 1
+    if name in _NARROW:
+        return 2 if {"64", "F64", "U64", "S64", "WIDE"} & set(parts) and name != "SHF" else 1
+    if name == "IMAD":
+        return 2 if "WIDE" in parts else 1
+    if name in ("F2F", "FADD2", "FMUL2", "FFMA2", "DADD", "DMUL", "DFMA", "DMNMX"):
+        return 2
+    if name in ("HMMA", "IMMA", "QMMA", "OMMA", "BMMA", "DMMA"):
+        return 8 if name == "DMMA" or "884" in parts else 4
+    return _MOST
+
+
+def _write(state: State, name: str, value: Value, guard: Value, at: int) -> None:
+    if name in ("PT", "UPT"):
+        return
+    if guard != 1:
+        old = state.get(name)
+        if old != value or old is None:
+            value = (
+                None
+                if old is None or value is None
+                else combine((at, name), lambda n, o, g: n if g else o, value, old, guard)
+            )
+    if value is None:
+        state.pop(name, None)
+    else:
+        state[name] = value
+
+
+def _predicate_logic(state: State, each: Instruction, predicates: List[str]) -> List[Value]:
+    """PLOP3: three predicates through a table of eight bits; the second result has another table."""
+    operands = each.operands
+    unknown: List[Value] = [None] * len(predicates)
+    if len(operands) != 7 or not all(map(is_predicate, operands[:5])):
+        return unknown
+    sources = [read(state, operand, each.at) for operand in operands[2:5]]
+    table = read(state, operands[5])
+    if not isinstance(table, int):
+        return unknown
+    result = combine(each.at, lambda a, b, c: table >> (4 * a + 2 * b + c) & 1, *sources)
+    return [result, *([None] * (len(predicates) - 1))]
+
+
+def _slot(operand: str) -> Optional[int]:
+    match = re.match(r"^\[R1(?:\+(0x[0-9a-f]+))?\]$", operand)
+    return None if match is None else int(match.group(1) or "0", 16)
+
+
+def _words(parts: Tuple[str, ...]) -> int:
+    return 4 if "128" in parts else 2 if "64" in parts else 1
+
+
+def _store(state: State, each: Instruction, parts: Tuple[str, ...], guard: Value) -> None:
+    slot = _slot(each.operands[0])
+    if slot is None or {"U8", "S8", "U16", "S16"} & set(parts):
+        for name in [name for name in state if name.startswith("[")]:
+            del state[name]
+        return
+    source = re.match(r"^R(\d+|Z)", each.operands[1])
+    for word in range(_words(parts)):
+        value = None
+        if source is not None:
+            value = 0 if source.group(1) == "Z" else state.get("R%d" % (int(source.group(1)) + word))
+        _write(state, "[%d]" % (slot + 4 * word), value, guard, each.at)
+
+
+def _loaded(state: State, each: Instruction, parts: Tuple[str, ...]) -> List[Value]:
+    slot = _slot(each.operands[-1])
+    if slot is None or {"U8", "S8", "U16", "S16"} & set(parts):
+        return []
+    return [state.get("[%d]" % (slot + 4 * word)) for word in range(_words(parts))]
+
+
+def _plus(total: int, value: int, factor: int) -> int:
+    return total + value * factor
+
+
+def address(state: State, operand: str, at: int) -> Value:
+    """The address ``[R2+UR4+0x800]``; None where it is not known."""
+    match = _ADDRESS.match(operand)
+    if match is None:
+        return None
+    total: Value = 0
+    for term in match.group(1).split("+"):
+        register, _, scale = term.partition(".X")
+        value = read(state, register.replace(".64", "").replace(".U32", ""), at)
+        factor = int(scale) if scale.isdigit() else 1
+        total = combine((at, operand, term), _plus, total, value, factor)
+    return total
