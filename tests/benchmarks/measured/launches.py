@@ -157,7 +157,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "a_ptr": array("fp16", "M", "K"), "b_ptr": array("fp16", "K", "N"), "c_ptr": _zeros("fp16", "M", "N"),
             "M": 4096, "N": 4096, "K": 4096, "stride_am": "K", "stride_bk": "N", "stride_cm": "N",
         },
-        grid=TILES, outputs=("c_ptr",), fixed={"GROUP_M": 8}, space=MATMUL, flops=FLOPS, sample=110,
+        grid=TILES, outputs=("c_ptr",), fixed={"GROUP_M": 8}, space=MATMUL, flops=FLOPS, sample=480,
     ),
     Launch(
         file="matmul.py",
@@ -166,7 +166,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "x_ptr": array("bf16", "M", "K"), "w_ptr": array("bf16", "N", "K"), "bias_ptr": array("bf16", "N"),
             "residual_ptr": array("bf16", "M", "N"), "y_ptr": _zeros("bf16", "M", "N"), "M": 4096, "N": 4096, "K": 2048,
         },
-        grid=("cdiv(N, BLOCK_N)", "cdiv(M, BLOCK_M)"), outputs=("y_ptr",), space=MATMUL, flops=FLOPS,
+        grid=("cdiv(N, BLOCK_N)", "cdiv(M, BLOCK_M)"), outputs=("y_ptr",), space=MATMUL, flops=FLOPS, sample=160,
     ),
     Launch(
         file="matmul.py",
@@ -175,7 +175,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "x_ptr": array("bf16", "K", "M"), "dy_ptr": array("bf16", "K", "N"), "dw_ptr": _zeros("fp32", "M", "N"),
             "M": 4096, "N": 2048, "K": 4096,
         },
-        grid=TILES, outputs=("dw_ptr",), space=MATMUL, flops=FLOPS,
+        grid=TILES, outputs=("dw_ptr",), space=MATMUL, flops=FLOPS, sample=160,
     ),
     Launch(
         file="matmul.py",
@@ -185,7 +185,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "a_scale_ptr": array("fp32", "M"), "b_scale_ptr": array("fp32", "N"), "c_ptr": _zeros("bf16", "M", "N"),
             "M": 4096, "N": 4096, "K": 4096,
         },
-        grid=TILES, outputs=("c_ptr",), space={**MATMUL, "BLOCK_K": (32, 64, 128, 256)}, flops=FLOPS, sample=100,
+        grid=TILES, outputs=("c_ptr",), space={**MATMUL, "BLOCK_K": (32, 64, 128, 256)}, flops=FLOPS, sample=160,
     ),
     Launch(
         file="matmul.py",
@@ -253,7 +253,8 @@ LAUNCHES: tuple[Launch, ...] = (
             "M": 4096, "N": 4096, "K": 2048,
         },
         fixed={"PROGRAMS": MULTIPROCESSORS}, grid=PERSISTENT, outputs=("c_ptr",),
-        space={**MATMUL, "BLOCK_M": (64, 128, 256), "BLOCK_N": (64, 128, 256), "FLATTEN": (False, True)}, flops=FLOPS,
+        space={**MATMUL, "BLOCK_M": (64, 128, 256), "BLOCK_N": (64, 128, 256), "FLATTEN": (False, True)},
+        flops=FLOPS, sample=120,
     ),
     Launch(
         file="matmul.py",
@@ -262,7 +263,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "a_ptr": array("fp16", "M", "K"), "b_ptr": array("fp16", "K", "N"), "c_ptr": _zeros("fp16", "M", "N"),
             "M": 4096, "N": 2048, "K": 4096,
         },
-        grid=TILES_MN, outputs=("c_ptr",), space=MATMUL, flops=FLOPS,
+        grid=TILES_MN, outputs=("c_ptr",), space=MATMUL, flops=FLOPS, sample=160,
     ),
     Launch(
         file="matmul.py",
@@ -285,7 +286,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "M": 128, "N": 8192, "K": 4096,
         },
         fixed={"GROUP": 128}, grid=("cdiv(N, BLOCK_N)", "cdiv(M, BLOCK_M)"), outputs=("y_ptr",),
-        space={**FEW_ROWS, "BLOCK_M": (16, 32, 64, 128)}, flops=FLOPS,
+        space={**FEW_ROWS, "BLOCK_M": (16, 32, 64, 128)}, flops=FLOPS, sample=120,
     ),
     Launch(
         file="matmul.py",
@@ -304,7 +305,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "up_ptr": array("fp16", "K", "N", fill="uniform", low=-0.1, high=0.1), "y_ptr": _zeros("fp16", "M", "N"),
             "M": 4096, "N": 4096, "K": 1024,
         },
-        grid=TILES_MN, outputs=("y_ptr",), space=MATMUL, flops="4 * M * N * K",
+        grid=TILES_MN, outputs=("y_ptr",), space=MATMUL, flops="4 * M * N * K", sample=120,
     ),
     Launch(
         file="matmul.py",
@@ -356,7 +357,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "H": 56, "W": 56, "C": 128, "F": 256, "OUT_H": "H", "OUT_W": "W",
         },
         sizes={"IMAGES": 32}, grid=("cdiv(IMAGES * H * W, BLOCK_M)", "cdiv(F, BLOCK_N)"), outputs=("y_ptr",),
-        space={**MATMUL, "BLOCK_K": (16, 32, 64, 128)}, flops="2 * IMAGES * H * W * 9 * C * F",
+        space={**MATMUL, "BLOCK_K": (16, 32, 64, 128)}, flops="2 * IMAGES * H * W * 9 * C * F", sample=140,
     ),
     Launch(
         file="attention.py",
@@ -367,7 +368,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "T": 2048, "scale": LOG2E / 128**0.5,
         },
         sizes={"HEADS": 32}, fixed={"D": 128}, grid=("cdiv(T, BLOCK_M)", "HEADS"), outputs=("o_ptr", "lse_ptr"),
-        space=ATTENTION, flops="4 * HEADS * T * T * D",
+        space=ATTENTION, flops="4 * HEADS * T * T * D", sample=128,
     ),
     Launch(
         file="attention.py",
@@ -378,7 +379,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "o_ptr": _zeros("bf16", "HEADS", "T", "D"), "T": 4096, "scale": LOG2E / 128**0.5,
         },
         sizes={"HEADS": 16}, fixed={"GROUP": 4, "D": 128}, grid=("cdiv(T, BLOCK_M)", "HEADS"), outputs=("o_ptr",),
-        space=ATTENTION, tolerance=0.02, flops="2 * HEADS * T * T * D",
+        space=ATTENTION, tolerance=0.02, flops="2 * HEADS * T * T * D", sample=128,
     ),
     Launch(
         file="attention.py",
@@ -389,7 +390,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "T": 2048, "HEADS": 16, "stride_t": "HEADS * D", "scale": LOG2E / 80**0.5,
         },
         sizes={"BATCH": 2}, fixed={"D": 80, "BLOCK_D": 128}, grid=("cdiv(T, BLOCK_M)", "BATCH * HEADS"),
-        outputs=("o_ptr",), space=ATTENTION, flops="4 * BATCH * HEADS * T * T * D", sample=70,
+        outputs=("o_ptr",), space=ATTENTION, flops="4 * BATCH * HEADS * T * T * D", sample=128,
     ),
     Launch(
         file="attention.py",
@@ -401,7 +402,7 @@ LAUNCHES: tuple[Launch, ...] = (
         },
         sizes={"PAIRS": 512}, fixed={"GROUP": 16, "D": 128}, grid=("PAIRS",), outputs=("o_ptr",), tolerance=0.02,
         space={"BLOCK_N": (16, 32, 64, 128, 256), "num_warps": (1, 2, 4, 8), "num_stages": (1, 2, 3, 4, 5, 6)},
-        sample=70,
+        sample=120,
     ),
     Launch(
         file="attention.py",
@@ -414,7 +415,7 @@ LAUNCHES: tuple[Launch, ...] = (
         },
         sizes={"SEQUENCES": 64, "POOL": 4096}, fixed={"HEADS": 16, "PAGE": 16, "D": 64}, grid=("SEQUENCES", "HEADS"),
         outputs=("o_ptr",),
-        space={"BLOCK_N": (4, 8, 16, 32, 64, 128, 256), "num_warps": WARPS, "num_stages": (1, 2, 3, 4)}, sample=70,
+        space={"BLOCK_N": (4, 8, 16, 32, 64, 128, 256), "num_warps": WARPS, "num_stages": (1, 2, 3, 4)}, sample=100,
     ),
     Launch(
         file="attention.py",
@@ -428,7 +429,7 @@ LAUNCHES: tuple[Launch, ...] = (
         },
         sizes={"HEADS": 32}, fixed={"D": 64}, grid=("cdiv(T, BLOCK_N)", "HEADS"), outputs=("dk_ptr", "dv_ptr"),
         space={**ATTENTION, "BLOCK_M": (16, 32, 64, 128), "BLOCK_N": (32, 64, 128)},
-        flops="8 * HEADS * T * T * D", sample=80,
+        flops="8 * HEADS * T * T * D", sample=96,
     ),
     Launch(
         file="attention.py",
@@ -440,7 +441,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "T": 2048, "scale": LOG2E / 128**0.5,
         },
         sizes={"HEADS": 32}, fixed={"D": 128}, grid=("cdiv(T, BLOCK_M)", "HEADS"), outputs=("dq_ptr",),
-        space={**ATTENTION, "BLOCK_M": (32, 64, 128)}, flops="3 * HEADS * T * T * D", sample=70,
+        space={**ATTENTION, "BLOCK_M": (32, 64, 128)}, flops="3 * HEADS * T * T * D", sample=96,
     ),
     Launch(
         file="attention.py",
@@ -454,7 +455,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "BLOCK_V": (16, 32, 64, 128), "CHUNK": (16, 32, 64, 128), "num_warps": (2, 4, 8),
             "num_stages": (1, 2, 3),
         },
-        sample=70,
+        sample=100,
     ),
     Launch(
         file="rows.py",
@@ -513,7 +514,7 @@ LAUNCHES: tuple[Launch, ...] = (
         sizes={"rows": 4096}, grid=("rows",), outputs=("loss_ptr", "lse_ptr"),
         space={"BLOCK": (512, 1024, 2048, 4096, 8192, 16384, 32768), "num_warps": (1, 2, 4, 8, 16, 32),
                "num_stages": (1, 2, 3, 4)},
-        sample=80,
+        sample=100,
     ),
     Launch(
         file="rows.py",
@@ -578,7 +579,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "y_ptr": _zeros("bf16", "BATCH", "T", "HEADS", 128), "T": 4096, "HEADS": 32,
         },
         sizes={"BATCH": 4}, fixed={"HALF": 64}, grid=("cdiv(T, BLOCK_T)", "BATCH"), outputs=("y_ptr",), tolerance=0.02,
-        space={"BLOCK_T": (1, 2, 4, 8, 16), "BLOCK_H": (1, 2, 4, 8, 16, 32), "num_warps": WARPS},
+        space={"BLOCK_T": (1, 2, 4, 8, 16), "BLOCK_H": (1, 2, 4, 8, 16, 32), "num_warps": WARPS}, sample=120,
     ),
     Launch(
         file="elements.py",
@@ -598,6 +599,7 @@ LAUNCHES: tuple[Launch, ...] = (
         },
         grid=("cdiv(rows, BLOCK_R)", "cdiv(columns, BLOCK_C)"), outputs=("y_ptr",),
         space={"BLOCK_R": (8, 16, 32, 64, 128, 256), "BLOCK_C": (8, 16, 32, 64, 128, 256), "num_warps": WARPS},
+        sample=120,
     ),
     Launch(
         file="elements.py",
@@ -663,6 +665,171 @@ LAUNCHES: tuple[Launch, ...] = (
         },
         sizes={"BATCH": 4}, grid=("cdiv(T, BLOCK_T)", "cdiv(CHANNELS, BLOCK_C)", "BATCH"), outputs=("y_ptr",),
         space={"BLOCK_T": (1, 4, 8, 16, 32, 64), "BLOCK_C": (64, 128, 256, 512, 1024), "num_warps": WARPS},
+        sample=80,
+    ),
+    Launch(
+        file="matmul.py",
+        name="matmul_fp32_exact",
+        arguments={
+            "a_ptr": array("fp32", "M", "K"), "b_ptr": array("fp32", "K", "N"), "c_ptr": _zeros("fp32", "M", "N"),
+            "M": 1024, "N": 2048, "K": 1024,
+        },
+        grid=TILES_MN, outputs=("c_ptr",), tolerance=0.001,
+        space={
+            "BLOCK_M": (16, 32, 64, 128), "BLOCK_N": (16, 32, 64, 128), "BLOCK_K": (16, 32, 64),
+            "num_warps": (4, 8), "num_stages": (1, 2, 3, 4),
+        },
+        flops=FLOPS, sample=60,
+    ),
+    Launch(
+        file="matmul.py",
+        name="low_rank_linear",
+        arguments={
+            "x_ptr": array("fp16", "M", "K"), "w_ptr": array("fp16", "N", "K"),
+            "down_ptr": array("fp16", "RANK", "K", fill="uniform", low=-0.1, high=0.1),
+            "up_ptr": array("fp16", "RANK", "N"), "y_ptr": _zeros("fp16", "M", "N"), "M": 4096, "N": 4096, "K": 2048,
+        },
+        fixed={"RANK": 16}, grid=TILES, outputs=("y_ptr",), space=MATMUL, flops="2 * M * K * (N + RANK)",
+    ),
+    Launch(
+        file="matmul.py",
+        name="router_softmax",
+        arguments={
+            "x_ptr": array("bf16", "M", "K"), "w_ptr": array("bf16", "K", "EXPERTS", fill="uniform", high=0.1),
+            "p_ptr": _zeros("fp32", "M", "EXPERTS"), "M": 32768, "K": 4096,
+        },
+        fixed={"EXPERTS": 64}, grid=("cdiv(M, BLOCK_M)",), outputs=("p_ptr",),
+        space={
+            "BLOCK_M": (16, 32, 64, 128, 256), "BLOCK_K": (32, 64, 128, 256), "num_warps": (2, 4, 8),
+            "num_stages": (1, 2, 3, 4, 5),
+        },
+        flops="2 * M * K * EXPERTS",
+    ),
+    Launch(
+        file="matmul.py",
+        name="manhattan_distances",
+        arguments={
+            "a_ptr": array("fp32", "M", "K"), "b_ptr": array("fp32", "N", "K"), "d_ptr": _zeros("fp32", "M", "N"),
+            "M": 2048, "N": 2048, "K": 256,
+        },
+        grid=TILES_MN, outputs=("d_ptr",), tolerance=0.001,
+        space={
+            "BLOCK_M": (16, 32, 64), "BLOCK_N": (16, 32, 64), "BLOCK_K": (1, 2, 4, 8), "num_warps": (2, 4, 8),
+            "num_stages": (1, 3),
+        },
+        sample=60,
+    ),
+    Launch(
+        file="attention.py",
+        name="attention_window_d64",
+        arguments={
+            **{name: array("fp16", "HEADS", "T", "D") for name in ("q_ptr", "k_ptr", "v_ptr")},
+            "o_ptr": _zeros("fp16", "HEADS", "T", "D"), "T": 4096, "scale": LOG2E / 8,
+        },
+        sizes={"HEADS": 64}, fixed={"WINDOW": 512, "D": 64}, grid=("cdiv(T, BLOCK_M)", "HEADS"), outputs=("o_ptr",),
+        space=ATTENTION, tolerance=0.005, sample=128,
+    ),
+    Launch(
+        file="attention.py",
+        name="attention_fp8_d128",
+        arguments={
+            **{name: array("fp8e4nv", "HEADS", "T", "D") for name in ("q_ptr", "k_ptr")},
+            "v_ptr": array("fp8e4nv", "HEADS", "D", "T"), "o_ptr": _zeros("fp16", "HEADS", "T", "D"),
+            "T": 2048, "scale": LOG2E / 128**0.5,
+        },
+        sizes={"HEADS": 32}, fixed={"D": 128}, grid=("cdiv(T, BLOCK_M)", "HEADS"), outputs=("o_ptr",), tolerance=0.1,
+        space={**ATTENTION, "BLOCK_N": (32, 64, 128, 256)}, flops="4 * HEADS * T * T * D", sample=100,
+    ),
+    Launch(
+        file="rows.py",
+        name="column_normalise",
+        arguments={
+            "x_ptr": array("fp16", "rows", "columns"), "y_ptr": _zeros("fp16", "rows", "columns"),
+            "rows": 4096, "columns": 16384, "eps": 1e-5,
+        },
+        grid=("cdiv(columns, BLOCK_C)",), outputs=("y_ptr",),
+        space={"BLOCK_R": (1, 4, 16, 32, 64, 128), "BLOCK_C": (16, 32, 64, 128, 256, 512), "num_warps": WARPS,
+               "num_stages": (1, 2, 3, 4)},
+    ),
+    Launch(
+        file="rows.py",
+        name="selective_scan",
+        arguments={
+            "x_ptr": array("bf16", "BATCH", "T", "CHANNELS"),
+            "dt_ptr": array("bf16", "BATCH", "T", "CHANNELS", fill="uniform", low=0.01, high=0.1),
+            "a_ptr": array("fp32", "CHANNELS", "STATE", fill="uniform", low=-8.0, high=-1.0),
+            **{name: array("bf16", "BATCH", "T", "STATE") for name in ("b_ptr", "c_ptr")},
+            "y_ptr": _zeros("bf16", "BATCH", "T", "CHANNELS"), "T": 512, "CHANNELS": 2048,
+        },
+        sizes={"BATCH": 8}, fixed={"STATE": 16}, grid=("cdiv(CHANNELS, BLOCK_C)", "BATCH"), outputs=("y_ptr",),
+        space={"BLOCK_C": (4, 8, 16, 32, 64, 128), "num_warps": (1, 2, 4, 8), "num_stages": (1, 2, 3, 4)}, sample=96,
+    ),
+    Launch(
+        file="rows.py",
+        name="gelu_backward_bias",
+        arguments={
+            **{name: array("bf16", "rows", "columns") for name in ("x_ptr", "dy_ptr")},
+            "dx_ptr": _zeros("bf16", "rows", "columns"), "db_ptr": _zeros("fp32", "columns"),
+            "rows": 8192, "columns": 8192,
+        },
+        grid=("cdiv(columns, BLOCK_C)", "PARTS"), outputs=("dx_ptr", "db_ptr"), accumulates=True,
+        space={"PARTS": (4, 16, 64, 128), "BLOCK_R": (1, 4, 8, 16, 32, 64), "BLOCK_C": (32, 64, 128, 256, 512),
+               "num_warps": WARPS, "num_stages": (1, 3)},
+    ),
+    Launch(
+        file="elements.py",
+        name="transpose_add_fp16",
+        arguments={
+            **{name: array("fp16", "rows", "columns") for name in ("x_ptr", "z_ptr")},
+            "y_ptr": _zeros("fp16", "columns", "rows"), "rows": 8192, "columns": 8192,
+        },
+        grid=("cdiv(rows, BLOCK_R)", "cdiv(columns, BLOCK_C)"), outputs=("y_ptr",),
+        space={"BLOCK_R": (16, 32, 64, 128, 256), "BLOCK_C": (16, 32, 64, 128, 256), "num_warps": WARPS}, sample=125,
+    ),
+    Launch(
+        file="elements.py",
+        name="embedding_gradient",
+        arguments={
+            "dy_ptr": array("bf16", "tokens", "columns"), "index_ptr": array("i32", "tokens", high="WORDS"),
+            "dw_ptr": _zeros("fp32", "WORDS", "columns"), "columns": 1024,
+        },
+        sizes={"WORDS": 16384, "tokens": 32768}, grid=("tokens // ROWS", "columns // BLOCK"), outputs=("dw_ptr",),
+        accumulates=True, space={"ROWS": (1, 2, 4, 8, 16), "BLOCK": (64, 128, 256, 512, 1024), "num_warps": WARPS},
+        sample=70,
+    ),
+    Launch(
+        file="elements.py",
+        name="sparse_rows",
+        arguments={
+            "index_ptr": array("i32", "rows", "PER_ROW", high="rows"), "value_ptr": array("fp32", "rows", "PER_ROW"),
+            "x_ptr": array("fp16", "rows", "COLUMNS"), "y_ptr": _zeros("fp16", "rows", "COLUMNS"),
+        },
+        sizes={"rows": 65536}, fixed={"COLUMNS": 256, "PER_ROW": 16}, grid=("rows // ROWS", "COLUMNS // BLOCK"),
+        outputs=("y_ptr",),
+        space={"ROWS": (1, 2, 4, 8, 16, 32), "BLOCK": (32, 64, 128, 256), "num_warps": WARPS, "num_stages": (1, 2, 4)},
+        sample=80,
+    ),
+    Launch(
+        file="elements.py",
+        name="max_pool_nhwc",
+        arguments={
+            "x_ptr": array("fp16", "IMAGES", "H", "W", "C"), "y_ptr": _zeros("fp16", "IMAGES", "H // 2", "W // 2", "C"),
+            "H": 112, "W": 112, "C": 128,
+        },
+        sizes={"IMAGES": 64}, grid=("cdiv(IMAGES * (H // 2) * (W // 2), BLOCK_P)", "cdiv(C, BLOCK_C)"),
+        outputs=("y_ptr",), tolerance=0.0,
+        space={"BLOCK_P": (1, 4, 8, 16, 32, 64), "BLOCK_C": (16, 32, 64, 128), "num_warps": WARPS}, sample=80,
+    ),
+    Launch(
+        file="elements.py",
+        name="body_forces",
+        arguments={
+            **{name: array("fp32", "bodies") for name in ("x_ptr", "y_ptr", "z_ptr")},
+            "out_ptr": _zeros("fp32", "bodies"), "bodies": 16384, "softening": 0.01,
+        },
+        grid=("cdiv(bodies, BLOCK_I)",), outputs=("out_ptr",), tolerance=0.001,
+        space={"BLOCK_I": (8, 16, 32, 64, 128), "BLOCK_J": (16, 32, 64, 128, 256), "num_warps": (1, 2, 4, 8),
+               "num_stages": (1, 3)},
         sample=80,
     ),
 )  # fmt: skip

@@ -296,7 +296,10 @@ def main() -> None:
     launches = [by_name[name] for name in options.kernels] or list(LAUNCHES)
     document: dict[str, Any] = {**_environment(), "kernels": {}}
     if options.out.exists():
-        document["kernels"] = json.loads(options.out.read_text())["kernels"]
+        earlier = json.loads(options.out.read_text())
+        if {**earlier, "kernels": {}} != document:
+            sys.exit(f"{options.out}: of another device or release; give another file")
+        document["kernels"] = earlier["kernels"]
     work = {launch.name: _missing(launch, document, options.most) for launch in launches}
     answers, sender = multiprocessing.Pipe(duplex=False)
     in_order = [(launch, number) for launch in launches for number in work[launch.name]]

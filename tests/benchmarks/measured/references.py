@@ -33,7 +33,8 @@ def _transposed(*names: str) -> None:
 
 
 _plain(
-    "grouped_matmul_fp16", "split_k_matmul", "batched_matmul_bf16", "persistent_matmul_fp16", "matmul_tma_fp16"
+    "grouped_matmul_fp16", "split_k_matmul", "batched_matmul_bf16", "persistent_matmul_fp16", "matmul_tma_fp16",
+    "matmul_fp32_exact"
 )  # fmt: skip
 _transposed("matmul_tf32", "persistent_matmul_tma")
 
@@ -289,3 +290,87 @@ def quantise_fp8_groups(v: Any) -> dict[str, torch.Tensor]:
 def causal_conv1d(v: Any) -> dict[str, torch.Tensor]:
     x, w = functional.pad(v.x_ptr.float(), (0, 0, 3, 0)), v.w_ptr.float()
     return {"y_ptr": functional.silu(sum(x[:, tap : tap + v.T] * w[tap] for tap in range(4)))}
+
+
+@reference
+def low_rank_linear(v: Any) -> dict[str, torch.Tensor]:
+    x = v.x_ptr.float()
+    return {"y_ptr": x @ v.w_ptr.float().T + x @ v.down_ptr.float().T @ v.up_ptr.float()}
+
+
+@reference
+def router_softmax(v: Any) -> dict[str, torch.Tensor]:
+    return {"p_ptr": (v.x_ptr.float() @ v.w_ptr.float()).softmax(1)}
+
+
+@reference
+def manhattan_distances(v: Any) -> dict[str, torch.Tensor]:
+    return {"d_ptr": torch.cdist(v.a_ptr, v.b_ptr, p=1.0)}
+
+
+@reference
+def attention_window_d64(v: Any) -> dict[str, torch.Tensor]:
+    score = _softmax2(v.q_ptr, v.k_ptr, v.scale, causal=True)
+    score.masked_fill_(torch.ones_like(score[0], dtype=torch.bool).tril_(-v.WINDOW), -math.inf)
+    return {"o_ptr": score.softmax(-1) @ v.v_ptr.float()}
+
+
+@reference
+def attention_fp8_d128(v: Any) -> dict[str, torch.Tensor]:
+    return {"o_ptr": _softmax2(v.q_ptr, v.k_ptr, v.scale).softmax(-1) @ v.v_ptr.float().transpose(-1, -2)}
+
+
+@reference
+def column_normalise(v: Any) -> dict[str, torch.Tensor]:
+    x = v.x_ptr.float()
+    return {"y_ptr": (x - x.mean(0)) * torch.rsqrt(x.var(0, correction=0) + v.eps)}
+
+
+@reference
+def selective_scan(v: Any) -> dict[str, torch.Tensor]:
+    x, dt, b, c = (t.float() for t in (v.x_ptr, v.dt_ptr, v.b_ptr, v.c_ptr))
+    h, out = torch.zeros_like(dt[:, 0, :, None] * v.a_ptr), torch.empty_like(x)
+    for t in range(v.T):
+        h = torch.exp(dt[:, t, :, None] * v.a_ptr) * h + (dt[:, t] * x[:, t])[:, :, None] * b[:, t, None, :]
+        out[:, t] = (h * c[:, t, None, :]).sum(-1)
+    return {"y_ptr": out}
+
+
+@reference
+def gelu_backward_bias(v: Any) -> dict[str, torch.Tensor]:
+    x = v.x_ptr.float()
+    pdf = torch.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+    dx = v.dy_ptr.float() * (0.5 * (1 + torch.erf(x / math.sqrt(2))) + x * pdf)
+    return {"dx_ptr": dx, "db_ptr": dx.sum(0)}
+
+
+@reference
+def transpose_add_fp16(v: Any) -> dict[str, torch.Tensor]:
+    return {"y_ptr": (v.x_ptr.float() + v.z_ptr.float()).T}
+
+
+@reference
+def embedding_gradient(v: Any) -> dict[str, torch.Tensor]:
+    dw = torch.zeros(v.dw_ptr.shape, device=v.dw_ptr.device)
+    return {"dw_ptr": dw.index_add_(0, v.index_ptr.long(), v.dy_ptr.float())}
+
+
+@reference
+def sparse_rows(v: Any) -> dict[str, torch.Tensor]:
+    total = torch.zeros(v.y_ptr.shape, device=v.y_ptr.device)
+    for i in range(v.PER_ROW):
+        total += v.value_ptr[:, i, None] * v.x_ptr[v.index_ptr[:, i].long()].float()
+    return {"y_ptr": total}
+
+
+@reference
+def max_pool_nhwc(v: Any) -> dict[str, torch.Tensor]:
+    x = v.x_ptr.permute(0, 3, 1, 2).float()
+    return {"y_ptr": functional.max_pool2d(x, 3, stride=2, padding=1).permute(0, 2, 3, 1)}
+
+
+@reference
+def body_forces(v: Any) -> dict[str, torch.Tensor]:
+    at = torch.stack((v.x_ptr, v.y_ptr, v.z_ptr), 1)
+    rows = [torch.rsqrt((at - each).square().sum(2) + v.softening).sum(1) for each in at[:, None].split(64)]
+    return {"out_ptr": torch.cat(rows)}

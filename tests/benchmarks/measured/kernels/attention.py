@@ -246,3 +246,61 @@ def linear_attention_chunks(
         out = tl.dot(score.to(tl.bfloat16), v) + tl.dot(q, state.to(tl.bfloat16))
         tl.store(o_ptr + rows[:, None] + c[None, :], out.to(tl.bfloat16))
         state += tl.dot(tl.trans(k), v)
+
+
+@triton.jit
+def attention_window_d64(
+    q_ptr, k_ptr, v_ptr, o_ptr, T, scale, WINDOW: tl.constexpr, D: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+):  # fmt: skip
+    """Causal, and no further back than WINDOW: short loops whose bounds depend on the tile."""
+    base = tl.program_id(1) * T * D
+    first = tl.program_id(0) * BLOCK_M
+    m = first + tl.arange(0, BLOCK_M)
+    d = tl.arange(0, D)
+    q = tl.load(q_ptr + base + m[:, None] * D + d[None, :])
+    highest = tl.full((BLOCK_M,), -1e30, tl.float32)
+    total = tl.zeros((BLOCK_M,), tl.float32)
+    out = tl.zeros((BLOCK_M, D), tl.float32)
+    low = tl.maximum(first - WINDOW, 0)
+    for start in range(low // BLOCK_N * BLOCK_N, first + BLOCK_M, BLOCK_N):
+        n = start + tl.arange(0, BLOCK_N)
+        k = tl.load(k_ptr + base + n[None, :] * D + d[:, None])
+        score = tl.dot(q, k) * scale
+        behind = m[:, None] - n[None, :]
+        score = tl.where((behind >= 0) & (behind < WINDOW), score, -1e30)
+        new = tl.maximum(highest, tl.max(score, axis=1))
+        weight = tl.exp2(score - new[:, None])
+        weight = tl.where((behind >= 0) & (behind < WINDOW), weight, 0.0)
+        fade = tl.exp2(highest - new)
+        total = total * fade + tl.sum(weight, axis=1)
+        v = tl.load(v_ptr + base + n[:, None] * D + d[None, :])
+        out = tl.dot(weight.to(tl.float16), v, out * fade[:, None])
+        highest = new
+    tl.store(o_ptr + base + m[:, None] * D + d[None, :], (out / total[:, None]).to(tl.float16))
+
+
+@triton.jit
+def attention_fp8_d128(
+    q_ptr, k_ptr, v_ptr, o_ptr, T, scale, D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+):  # fmt: skip
+    """fp8 throughout, values stored [D, T] as the tensor cores want them."""
+    base = tl.program_id(1) * T * D
+    m = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    d = tl.arange(0, D)
+    q = tl.load(q_ptr + base + m[:, None] * D + d[None, :])
+    highest = tl.full((BLOCK_M,), float("-inf"), tl.float32)
+    total = tl.zeros((BLOCK_M,), tl.float32)
+    out = tl.zeros((BLOCK_M, D), tl.float32)
+    for start in range(0, T, BLOCK_N):
+        n = start + tl.arange(0, BLOCK_N)
+        k = tl.load(k_ptr + base + n[None, :] * D + d[:, None])
+        score = tl.dot(q, k) * scale
+        new = tl.maximum(highest, tl.max(score, axis=1))
+        weight = tl.exp2(score - new[:, None])
+        fade = tl.exp2(highest - new)
+        total = total * fade + tl.sum(weight, axis=1)
+        v = tl.load(v_ptr + base + d[None, :] * T + n[:, None])
+        out = tl.dot(weight.to(tl.float8e4nv), v, out * fade[:, None])
+        highest = new
+    tl.store(o_ptr + base + m[:, None] * D + d[None, :], (out / total[:, None]).to(tl.float16))

@@ -128,3 +128,85 @@ def causal_conv1d(
         total += x.to(tl.float32) * tl.load(w_ptr + tap * CHANNELS + c).to(tl.float32)[None, :]
     y = total * tl.sigmoid(total)
     tl.store(y_ptr + batch + t[:, None] * CHANNELS + c[None, :], y.to(tl.bfloat16))
+
+
+@triton.jit
+def transpose_add_fp16(
+    x_ptr, z_ptr, y_ptr, rows, columns, BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr,
+):  # fmt: skip
+    """y[c, r] = x[r, c] + z[r, c]."""
+    r = tl.program_id(0) * BLOCK_R + tl.arange(0, BLOCK_R)
+    c = tl.program_id(1) * BLOCK_C + tl.arange(0, BLOCK_C)
+    at = r[:, None] * columns + c[None, :]
+    total = tl.load(x_ptr + at).to(tl.float32) + tl.load(z_ptr + at).to(tl.float32)
+    tl.store(y_ptr + c[:, None] * rows + r[None, :], tl.trans(total).to(tl.float16))
+
+
+@triton.jit
+def embedding_gradient(
+    dy_ptr, index_ptr, dw_ptr, columns, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Adds rows to the rows of a table that an index names, with atomics."""
+    r = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    index = tl.load(index_ptr + r)
+    dy = tl.load(dy_ptr + r[:, None] * columns + c[None, :]).to(tl.float32)
+    tl.atomic_add(dw_ptr + index[:, None] * columns + c[None, :], dy)
+
+
+@triton.jit
+def sparse_rows(
+    index_ptr, value_ptr, x_ptr, y_ptr, COLUMNS: tl.constexpr, PER_ROW: tl.constexpr,
+    ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """A sparse matrix with PER_ROW elements in each row, times a dense one: dependent gathers."""
+    r = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros((ROWS, BLOCK), tl.float32)
+    for i in range(PER_ROW):
+        index = tl.load(index_ptr + r * PER_ROW + i)
+        value = tl.load(value_ptr + r * PER_ROW + i)
+        total += value[:, None] * tl.load(x_ptr + index[:, None] * COLUMNS + c[None, :]).to(tl.float32)
+    tl.store(y_ptr + r[:, None] * COLUMNS + c[None, :], total.to(tl.float16))
+
+
+@triton.jit
+def max_pool_nhwc(
+    x_ptr, y_ptr, H, W, C, BLOCK_P: tl.constexpr, BLOCK_C: tl.constexpr,
+):  # fmt: skip
+    """2x2 pixels to their greatest, 3x3 windows with padding 1."""
+    p = tl.program_id(0) * BLOCK_P + tl.arange(0, BLOCK_P)
+    c = tl.program_id(1) * BLOCK_C + tl.arange(0, BLOCK_C)
+    half_h = H // 2
+    half_w = W // 2
+    image = p // (half_h * half_w)
+    row = (p // half_w) % half_h * 2
+    column = p % half_w * 2
+    best = tl.full((BLOCK_P, BLOCK_C), float("-inf"), tl.float16)
+    for i in tl.static_range(3):
+        for j in tl.static_range(3):
+            y = row + i - 1
+            x = column + j - 1
+            inside = (y >= 0) & (y < H) & (x >= 0) & (x < W)
+            at = ((image * H + y) * W + x)[:, None] * C + c[None, :]
+            best = tl.maximum(best, tl.load(x_ptr + at, mask=inside[:, None], other=float("-inf")))
+    tl.store(y_ptr + p[:, None] * C + c[None, :], best)
+
+
+@triton.jit
+def body_forces(
+    x_ptr, y_ptr, z_ptr, out_ptr, bodies, softening, BLOCK_I: tl.constexpr, BLOCK_J: tl.constexpr,
+):  # fmt: skip
+    """The potential of each body in the field of all: arithmetic only."""
+    i = tl.program_id(0) * BLOCK_I + tl.arange(0, BLOCK_I)
+    xi = tl.load(x_ptr + i)[:, None]
+    yi = tl.load(y_ptr + i)[:, None]
+    zi = tl.load(z_ptr + i)[:, None]
+    total = tl.zeros((BLOCK_I,), tl.float32)
+    for start in range(0, bodies, BLOCK_J):
+        j = start + tl.arange(0, BLOCK_J)
+        dx = tl.load(x_ptr + j)[None, :] - xi
+        dy = tl.load(y_ptr + j)[None, :] - yi
+        dz = tl.load(z_ptr + j)[None, :] - zi
+        total += tl.sum(tl.rsqrt(dx * dx + dy * dy + dz * dz + softening), axis=1)
+    tl.store(out_ptr + i, total)

@@ -433,3 +433,77 @@ def conv2d_nhwc(
         b = tl.load(w_ptr + (tap * C + channel)[:, None] * F + f[None, :])
         total = tl.dot(a, b, total)
     tl.store(y_ptr + m[:, None] * F + f[None, :], total.to(tl.float16))
+
+
+@triton.jit
+def matmul_fp32_exact(
+    a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+):  # fmt: skip
+    """fp32 without tensor cores."""
+    m = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    n = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
+    k = tl.arange(0, BLOCK_K)
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for start in range(0, K, BLOCK_K):
+        a = tl.load(a_ptr + m[:, None] * K + (start + k)[None, :])
+        b = tl.load(b_ptr + (start + k)[:, None] * N + n[None, :])
+        total = tl.dot(a, b, total, input_precision="ieee")
+    tl.store(c_ptr + m[:, None] * N + n[None, :], total)
+
+
+@triton.jit
+def low_rank_linear(
+    x_ptr, w_ptr, down_ptr, up_ptr, y_ptr, M, N, K, RANK: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+):  # fmt: skip
+    """x w' + (x down') up: a second, narrow product in the loop, a third after it."""
+    pid = tl.program_id(0)
+    tiles_n = tl.cdiv(N, BLOCK_N)
+    m = (pid // tiles_n) * BLOCK_M + tl.arange(0, BLOCK_M)
+    n = (pid % tiles_n) * BLOCK_N + tl.arange(0, BLOCK_N)
+    r = tl.arange(0, RANK)
+    k = tl.arange(0, BLOCK_K)
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    narrow = tl.zeros((BLOCK_M, RANK), dtype=tl.float32)
+    for start in range(0, K, BLOCK_K):
+        x = tl.load(x_ptr + m[:, None] * K + (start + k)[None, :])
+        w = tl.load(w_ptr + n[None, :] * K + (start + k)[:, None])
+        down = tl.load(down_ptr + r[None, :] * K + (start + k)[:, None])
+        total = tl.dot(x, w, total)
+        narrow = tl.dot(x, down, narrow)
+    up = tl.load(up_ptr + r[:, None] * N + n[None, :])
+    total = tl.dot(narrow.to(tl.float16), up, total)
+    tl.store(y_ptr + m[:, None] * N + n[None, :], total.to(tl.float16))
+
+
+@triton.jit
+def router_softmax(
+    x_ptr, w_ptr, p_ptr, M, K, EXPERTS: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_K: tl.constexpr,
+):  # fmt: skip
+    """A tall product with few columns, and a softmax over them."""
+    m = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    e = tl.arange(0, EXPERTS)
+    k = tl.arange(0, BLOCK_K)
+    score = tl.zeros((BLOCK_M, EXPERTS), dtype=tl.float32)
+    for start in range(0, K, BLOCK_K):
+        x = tl.load(x_ptr + m[:, None] * K + (start + k)[None, :])
+        w = tl.load(w_ptr + (start + k)[:, None] * EXPERTS + e[None, :])
+        score += tl.dot(x, w)
+    score = tl.exp(score - tl.max(score, axis=1)[:, None])
+    tl.store(p_ptr + m[:, None] * EXPERTS + e[None, :], score / tl.sum(score, axis=1)[:, None])
+
+
+@triton.jit
+def manhattan_distances(
+    a_ptr, b_ptr, d_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+):  # fmt: skip
+    """Sums of absolute differences of all pairs: the loops of a product, and no instruction for them."""
+    m = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    n = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
+    k = tl.arange(0, BLOCK_K)
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for start in range(0, K, BLOCK_K):
+        a = tl.load(a_ptr + m[:, None] * K + (start + k)[None, :])
+        b = tl.load(b_ptr + n[:, None] * K + (start + k)[None, :])
+        total += tl.sum(tl.abs(a[:, None, :] - b[None, :, :]), axis=2)
+    tl.store(d_ptr + m[:, None] * N + n[None, :], total)

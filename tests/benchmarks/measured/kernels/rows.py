@@ -199,3 +199,63 @@ def sort_rows(
     r = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     at = r[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
     tl.store(y_ptr + at, tl.sort(tl.load(x_ptr + at), dim=1))
+
+
+@triton.jit
+def column_normalise(
+    x_ptr, y_ptr, rows, columns, eps, BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr,
+):  # fmt: skip
+    """Batch norm: mean and variance down each column, then a second pass."""
+    c = tl.program_id(0) * BLOCK_C + tl.arange(0, BLOCK_C)
+    total = tl.zeros((BLOCK_R, BLOCK_C), tl.float32)
+    squares = tl.zeros((BLOCK_R, BLOCK_C), tl.float32)
+    for start in range(0, rows, BLOCK_R):
+        r = start + tl.arange(0, BLOCK_R)
+        x = tl.load(x_ptr + r[:, None] * columns + c[None, :]).to(tl.float32)
+        total += x
+        squares += x * x
+    mean = tl.sum(total, axis=0) / rows
+    scale = tl.rsqrt(tl.sum(squares, axis=0) / rows - mean * mean + eps)
+    for start in range(0, rows, BLOCK_R):
+        r = start + tl.arange(0, BLOCK_R)
+        x = tl.load(x_ptr + r[:, None] * columns + c[None, :]).to(tl.float32)
+        tl.store(y_ptr + r[:, None] * columns + c[None, :], ((x - mean[None, :]) * scale[None, :]).to(tl.float16))
+
+
+@triton.jit
+def selective_scan(
+    x_ptr, dt_ptr, a_ptr, b_ptr, c_ptr, y_ptr, T, CHANNELS, STATE: tl.constexpr, BLOCK_C: tl.constexpr,
+):  # fmt: skip
+    """A state space model step by step: the state [BLOCK_C, STATE] stays in registers. Bound by latency."""
+    batch = tl.program_id(1)
+    c = tl.program_id(0) * BLOCK_C + tl.arange(0, BLOCK_C)
+    s = tl.arange(0, STATE)
+    a = tl.load(a_ptr + c[:, None] * STATE + s[None, :])
+    h = tl.zeros((BLOCK_C, STATE), tl.float32)
+    for t in range(T):
+        at = (batch * T + t) * CHANNELS + c
+        dt = tl.load(dt_ptr + at).to(tl.float32)
+        x = tl.load(x_ptr + at).to(tl.float32)
+        b = tl.load(b_ptr + (batch * T + t) * STATE + s).to(tl.float32)
+        out = tl.load(c_ptr + (batch * T + t) * STATE + s).to(tl.float32)
+        h = tl.exp(dt[:, None] * a) * h + (dt * x)[:, None] * b[None, :]
+        tl.store(y_ptr + at, tl.sum(h * out[None, :], axis=1).to(tl.bfloat16))
+
+
+@triton.jit
+def gelu_backward_bias(
+    x_ptr, dy_ptr, dx_ptr, db_ptr, rows, columns, PARTS: tl.constexpr, BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr,
+):  # fmt: skip
+    """The gradient of a gelu, and its sum down the columns."""
+    c = tl.program_id(0) * BLOCK_C + tl.arange(0, BLOCK_C)
+    share = rows // PARTS
+    total = tl.zeros((BLOCK_C,), tl.float32)
+    for start in range(tl.program_id(1) * share, (tl.program_id(1) + 1) * share, BLOCK_R):
+        at = (start + tl.arange(0, BLOCK_R))[:, None] * columns + c[None, :]
+        x = tl.load(x_ptr + at).to(tl.float32)
+        cdf = 0.5 * (1.0 + tl.erf(x * 0.7071067811865476))
+        pdf = tl.exp(-0.5 * x * x) * 0.3989422804014327
+        dx = tl.load(dy_ptr + at).to(tl.float32) * (cdf + x * pdf)
+        tl.store(dx_ptr + at, dx.to(tl.bfloat16))
+        total += tl.sum(dx, axis=0)
+    tl.atomic_add(db_ptr + c, total)
