@@ -59,13 +59,18 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("pytest-xdist", r"\[gw\d{1,3}\] "),
     (
         "glog, torch; not those of fatal lines, which have the failure's file and line",
-        rf"\[?[IWE]\d{{0,4}} ?{_CLOCK} {{1,4}}(?:\d{{1,9}} )?{_SOURCE}\] ?",
+        rf"\[?[IWE]\d{{0,4}} ?{_CLOCK} {{1,4}}(?:\d{{1,18}} )?{_SOURCE}\] ?",
     ),
     ("torch: frame, artifact", r"\[\d{1,4}/\d{1,4}(?:_\d{1,4})?\] |\[__\w{1,40}\] "),
     ("vLLM's logger", rf"{_LEVEL} \d\d-\d\d {_CLOCK} \[?{_SOURCE}\](?: |$)"),
     ("Python's logging, by default", rf"{_LEVEL}:[\w.]{{1,80}}:"),
     ("Python's logging, after the time", rf"-? ?[\w.]{{1,80}} - {_LEVEL} - |-? ?{_LEVEL} - "),
     ("pytest's summary", r"(?:FAILED|ERROR)(?: \[\d[\d.]{0,12}s\])? [\w./-]{1,250}\.py(?:::[^ ]{1,400})? - "),
+    (
+        "pytest's progress",
+        r"[\w./-]{1,250}\.py(?:::[^ ]{1,400} | [.FEsxX]{1,200})"
+        r"(?=error: |loc\(|[\w./-]{1,400}:\d{1,7}:\d{1,7}: error: )",
+    ),
     ("a quotation", r"(?:> ){1,8}|>$"),
     ("a list's item that is code", r"(?:[-*]|\d{1,3}\.) (?=`)"),
     ("docker's json-file, and Python's", r"\{[\"'](?:log|message|msg|text|body|line)[\"']: ?[\"']"),

@@ -74,6 +74,8 @@ _FEW, _FEWEST = 8, 3
 _COMPILERS = frozenset(
     {Kind.ASSERTION, Kind.UNREACHABLE, Kind.LLVM_FATAL, Kind.LLVM_DIAGNOSTIC, Kind.PTXAS, Kind.ASSEMBLER, Kind.ABORT}
 )
+#: How a library says that it goes on without Triton: what fails below it is the failure.
+_WARNS = ("Error caught was", "A matching Triton is not available")
 #: Lines after a failure that are near it; those before are the window's.
 _NEAR = 12
 
@@ -171,7 +173,13 @@ def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool
 
 def settled(findings: Iterable[Finding], has_evidence: bool, lines: float) -> list[Finding]:
     """The findings; what nothing near them shows is decided by the whole text. ``lines`` is how many it has."""
+    found = list(findings)
+    last = max((finding.position for finding in found), default=-1)
     return [
-        replace(finding, foreign=not has_evidence and lines > _longest(finding)) if finding.foreign is None else finding
-        for finding in findings
+        replace(finding, foreign=True)
+        if finding.diagnosis.message.startswith(_WARNS) and finding.position < last
+        else replace(finding, foreign=not has_evidence and lines > _longest(finding))
+        if finding.foreign is None
+        else finding
+        for finding in found
     ]

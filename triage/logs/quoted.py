@@ -52,6 +52,10 @@ _TITLED = re.compile(
     r"|'[a-z]\w{0,20}\.[\w.]{1,60}' op \S.{4,600})$"
 )
 _BARE_ASSERTION = re.compile(r"`AssertionError`|\bassertion (?:errors?|fails|failed|failing|failure)\b", re.IGNORECASE)
+_FRONTEND_NAME = re.compile(
+    r"`(?:triton\.[\w.]{1,60}\.)?(CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)`"
+)
+_STATIC_ASSERT = re.compile(r"\s{0,40}((?:tl|gl)\.static_assert\(.{1,300})$")
 # Lines of Python, in which a text is a string.
 _SOURCE = re.compile(
     r"\s{4}|\s*(?:raise|return|assert|print|def|@[\w.]{1,80}(?:\(|$)|#)|\s*[\w.,\[\] ]{1,80} ?=(?!=)|\s*[\w.]{1,80}\("
@@ -93,10 +97,22 @@ def _stated(position: int, line: str) -> Finding | None:
         shown = f"ValueError: {launch.group()}"
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="ValueError")
     elif (begin := frontends_text(line)) is not None:
+        begin -= int(begin > 0 and line[begin - 1] in "'\"")
         diagnosis = bounded_diagnosis(Kind.FRONTEND_ERROR, line[begin:], line[begin:], stage="source")
     else:
         return None
     return Finding(diagnosis, Specificity.EXCEPTION, position)
+
+
+def _named(lines: list[str]) -> Finding | None:
+    """A front-end error of which only the name is quoted, with the assertion of the kernel's author if it is shown."""
+    name = next((match[1] for line in lines if (match := _FRONTEND_NAME.search(line))), None)
+    if name is None:
+        return None
+    asserted = next((match[1] for line in lines if (match := _STATIC_ASSERT.match(line))), None)
+    shown = f"{name}: {asserted}" if asserted else name
+    diagnosis = bounded_diagnosis(Kind.FRONTEND_ERROR, shown, shown, exception=name, stage="source")
+    return Finding(diagnosis, Specificity.DIAGNOSTIC, 0)
 
 
 def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) -> Finding | None:
@@ -128,4 +144,4 @@ def quoted_in_prose(lines: list[str], read: Callable[[Window], Finding | None]) 
         shown = f"AssertionError: {reason}"
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="AssertionError")
         return Finding(diagnosis, Specificity.EXCEPTION, 0)
-    return None
+    return _named(lines)

@@ -61,6 +61,7 @@ _STATED = re.compile(
     r"|Could not create or locate cache dir"
     r"|\[(?:Errno|WinError) \d{1,5}\].{0,200}"
     r"(?:[/\\]\.triton\b|triton_cache|torchinductor_|[/\\]triton[/\\][0-9a-f]{32})"
+    r"|\bdf: \S{0,300}/\.triton/autotune: No such file"
     r"|(?:Stale file handle|resource busy).{0,200}[/\\]\.triton\b"
     r"|(?:ROCm|ROCM|rocm) linker .{0,200}not found|ld\.lld.{0,60}(?: not found|: No such file)",
 )
@@ -128,6 +129,7 @@ RECOGNISER = Recogniser(
         "[Errno ",
         "[WinError ",
         "Stale file",
+        ".triton/autotune: ",
         "resource busy",
         "libtriton",
         "GLIBC",

@@ -44,10 +44,12 @@ _PRIVATE_CALL = re.compile(r"\b(_\w{1,100})\(")
 _DEF = re.compile(r"^\s{0,64}def (\w{1,200})\(")
 
 _STATED = re.compile(
-    r"^(?:(?P<wrapper>(?:[\w.]{1,200}\.)?\w{1,100}(?:Error|Exception|Failed)): )?(?:[\w.]{1,200}\.)?"
+    r"(?:(?P<wrapper>(?:[\w.]{1,200}\.)?\w{1,100}(?:Error|Exception|Failed)): )?(?:[\w.]{1,200}\.)?"
     r"(?P<name>CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)"
     r"(?:: at (?P<line>\d{1,7}):(?P<column>\d{1,7}):(?P<rest>.{0,4000})|: (?P<text>\S.{0,4000})|:?\s{0,8}$)"
 )
+# Behind words of whoever pasted it, without a space; in quotation marks it is prose.
+_QUALIFIED = re.compile(r"(?<![`'\"\w.])(?:torch\._inductor\.exc\.|triton\.compiler\.errors\.)(?=[A-Z])")
 _REPR = re.compile(r"^(?P<type>[A-Z]\w{2,80})\((?:(?P<quote>[\"'])(?P<text>.{0,3900})(?P=quote),?)?\)$")
 #: A cause written over several lines is cut here.
 _MAX_CAUSE_LINES = 12
@@ -99,7 +101,8 @@ def _excerpt_and_cause(after: Sequence[str], first_line: str, line_number: int) 
 
 def _read(window: Window) -> Finding | None:
     line = window.line.strip()
-    stated = _STATED.match(line)
+    qualified = _QUALIFIED.search(line)
+    stated = _STATED.match(line, qualified.start() if qualified else 0)
     if stated is None:
         return None
     name = stated["name"]

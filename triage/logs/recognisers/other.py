@@ -19,7 +19,7 @@ _STATED = re.compile(
     r"|\b[A-Z]\w{2,40}Error: (?=\S.{8})"
     r"|\b[Ee]rror \(?\d{1,6}\)?(?: at \S{1,300})? ?: |\bUNAVAILABLE: |\bfailed to load '"
     r"|Watchdog caught |\bpanicked at |^panic: |\bSegmentation fault\b|\bterminate called |: undefined symbol: "
-    r"|\bcannot find -l|\bout of memory\b|^(?:FAILED|FAIL): |\bcore dumped\b|\bBUILD FAILED\b"
+    r"|\bcannot find -l|\bout of memory\b|^(?:FAILED|FAIL): |\bcore dumped\b|\bBUILD FAILED\b|\bCMake Error\b"
 )
 # What only sums up: the reason stands above it.
 _SUMMARY = re.compile(
@@ -57,6 +57,7 @@ RECOGNISER = Recogniser(
         "FAILED: ",
         "FAIL: ",
         "BUILD FAILED",
+        "CMake Error",
         "core dumped",
         "error C",
         "error LNK",

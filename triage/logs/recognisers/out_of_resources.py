@@ -68,7 +68,7 @@ def _cut(window: Window) -> Finding | None:
 
 
 RECOGNISER = Recogniser(
-    anchors=("out of resource", "OutOfResources: ", " overflow, requires "),
+    anchors=("out of resource", "OutOfResources:", " overflow, requires "),
     read=_read,
     examples=dict.fromkeys(
         (
