@@ -7,9 +7,9 @@ the line.
 """
 
 import html
-import re
 from functools import lru_cache
 
+from triage.logs.patterns import regex
 from triage.logs.reading import CONTROL
 
 #: Longer lines are cut: no failure needs more, and one line of dumped IR may have megabytes.
@@ -17,7 +17,7 @@ MAX_LINE = 16_384
 #: Wrappings in wrappings: a container's, a collector's, a runner's, a worker's, a logger's.
 _MAX_NESTING = 8
 
-_CONTROL = re.compile(CONTROL)
+_CONTROL = regex(CONTROL)
 _LEVEL = r"(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _SOURCE = r"[\w./-]{1,120}:\d{1,6}"
@@ -75,13 +75,13 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("a list's item that is code", r"(?:[-*]|\d{1,3}\.) (?=`)"),
     ("docker's json-file, and Python's", r"\{[\"'](?:log|message|msg|text|body|line)[\"']: ?[\"']"),
 )
-_SUMMARY = re.compile(r"(?:FAILED|ERROR)(?: \[\d[\d.]{0,12}s\])? [\w./-]{1,250}\.py(?:::|\b)")
-_PREFIX = re.compile("|".join(f"(?:{pattern})" for _, pattern in PREFIXES))
-_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
+_SUMMARY = regex(r"(?:FAILED|ERROR)(?: \[\d[\d.]{0,12}s\])? [\w./-]{1,250}\.py(?:::|\b)")
+_PREFIX = regex("|".join(f"(?:{pattern})" for _, pattern in PREFIXES))
+_ENTITY = regex(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
 _character = lru_cache(maxsize=256)(html.unescape)
-_TAG = re.compile(r"</?(?:pre|code|br|samp|span|td|tr|details|summary)(?: [^<>]{0,200})?/?>")
-_CODE = re.compile(r"(`{1,3})([^`].{0,16000}?)\1$")
-_PYTEST_FAILURE = re.compile(r"E {3,64}(?=\S)")
+_TAG = regex(r"</?(?:pre|code|br|samp|span|td|tr|details|summary)(?: [^<>]{0,200})?/?>")
+_CODE = regex(r"(`{1,3})([^`].{0,16000}?)\1$")
+_PYTEST_FAILURE = regex(r"E {3,64}(?=\S)")
 
 
 def strip_control(line: str) -> str:

@@ -8,37 +8,38 @@ from functools import lru_cache
 
 from triage.ir import passes
 from triage.logs.evidence import LAUNCH
+from triage.logs.patterns import regex
 from triage.logs.recognisers.silent_pass import failed_pass
 
-_STAGE = re.compile(r",? in make_(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b")
-_FRONTEND = re.compile(r",? in (?:make_ir|ast_to_ttir)\b")
+_STAGE = regex(r",? in make_(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b")
+_FRONTEND = regex(r",? in (?:make_ir|ast_to_ttir)\b")
 # What a kernel's source calls while it is read.
-_OF_FRONTEND = re.compile(r"[\\/]triton[\\/](?:language[\\/]\w{1,40}|compiler[\\/]code_generator)\.py\b")
+_OF_FRONTEND = regex(r"[\\/]triton[\\/](?:language[\\/]\w{1,40}|compiler[\\/]code_generator)\.py\b")
 # LLVM's "stack dump".
-_RUNNING = re.compile(r"Running pass ['\"](?P<name>[^'\"]{1,200})['\"] on (?:function|module|basic block|loop)")
+_RUNNING = regex(r"Running pass ['\"](?P<name>[^'\"]{1,200})['\"] on (?:function|module|basic block|loop)")
 
 # LLVM's "stack dump" of `triton-opt k.mlir -one-pass`: with several passes it does not tell which of them ran.
-_ARGUMENTS = re.compile(r"Program arguments: \S{0,1000}-opt\b(?P<arguments>.{0,4000})")
-_PASS_ARGUMENT = re.compile(
+_ARGUMENTS = regex(r"Program arguments: \S{0,1000}-opt\b(?P<arguments>.{0,4000})")
+_PASS_ARGUMENT = regex(
     r" --?(?P<name>(?:convert|triton|nvgpu|tritongpu|allocate|ttg|gluon|canonicalize|cse|loop|test)[\w-]{0,100})"
 )
 
-_BLOCK = re.compile(r"\s{0,40}\.(?:req|max)ntid (?P<numbers>\d{1,9}(?:, \d{1,9}){0,2})$")
+_BLOCK = regex(r"\s{0,40}\.(?:req|max)ntid (?P<numbers>\d{1,9}(?:, \d{1,9}){0,2})$")
 
 _TRACEBACK = "Traceback (most recent call last)"
 # Python's own frames, pytest's, IPython's and Colab's.
-_FRAME = re.compile(
+_FRAME = regex(
     r'^ {0,40}File "(?P<python>[^"]{1,1000})", line \d|^(?P<pytest>[^\s:"]{1,400}\.py):\d{1,7}: (?:in )?\w'
     r"|^File (?P<ipython>[^\s:\"]{1,400}\.py):\S{1,400}, in \w"
     r"|^\[?(?P<colab>[^\s\]]{1,400}\.py)(?:\]\(\S{0,400}\))? in \w"
 )
-_OF_TRITON = re.compile(
+_OF_TRITON = regex(
     r"triton(?!server|client|_python_backend)|inductor|cutlass|helion|gluon|<torch_package|[\\/]_?dynamo[\\/]",
     re.IGNORECASE,
 )
 #: Where something else begins, whose failure does not follow from those above: pytest's and unittest's line above each
 #: failing test, a request to a server, a command at a prompt.
-_BOUNDARY = re.compile(
+_BOUNDARY = regex(
     r"_{5,} .{1,200} _{5,}$|(?:ERROR|FAIL): test\w{0,200}(?: \(|$)|(?:\[INFO\] )?got prompt$"
     r"|(?:\([\w.-]{1,80}\) {1,2})?(?:\[?[\w.-]{1,80}@[\w.-]{1,80}[: ][^$]{0,200})?\$ [\w./~]"
 )

@@ -5,24 +5,24 @@ the line and a caret below; notes follow. A call chain is ``loc(callsite("standa
 "kernel.py":20:24))`` in the first spelling and ``kernel.py:20:18: note: called from`` in the second.
 """
 
-import re
 from dataclasses import dataclass
 
 from triage.ir.locations import printed_locations
+from triage.logs.patterns import regex
 from triage.logs.window import Window
 from triage.model.diagnosis import SourceLocation
 
-_SEVERITY = re.compile(r"(?:^|(?<=: ))(error|warning|note|remark): ")
+_SEVERITY = regex(r"(?:^|(?<=: ))(error|warning|note|remark): ")
 # mlir-opt's --split-input-file: the place is one in a part of the file.
-_SPLIT = re.compile(r"within split at \S{1,1000} offset :\d{1,7}:\d{1,7}: ?$")
-_PLAIN = re.compile(
+_SPLIT = regex(r"within split at \S{1,1000} offset :\d{1,7}:\d{1,7}: ?$")
+_PLAIN = regex(
     r"(?P<file>[^\s:\"](?:[^:\"]{0,999}[^\s:\"])?|[A-Za-z]:[\\/][^:\"]{1,1000})"
     r":(?P<line>\d{1,7})(?::(?P<column>\d{1,7}))?:? ?$"
 )
-_UNKNOWN_LOCATION = re.compile(r"(?:<unknown>:0(?::0)?:|loc\(unknown\):|loc\(.{1,4000}\):) ?$")
+_UNKNOWN_LOCATION = regex(r"(?:<unknown>:0(?::0)?:|loc\(unknown\):|loc\(.{1,4000}\):) ?$")
 # CuTe DSL prints the operation's name as a location after the severity.
-_LOCATION_AFTER = re.compile(r'"[^"]{0,200}"\("([^"]{1,1000})":(\d{1,7}):(\d{1,7})\): ')
-_CARET = re.compile(r"^\s{0,4096}\^~{0,4096}\s*$")
+_LOCATION_AFTER = regex(r'"[^"]{0,200}"\("([^"]{1,1000})":(\d{1,7}):(\d{1,7})\): ')
+_CARET = regex(r"^\s{0,4096}\^~{0,4096}\s*$")
 
 #: Errors that say only that something failed.
 TAILS = (

@@ -1,18 +1,18 @@
 """How a log ends in which nothing of Triton's failed: another program failed, or the cause is not in the log."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
 from triage.logs.recognisers import other
 from triage.model.diagnosis import Diagnosis, Kind
 
 NOT_TRITONS = "no failure of a Triton, Gluon or CuTe compile or launch in this text; it ends with this line"
 FOLLOWS = "this only reports that another process failed; the cause is above it, or in that process's own log"
 # What an engine or a launcher raises when one of its processes failed.
-_REPORTS = re.compile(
+_REPORTS = regex(
     r"\bEngineDeadError\b|Engine core initialization failed|EngineCore encountered an issue|See root cause above"
     r"|\bChildFailedError\b|\bProcess(?:Raised|Exited)Exception\b|\bRay\w{0,40}Error\b|WorkerProc\w{0,20} (?:hit|init)"
     r"|DataLoader worker .{0,80}exited|Worker failed with error|\bActorDiedError\b"

@@ -14,6 +14,7 @@ from itertools import islice
 
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_tritons
+from triage.logs.patterns import regex
 from triage.logs.recognisers import environment, stack_trace
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.window import Window
@@ -30,7 +31,7 @@ EVIDENCE = (
     "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "riton kernel",
 )  # fmt: skip
 # In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.
-_OWN_WORDS = re.compile(
+_OWN_WORDS = regex(
     r"'cute\.\w|Triton Error \[|Error during Intel "
     r"|\b(?:tt|ttg|ttng|ttig|amdg|nvws|triton_(?:gen|gpu|nvidia_gpu))\.[a-z]"
     r"|LinearLayout|2-\.-0-\.-0-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
@@ -38,15 +39,15 @@ _OWN_WORDS = re.compile(
     r"|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b",
     re.IGNORECASE,
 )
-_COMPILER_WORDS = re.compile(
+_COMPILER_WORDS = regex(
     r"(?<!\.)\bmlir\b|mlir::|nvvm|nvptx|amdgcn|amdgpu|\brocdl|wgmma|tcgen05|__nv_"
     r"|'(?:arith|scf|cf|func|llvm|memref|vector|math|gpu|nvg|nvws|ub)\.\w",
     re.IGNORECASE,
 )
 #: `kernel[grid](x)`: how kernels are launched, and little else is called.
-LAUNCH = re.compile(r"\w\[[^\]]{1,200}\]\(")
+LAUNCH = regex(r"\w\[[^\]]{1,200}\]\(")
 #: Other programs that print the same lines, about their own work.
-_OTHERS = re.compile(
+_OTHERS = regex(
     # builds
     r"\bnvcc\b(?!:)|\.cuh?\b|\btmpxft_|\bninja: |CMakeFiles|CMake Error|\bcmake --build|\bmake(?:\[\d\])?: \*\*\*"
     r"|running build_ext|\bsetup\.py|linker command failed|\bcrt1\.o|collect2: error|\bclang(?:\+\+)?(?:-\d\d)?: error"
@@ -61,13 +62,13 @@ _OTHERS = re.compile(
     r"|\bbpftrace\b|\brustc\b|\bcargo\b|\bswiftc?\b|\bjulia\b|\bvmlinux|llama\.cpp|\bggml"
 )
 # Namespaces of C++ in an assertion: those of the compiler's own code, and of other libraries, whose own are nested.
-_OWN_SPACE = re.compile(r"\b(?:mlir|llvm|triton|cutlass|cute|proton)::")
-_OTHER_SPACE = re.compile(
+_OWN_SPACE = regex(r"\b(?:mlir|llvm|triton|cutlass|cute|proton)::")
+_OTHER_SPACE = regex(
     r"(?<![\w:])(?!std::|__gnu_cxx::)(?:[a-z_]\w{1,60}::[a-z_]\w{1,60}::|(?:at|c10|torch|nvinfer1|tvm|cv|grpc|xla|v8)::)"
 )
-_LINKING = re.compile(r"collect2: error|linker command failed")
+_LINKING = regex(r"collect2: error|linker command failed")
 #: torch's words for an error of the device, whoever's kernel it was.
-_OF_TORCH = re.compile(r"\b(?:CUDA|HIP) error: |CUDNN_STATUS|CUBLAS_STATUS|NCCL")
+_OF_TORCH = regex(r"\b(?:CUDA|HIP) error: |CUDNN_STATUS|CUBLAS_STATUS|NCCL")
 #: A text of so few lines says nothing else because it is the failure; fewer for a line that any program may print.
 _FEW, _FEWEST = 8, 3
 #: Failures of programs that few but compilers for GPUs run.

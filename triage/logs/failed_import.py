@@ -1,19 +1,19 @@
 """The diagnosis of a kernel's module that could not be imported: the user's own code failed before there was a kernel,
 and nothing is the compiler's doing."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from triage.logs import text
 from triage.logs.finding import bounded_diagnosis
+from triage.logs.patterns import regex
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.model.outcome import Outcome, Status
 
 _STACK = "(most recent call first):\n"
 """How Python's faulthandler heads a stack."""
-_STACK_FRAME = re.compile(r'  File "([^"\n]{1,4096})", line (\d{1,9}) in ')
+_STACK_FRAME = regex(r'  File "([^"\n]{1,4096})", line (\d{1,9}) in ')
 _MOST_FRAMES = 100
 """As many as faulthandler writes."""
 _FILE = "the kernel's file"

@@ -7,14 +7,16 @@ releases without the function changing. What stays is ``Class::method``, or the 
 
 import re
 
+from triage.logs.patterns import regex
+
 # Both spellings of the bindings of template parameters, always last.
-_BINDINGS = re.compile(r" \[(?:with )?[\w ]{1,80}(?::\d{1,3})? = ")
-_LAMBDA = re.compile(r"::(?:<lambda|\(lambda|\{lambda|'lambda|\(anonymous class\)|\$_\d|<unnamed class>)")
-_ANONYMOUS = re.compile(r"\(anonymous namespace\)::|\{anonymous\}::|`anonymous[- ]namespace'::|<unnamed>::")
-_TRAILING = re.compile(r"(?: const| volatile| noexcept| override| final| ?&{1,2})$")
-_OPERATOR = re.compile(r"\boperator ?(\(\)|\[\]|->\*?|<=>|<<=?|>>=?|[<>]=?|,)")
+_BINDINGS = regex(r" \[(?:with )?[\w ]{1,80}(?::\d{1,3})? = ")
+_LAMBDA = regex(r"::(?:<lambda|\(lambda|\{lambda|'lambda|\(anonymous class\)|\$_\d|<unnamed class>)")
+_ANONYMOUS = regex(r"\(anonymous namespace\)::|\{anonymous\}::|`anonymous[- ]namespace'::|<unnamed>::")
+_TRAILING = regex(r"(?: const| volatile| noexcept| override| final| ?&{1,2})$")
+_OPERATOR = regex(r"\boperator ?(\(\)|\[\]|->\*?|<=>|<<=?|>>=?|[<>]=?|,)")
 # `A::operator bool`: the one name with a space in it.
-_CONVERSION = re.compile(r"\boperator (?=[\w:])")
+_CONVERSION = regex(r"\boperator (?=[\w:])")
 
 #: Namespaces that begin with a capital: anything else that does so is taken for a class.
 CAPITAL_NAMESPACES = frozenset({"NVIDIA", "AMD", "ROCDL", "NVVM", "LLVM", "SPIRV"})

@@ -4,7 +4,6 @@ The exceptions of an outcome are appended to its log in Python's own layout, so 
 reads both and an exception never counts more than what the compiler printed.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from triage.logs.chains import CAUSE
 from triage.logs.episodes import ranked
 from triage.logs.failed_import import failed_import
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
+from triage.logs.patterns import regex
 from triage.logs.recognisers import process_end
 from triage.logs.recognisers.frontend import UNKNOWN_FILE
 from triage.logs.recognisers.out_of_resources import out_of_resources
@@ -25,7 +25,7 @@ from triage.model.case import python_text
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
 from triage.model.outcome import BeyondShared, Outcome, PythonError, Stage, Status
 
-_OVER_LIMIT = re.compile(r"^(?P<resource>[\w ]{1,80}): (?P<required>\d{1,15}) > (?P<limit>\d{1,15})")
+_OVER_LIMIT = regex(r"^(?P<resource>[\w ]{1,80}): (?P<required>\d{1,15}) > (?P<limit>\d{1,15})")
 #: Stages after MLIR: an error without a location there is LLVM's.
 _CODE_GENERATION = frozenset({Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from triage.logs.evidence import LAUNCH
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.frontend_texts import frontends_text, is_frontends
+from triage.logs.patterns import regex
 from triage.logs.recognisers import silent_pass
 from triage.logs.recognisers.python_exception import assertion_of
 from triage.logs.window import Window
@@ -20,47 +21,45 @@ _MAX_LINE = 600
 #: The same for a text that only has terms of a compiler, which other programs have too, and launches no kernel.
 MAX_TERMS = 4
 
-_DEVICE = re.compile(r"misaligned address|address misaligned|illegal memory access")
-_PYTHON = re.compile(
+_DEVICE = regex(r"misaligned address|address misaligned|illegal memory access")
+_PYTHON = regex(
     r"(?:map::at|'\w{1,80}' object has no attribute '\w{1,80}'|name '\w{1,80}' is not defined"
     r"|[\w.]{1,80}\(\) (?:missing \d{1,3} required |got an unexpected keyword |takes \d{1,3} positional ).{1,200})\.?$"
 )
 # A term of the compiler, and a word for what is wrong with it.
-_TERM = re.compile(
-    r"\bMLIR (?:object|value)|layout|encoding|MMA|intrinsic|memdesc|swizzl|operand|legaliz", re.IGNORECASE
-)
-_WRONG = re.compile(r"\b(?:must|unsupported|expected|invalid|failed|no matching|cannot|not supported)\b", re.IGNORECASE)
+_TERM = regex(r"\bMLIR (?:object|value)|layout|encoding|MMA|intrinsic|memdesc|swizzl|operand|legaliz", re.IGNORECASE)
+_WRONG = regex(r"\b(?:must|unsupported|expected|invalid|failed|no matching|cannot|not supported)\b", re.IGNORECASE)
 # What stands in quotation marks of any kind; a word alone is a name.
-_FRAGMENT = re.compile(
+_FRAGMENT = regex(
     r"`([^`\n]{1,600})`|\"([^\"\n]{12,600})\"|\u201c([^\u201d\n]{12,600})\u201d|(?<=\s)'([^'\n]{12,600})'(?=[\s.,]|$)"
 )
 _SHORTEST = 12
 _RUN = "PassManager::run failed"
-_RUN_FAILED = re.compile(
+_RUN_FAILED = regex(
     r"(?:\b(?:with|error|hits?|gets?|got|sees?|seeing|getting|raises?)|:) "
     r"[`\"'\u201c]?(?:RuntimeError: )?PassManager::run failed",
     re.IGNORECASE,
 )
 # What the launcher, which is C, raises.
-_LAUNCHER = re.compile(
+_LAUNCHER = regex(
     r"CUtensorMap must be aligned to \d{1,6}B[^`\"]{0,80}"
     r"|Pointer argument \(at \d{1,4}\) (?:cannot be accessed from Triton \(cpu tensor\?\)|doesn't reference \w+)"
 )
 # An exception, or a verifier's error, behind other words, as in a title: `[Bug] ValueError: text`.
-_TITLED = re.compile(
+_TITLED = regex(
     r"[\]:] (?P<error>(?:[a-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception): \S.{4,600}"
     r"|'[a-z]\w{0,20}\.[\w.]{1,60}' op \S.{4,600})$"
 )
-_BARE_ASSERTION = re.compile(r"`AssertionError`|\bassertion (?:errors?|fails|failed|failing|failure)\b", re.IGNORECASE)
-_FRONTEND_NAME = re.compile(
+_BARE_ASSERTION = regex(r"`AssertionError`|\bassertion (?:errors?|fails|failed|failing|failure)\b", re.IGNORECASE)
+_FRONTEND_NAME = regex(
     r"`(?:triton\.[\w.]{1,60}\.)?(CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)`"
 )
-_STATIC_ASSERT = re.compile(r"\s{0,40}((?:tl|gl)\.static_assert\(.{1,300})$")
+_STATIC_ASSERT = regex(r"\s{0,40}((?:tl|gl)\.static_assert\(.{1,300})$")
 # Lines of Python, in which a text is a string.
-_SOURCE = re.compile(
+_SOURCE = regex(
     r"\s{4}|\s*(?:raise|return|assert|print|def|@[\w.]{1,80}(?:\(|$)|#)|\s*[\w.,\[\] ]{1,80} ?=(?!=)|\s*[\w.]{1,80}\("
 )
-_PASS = re.compile(r"\b((?:triton(?:amd|intel|nvidia)?gpu|tritonintelgpu|convert|nvgpu|ttg)(?:-[a-z0-9]{1,30}){1,8})\b")
+_PASS = regex(r"\b((?:triton(?:amd|intel|nvidia)?gpu|tritonintelgpu|convert|nvgpu|ttg)(?:-[a-z0-9]{1,30}){1,8})\b")
 
 
 def _kind(line: str) -> Kind | None:

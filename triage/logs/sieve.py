@@ -5,8 +5,9 @@ here. ahocorasick-rs searches for up to :data:`_GROUP` strings at once with vect
 read; where there is no wheel for it, ``bytes.find`` does the same, a string at a time.
 """
 
-import re
 from collections.abc import Callable, Iterable
+
+from triage.logs.patterns import regex
 
 try:
     import ahocorasick_rs
@@ -23,7 +24,7 @@ Sieve = Callable[[bytes], list[int]]
 _GROUP = 32
 _SHORTEST = 3
 # Characters that a wrapping may escape: quotation marks, and brackets in HTML.
-_FRAGILE = re.compile(r"[<>&'\"`]+")
+_FRAGILE = regex(r"[<>&'\"`]+")
 
 
 def robust(anchor: str) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from triage.logs.clean import strip_control
+from triage.logs.patterns import regex
 from triage.logs.rewordings import reworded
 from triage.logs.signature_fields import Field, fields
 from triage.logs.text import shorten_paths
@@ -23,60 +24,60 @@ _MAX_RAW = 4 * MAX_FIELD
 
 Rule = tuple[str, Callable[[str], str]]
 
-_PRINTED_OPERATION = re.compile(r":? %[\w#:, %]{1,200} = .*$")
-_PRINTED_GENERIC = re.compile(r'(?<=[:,] )"(\w{1,40}\.[\w.]{1,80})"\(.*$')
-_NOTE_ASIDE = re.compile(r" \((?:note|see|hint|this)\b[^)]{0,1000}\)", re.IGNORECASE)
+_PRINTED_OPERATION = regex(r":? %[\w#:, %]{1,200} = .*$")
+_PRINTED_GENERIC = regex(r'(?<=[:,] )"(\w{1,40}\.[\w.]{1,80})"\(.*$')
+_NOTE_ASIDE = regex(r" \((?:note|see|hint|this)\b[^)]{0,1000}\)", re.IGNORECASE)
 # `…, but got 'i8'` to the end: later releases add it to texts that had none. Not `got an unexpected keyword …`.
-_OBSERVED = re.compile(
+_OBSERVED = regex(
     r"[,;:.]?(?: but)? (?:[Gg]ot|received|found)(?::| type)? (?!an? |multiple |some |no |in |on |by ).{1,4000}$"
 )
-_PYTHON_OBJECT = re.compile(r"<(?:[\w.]{1,200}\.)?(\w{1,80}) object at 0x[0-9a-fA-F]{1,16}>")
-_PYTHON_SLICE = re.compile(r"\bslice\([^)]{0,400}\)")
-_CONSTEXPR = re.compile(r"\bconstexpr\[([^\]]{0,200})\]")
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{2,16}\b")
-_LOCATION = re.compile(
+_PYTHON_OBJECT = regex(r"<(?:[\w.]{1,200}\.)?(\w{1,80}) object at 0x[0-9a-fA-F]{1,16}>")
+_PYTHON_SLICE = regex(r"\bslice\([^)]{0,400}\)")
+_CONSTEXPR = regex(r"\bconstexpr\[([^\]]{0,200})\]")
+_ADDRESS = regex(r"\b0x[0-9a-fA-F]{2,16}\b")
+_LOCATION = regex(
     r'loc\((?:"[^"]{0,1000}":\d{1,7}:\d{1,7}|unknown|#\w{1,40})\)'
     r"|(?<![\w.])[\w.-]{1,200}\.(?:py|cpp|h|inc|mlir|td):\d{1,7}(?::\d{1,7})?"
 )
-_TEMPORARY = re.compile(r"\btmp[\w]{6,12}(?:\.\w{1,8}){0,3}")
-_SSA = re.compile(r"%(?:arg\d{1,6}|c-?\d{1,10}(?:_\w{1,20})?|cst(?:_\d{1,6})?|\d{1,9})(?:#\d{1,4}|:\d{1,4})?(?![\w.])")
-_DAG_NODE = re.compile(r"\bt\d{1,6}(?=[:,]|\b)")
-_LAYOUT_NAME = re.compile(r"#[A-Za-z_][\w.]{0,78}$")
-_LAYOUT_ALIAS = re.compile(r"#((?:ttg\.|ttng\.)?[A-Za-z_]+?)\d{1,6}\b")
-_SHAPED = re.compile(r"\b((?:tensor|vector|memref|memdesc|tensordesc|ptr)<)(?:\d{1,10}x|\?x)+")
+_TEMPORARY = regex(r"\btmp[\w]{6,12}(?:\.\w{1,8}){0,3}")
+_SSA = regex(r"%(?:arg\d{1,6}|c-?\d{1,10}(?:_\w{1,20})?|cst(?:_\d{1,6})?|\d{1,9})(?:#\d{1,4}|:\d{1,4})?(?![\w.])")
+_DAG_NODE = regex(r"\bt\d{1,6}(?=[:,]|\b)")
+_LAYOUT_NAME = regex(r"#[A-Za-z_][\w.]{0,78}$")
+_LAYOUT_ALIAS = regex(r"#((?:ttg\.|ttng\.)?[A-Za-z_]+?)\d{1,6}\b")
+_SHAPED = regex(r"\b((?:tensor|vector|memref|memdesc|tensordesc|ptr)<)(?:\d{1,10}x|\?x)+")
 # In round brackets only where it is more than one number: `(0)` is a call's.
-_LIST_OF_NUMBERS = re.compile(
+_LIST_OF_NUMBERS = regex(
     r"\[\s?(?:\.\.\., ?)?['\"]?-?\d{1,12}['\"]?(?:, ?['\"]?-?\d{1,12}['\"]?){0,64},?\s?\]"
     r"|\(\d{1,12}(?:, ?\d{1,12}){1,64},?\)"
 )
-_BY = re.compile(r"(?<![\w.])\d{1,9}(?:x\d{1,9})+(?!\w)")
-_DTYPE = re.compile(
+_BY = regex(r"(?<![\w.])\d{1,9}(?:x\d{1,9})+(?!\w)")
+_DTYPE = regex(
     r"(?<![\w.%])(?:u?int(?:1|8|16|32|64)|[iu](?:1|4|8|16|32|64|128)|b?f(?:p|loat)?(?:16|32|64)"
     r"|fp8\w{0,12}|float8\w{0,12}"
     r"|f8E\w{1,12}|f[46]E\w{1,12}|e[2-5]m[0-3]\w{0,6}|si\d{1,3}|ui\d{1,3})(?![\w.])"
 )
-_LIST_OF_TYPES = re.compile(r"[\[(](?:'T'(?:, ?'T'){0,32},?|T(?:, ?T){1,32})[\])]")
+_LIST_OF_TYPES = regex(r"[\[(](?:'T'(?:, ?'T'){0,32},?|T(?:, ?T){1,32})[\])]")
 # What Triton calls a device function: its module and name, then the types of its arguments (mangle_fn in its
 # compiler/code_generator.py).
-_MANGLED = re.compile(r"(?<![\w.])(?:[A-Za-z_]\w{0,80}\.){1,8}[A-Za-z_]\w{0,80}?__P{0,3}(?:[iu]|fp|bf)\d[\w(),]{0,200}")
-_EXPECTED_TYPES = re.compile(r"(?<=Expected dtype )\[(?:'\w{1,12}'(?:, )?){1,32}\]")
-_CHOICES = re.compile(r"\b(one of|are|choose from|supported) ?:? [\[({].{0,1000}[\])}]")
-_SENTENCES = re.compile(r"(?<=[\w)\]'\"`])[.!] (?=[A-Z]).*$")
-_MISSING = re.compile(r"\bmissing \d{1,3} required (positional|keyword-only) arguments?: .*$")
+_MANGLED = regex(r"(?<![\w.])(?:[A-Za-z_]\w{0,80}\.){1,8}[A-Za-z_]\w{0,80}?__P{0,3}(?:[iu]|fp|bf)\d[\w(),]{0,200}")
+_EXPECTED_TYPES = regex(r"(?<=Expected dtype )\[(?:'\w{1,12}'(?:, )?){1,32}\]")
+_CHOICES = regex(r"\b(one of|are|choose from|supported) ?:? [\[({].{0,1000}[\])}]")
+_SENTENCES = regex(r"(?<=[\w)\]'\"`])[.!] (?=[A-Z]).*$")
+_MISSING = regex(r"\bmissing \d{1,3} required (positional|keyword-only) arguments?: .*$")
 # A name in quotes after any of these is the user's; without quotes only after the first.
-_NAMED = re.compile(
+_NAMED = regex(
     r"\b(variable|[Ii]nitial value for|(?<!keyword )argument|parameter|kernel|function|[Nn]ame|global|global variable)"
     r" ([`'\"])[A-Za-z_][\w.]{0,200}\2"
 )
-_NAMED_BARE = re.compile(
+_NAMED_BARE = regex(
     r"\b(variable|[Ii]nitial value for|conste?xpr|type for) [A-Za-z_]\w{0,200}"
     r"(?= (?:has|is|of|in|was|should|changed|between)\b)"
 )
-_NOT_DEFINED = re.compile(r"^(['\"`]?)[A-Za-z_]\w{0,200}\1 is not defined")
-_BOUND = re.compile(r"(?<=[<>]= )\d{1,12}\b|(?<=[<>] )\d{1,12}\b|(?<=== )\d{1,12}\b")
-_NUMBER = re.compile(r"(?<![\w.#])-?\d{2,}(?:\.\d+)?(?![\w])")
-_ARCHITECTURE = re.compile(r"(?<![\w.])(sm_|compute_|gfx)\d[0-9a-f]{1,4}\b")
-_TRAILING = re.compile(r"[\s.!:;,]{1,64}$")
+_NOT_DEFINED = regex(r"^(['\"`]?)[A-Za-z_]\w{0,200}\1 is not defined")
+_BOUND = regex(r"(?<=[<>]= )\d{1,12}\b|(?<=[<>] )\d{1,12}\b|(?<=== )\d{1,12}\b")
+_NUMBER = regex(r"(?<![\w.#])-?\d{2,}(?:\.\d+)?(?![\w])")
+_ARCHITECTURE = regex(r"(?<![\w.])(sm_|compute_|gfx)\d[0-9a-f]{1,4}\b")
+_TRAILING = regex(r"[\s.!:;,]{1,64}$")
 
 
 def without_layout_bodies(text: str) -> str:

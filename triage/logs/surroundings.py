@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from triage.logs.patterns import regex
 from triage.model.gpus import architecture, named
 from triage.model.setting import Setting
 
@@ -14,18 +15,18 @@ ENDS = 64 * 1024
 # inference server counts in years, and `tritonclient` is its own. Of lower-case text: each pattern begins with fixed
 # letters, which is what makes it fast.
 _BY = r"(?P<stated> {0,3}version)?(?P<by>\s{0,9}(?:==|[:=|])\s{0,9}|\s{1,9})v?"
-_TRITON = re.compile(
+_TRITON = regex(
     rf"triton(?<![\w./]triton)(?<!(?<!pytorch)-triton)(?:[-_](?:rocm|windows|xpu|nightly))?{_BY}"
     r"(?P<release>[23]\.\d{1,2}\.\d{1,2})(?!\d)"
 )
-_TORCH = re.compile(rf"torch(?<![./-]torch)(?<!(?<!py)(?<=\w)torch){_BY}(?P<release>[12]\.\d{{1,2}}\.\d{{1,2}})(?!\d)")
+_TORCH = regex(rf"torch(?<![./-]torch)(?<!(?<!py)(?<=\w)torch){_BY}(?P<release>[12]\.\d{{1,2}}\.\d{{1,2}})(?!\d)")
 _NVIDIA = (
-    re.compile(r"sm_?(?<![a-z0-9]sm)(?<![a-z0-9]sm_)(?P<number>\d{2,3})[af]?(?!\d)"),
-    re.compile(r"cuda:(?P<number>[6-9]\d|1[0-2]\d)\b"),
-    re.compile(r"backend='cuda', arch=(?P<number>\d{2,3})"),
-    re.compile(r"compute[ _]capability[^\d\n]{1,12}(?P<number>\d{1,2}\.\d)\b"),
+    regex(r"sm_?(?<![a-z0-9]sm)(?<![a-z0-9]sm_)(?P<number>\d{2,3})[af]?(?!\d)"),
+    regex(r"cuda:(?P<number>[6-9]\d|1[0-2]\d)\b"),
+    regex(r"backend='cuda', arch=(?P<number>\d{2,3})"),
+    regex(r"compute[ _]capability[^\d\n]{1,12}(?P<number>\d{1,2}\.\d)\b"),
 )
-_AMD = re.compile(r"gfx(?P<name>9[0-9a-f]{2}|1[0-2][0-9a-f]{2})(?![0-9a-f])")
+_AMD = regex(r"gfx(?P<name>9[0-9a-f]{2}|1[0-2][0-9a-f]{2})(?![0-9a-f])")
 # Parts of what only texts of one system have.
 _WINDOWS = (":\\", "win_amd64", ".pyd", "Windows 10", "Windows 11", "Windows-1")
 _LINUX = ("/usr/", "/home/", "/root/", "/opt/", "/mnt/", "/workspace/", "linux-gnu", "manylinux", "Ubuntu")

@@ -1,6 +1,6 @@
 """Small helpers for showing text to people: bounded, on one line, without a machine's paths."""
 
-import re
+from triage.logs.patterns import regex
 
 #: Bounds of what a report document holds of a log.
 MAX_MESSAGE = 4096
@@ -9,7 +9,7 @@ MAX_NOTE = 400
 MAX_NOTES = 12
 
 # Two or more components; the lookbehind keeps `a/b` in words such as `operand/result` whole.
-_PATH = re.compile(r"(?<![\w.)\]/\\-])(?:[A-Za-z]:)?[/\\](?:[\w.+@~-]{1,255}[/\\]){1,64}(?=[\w.+@~<-])")
+_PATH = regex(r"(?<![\w.)\]/\\-])(?:[A-Za-z]:)?[/\\](?:[\w.+@~-]{1,255}[/\\]){1,64}(?=[\w.+@~<-])")
 
 
 def last_component(path: str) -> str:

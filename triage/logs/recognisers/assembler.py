@@ -4,32 +4,31 @@
 releases just ``error: invalid instruction``; ``ld.lld: error: undefined hidden symbol: …``.
 """
 
-import re
-
 from triage.logs.diagnostic_lines import is_caret
 from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
-_STATED = re.compile(
+_STATED = regex(
     r"^(?:triton-amdgpu-assembler|<stdin>|[^\s:]{1,400}\.(?:s|S|amdgcn|asm)):\d{1,9}(?::\d{1,7})?"
     r": error: (?P<text>\S.{0,2000})"
 )
-_LINKER = re.compile(r"^(?:[\w./-]{0,400})?(?:ld\.lld|lld|ld64\.lld): error: (?P<text>\S.{0,2000})")
+_LINKER = regex(r"^(?:[\w./-]{0,400})?(?:ld\.lld|lld|ld64\.lld): error: (?P<text>\S.{0,2000})")
 # The assembler's vocabulary, for the releases that print no file.
-_BARE = re.compile(
+_BARE = regex(
     r"^(?:<unknown>:0: )?error: (?P<text>(?:invalid instruction|invalid operand for instruction|not a valid operand"
     r"|instruction not supported on this GPU|operands are not valid for this GPU|too few operands|too many operands"
     r"|unknown token in expression|unexpected token|expected relocatable expression|invalid register"
     r"|register index is out of range|specified hardware register|failed parsing operand).{0,500})"
 )
 # PTX's instructions have dots and a type, `cvt.rn.f16x2.f32`; AMD's have underscores, `v_bfe_u32`.
-_PTX = re.compile(
+_PTX = regex(
     r"^\s{0,40}(?:@!?%\w{1,20} )?[a-z][a-z0-9]{1,12}(?:\.\w{1,16}){0,6}"
     r"\.(?:[subf](?:8|16|32|64)|b1|pred|f16x2|bf16x?2?)\b"
 )
-_REFUSED = re.compile(r"(?P<text>AMD assembler rejected .{1,200}|AMDGPU assembl\w{1,8} failed.{0,200})")
+_REFUSED = regex(r"(?P<text>AMD assembler rejected .{1,200}|AMDGPU assembl\w{1,8} failed.{0,200})")
 
 
 def error_text(line: str) -> str | None:

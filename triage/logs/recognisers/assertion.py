@@ -10,30 +10,30 @@ musl:   ``Assertion failed: k >= 1 && "why" (/b/Dialect.cpp: f: 2404)``
 abseil: ``F0728 05:37:45.123456 4242 Dialect.cpp:2404] Check failed: k >= 1 (0 vs. 1) why``
 """
 
-import re
 from dataclasses import dataclass
 
 from triage.logs import text
 from triage.logs.diagnostic_lines import error_before
 from triage.logs.finding import Finding, Specificity
 from triage.logs.functions import function_name, template_bindings
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
-_LINE = re.compile(r":(\d{1,7}): ")
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.){1,2000})"')
-_MUSL = re.compile(
+_LINE = regex(r":(\d{1,7}): ")
+_QUOTED = regex(r'"((?:[^"\\]|\\.){1,2000})"')
+_MUSL = regex(
     r"Assertion failed: (?P<expression>.{1,4000}) "
     r"\((?P<file>[^():\s][^():]{0,1000}): (?P<function>[^:()]{1,400}): (?P<line>\d{1,7})\)$"
 )
-_CHECK = re.compile(
+_CHECK = regex(
     r"^F\d{4} [\d:.]{8,18}\s{1,8}\d{1,9} (?P<file>[^\s:\]]{1,1000}):(?P<line>\d{1,7})\] "
     r"Check failed: (?P<expression>.{1,4000})"
 )
 # The file and line, above an assertion that was wrapped before its function.
-_PLACE = re.compile(r"(?:^|\s)\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):\d{1,7}:(?:\s|$)")
-_BROKEN = re.compile(r"(?:[a-z]{0,8}(?<!Assertion) ?|[`'])[`'].{0,4000}' failed\.")
+_PLACE = regex(r"(?:^|\s)\S{1,400}\.(?:cpp|cc|cxx|h|hpp|inc):\d{1,7}:(?:\s|$)")
+_BROKEN = regex(r"(?:[a-z]{0,8}(?<!Assertion) ?|[`'])[`'].{0,4000}' failed\.")
 #: An expression that was wrapped by whoever pasted it is at most this many lines long.
 _MAX_WRAPPED = 8
 

@@ -13,6 +13,7 @@ MSVC:  ``cuda_utils.c(12): fatal error C1083: Cannot open include file: 'Python.
 import re
 
 from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.recognisers.frontend import unrepr
 from triage.logs.window import Window
@@ -24,14 +25,14 @@ _OPENING, _CLOSING = "['\"`\u2018\u201c]", "['\"`\u2019\u201d]"
 _MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "The host compiler does not find {}",
-        re.compile(
+        regex(
             rf"(?:fatal error ?C1083: .{{0,120}}?|fatal error: |error: include file ){_OPENING}?"
             rf"([\w./-]{{1,120}}\.h(?:pp)?)(?:{_CLOSING}|[:, ]).{{0,20}}(?:No such file|not found)"
         ),
     ),
     (
         "The linker does not find {}",
-        re.compile(
+        regex(
             r"(?:cannot find |unable to find library |library not found for )(-l(?:cuda|python|amdhip|hip)[\w.]{0,40})"
             r"|error: library '([\w.]{1,60})' not found"
             rf"|LNK1\d{{3}}: .{{0,60}}?{_OPENING}?((?:cuda|python)\w{{0,20}}\.lib)"
@@ -39,14 +40,14 @@ _MISSING: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "The host compiler cannot run {}",
-        re.compile(
+        regex(
             rf"(?:could not exec |cannot execute {_OPENING}|error trying to exec {_OPENING})"
             r"(?:[^\s'\"`]{1,300}[/\\])?((?:cc1|collect2|ld|as|clang)[\w.+-]{0,30})"
         ),
     ),
 )
 #: What the line itself says best, most often the last one of a traceback.
-_STATED = re.compile(
+_STATED = regex(
     r"Failed to find C(?:\+\+)? compiler"
     r"|DLL load failed while importing libtriton"
     rf"|(?:GLIBC|GLIBCXX|CXXABI)_[\d.]{{1,12}}{_CLOSING}? not found \(required by [^)]{{0,300}}triton"
@@ -65,22 +66,22 @@ _STATED = re.compile(
     r"|(?:Stale file handle|resource busy).{0,200}[/\\]\.triton\b"
     r"|(?:ROCm|ROCM|rocm) linker .{0,200}not found|ld\.lld.{0,60}(?: not found|: No such file)",
 )
-_NO_COMPILER = re.compile(rf"\[(?:Errno 2|WinError 2)\].{{0,80}}: '(?:[^']{{0,200}}[/\\])?{_HOST}'")
-_DRIVER = re.compile(r"Found no NVIDIA driver on your system|No HIP GPUs are available|no ROCm-capable device")
+_NO_COMPILER = regex(rf"\[(?:Errno 2|WinError 2)\].{{0,80}}: '(?:[^']{{0,200}}[/\\])?{_HOST}'")
+_DRIVER = regex(r"Found no NVIDIA driver on your system|No HIP GPUs are available|no ROCm-capable device")
 #: Inductor compiles in worker processes; what ended one is in its own output.
-_WORKER = re.compile(
+_WORKER = regex(
     r"\bBrokenProcessPool\b|\bSubprocException\b|process pool (?:was terminated abruptly|is not usable)"
     r"|SubprocPool unclean exit|process in the process pool was terminated"
 )
-_CALLED = re.compile(
+_CALLED = regex(
     rf"Command '\[?['\"]?(?:[^'\",]{{0,300}}[/\\])?(?:[\w.+-]{{1,60}}-)?{_HOST}['\" ,]"
     r".{0,8000}?(?:returned non-zero exit status (?P<code>-?\d{1,12})|died with)"
 )
-_EXCEPTION = re.compile(r"^(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}): ?")
+_EXCEPTION = regex(r"^(?:[A-Za-z_]\w{0,80}\.){0,12}(?P<name>[A-Z]\w{0,80}): ?")
 #: Files that Triton and Inductor write for the host compiler.
-_LAUNCHER = re.compile(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\w{6,12}[/\\]main)\.c(?:pp)?\b")
+_LAUNCHER = regex(r"(?:__triton_launcher|cuda_utils|hip_utils|launcher|[/\\]tmp\w{6,12}[/\\]main)\.c(?:pp)?\b")
 # gcc's and clang's `main.c:5:10: error: text`, MSVC's `__triton_launcher.c(123): error C2059: text`.
-_REFUSED = re.compile(r"[:)] (?:fatal )?error(?: C\d{4})?: (?P<text>\S.{0,300})")
+_REFUSED = regex(r"[:)] (?:fatal )?error(?: C\d{4})?: (?P<text>\S.{0,300})")
 
 
 def is_tritons(line: str) -> bool:

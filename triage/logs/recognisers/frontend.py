@@ -11,11 +11,11 @@
 Some releases print the cause as ``repr``: ``ValueError('…')``.
 """
 
-import re
 from collections.abc import Sequence
 
 from triage.logs.diagnostic_lines import is_caret
 from triage.logs.finding import Finding
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind, SourceLocation
@@ -40,17 +40,17 @@ _LIBRARY_FUNCTIONS = frozenset(
         "swizzle2d", "topk", "uint_to_uniform_float", "unsqueeze", "xor_sum", "zeros", "zeros_like",
     }
 )  # fmt: skip
-_PRIVATE_CALL = re.compile(r"\b(_\w{1,100})\(")
-_DEF = re.compile(r"^\s{0,64}def (\w{1,200})\(")
+_PRIVATE_CALL = regex(r"\b(_\w{1,100})\(")
+_DEF = regex(r"^\s{0,64}def (\w{1,200})\(")
 
-_STATED = re.compile(
+_STATED = regex(
     r"(?:(?P<wrapper>(?:[\w.]{1,200}\.)?\w{1,100}(?:Error|Exception|Failed)): )?(?:[\w.]{1,200}\.)?"
     r"(?P<name>CompilationError|UnsupportedLanguageConstruct|CompileTimeAssertionFailure)"
     r"(?:: at (?P<line>\d{1,7}):(?P<column>\d{1,7}):(?P<rest>.{0,4000})|: (?P<text>\S.{0,4000})|:?\s{0,8}$)"
 )
 # Behind words of whoever pasted it, without a space; in quotation marks it is prose.
-_QUALIFIED = re.compile(r"(?<![`'\"\w.])(?:torch\._inductor\.exc\.|triton\.compiler\.errors\.)(?=[A-Z])")
-_REPR = re.compile(r"^(?P<type>[A-Z]\w{2,80})\((?:(?P<quote>[\"'])(?P<text>.{0,3900})(?P=quote),?)?\)$")
+_QUALIFIED = regex(r"(?<![`'\"\w.])(?:torch\._inductor\.exc\.|triton\.compiler\.errors\.)(?=[A-Z])")
+_REPR = regex(r"^(?P<type>[A-Z]\w{2,80})\((?:(?P<quote>[\"'])(?P<text>.{0,3900})(?P=quote),?)?\)$")
 #: A cause written over several lines is cut here.
 _MAX_CAUSE_LINES = 12
 

@@ -1,19 +1,16 @@
 """The driver could not load or run a kernel, or the kernel failed on the device."""
 
-import re
-
 from triage.logs.finding import Finding
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
 # HIP's goes on with `Code: 1, Messsage: invalid argument` (sic).
-_TRITON = re.compile(
-    r"Triton Error \[(?P<driver>\w{1,16})\]: {1,4}(?:Code: \d{1,6}, Mess{1,2}age: )?(?P<text>\S.{0,300})"
-)
+_TRITON = regex(r"Triton Error \[(?P<driver>\w{1,16})\]: {1,4}(?:Code: \d{1,6}, Mess{1,2}age: )?(?P<text>\S.{0,300})")
 # Intel's back end, which prints it before an exception without words.
-_INTEL = re.compile(r"Error during Intel (?:loadBinary|\w{1,40}): (?P<text>ZE_\w{1,80})")
-_RUNTIME = re.compile(
+_INTEL = regex(r"Error during Intel (?:loadBinary|\w{1,40}): (?P<text>ZE_\w{1,80})")
+_RUNTIME = regex(
     r"(?:CUDA|HIP|hip)? ?[Ee]rror: (?P<text>(?:an? )?(?:illegal (?:memory access|instruction|address)"
     r"|misaligned address|unspecified launch failure|device kernel image is invalid|no kernel image is available"
     r"|invalid device function|too many resources requested).{0,200})"

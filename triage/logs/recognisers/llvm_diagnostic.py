@@ -5,19 +5,18 @@
 3.9 it is printed and the compile goes on.
 """
 
-import re
-
 from triage.logs.diagnostic_lines import parse
 from triage.logs.finding import Finding
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind, SourceLocation
 
-_INLINE_ASM = re.compile(r"^(?:error: )?<inline asm>:\d{1,7}:\d{1,7}: (?:error: )?(?P<text>\S.{0,2000})")
+_INLINE_ASM = regex(r"^(?:error: )?<inline asm>:\d{1,7}:\d{1,7}: (?:error: )?(?P<text>\S.{0,2000})")
 # clang's order, of the optimiser's remarks and of limits on resources: `error: kernel.py:211:0: stack frame size …`.
-_LOCATED = re.compile(r"^error: (?P<file>[^\s:]{1,400}):(?P<line>\d{1,7}):(?P<column>\d{1,7}): (?P<text>\S.{0,2000})")
+_LOCATED = regex(r"^error: (?P<file>[^\s:]{1,400}):(?P<line>\d{1,7}):(?P<column>\d{1,7}): (?P<text>\S.{0,2000})")
 # How texts of LLVM's DiagnosticInfo and of its register allocators and inline-asm lowering begin.
-_OF_LLVM = re.compile(
+_OF_LLVM = regex(
     r"(?:(?:couldn't|could not) allocate |ran out of registers|inline asm"
     r"|invalid operand (?:for inline asm|in inline asm)"
     r"|unknown (?:constraint|register)|no registers from class|register allocation failed|stack frame size"

@@ -11,17 +11,16 @@ from dataclasses import replace
 from triage.logs.diagnostic_lines import SYMPTOMS, TAILS, DiagnosticLine, is_caret, parse
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_frontends
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
 # Other tools write `file:1:2: error: text`: mypy (`text  [code]`), and compilers of languages without kernels.
-_OF_LINTER = re.compile(r"  \[[a-z][a-z-]{1,40}\]$")
-_NOT_A_KERNEL = re.compile(
-    r"\.(?:c|cc|cpp|cxx|cu|h|hpp|hip|inc|rs|go|js|ts|java|proto|ya?ml|toml|json|sh)$", re.IGNORECASE
-)
+_OF_LINTER = regex(r"  \[[a-z][a-z-]{1,40}\]$")
+_NOT_A_KERNEL = regex(r"\.(?:c|cc|cpp|cxx|cu|h|hpp|hip|inc|rs|go|js|ts|java|proto|ya?ml|toml|json|sh)$", re.IGNORECASE)
 _CALL = "called from"
-_EXCEPTION = re.compile(r": [A-Z]\w{2,60}(?:Error|Exception): ")
+_EXCEPTION = regex(r": [A-Z]\w{2,60}(?:Error|Exception): ")
 
 
 def _block(after: Sequence[str]) -> tuple[str | None, list[DiagnosticLine], list[str]]:

@@ -4,14 +4,13 @@
 ``[E …] Watchdog caught collective operation timeout: …``, ``panic: …``
 """
 
-import re
-
 from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
-_STATED = re.compile(
+_STATED = regex(
     r"(?:^|[\s:)\]])(?:fatal )?(?:[Ee]rror|ERROR|FATAL|CRITICAL)\b(?: [A-Z]{1,6}\d{3,6})?\]?: {0,3}(?=[^\s\d].{5})"
     r"(?!test\w{0,200} \()"
     r"|\bError\[\d{1,6}\]: "
@@ -22,7 +21,7 @@ _STATED = re.compile(
     r"|\bcannot find -l|\bout of memory\b|^(?:FAILED|FAIL): |\bcore dumped\b|\bBUILD FAILED\b|\bCMake Error\b"
 )
 # What only sums up: the reason stands above it.
-_SUMMARY = re.compile(
+_SUMMARY = regex(
     r"make(?:\[\d{1,3}\])?: \*\*\*|collect2: |ninja: build stopped|linker command failed|command '\S{1,80}' failed"
     r"|subprocess-exited-with-error|exit (?:code|status)|: error: ld returned"
 )

@@ -1,13 +1,12 @@
 """The compiler, or Python around it, could not allocate memory and printed that itself."""
 
-import re
-
 from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
-_STATED = re.compile(
+_STATED = regex(
     r"LLVM ERROR: out of memory|std::bad_alloc|^MemoryError(?::|\s*$)"
     r"|[Oo]ut of memory: Killed process|\boom-kill(?:er)?\b|\bOOMKilled\b"
 )

@@ -4,27 +4,27 @@
 writes the kernel's name instead of the resource, and no commas.
 """
 
-import re
 from itertools import islice
 
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
-_STATED = re.compile(
+_STATED = regex(
     r"(?:out of resources?|OutOfResources): (?P<resource>[^,:]{1,200}?),?\s{0,4}Required: ?(?P<required>\d{1,15})\.?,?"
     r"\s{0,4}Hardware limit(?:ation)?: ?(?P<limit>\d{1,15})"
 )
-_BEGINS = re.compile(r"(?:out of resources?|OutOfResources):")
+_BEGINS = regex(r"(?:out of resources?|OutOfResources):")
 # Cut off before the numbers.
-_CUT = re.compile(
+_CUT = regex(
     r"out of resource: (?P<resource>shared memory|tensor memory|threads|registers),?(?: Required:?)?[\s`'\"]{0,4}$"
 )
 #: Lines after the first that the numbers may stand in.
 _MOST_WRAPPED = 3
 # Ascend's compiler: its unified buffer is what shared memory is elsewhere.
-_OVERFLOW = re.compile(
+_OVERFLOW = regex(
     r"(?P<resource>\w{1,20}) overflow, requires (?P<required>\d{1,15}) bits while (?P<limit>\d{1,15}) bits available"
 )
 #: Threads of a block on every GPU of NVIDIA's.

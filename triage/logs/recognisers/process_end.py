@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
@@ -28,46 +29,44 @@ SIGNALS: dict[str, tuple[Kind, str]] = {
 }
 # The signals of exit codes, as a shell and as Python give them.
 _OF_CODE = {"139": "SIGSEGV", "-11": "SIGSEGV", "134": "SIGABRT", "-6": "SIGABRT", "137": "SIGKILL", "-9": "SIGKILL"}
-_CODE = re.compile(
-    r"\b(?:exit(?:ed with|ed)?|returned) ?(?:code|status|value)?[ :=]{1,4}\(?" rf"({'|'.join(_OF_CODE)})\b"
-)
+_CODE = regex(r"\b(?:exit(?:ed with|ed)?|returned) ?(?:code|status|value)?[ :=]{1,4}\(?" rf"({'|'.join(_OF_CODE)})\b")
 # A shell prints its own prefix first: `bash: line 1: 4242 Aborted   (core dumped) python x.py`.
 _SHELL = r"^(?:.{0,200}[:\s])?"
 #: Texts that report a signal: a part of each, the text, and the signal; the pattern's group where that is None.
 _TEXTS = (
     (
         "SIG",
-        re.compile(
+        regex(
             r"(?:^|[Ss]ignals?[ .:].{0,30}|[Rr]eceived |[Kk]illed by |[Tt]erminated by "
             r"|died with .{0,20}|\bexit.{0,40}\()"
             r"(SIG(?:SEGV|BUS|ABRT|FPE|ILL|TRAP|KILL))\b"
         ),
         None,
     ),
-    ("egmentation fault", re.compile(r"(?:^|[:!] {1,8}|\d {1,8}|\()[Ss]egmentation fault\b"), "SIGSEGV"),
-    ("Bus error", re.compile(r"\bBus error\b"), "SIGBUS"),
-    ("Aborted", re.compile(_SHELL + r"Aborted(?: \(core dumped\))?(?:\s|$)"), "SIGABRT"),
-    ("zsh: ", re.compile(r"^zsh: abort\b"), "SIGABRT"),
-    ("IOT instr", re.compile(r"\bIOT instruction\b"), "SIGABRT"),
-    (" abort ", re.compile(r"^\[\d{1,4}\] [ +-]{0,4}\d{1,9} abort "), "SIGABRT"),
-    ("Floating point", re.compile(r"\bFloating point exception\b"), "SIGFPE"),
-    ("Illegal instr", re.compile(r"\bIllegal instruction(?: \(core dumped\))?$"), "SIGILL"),
+    ("egmentation fault", regex(r"(?:^|[:!] {1,8}|\d {1,8}|\()[Ss]egmentation fault\b"), "SIGSEGV"),
+    ("Bus error", regex(r"\bBus error\b"), "SIGBUS"),
+    ("Aborted", regex(_SHELL + r"Aborted(?: \(core dumped\))?(?:\s|$)"), "SIGABRT"),
+    ("zsh: ", regex(r"^zsh: abort\b"), "SIGABRT"),
+    ("IOT instr", regex(r"\bIOT instruction\b"), "SIGABRT"),
+    (" abort ", regex(r"^\[\d{1,4}\] [ +-]{0,4}\d{1,9} abort "), "SIGABRT"),
+    ("Floating point", regex(r"\bFloating point exception\b"), "SIGFPE"),
+    ("Illegal instr", regex(r"\bIllegal instruction(?: \(core dumped\))?$"), "SIGILL"),
     (
         "Killed",
-        re.compile(
+        regex(
             r"^(?:\S{1,80}: (?:line \d{1,6}: )?)?(?:\[\d{1,4}\][+-]? {1,4})?\s{0,40}(?:\d{1,9} )?"
             r"Killed(?:\s{2,}.{0,300})?$"
         ),
         "SIGKILL",
     ),
-    ("zsh: ", re.compile(r"^zsh: killed\b"), "SIGKILL"),
+    ("zsh: ", regex(r"^zsh: killed\b"), "SIGKILL"),
 )
 
 #: An autotuner's own limit.
-_TIMED_OUT = re.compile(r"\bTimeout after (?P<limit>\d{1,6}(?:\.\d{1,3})?) ?s compiling\b")
+_TIMED_OUT = regex(r"\bTimeout after (?P<limit>\d{1,6}(?:\.\d{1,3})?) ?s compiling\b")
 #: Python's faulthandler: the error, then the stack of each thread.
 _FATAL, _CURRENT = "Fatal Python error: ", ("Current thread ", "Stack (most recent call first)")
-_FRAME = re.compile(r'\s{1,8}File "(?P<file>[^"]{1,1000})", line (?P<line>\d{1,9}) in (?P<function>[\w<>.]{1,200})')
+_FRAME = regex(r'\s{1,8}File "(?P<file>[^"]{1,1000})", line (?P<line>\d{1,9}) in (?P<function>[\w<>.]{1,200})')
 
 
 def ended_by(signal: str, message: str) -> Diagnosis:

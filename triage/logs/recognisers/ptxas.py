@@ -4,25 +4,24 @@ Its first ``error`` line is the cause; ``Ptx assembly aborted due to errors`` an
 ```ptxas` failed with error code 255`` only follow from it.
 """
 
-import re
-
 from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
-_STATED = re.compile(
+_STATED = regex(
     r"^(?:[\w.]{1,200}Error: )?(?:PTXAS error: )?(?:`?ptxas(?:-blackwell)?`?\s{1,8})?(?:stderr:\s{0,8})?"
     r"(?:.{0,1000}?, line \d{1,9}; {0,4})?(?:ptxas(?:-blackwell)? )?"
     r"(?P<severity>error|fatal) {1,8}: (?P<text>\S.{0,4000})"
 )
-_FAILED = re.compile(r"`?ptxas`? (?:failed with error code|died with|was killed) ?(?P<code>-?\d{0,12})")
-_CALLED = re.compile(
+_FAILED = regex(r"`?ptxas`? (?:failed with error code|died with|was killed) ?(?P<code>-?\d{0,12})")
+_CALLED = regex(
     r"(?:returned non-zero exit status (?P<code>-?\d{1,12})|died with <?(?:Signals\.)?(?P<signal>SIG\w{1,16}))"
 )
 # Cut off before the exit status: only the frames above show what was called.
-_CUT = re.compile(r"(?:\w{1,40}\.)?CalledProcessError: Command '(?!.{0,8000}(?:exit status|died with))")
-_FEATURE = re.compile(r"^Feature '[^']{1,200}' requires (?:\.target|PTX ISA)")
+_CUT = regex(r"(?:\w{1,40}\.)?CalledProcessError: Command '(?!.{0,8000}(?:exit status|died with))")
+_FEATURE = regex(r"^Feature '[^']{1,200}' requires (?:\.target|PTX ISA)")
 #: Triton before 3.2, around any output of ptxas.
 _CODEGEN = "Internal Triton PTX codegen error"
 _GENERIC = ("Ptx asse",)

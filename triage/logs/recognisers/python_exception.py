@@ -1,29 +1,27 @@
 """The last line of a Python traceback: ``ValueError: text``, in a log or quoted alone."""
 
-import re
 from collections.abc import Iterable
 from itertools import islice
 
 from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.recognisers.frontend import unrepr
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
-_STATED = re.compile(
+_STATED = regex(
     r"^(?:(?:[Cc]aught|[Rr]aised|[Gg]ot) )?(?:[A-Za-z_]\w{0,80}\.){0,12}"
     r"(?P<name>[A-Z]\w{0,80}(?:Error|ErrorImpl|Exception|Interrupt|Exit|Failure|NotFound|Failed|Warning)|Exception)"
     r"(?:: ?(?P<text>.{0,8000}))?$"
 )
 # With its module an exception may be named anything: `concurrent.futures.process.BrokenProcessPool: …`.
-_QUALIFIED = re.compile(
-    r"^(?:[a-z_]\w{0,80}\.){1,12}(?P<name>(?=[A-Z])\w{2,80}[a-z]\w{0,80})(?:: (?P<text>\S.{0,8000}))$"
-)
+_QUALIFIED = regex(r"^(?:[a-z_]\w{0,80}\.){1,12}(?P<name>(?=[A-Z])\w{2,80}[a-z]\w{0,80})(?:: (?P<text>\S.{0,8000}))$")
 #: VS Code's editor: the text is on the next line.
 _OCCURRED = "Exception has occurred: "
-_REPR = re.compile(r"^[A-Z]\w{2,80}(?:Error|ErrorImpl|Exception)\([\"'].{0,3900}[\"'],?\)$")
+_REPR = regex(r"^[A-Z]\w{2,80}(?:Error|ErrorImpl|Exception)\([\"'].{0,3900}[\"'],?\)$")
 # One that was cut off.
-_OPEN_REPR = re.compile(r"^(?P<name>[A-Z]\w{2,80}(?:Error|ErrorImpl|Exception))\([\"'](?P<text>.{8,3900}?)[\"')]{0,3}$")
+_OPEN_REPR = regex(r"^(?P<name>[A-Z]\w{2,80}(?:Error|ErrorImpl|Exception))\([\"'](?P<text>.{8,3900}?)[\"')]{0,3}$")
 #: Texts that say only that something failed, or that the compiler has printed why.
 TAILS = (
     "error encountered during parsing",
@@ -36,16 +34,16 @@ TAILS = (
 #: Wrappers whose text is another exception's.
 _WRAPPERS = ("InductorError", "BackendCompilerFailed", "CalledProcessError")
 # Python's own frames, IPython's (`--> 12     assert x`) and pytest's (`>   assert x`).
-_ASSERTED = re.compile(r"\s{0,40}(?:-{1,6}> ?\d{1,7}\s|>)?\s{0,60}(?P<assertion>assert\s.{1,1000})$")
+_ASSERTED = regex(r"\s{0,40}(?:-{1,6}> ?\d{1,7}\s|>)?\s{0,60}(?P<assertion>assert\s.{1,1000})$")
 # An attribute of Triton's that is missing, quoted without the exception.
-_NO_ATTRIBUTE = re.compile(
+_NO_ATTRIBUTE = regex(
     r"(?:[\w ]{1,80}: )?(?P<stated>module 'triton[\w.]{0,100}' has no attribute '\w{1,80}'"
     r"|torch\._(?:inductor|dynamo)\.config\.[\w.]{1,100} does not exist)\.?$"
 )
 # The front end's own; Python writes `name 'x' is not defined`.
-_NOT_DEFINED = re.compile(r"[A-Za-z_]\w{0,80} is not defined$")
+_NOT_DEFINED = regex(r"[A-Za-z_]\w{0,80} is not defined$")
 # The key of Triton 2's cache of compiled kernels: it is looked up, not found, and then the kernel is compiled.
-_CACHE_KEY = re.compile(r"\('2-\.-0-\.-0-")
+_CACHE_KEY = regex(r"\('2-\.-0-\.-0-")
 _SUFFIXES = ("Error", "Exception", "Interrupt", "Exit", "Failure", "NotFound", "Failed")
 _MAX_LINES = 40
 #: What is not part of an exception's text: a traceback, other programs' lines, the end of a block of code.

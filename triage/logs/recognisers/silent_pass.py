@@ -7,6 +7,7 @@ brackets go from the outermost pass manager in, so the last name is the pass tha
 import re
 
 from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
@@ -14,9 +15,9 @@ from triage.model.diagnosis import Kind
 _PIPELINE = "Pipeline failed while executing "
 _RUN = "PassManager::run failed"
 # Not a quotation in prose.
-_RAISED = re.compile(r"(?:^|: |\()['\"]?PassManager::run failed(?!`)")
-_NAME = re.compile(r"`(\w{1,200})` on ")
-_STATED = re.compile(r"Pipeline failed while executing (?P<name>\w{1,200}): (?P<text>\S.{0,2000})")
+_RAISED = regex(r"(?:^|: |\()['\"]?PassManager::run failed(?!`)")
+_NAME = regex(r"`(\w{1,200})` on ")
+_STATED = regex(r"Pipeline failed while executing (?P<name>\w{1,200}): (?P<text>\S.{0,2000})")
 
 
 def failed_pass(line: str) -> str | None:

@@ -6,7 +6,6 @@ LLVM: ``#7 0x00007f92 mlir::triton::gpu::toLinearLayout(mlir::RankedTensorType) 
 gdb:  ``#5  0x00007f92 in mlir::triton::gpu::toLinearLayout (type=...) at /b/LinearLayoutConversions.cpp:1271``
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -14,33 +13,34 @@ from itertools import chain, islice
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
 from triage.logs.functions import function_name
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Diagnosis, Kind
 
 # gdb leaves out the address at the start of a line of source: `#5  wait (id=1) at join.c:43`.
-_FRAME = re.compile(
+_FRAME = regex(
     r"^\s{0,8}#\d{1,3}\s{1,4}(?:0x[0-9a-f]{4,16} (?:in )?|(?=<signal |[\w:~<>]{1,300}[^#]{0,300} \())"
     r"(?P<rest>\S.{0,4000})$"
 )
 # A frame that gdb or a terminal wrapped: `   from /x/libtriton.so`.
-_WRAPPED = re.compile(r"\s{1,12}(?:from|at) \S")
+_WRAPPED = regex(r"\s{1,12}(?:from|at) \S")
 # Where a debugger stopped; the frame of the same number below it may be cut off.
-_STOPPED = re.compile(
+_STOPPED = regex(
     r"^(?:0x[0-9a-f]{4,16} in )?(?P<rest>[\w:~<>]{1,300}[^#]{0,600}? \(.{0,2000}\) (?:at|from) \S{1,1000})$"
 )
 _SIGNAL = "received signal SIG"
 _HANDLER = "<signal handler called>"
 # `(/lib/x86_64-linux-gnu/libc.so.6+0x42520)`: only an offset in a binary.
-_UNNAMED = re.compile(r"\((?!anonymous )[^()]{1,1000}\)?$")
-_FILE = re.compile(r"(?P<file>[^\s:()]{1,1000}\.\w{1,8}):(?P<line>\d{1,7})(?::\d{1,7})?$")
+_UNNAMED = regex(r"\((?!anonymous )[^()]{1,1000}\)?$")
+_FILE = regex(r"(?P<file>[^\s:()]{1,1000}\.\w{1,8}):(?P<line>\d{1,7})(?::\d{1,7})?$")
 #: Frames of the signal handler and of the C library's path to it, which lie above the crash.
 _MACHINERY = (
     "llvm::sys::", "PrintStackTrace", "SignalHandler", "raise", "__GI_", "gsignal", "__pthread", "handler_SIG",
     "__restore_rt", "__sigaction", "killpg", "__libc_", "__futex", "__memcpy", "__memmove", "__run_exit", "exit (",
 )  # fmt: skip
 # Frames of LLVM and MLIR, which Triton calls: the first other frame is closer to what failed.
-_OF_LLVM = re.compile(
+_OF_LLVM = regex(
     r"(?:[\w:<>*& ]{1,200} )?(?:llvm::|std::|__gnu_cxx::|void std::"
     r"|mlir::(?:detail|impl|dataflow|arith|scf|cf|func|LLVM|memref|vector|Operation|Op[A-Z<]|Value|Type|Attribute|Region|Block"
     r"|RewriterBase|IRRewriter|PatternApplicator|RewritePattern|ConversionPattern|OperationConverter|apply(?:Patterns|Partial|Full)"
@@ -48,9 +48,9 @@ _OF_LLVM = re.compile(
     r"|_?Py|pybind11::|nanobind::|cfunction_|lib\w{1,40}\.so)"
 )
 # Functions of LLVM's headers, which are inlined into the caller.
-_IN_LLVM = re.compile(r"[/\\]include[/\\](?:mlir|llvm|c\+\+)[/\\]")
+_IN_LLVM = regex(r"[/\\]include[/\\](?:mlir|llvm|c\+\+)[/\\]")
 # Without symbols gdb names only the library that a frame is in.
-_LIBRARY = re.compile(r"\(\) from \S{0,800}[/\\](?P<name>(?:libtriton|_cutlass_ir|_mlir)[\w.-]{0,100})$")
+_LIBRARY = regex(r"\(\) from \S{0,800}[/\\](?P<name>(?:libtriton|_cutlass_ir|_mlir)[\w.-]{0,100})$")
 #: `MLIR_ENABLE_DIAGNOSTICS=stacktraces` puts this note and a stack below every remark.
 _OF_DIAGNOSTIC = "diagnostic emitted with trace"
 #: Lines between a debugger's report of the signal and the first frame.

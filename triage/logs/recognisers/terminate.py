@@ -6,16 +6,15 @@
       what():  map::at
 """
 
-import re
-
 from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
 _TERMINATE = "terminate called"
-_INSTANCE = re.compile(r"instance of '([^']{1,300})'")
-_HEAP = re.compile(
+_INSTANCE = regex(r"instance of '([^']{1,300})'")
+_HEAP = regex(
     r"^(?:[\w.-]{1,100}: )?(?P<text>(?:double free or corruption|corrupted (?:size|double-linked|unsorted)"
     r"|free\(\): |malloc\(\): |munmap_chunk\(\): |realloc\(\): |\*\*\* stack smashing).{0,200})"
 )

@@ -6,21 +6,20 @@
     UNREACHABLE executed at /b/WSDataPartition.cpp:775!
 """
 
-import re
-
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
 _ANCHOR = "UNREACHABLE executed"
-_FILE = re.compile(r"UNREACHABLE executed at (?P<file>[^!]{1,400}?):(?P<line>\d{1,7})!?")
-_STATED = re.compile(r"UNREACHABLE executed: ?(?P<reason>\S.{0,1000})")
+_FILE = regex(r"UNREACHABLE executed at (?P<file>[^!]{1,400}?):(?P<line>\d{1,7})!?")
+_STATED = regex(r"UNREACHABLE executed: ?(?P<reason>\S.{0,1000})")
 # `cantFail` prints this, then the error's own text, then the unreachable.
 _CANT_FAIL = "Failure value returned from cantFail wrapped call"
 # Lines that are never the message: IR, diagnostics, Python's own output.
-_NOT_A_MESSAGE = re.compile(
+_NOT_A_MESSAGE = regex(
     r"[\s#%^}{\"'/)(\]\[]|loc\(|module\b|Traceback |// "
     r"|.{0,1000}?(?::\d{1,7}: |[Ww]arning\b|\b(?:error|note|remark): )|.{0,400}Error: "
 )

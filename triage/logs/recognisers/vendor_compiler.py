@@ -3,14 +3,13 @@
 Such back ends keep the words of Triton's call of ptxas: ```llc` failed with error code -11``.
 """
 
-import re
-
 from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
-_FAILED = re.compile(r"`(?P<program>(?!ptxas)[\w.+/-]{2,80})` failed with error code (?P<code>-?\d{1,12})")
+_FAILED = regex(r"`(?P<program>(?!ptxas)[\w.+/-]{2,80})` failed with error code (?P<code>-?\d{1,12})")
 _SIGNALS = {"-11": Kind.SEGFAULT, "-6": Kind.ABORT}
 
 

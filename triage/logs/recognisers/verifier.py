@@ -1,13 +1,12 @@
 """A verifier's error quoted without its ``error:``, as issues and wrappers show it: ``'tt.dot' op …``."""
 
-import re
-
 from triage.logs.finding import Finding
+from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind
 
-_STATED = re.compile(
+_STATED = regex(
     r"^(?:'[a-z]\w{0,60}\.[\w.]{1,100}' op \S|operand #\d{1,4} does not dominate this use"
     r"|operation scheduled before its operands)"
 )
