@@ -10,7 +10,7 @@ from typing import cast
 _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn")
 
 
-class _Deferred:
+class _UncompiledPattern:
     """Stands for a compiled pattern. After the first use its methods are those of the pattern itself."""
 
     def __init__(self, pattern: str, flags: int) -> None:
@@ -25,4 +25,4 @@ class _Deferred:
 
 def regex(text: str, flags: int = 0) -> re.Pattern[str]:
     """The pattern; an error in ``text`` is raised on first use."""
-    return cast("re.Pattern[str]", _Deferred(text, flags))
+    return cast("re.Pattern[str]", _UncompiledPattern(text, flags))

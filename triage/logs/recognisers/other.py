@@ -56,7 +56,7 @@ RECOGNISER = Recogniser(
         "FAILED: ",
         "FAIL: ",
         "BUILD FAILED",
-        "CMake Error",
+        "Make Error at ",
         "core dumped",
         "error C",
         "error LNK",
