@@ -10,6 +10,7 @@ import math
 import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -202,6 +203,7 @@ class Session:
         if not outcome.imported and missing_api(outcome) is None:
             # The user's own code: no entry is about it, and no neighbour changes it.
             return Report(case, outcome, environment, diagnosis)
+        diagnosis = _with_arithmetic(diagnosis, case, outcome, request.toolchain.triton)
         entries = knowledge.load_all(self.options.knowledge)
         matches = tuple(knowledge.match(diagnosis, entries, case, request.toolchain.triton))
         report = Report(case, outcome, environment, diagnosis, matches, artifacts=outcome.artifacts)
@@ -364,6 +366,22 @@ def _intended_fast_path(case: Case, outcome: Outcome) -> FastPath:
     specialized = any(path.warp_specialized for path in paths)
     best = next((path for path in paths if path.tensor_core is not None), FastPath(stages=stages))
     return replace(best, warp_specialized=specialized)
+
+
+def _with_arithmetic(diagnosis: Diagnosis, case: Case, outcome: Outcome, triton: str) -> Diagnosis:
+    """The diagnosis; where shared memory does not suffice, with the buffers that the compiler allocated."""
+    ttgir = outcome.artifacts.get("ttgir")
+    required, limit = diagnosis.required, diagnosis.limit
+    if diagnosis.resource != "shared memory" or ttgir is None or required is None or limit is None:
+        return diagnosis
+    from triage.legality.smem import arithmetic
+
+    stages = int(case.options.get("num_stages", 3))
+    with suppress(OSError):
+        text = read_file(ttgir, ttgir.parent, MOST_BYTES).decode("utf-8", "replace")
+        notes = arithmetic(text, required, limit, stages, case.target, triton)
+        return replace(diagnosis, notes=(*diagnosis.notes, *notes))
+    return diagnosis
 
 
 def _environment(case: Case, toolchain: Toolchain, outcome: Outcome) -> Mapping[str, str]:
