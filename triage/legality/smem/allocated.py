@@ -1,4 +1,4 @@
-"""The arithmetic of a kernel that is over the limit of shared memory: its buffers, as the compiled TTGIR allocates them.
+"""Arithmetic of a kernel that is over the limit of shared memory: its buffers, as the compiled TTGIR allocates them.
 
 The sizes are those of the IR and thus exact. What they leave of the required bytes is scratch of conversions and
 reductions, and barriers; where they are more than is required, buffers that are never alive together share memory.
