@@ -234,6 +234,7 @@ class Session:
         )
         with scratch.folder("rewrites") as folder:
             plan = NeighbourPlan(case, toolchain, outcome, diagnosis, matches, folder)
+            search.tuning = plan.tuning(options.limits)
             releases = partial(self._other_releases, toolchain, matches)
             try:
                 suggestions = search.run(plan.neighbours(releases), outcome.duration_s)
@@ -250,7 +251,10 @@ class Session:
                     self._interrupted, unmeasured = True, ["not measured: interrupted"]
         return replace(
             report,
-            suggestions=(*suggestions, *advice(matches, suggestions)),
+            suggestions=(
+                *map(partial(search.with_expected, outcome=outcome), suggestions),
+                *advice(matches, suggestions),
+            ),
             tried=search.tried,
             learnt=learnt(search.tried),
             unmeasured=tuple(unmeasured),

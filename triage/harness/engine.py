@@ -33,7 +33,7 @@ from triage.harness.judge import NO_LLD, unless_skipped
 from triage.harness.judgement import Judged, Judging, Question
 from triage.harness.messages import Exited
 from triage.harness.remote import Level, Remote, ServerState, unregister
-from triage.harness.request import Attempt, FullCompile, Request
+from triage.harness.request import Attempt, FullCompile, PartialCompile, Request
 from triage.harness.run import Pipe, Run, open_run, over_limit
 from triage.harness.servers import ServerTree
 from triage.harness.store import Store
@@ -451,7 +451,13 @@ class Engine:
 
     def _with_artifacts(self, request: Request, outcome: Outcome, folder: Path | None) -> Outcome:
         """The outcome with artifacts that the store has not taken, where they are wanted."""
-        wanted = self._keep and isinstance(request.action, FullCompile) and request.action.keep and outcome.failed
+        match request.action:
+            case FullCompile(keep=True):
+                wanted = self._keep and outcome.failed
+            case PartialCompile(keep=True):
+                wanted = True
+            case _:
+                wanted = False
         if wanted and not outcome.artifacts:
             with suppress(OSError, EnvironmentFault):  # a full disk
                 return replace(outcome, artifacts=artifacts.collect(folder, outcome.log, artifacts.temporary()))

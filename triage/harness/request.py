@@ -47,10 +47,12 @@ class Milestone(str, Enum):
 @dataclass(frozen=True, slots=True)
 class PartialCompile:
     """Compile the kernel and stop after a stage, or at a point inside one; what was compiled then counts as the whole,
-    and of its resources only those that the metadata state are known. ``observe``: as for FullCompile."""
+    and of its resources only those that the metadata state are known. ``observe``: as for FullCompile. ``keep``: keep
+    the artifacts, of a success as well."""
 
     until: Stage | Milestone
     observe: bool = False
+    keep: bool = False
 
 
 @dataclass(frozen=True, slots=True)

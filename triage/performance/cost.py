@@ -6,7 +6,7 @@ user would have to change.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import log2
 
@@ -50,10 +50,51 @@ def fast_path(ir_text: str, target: Target, stages: int) -> FastPath:
     return FastPath(matrix_instruction(ir_text, target), stages, bool(_SPECIALIZES.search(ir_text)))
 
 
-def order(suggestions: Iterable[Suggestion], meant: FastPath) -> list[Suggestion]:
-    """Best first. ``meant`` is what the failing configuration was meant to get; without a class in it, the best class
-    that a suggestion for the same target reached is the measure. Equal ones keep their order."""
-    candidates = list(suggestions)
+EQUAL = 1.03
+"""Estimates that differ by less than this factor say nothing about which is faster."""
+DOUBT = 1.15
+"""An estimate may be off by this factor either way, against another of the same kernel (``tests/benchmarks``)."""
+
+
+def order(
+    suggestions: Iterable[Suggestion],
+    meant: FastPath,
+    seconds: Callable[[Suggestion], float | None] = lambda suggestion: None,
+) -> list[Suggestion]:
+    """Best first. ``seconds`` are estimates; where one is missing, the order is that of :func:`_by_class`. ``meant`` is
+    what the failing configuration was meant to get. Equal ones keep their order."""
+    by_class = _by_class(list(suggestions), meant)
+    compiled = [suggestion for suggestion in by_class if suggestion.resources is not None]
+    compared = [suggestion for suggestion in compiled if "target" not in suggestion.changes]
+    times = {id(suggestion): found for suggestion in compared if (found := seconds(suggestion)) is not None}
+    if len(times) < len(compared):
+        return by_class
+    # Another release touches every kernel: only what is surely slower comes behind it.
+    for suggestion in compared:
+        if suggestion.kind is SuggestionKind.TOOLCHAIN:
+            times[id(suggestion)] *= DOUBT
+    ordered: list[Suggestion] = []
+    # What may change results comes behind what cannot: it is another program.
+    for doubtful in (False, True):
+        group = [suggestion for suggestion in compared if bool(suggestion.results) is doubtful]
+        ordered += _nearest_of_equal(sorted(group, key=lambda suggestion: times[id(suggestion)]), times)
+    return [*ordered, *(suggestion for suggestion in by_class if id(suggestion) not in times)]
+
+
+def _nearest_of_equal(suggestions: list[Suggestion], times: Mapping[int, float]) -> list[Suggestion]:
+    """Of those that the estimates do not tell apart, the nearest change first."""
+    ordered: list[Suggestion] = []
+    while suggestions:
+        least = times[id(suggestions[0])]
+        equal = [suggestion for suggestion in suggestions if times[id(suggestion)] <= EQUAL * least]
+        ordered += sorted(equal, key=lambda suggestion: (change_penalty(suggestion), suggestion.distance))
+        suggestions = suggestions[len(equal) :]
+    return ordered
+
+
+def _by_class(candidates: list[Suggestion], meant: FastPath) -> list[Suggestion]:
+    """By the class of instruction, spills, and what the user must change. Without a class in ``meant``, the best one
+    that a suggestion for the same target reached is the measure."""
     reference = _SPEED[meant.tensor_core] if meant.tensor_core is not None else _best(candidates)
     fewest_copies = min((s.resources.register_copies for s in candidates if s.resources), default=0)
 

@@ -8,9 +8,10 @@ from itertools import islice
 from pathlib import Path
 
 from triage.cases import reproducers
+from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Case, Language
-from triage.model.diagnosis import Diagnosis
+from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.outcome import Outcome
 from triage.model.releases import in_range
 from triage.model.report import Match, Suggestion, SuggestionKind
@@ -19,6 +20,8 @@ from triage.suggest.neighbours import neighbours
 from triage.suggest.proposal import Move, Proposal
 from triage.suggest.rewrites.registry import rewrites
 from triage.suggest.scene import Scene
+from triage.suggest.tuning.expectations import Expectations
+from triage.suggest.tuning.tuning import Tuning
 
 _FIRST = 3
 """Configurations that are tried before other releases: those start a server of their own each."""
@@ -56,6 +59,15 @@ class NeighbourPlan:
     @cached_property
     def _scene(self) -> Scene:
         return Scene.of(self.case, self._source, self.diagnosis, self.outcome.log)
+
+    def tuning(self, limits: Limits) -> Tuning | None:
+        """What the static model can do for this failure: None where there is no TTIR to read."""
+        if self.case.is_ir or self.case.language is not Language.TRITON or not self.outcome.imported:
+            return None
+        scene = self._scene
+        wanted = scene.diagnosis.kind is Kind.OUT_OF_RESOURCES or scene.evidence.over_shared
+        begins = wanted and "tensor memory" not in (scene.diagnosis.resource or "")
+        return Tuning(self.case, self.toolchain, self._source, scene.source, begins, Expectations(limits))
 
     def neighbours(self, others: Callable[[], Iterable[Toolchain]]) -> Iterator[Neighbour]:
         """All of them, lazily. ``others`` finds the other releases, which may take the making of an environment."""

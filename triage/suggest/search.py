@@ -5,8 +5,9 @@ Nothing is named as verified that did not compile, whole and in isolation, in th
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from triage.harness.deadline import BUDGET_MARGIN
 from triage.harness.engine import Engine
@@ -21,6 +22,8 @@ from triage.performance import cost
 from triage.performance.cost import FastPath
 from triage.suggest.budget import Budget
 from triage.suggest.neighbour import Neighbour
+from triage.suggest.tuning.expectations import Expectations
+from triage.suggest.tuning.tuning import Tuning
 
 _SLOWEST = 4.0
 """A neighbour may take this many times what the failing compile took before it is given up …"""
@@ -37,19 +40,27 @@ _POINTER_STORE = re.compile(r"\btl\.store\(")
 
 @dataclass(slots=True)
 class Search:
-    """One search. ``meant`` is what the failing case was meant to get, ``signature`` that of its failure. ``over`` is
-    called when the time is used up, and compiles may still run."""
+    """One search. ``meant`` is what the failing case was meant to get, ``signature`` that of its failure; ``tuning`` is
+    what the static model knows. ``over`` is called when the time is used up, and compiles may still run."""
 
     engine: Engine
     limits: Limits
     budget: Budget
     meant: FastPath
     signature: str | None = None
+    tuning: Tuning | None = None
     use_cache: bool = True
     progress: Callable[[int, int], None] = lambda tried, compiled: None
     over: Callable[[], None] = lambda: None
     _compiled: dict[int, tuple[Suggestion, Neighbour]] = field(default_factory=dict)
     _tried: dict[int, Tried] = field(default_factory=dict)
+    _sent: dict[int, Neighbour] = field(default_factory=dict)
+    _ended: int = 0
+
+    @property
+    def _asked(self) -> int:
+        return len(self._sent)
+
     _longest_s: float = 0.0
 
     @property
@@ -71,32 +82,114 @@ class Search:
         before, deadline.until = deadline.until, started + BUDGET_MARGIN * self.budget.seconds
         try:
             for attempt in self.engine.run(self._requests(neighbours, limits, started)):
-                self._take(attempt)
-                self.progress(len(self._tried), len(self._compiled))
+                if isinstance(attempt.request.tag, Expectations):
+                    attempt.request.tag.take(attempt)
+                else:
+                    self._take(attempt)
+                    self.progress(len(self._tried), len(self._compiled))
         finally:
             deadline.until = before
         return self.best()
 
     def best(self) -> list[Suggestion]:
         """What works of what was tried until now, best first."""
-        return cost.order(self._undominated(), self.meant)
+        estimates = {id(suggestion): self._estimate(suggestion) for suggestion, _ in self._compiled.values()}
+        return cost.order(self._undominated(), self.meant, lambda suggestion: estimates[id(suggestion)])
 
-    def _requests(self, neighbours: Iterable[Neighbour], limits: Limits, started: float) -> Iterator[Request]:
-        for asked, neighbour in enumerate(neighbours):
-            if asked >= self.budget.compiles:
-                return
-            if time.monotonic() - started > self.budget.seconds:
-                self.over()
+    def _estimate(self, suggestion: Suggestion) -> float | None:
+        if self.tuning is None:
+            return None
+        found = self.tuning.expectations.of(self.neighbour(suggestion).case, suggestion.resources)
+        return None if found is None else found.seconds
+
+    def with_expected(self, suggestion: Suggestion, outcome: Outcome) -> Suggestion:
+        """One of the suggestions, with its time against that of the failing case, whose outcome is given."""
+        if self.tuning is None or "target" in suggestion.changes or suggestion.resources is None:
+            return suggestion
+        asked = self.tuning.asked(outcome)
+        case = self.neighbour(suggestion).case
+        return replace(suggestion, expected=self.tuning.expected(case, suggestion.resources, asked))
+
+    def _requests(self, neighbours: Iterable[Neighbour], limits: Limits, started: float) -> Iterator[Request | None]:
+        yield from self._neighbours(neighbours, limits, started)
+        if self._good():
+            self._end_soon()
+        while self.tuning is not None and self._ended < self._asked:
+            yield None
+        yield from self._read_compiled()
+
+    def _neighbours(self, neighbours: Iterable[Neighbour], limits: Limits, started: float) -> Iterator[Request | None]:
+        is_tuned = False
+        if self.tuning is not None:
+            yield from self.tuning.expectations.ask(self.tuning.case, self.tuning.toolchain)
+            if self.tuning.begins:
+                yield from self._tuned({}, limits, started)
+                is_tuned = bool(self._good())
+        for neighbour in neighbours:
+            if self._is_over(started):
                 return
             if neighbour.kind is SuggestionKind.CONFIG:
                 good = self._good()
-                if len(good) >= self.budget.enough or (good and asked >= self.budget.settled):
-                    self._end_soon()
+                if good and self.tuning is not None and not is_tuned:
+                    is_tuned = True
+                    yield from self._tuned(good[0].changes, limits, started)
+                if is_tuned:
+                    continue  # The model says that nothing else is faster.
+                if len(good) >= self.budget.enough or (good and self._asked >= self.budget.settled):
                     return
                 if any(other.changes.items() <= neighbour.changes.items() for other in self._without_spills()):
                     continue  # A smaller change already compiles, and more of it regains nothing.
-            action = FullCompile(use_cache=self.use_cache)
-            yield Request(neighbour.case, neighbour.toolchain, limits, action, tag=(asked, neighbour))
+            yield self._request(neighbour, limits)
+            yield from self._read_compiled()
+
+    def _read_compiled(self) -> Iterator[Request]:
+        """Requests for what the model reads of neighbours that compile."""
+        for _, neighbour in list(self._compiled.values()) if self.tuning is not None else ():
+            if self.tuning is not None and "target" not in neighbour.changes:
+                yield from self.tuning.expectations.ask(neighbour.case, neighbour.toolchain)
+
+    def _tuned(self, changes: Mapping[str, Any], limits: Limits, started: float) -> Iterator[Request | None]:
+        """Configurations that the model proposes, from the failing one with ``changes``."""
+        assert self.tuning is not None
+        yield from self._read_compiled()
+        while self.tuning.expectations.is_waiting:
+            yield None
+        tuner, learnt, idle_since = self.tuning.begin(changes), 0, None
+        while tuner is not None and not self._is_over(started):
+            yield from tuner.probes()
+            if tuner.expectations.is_waiting:
+                yield None
+                continue
+            if learnt < len(self._tried):
+                learnt, idle_since = len(self._tried), None
+                for index in self._tried:
+                    neighbour = self._sent[index]
+                    resources = self._compiled[index][0].resources if index in self._compiled else None
+                    if neighbour.kind is SuggestionKind.CONFIG:
+                        tuner.learn(neighbour.case, neighbour.changes, resources)
+            if (proposal := tuner.next()) is not None:
+                yield self._request(self.tuning.neighbour(proposal), limits)
+            elif (
+                self._ended < self._asked
+                and time.monotonic() - (idle_since := idle_since or time.monotonic()) < _LAST_S
+            ):
+                yield None  # What is under way may change the order.
+            else:
+                return
+
+    def _is_over(self, started: float) -> bool:
+        if self._asked >= self.budget.compiles:
+            return True
+        if time.monotonic() - started > self.budget.seconds:
+            self.over()
+            return True
+        return False
+
+    def _request(self, neighbour: Neighbour, limits: Limits) -> Request:
+        index = len(self._sent)
+        self._sent[index] = neighbour
+        action = FullCompile(use_cache=self.use_cache)
+        return Request(neighbour.case, neighbour.toolchain, limits, action, tag=(index, neighbour))
 
     def _end_soon(self) -> None:
         """Give up what does not end as soon as the others did: nobody needs it."""
@@ -133,6 +226,7 @@ class Search:
 
     def _take(self, attempt: Attempt) -> None:
         outcome, (index, neighbour) = attempt.result, attempt.request.tag
+        self._ended += 1
         if not isinstance(outcome, Outcome):
             return  # Triage could not tell: neither tried nor a suggestion.
         compiled = outcome.status is Status.OK and outcome.resources is not None
@@ -148,7 +242,8 @@ class Search:
 
     def neighbour(self, suggestion: Suggestion) -> Neighbour:
         """What was compiled for one of the suggestions that :meth:`run` gave."""
-        return next(neighbour for compiled, neighbour in self._compiled.values() if compiled is suggestion)
+        wanted = suggestion.changes
+        return next(neighbour for compiled, neighbour in self._compiled.values() if compiled.changes == wanted)
 
     def _suggestion(self, neighbour: Neighbour, outcome: Outcome) -> Suggestion:
         assert outcome.resources is not None

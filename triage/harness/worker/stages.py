@@ -5,6 +5,7 @@ per stage. The compiler's behaviour is unchanged, except that ld.lld may be miss
 """
 
 import functools
+import os
 import re
 import subprocess
 from io import open as open_file
@@ -97,10 +98,19 @@ def _recorded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             raise Stopped({**arguments[1], **_allocated(arguments[0])})
         recorder.current.end()
         if name == recorder.current.until:
+            _write(name, result)
             raise Stopped(arguments[1])
         return result
 
     return stage
+
+
+def _write(stage: str, result: Any) -> None:
+    """Leave what a stage made where Triton would have put it."""
+    folder = os.path.join(os.environ["TRITON_CACHE_DIR"], "stopped")
+    os.makedirs(folder, exist_ok=True)
+    with open_file(os.path.join(folder, "kernel." + stage), "wb") as file:
+        file.write(result if isinstance(result, bytes) else str(result).encode())
 
 
 def _allocated(module: Any) -> Dict[str, int]:

@@ -12,7 +12,7 @@ from triage.model.launch_plan import BadInputs, resolve
 from triage.model.outcome import Resources
 from triage.model.target import Target
 from triage.performance.estimate.reader import read
-from triage.performance.estimate.resources import predicted
+from triage.performance.estimate.resources import predicted, stages_of
 from triage.performance.estimate.roofline import Bound, KernelSetting, Machine, block
 from triage.performance.estimate.work import TYPICAL, BlockWork
 
@@ -87,34 +87,35 @@ def of_case(
     return None if work is None else of_work(work, case, resources, problem)
 
 
-def of_work(work: BlockWork, case: Case, resources: Resources | None, problem: ProblemSizes) -> TimeEstimate | None:
-    """As :func:`of_case`, for TTIR that was read before."""
+def of_work(
+    work: BlockWork, case: Case, resources: Resources | None, problem: ProblemSizes, fits: bool = True
+) -> TimeEstimate | None:
+    """As :func:`of_case`, for TTIR that was read before. ``fits``: None where no block fits; otherwise one is taken to
+    fit, which is what the kernel was asked for."""
     known = machine(case.target)
     if known is None:
         return None
-    resources = resources or predicted(work, case)
-    setting = setting_of(case, resources)
+    setting = setting_of(case, resources or predicted(work, case), fits)
     return None if setting is None else _estimate(work, setting, known, problem)
 
 
-def setting_of(case: Case, resources: Resources) -> KernelSetting | None:
-    """How a case was compiled; None where no block of it fits on a multiprocessor."""
+def setting_of(case: Case, resources: Resources, fits: bool = True) -> KernelSetting | None:
+    """How a case was compiled; None where no block of it fits on a multiprocessor and ``fits`` asks that."""
     warp_size = case.target.warp_size
     threads = resources.threads or int(case.options.get("num_warps", 4)) * warp_size
     registers = resources.registers or 32
     held = occupancy.of(shared_bytes=resources.shared_bytes, registers=registers, threads=threads, target=case.target)
-    if held is None or not held.blocks_per_sm:
+    if held is None or (fits and not held.blocks_per_sm):
         return None
-    stages = case.options.get("num_stages", 3 if case.target.backend == "cuda" else 2)
     return KernelSetting(
         warps=max(threads // warp_size, 1),
         warp_size=warp_size,
-        stages=int(stages),
+        stages=stages_of(case),
         registers=registers,
         spill_bytes=resources.spill_bytes or 0,
         shared_bytes=resources.shared_bytes,
         tensor_core=resources.tensor_core,
-        resident=held.blocks_per_sm,
+        resident=max(held.blocks_per_sm, 1),
     )
 
 

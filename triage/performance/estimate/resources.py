@@ -47,10 +47,16 @@ def registers(work: BlockWork, threads: int, tensor_core: TensorCore) -> float:
     return _BASE_REGISTERS + fullest
 
 
+def stages_of(case: Case) -> int:
+    """``num_stages``, or the default of the back end (triton/backends/*/compiler.py)."""
+    stages = case.options.get("num_stages")
+    return stages if isinstance(stages, int) else 3 if case.target.backend == "cuda" else 2
+
+
 def predicted(work: BlockWork, case: Case) -> Resources:
     """What the compiler will probably report."""
     warps = int(case.options.get("num_warps", 4))
-    stages = int(case.options.get("num_stages", 3 if case.target.backend == "cuda" else 2))
+    stages = stages_of(case)
     threads = warps * case.target.warp_size
     dots = [dot for _, body in bodies(work.body) for dot in body.dots]
     core = TensorCore.NONE

@@ -1,0 +1,1 @@
+"""The fastest configuration near one that fails or works: proposed by the static model, corrected by what compiles."""

@@ -1,0 +1,166 @@
+"""Which configuration to compile next: the one that the model says is fastest.
+
+The front end is asked for the TTIR of a tile (milliseconds); from it the model predicts resources and time for every
+number of warps and stages. What compiles corrects the prediction of its resources, and its time is estimated from what
+it really takes. The walk over tiles goes on from the best one, and ends when nothing beside it is faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import log2
+from statistics import median
+from typing import Any
+
+from triage.harness.request import Request
+from triage.harness.toolchains import Toolchain
+from triage.legality.limits import limits as block_limits
+from triage.model.case import Case
+from triage.model.errors import InputError
+from triage.model.outcome import Resources
+from triage.performance.estimate import estimate
+from triage.performance.estimate.resources import predicted
+from triage.performance.estimate.work import BlockWork
+from triage.suggest.configuration import DEFAULT_WARPS
+from triage.suggest.proposal import Move, Proposal
+from triage.suggest.tuning.expectations import Expectations
+from triage.suggest.tuning.space import Space, Tiles
+
+MOST_TILES = 40
+"""Tiles whose TTIR is asked for."""
+MOST_COMPILES = 10
+WORTH = 1.03
+"""What is expected to be faster by less than this factor is not worth a compile."""
+_LEAST_SHARED, _MOST_SHARED = 0.5, 2.0
+_MOST_REGISTERS = 255
+
+
+@dataclass(frozen=True, slots=True)
+class TunedConfiguration:
+    """A configuration, as changes of the failing case, and the time that is expected of it, in seconds."""
+
+    tiles: Tiles
+    changes: Mapping[str, Any]
+    seconds: float
+
+
+@dataclass(slots=True)
+class Tuner:
+    """One walk from ``space.base``. ``asked`` is the failing case; ``known`` the estimated seconds of what was
+    compiled, None for what failed, by :func:`key` of its changes."""
+
+    asked: Case
+    toolchain: Toolchain
+    space: Space
+    expectations: Expectations
+    known: dict[str, float | None] = field(default_factory=dict)
+    _compiled: int = 0
+    _tiles: dict[Tiles, Case] = field(default_factory=dict)
+    _expanded: set[Tiles] = field(default_factory=set)
+    _shared: list[float] = field(default_factory=list)
+    _registers: list[float] = field(default_factory=list)
+
+    def probes(self) -> Iterator[Request]:
+        """Requests for TTIR that are worth asking for now."""
+        for tiles in self._frontier():
+            if len(self._tiles) >= MOST_TILES:
+                return
+            try:
+                case = self.space.base.with_changes(dict(tiles))
+            except (KeyError, InputError):
+                continue
+            self._tiles[tiles] = case
+            yield from self.expectations.ask(case, self.toolchain)
+
+    def _frontier(self) -> list[Tiles]:
+        if not self._tiles:
+            return [self.space.tiles]
+        ranked = self._ranked()
+        if not ranked or ranked[0].tiles in self._expanded:
+            return []
+        self._expanded.add(ranked[0].tiles)
+        return [tiles for tiles in self.space.beside(ranked[0].tiles) if tiles not in self._tiles]
+
+    def next(self) -> Proposal | None:
+        """What to compile next; None where nothing is expected to be faster than what compiled."""
+        if self._compiled >= MOST_COMPILES:
+            return None
+        fastest = min((seconds for seconds in self.known.values() if seconds is not None), default=None)
+        for candidate in self._ranked():
+            if key(candidate.changes) in self.known:
+                continue
+            if fastest is not None and candidate.seconds * WORTH > fastest:
+                return None
+            self.known[key(candidate.changes)] = None
+            self._compiled += 1
+            return self._proposal(candidate)
+        return None
+
+    def _ranked(self) -> list[TunedConfiguration]:
+        """All that are not known to fail, fastest first, near ones first among equals."""
+        found = []
+        for tiles, case in self._tiles.items():
+            work = self.expectations.work(case)
+            for options in self.space.options() if work is not None else ():
+                changes = self.space.changes(tiles, options, self.asked)
+                if not changes or work is None:
+                    continue
+                changed = replace(case, options={**case.options, **options})
+                seconds = self.known[key(changes)] if key(changes) in self.known else self._seconds(work, changed)
+                if seconds is not None:
+                    found.append(TunedConfiguration(tiles, changes, seconds))
+        return sorted(found, key=lambda candidate: (candidate.seconds, self._distance(candidate.changes)))
+
+    def _seconds(self, work: BlockWork, case: Case) -> float | None:
+        resources = self._corrected(predicted(work, case))
+        limit = block_limits(case.target)
+        if limit is not None and resources.shared_bytes > limit.shared_bytes:
+            return None
+        found = estimate.of_work(work, case, resources, self.expectations.sizes(case))
+        return None if found is None else found.seconds
+
+    def _corrected(self, resources: Resources) -> Resources:
+        """By what the compiler reported of others."""
+        factor = min(max(median(self._shared), _LEAST_SHARED), _MOST_SHARED) if self._shared else 1.0
+        registers = (resources.registers or 0) + (median(self._registers) if self._registers else 0.0)
+        return replace(
+            resources,
+            shared_bytes=int(resources.shared_bytes * factor),
+            registers=min(max(int(registers), 16), _MOST_REGISTERS),
+        )
+
+    def learn(self, case: Case, changes: Mapping[str, Any], resources: Resources | None) -> None:
+        """What a neighbour takes that was compiled, None where it failed."""
+        self.known[key(changes)] = None
+        work = self.expectations.work(case)
+        if resources is None or work is None:
+            return
+        expected = predicted(work, case)
+        if expected.shared_bytes and resources.shared_bytes:
+            self._shared.append(resources.shared_bytes / expected.shared_bytes)
+        if expected.registers and resources.registers and not resources.spill_bytes and not expected.spill_bytes:
+            self._registers.append(resources.registers - expected.registers)
+        found = self.expectations.of(case, resources)
+        self.known[key(changes)] = None if found is None else found.seconds
+
+    def _distance(self, changes: Mapping[str, Any]) -> float:
+        """Steps of options and tiles that the user must take."""
+        return sum(self._steps(name, value) for name, value in changes.items())
+
+    def _steps(self, name: str, value: Any) -> float:
+        before = self.asked.constexprs.get(name, self.asked.options.get(name, DEFAULT_WARPS))
+        if name == "num_stages" or type(value) is not int or type(before) is not int or min(value, before) < 1:
+            return 1.0
+        return abs(log2(value / before)) * (1.0 if name == "num_warps" else 1.5)
+
+    def _proposal(self, candidate: TunedConfiguration) -> Proposal:
+        changes = candidate.changes
+        moves_tiles = not changes.keys().isdisjoint(name for name, _ in candidate.tiles)
+        why = "fastest by the static model" + (", from one that compiles" if self.space.changed else "")
+        return Proposal(changes, Move.TILE if moves_tiles else Move.OPTION, 0.0, self._distance(changes), why)
+
+
+def key(changes: Mapping[str, Any]) -> str:
+    """Equal for changes to the same values."""
+    return Proposal(changes, Move.TILE, 0.0, 0.0, "").key
