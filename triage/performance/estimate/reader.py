@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from triage.ir import mlir
 from triage.performance.estimate.values import Values
-from triage.performance.estimate.work import TYPICAL, Access, BlockWork, Body, Dot, WorkLoop, bits
+from triage.performance.estimate.work import TYPICAL, BlockAccess, BlockWork, Body, Dot, WorkLoop, bits
 
 _TENSOR = re.compile(r"tensor<((?:\d+x)*)(!tt\.ptr<[^>]*>|[\w.]+)")
 _POINTEE = re.compile(r"!tt\.ptr<(?:tensor<(?:\d+x)*)?([\w.]+)")
@@ -51,8 +51,9 @@ _STORES = frozenset(
         "tt.descriptor_reduce", "tt.descriptor_scatter",
     }
 )  # fmt: skip
-_REDUCTIONS = {"tt.reduce": 1, "tt.scan": 2}
-"""Operations an element."""
+_REDUCTIONS = frozenset({"tt.reduce", "tt.scan"})
+_SCAN_STEPS = 5
+"""A scan combines every element with those of other lanes, in log2 of a warp's steps; a reduction partial results."""
 _WHILE_TRIPS = 8.0
 """Turns of a loop whose end only the data know."""
 _LOOP_TRIPS = 64.0
@@ -162,15 +163,16 @@ class _WorkReader:
         elif name in ("tt.dot", "tt.dot_scaled"):
             self._dot(name, text, used, body)
         elif name not in _FREE and (shapes := _shapes(signature)):
-            self._elementwise(name, shapes[0], text, body)
+            combined = sum(len(region.operations) - 1 for region in operation.regions)
+            self._elementwise(name, shapes[0], text, combined, body)
 
-    def _elementwise(self, name: str, shape: Shape, text: str, body: Body) -> None:
+    def _elementwise(self, name: str, shape: Shape, text: str, combined: int, body: Body) -> None:
         extents, element = shape
         elements = math.prod(extents)
         if name in _REDUCTIONS:
             axis = int(match[1]) if (match := _AXIS.search(text)) else 0
             body.reduced.append((elements, extents[axis] if axis < len(extents) else 1))
-            body.lanes += elements * _REDUCTIONS[name]
+            body.lanes += elements * combined * (_SCAN_STEPS if name == "tt.scan" else 1)
         elif name in _SPECIAL:
             body.special += elements * _SPECIAL[name]
             body.lanes += elements * (_DIVISION_LANES if name == "arith.divf" else 1)
@@ -184,7 +186,9 @@ class _WorkReader:
         if shapes := _shapes(signature):
             extents, element = max(shapes, key=lambda shape: math.prod(shape[0]))
             elements = math.prod(extents)
-            body.stores.append(Access(elements * _width(element) / 8, elements, by_descriptor="descriptor" in name))
+            body.stores.append(
+                BlockAccess(elements * _width(element) / 8, elements, by_descriptor="descriptor" in name)
+            )
 
     def _load(self, name: str, signature: str, used: list[str], result: str, body: Body) -> None:
         shapes = _shapes(signature.rpartition("->")[2] or signature)
@@ -196,7 +200,7 @@ class _WorkReader:
         row = extents[-1] if by_descriptor else self._side_by_side(used[0], extents)
         # A descriptor is the same for all blocks, and their positions are its indices.
         placed_by = used if by_descriptor else used[:1]
-        access = Access(
+        access = BlockAccess(
             bytes=elements * width / 8,
             elements=elements,
             by_all=self._values.by_grid.isdisjoint(placed_by),

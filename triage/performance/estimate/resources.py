@@ -7,7 +7,7 @@ from triage.ir.matrix_instruction import of_product
 from triage.model.case import Case
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Resources
-from triage.performance.estimate.work import BlockWork, WorkLoop, bodies
+from triage.performance.estimate.work import BlockWork, Body, WorkLoop, bodies
 
 _BASE_REGISTERS = 32
 """Addresses, counters and temporaries of any kernel."""
@@ -31,20 +31,26 @@ def _buffers(loop: WorkLoop, stages: int) -> float:
     return here * deep + max((_buffers(inner, stages) for inner in loop.body.loops), default=0.0)
 
 
+def most_registers(threads: int) -> int:
+    """What a thread may have: a block of many threads has fewer for each."""
+    return min(_MOST_REGISTERS, 65536 // threads)
+
+
+def needed_registers(loop: WorkLoop | None, threads: int, tensor_core: TensorCore, body: Body | None = None) -> float:
+    """Registers a thread that the tensors of a loop take, or those of a ``body`` outside of loops, with the addresses
+    of its loads."""
+    inside = loop.body if loop is not None else body or Body()
+    carried = 0.0 if loop is None or tensor_core is TensorCore.TCGEN05 else loop.carried_bytes
+    loads = [access for access in inside.loads if not access.by_descriptor]
+    addresses = sum(max(access.bytes / _VECTOR_BYTES / threads, 1) * 2 for access in loads)
+    return _BASE_REGISTERS + (carried + inside.widest) / 4 / threads + addresses
+
+
 def registers(work: BlockWork, threads: int, tensor_core: TensorCore) -> float:
-    """Registers a thread that the tensors of the fullest loop take, with the addresses of its loads."""
-    fullest = 0.0
-    for _, body in bodies(work.body):
-        addresses = sum(
-            max(access.bytes / _VECTOR_BYTES / threads, 1) * 2 for access in body.loads if not access.by_descriptor
-        )
-        fullest = max(fullest, body.widest / 4 / threads + addresses)
-        for loop in body.loops:
-            carried = 0.0 if tensor_core is TensorCore.TCGEN05 else loop.carried_bytes
-            loads = [access for access in loop.body.loads if not access.by_descriptor]
-            addresses = sum(max(access.bytes / _VECTOR_BYTES / threads, 1) * 2 for access in loads)
-            fullest = max(fullest, (carried + loop.body.widest) / 4 / threads + addresses)
-    return _BASE_REGISTERS + fullest
+    """Registers a thread of the fullest part."""
+    outside = needed_registers(None, threads, tensor_core, work.body)
+    loops = [needed_registers(loop, threads, tensor_core) for _, body in bodies(work.body) for loop in body.loops]
+    return max(outside, *loops) if loops else outside
 
 
 def stages_of(case: Case) -> int:
@@ -67,8 +73,7 @@ def predicted(work: BlockWork, case: Case) -> Resources:
     if core in (TensorCore.WGMMA, TensorCore.TCGEN05) and warps % 4:
         core = TensorCore.MMA_SYNC  # Both are issued by groups of four warps (PTX ISA).
     needed = registers(work, threads, core)
-    # A block of many threads has fewer registers for each.
-    most = min(_MOST_REGISTERS, 65536 // threads)
+    most = most_registers(threads)
     return Resources(
         shared_bytes=int(shared_bytes(work, stages)),
         registers=int(min(needed, most)),

@@ -13,23 +13,32 @@ from dataclasses import dataclass
 from enum import Enum
 
 from triage.model.gpus import Rates, TensorCore
-from triage.performance.estimate.work import Access, BlockWork, Body, Dot, WorkLoop, bits, bodies
+from triage.performance.estimate.resources import most_registers, needed_registers
+from triage.performance.estimate.work import BlockAccess, BlockWork, Body, Dot, WorkLoop, bits, bodies
 
-MEMORY_LATENCY, L2_LATENCY, L1_LATENCY = 700.0, 300.0, 40.0
-"""Cycles of a load under load (H100: "Dissecting the NVIDIA Hopper Architecture through Microbenchmarking")."""
-DOT_LATENCY, BARRIER, SHUFFLE = 60.0, 40.0, 30.0
-"""Cycles until a matrix product's result can be used after its last instruction, of a barrier, of a shuffle."""
+MEMORY_LATENCY, L2_LATENCY, L1_LATENCY = 1400.0, 300.0, 40.0
+"""Cycles of a load. L1 and L2: "Dissecting the NVIDIA Hopper Architecture through Microbenchmarking"; memory is taken
+under load, about twice its latency when idle, as the tables in tests/benchmarks/measured show."""
+DOT_LATENCY, BARRIER, SHUFFLE = 60.0, 40.0, 60.0
+"""Cycles until a matrix product's result can be used after its last instruction, of a barrier, and of a shuffle with
+the operation that combines."""
 LINE = 1.8
 """Cycles for each 128-byte line that a load touches: rows shorter than a line waste the rest of it."""
 LINE_BYTES, SECTOR_BYTES = 128.0, 32.0
 SPILL_L1, SPILL_L2 = 64.0, 30.0
 """Bytes a cycle of spilled registers that stay in L1, and in L2."""
-ORDER = 4
+ORDER = 6
 """Of the norm that joins the units: a maximum would have them never wait for each other, a sum always."""
 MOST_SHUFFLED, MATRIX_SHUFFLED = 32, 4
 """Lanes that hold a row of a tensor: a warp's at most, four in the layout of a matrix instruction's result."""
 _DIVIDES = 0.25
 """Part of an issue slot that an operation of the special-function unit takes: one a quarter warp."""
+TURN_INSTRUCTIONS = 20
+"""Instructions of every thread for a turn of a loop whatever is in it: counters, addresses, barriers."""
+VECTOR_BYTES, VECTOR_INSTRUCTIONS = 16.0, 4
+"""What a thread loads at a time, and instructions for it: address, predicate, copy."""
+_MMA_PRODUCTS = 2048
+"""Multiplications of one mma.sync of 16-bit operands (PTX ISA, m16n8k16), which a warp issues."""
 
 
 class Bound(str, Enum):
@@ -130,7 +139,10 @@ def cycles_of(dot: Dot, setting: KernelSetting, machine: Machine) -> tuple[float
         rows = max(dot.m // 64, 1)
         across = max(setting.warps // 4 // rows, 1)
         read = rows * dot.b_bytes + (dot.a_bytes * across if dot.a_from_memory else 0)
-        return flops / (rates.matrix_flops * speed), read / rates.shared_bytes
+        # One instruction takes 32 bytes of every row of A (PTX ISA, wgmma: k).
+        instructions = rows * across * dot.batch * max(dot.k * bits(dot.a) / 8 / 32, 1)
+        tensor = max(flops / (rates.matrix_flops * speed), instructions * LEAST_PRODUCT)
+        return tensor, read / rates.shared_bytes
     part = rates.older_matrix if machine.fastest is not setting.tensor_core or dot.m < 64 else 1.0
     # Warps tile the rows first, and each reads its rows of A and its columns of B.
     rows = min(setting.warps, max(dot.m // 16, 1))
@@ -140,20 +152,23 @@ def cycles_of(dot: Dot, setting: KernelSetting, machine: Machine) -> tuple[float
     return flops * padded / (rates.matrix_flops * speed * part), read / rates.shared_bytes
 
 
-def turn(body: Body, setting: KernelSetting, machine: Machine, caches: Caches) -> Turn:
-    """One turn of a loop's own body, without the loops inside."""
+def turn(body: Body, setting: KernelSetting, machine: Machine, caches: Caches, spilled: bool) -> Turn:
+    """One turn of a loop's own body, without the loops inside; ``spilled``: registers are, in it."""
     rates, found = machine.rates, Turn({})
+    lanes = body.lanes + TURN_INSTRUCTIONS * setting.threads
     for dot in body.dots:
         tensor, shared = cycles_of(dot, setting, machine)
         found.add(Bound.TENSOR_CORES, tensor)
         found.add(Bound.SHARED_MEMORY, shared)
         found.chain += max(tensor, shared) + DOT_LATENCY
+    for access in (*body.loads, *body.stores):
+        if not access.by_descriptor:
+            lanes += access.bytes / min(VECTOR_BYTES, access.row_bytes) * VECTOR_INSTRUCTIONS
     for access in body.loads:
         _load(access, found, machine, caches, staged=access.feeds_dot and bool(body.dots))
     for access in body.stores:
         found.add(Bound.L2, access.bytes / rates.cache_bytes)
         found.add(Bound.DRAM, access.bytes / machine.dram)
-    lanes = body.lanes
     for elements, along in body.reduced:
         across = min(along, MATRIX_SHUFFLED if body.dots else MOST_SHUFFLED)
         steps = math.log2(max(across, 2))
@@ -166,14 +181,14 @@ def turn(body: Body, setting: KernelSetting, machine: Machine, caches: Caches) -
     found.chain += few * (lanes / rates.lanes + body.special / rates.special)
     if body.dots:
         found.chain += BARRIER
-    if setting.spill_bytes and (body.dots or not body.loops):
+    if setting.spill_bytes and spilled:
         spills = 2 * setting.spill_bytes * setting.threads / caches.spill_rate
         found.add(Bound.SPILLS, spills)
         found.chain += spills
     return found
 
 
-def _load(access: Access, found: Turn, machine: Machine, caches: Caches, staged: bool) -> None:
+def _load(access: BlockAccess, found: Turn, machine: Machine, caches: Caches, staged: bool) -> None:
     rates = machine.rates
     moved = access.bytes / rates.cache_bytes
     if not access.by_descriptor:
@@ -192,6 +207,21 @@ def _load(access: Access, found: Turn, machine: Machine, caches: Caches, staged:
         found.add(Bound.L2, moved)
         found.add(Bound.DRAM, access.bytes / machine.dram)
         found.waits = max(found.waits, MEMORY_LATENCY)
+
+
+LEAST_PRODUCT = 32.0
+"""Cycles of an asynchronous matrix instruction, however few columns it has."""
+FULL = 0.85
+"""Of a thread's registers: a loop that needs more is where values are spilled."""
+
+
+def pressure(loop: WorkLoop, setting: KernelSetting) -> float:
+    """Registers that the tensors of a loop need, as a part of those that there are."""
+    return needed_registers(loop, setting.threads, setting.tensor_core) / most_registers(setting.threads)
+
+
+def _is_full(body: Body, setting: KernelSetting) -> bool:
+    return any(pressure(loop, setting) > FULL or _is_full(loop.body, setting) for loop in body.loops)
 
 
 def is_pipelined(loop: WorkLoop, setting: KernelSetting) -> bool:
@@ -220,7 +250,9 @@ def _parts(
     caches: Caches,
     resident: int,
 ) -> Iterator[dict[Bound, float]]:
-    here = turn(body, setting, machine, caches)
+    # Where no loop is too full, the spills are outside of loops.
+    spilled = (loop is not None and pressure(loop, setting) > FULL) or (loop is None and not _is_full(body, setting))
+    here = turn(body, setting, machine, caches, spilled)
     chain = here.chain
     if loop is not None and is_pipelined(loop, setting):
         ahead = (loop.stages or setting.stages) - 1

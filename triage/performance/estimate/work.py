@@ -46,7 +46,7 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class BlockAccess:
     """A load or store of a block. ``feeds_dot``: what a pipeline prefetches; ``by_all``: every block reads the same;
     ``again``: the block read this array before; ``row_bytes``: bytes that lie side by side; ``array``: the argument."""
 
@@ -67,8 +67,8 @@ class Body:
     tensor that is computed."""
 
     dots: list[Dot] = field(default_factory=list)
-    loads: list[Access] = field(default_factory=list)
-    stores: list[Access] = field(default_factory=list)
+    loads: list[BlockAccess] = field(default_factory=list)
+    stores: list[BlockAccess] = field(default_factory=list)
     lanes: float = 0.0
     special: float = 0.0
     reduced: list[tuple[int, int]] = field(default_factory=list)

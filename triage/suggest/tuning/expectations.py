@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from triage.harness.artifacts import give_up
+from triage.files import read_file
+from triage.harness.artifacts import MOST_BYTES, give_up
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, PartialCompile, Request
 from triage.harness.toolchains import Toolchain
@@ -54,7 +55,8 @@ class Expectations:
             return
         if outcome.status is Status.OK and "ttir" in outcome.artifacts:
             problem = self.sizes(case)
-            text = outcome.artifacts["ttir"].read_text(errors="replace")
+            path = outcome.artifacts["ttir"]
+            text = read_file(path, path.parent, MOST_BYTES).decode(errors="replace")
             self._works[key] = read(text, problem.sizes, problem.extent)
         give_up(outcome.artifacts.values())
 

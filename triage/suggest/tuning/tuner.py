@@ -30,8 +30,8 @@ from triage.suggest.tuning.space import Space, Tiles
 MOST_TILES = 40
 """Tiles whose TTIR is asked for."""
 MOST_COMPILES = 10
-WORTH = 1.03
-"""What is expected to be faster by less than this factor is not worth a compile."""
+ENOUGH = 4
+"""Once so many compile, what is not expected to be faster than all of them is not worth a compile."""
 _LEAST_SHARED, _MOST_SHARED = 0.5, 2.0
 _MOST_REGISTERS = 255
 
@@ -86,11 +86,11 @@ class Tuner:
         """What to compile next; None where nothing is expected to be faster than what compiled."""
         if self._compiled >= MOST_COMPILES:
             return None
-        fastest = min((seconds for seconds in self.known.values() if seconds is not None), default=None)
+        compiled = [seconds for seconds in self.known.values() if seconds is not None]
         for candidate in self._ranked():
             if key(candidate.changes) in self.known:
                 continue
-            if fastest is not None and candidate.seconds * WORTH > fastest:
+            if len(compiled) >= ENOUGH and candidate.seconds > min(compiled):
                 return None
             self.known[key(candidate.changes)] = None
             self._compiled += 1
