@@ -217,7 +217,7 @@ class Session:
 
     def _with_suggestions(self, report: Report, toolchain: Toolchain, diagnosis: Diagnosis) -> Report:
         from triage.suggest.learnt import learnt
-        from triage.suggest.plan import NeighbourPlan, advice
+        from triage.suggest.plan import NeighbourPlan
         from triage.suggest.search import Search
         from triage.suggest.timed import timed
 
@@ -253,7 +253,7 @@ class Session:
             report,
             suggestions=(
                 *map(partial(search.with_expected, outcome=outcome), suggestions),
-                *advice(matches, suggestions),
+                *plan.advice(suggestions),
             ),
             tried=search.tried,
             learnt=learnt(search.tried),

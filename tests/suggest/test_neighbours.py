@@ -176,13 +176,15 @@ def test_values_that_the_message_offers_come_first() -> None:
     assert {change["PRECISION"] for change in changes} == {"bf16x3", "bf16x6", "ieee"}
 
 
-def test_fp8_that_the_target_lacks_becomes_the_fp8_that_it_has() -> None:
+def test_fp8_that_the_target_lacks_becomes_what_holds_it_before_the_fp8_that_the_target_has() -> None:
     said = "type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e4b15', 'fp8e5')"
     signature = {"a_ptr": "*fp8e4nv", "b_ptr": "*fp8e4nv", "c_ptr": "*fp16"}
     refused = failure(said, Kind.FRONTEND_ERROR, "source")
-    changes = front(a_case("cuda:80", signature=signature), refused, count=20)
-    assert {"a_ptr": "*fp8e5", "b_ptr": "*fp8e5"} in changes
-    assert {"a_ptr": "*fp16", "b_ptr": "*fp16"} in changes
+    changes = front(a_case("cuda:80", signature=signature), refused, count=60)
+    types = ("fp16", "bf16", "fp32", "fp8e5")
+    places = [changes.index({"a_ptr": f"*{type_}", "b_ptr": f"*{type_}"}) for type_ in types]
+    assert places == sorted(places)
+    assert places[0] < 3
 
 
 def test_a_compile_without_end_gets_much_less_work() -> None:
@@ -361,3 +363,43 @@ def test_whatever_comes_in(case: Case, diagnosis: Diagnosis, source: str) -> Non
     found = list(neighbours(case, source, diagnosis, "kernel.py:7:3: error"))
     properties(case, found)
     assert found == list(neighbours(case, source, diagnosis, "kernel.py:7:3: error")), "deterministic"
+
+
+@pytest.mark.parametrize("message", ["Required: 196608, Hardware limit: 101376", "arange's range must be a power of 2"])
+@pytest.mark.parametrize("width", [96, 256])
+def test_a_size_of_the_problem_is_never_offered(message: str, width: int) -> None:
+    source = """
+@triton.jit
+def kernel(q, k, o, T, SPAN: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    d = tl.arange(0, SPAN)
+    x = tl.load(q + m[:, None] * SPAN + d[None, :])
+    acc = tl.zeros((BM, BN), tl.float32)
+    for start in range(0, T, BN):
+        n = start + tl.arange(0, BN)
+        acc += tl.dot(x, tl.load(k + n[None, :] * SPAN + d[:, None]))
+    tl.store(o + m[:, None], acc)
+"""
+    signature = {"q": "*fp16", "k": "*fp16", "o": "*fp32", "T": "i32"}
+    case = a_case(signature=signature, SPAN=width, BM=128, BN=128)
+    refused = failure(f"out of resource: shared memory, {message}", Kind.OUT_OF_RESOURCES, "load")
+    proposals = list(neighbours(case, source, refused))
+    assert proposals
+    assert [found for found in proposals if "SPAN" in found.changes] == []
+
+
+def test_a_block_that_covers_a_masked_row_is_rounded_up_alone() -> None:
+    source = """
+@triton.jit
+def kernel(x, y, n, B: tl.constexpr):
+    c = tl.arange(0, B)
+    v = tl.load(x + tl.program_id(0) * n + c, mask=c < n, other=0.0)
+    tl.store(y + tl.program_id(0) * n + c, v / tl.sum(v, 0), mask=c < n)
+"""
+    case = a_case(signature={"x": "*fp32", "y": "*fp32", "n": "i32"}, B=96)
+    refused = failure("arange's range must be a power of 2", Kind.FRONTEND_ERROR, "source")
+    found = {
+        proposal.changes["B"]: proposal.why for proposal in neighbours(case, source, refused) if "B" in proposal.changes
+    }
+    assert set(found) == {128}
+    assert "masked by n" in found[128]

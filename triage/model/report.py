@@ -18,6 +18,9 @@ SCHEMA = "triton-triage/report/1"
 POISONED = "poisoned_cache_entry"
 """The artifact that is not triage's own: the bad binary of a suspect compile, in Triton's cache."""
 
+LOSSY = "lossy"
+"""Word in ``results`` of a suggestion whose types cannot hold all that the data holds."""
+
 Address = Annotated[str, Doc(schema={"pattern": "^https?://"})]
 Texts = Annotated[tuple[str, ...], Doc(optional=True)]
 

@@ -14,7 +14,7 @@ from triage.ir.matrix_instruction import matrix_instruction
 from triage.legality import occupancy
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Resources
-from triage.model.report import Suggestion, SuggestionKind
+from triage.model.report import LOSSY, Suggestion, SuggestionKind
 from triage.model.target import Target
 from triage.model.words import count
 from triage.performance.drawbacks import SERIOUS_SPILL
@@ -98,10 +98,10 @@ def _by_class(candidates: list[Suggestion], meant: FastPath) -> list[Suggestion]
     reference = _SPEED[meant.tensor_core] if meant.tensor_core is not None else _best(candidates)
     fewest_copies = min((s.resources.register_copies for s in candidates if s.resources), default=0)
 
-    def key(suggestion: Suggestion) -> tuple[int, int, int, bool, int, float, float, int]:
+    def key(suggestion: Suggestion) -> tuple[int, bool, int, int, bool, int, float, float, int]:
         resources = suggestion.resources
         if resources is None:
-            return 2, 0, 0, False, 0, 0.0, suggestion.distance, 0  # advice, after all that was compiled
+            return 2, False, 0, 0, False, 0, 0.0, suggestion.distance, 0  # advice, after all that was compiled
         lost = max(reference - _SPEED[resources.tensor_core], 0)
         spills = _spilled(resources)
         # Each of these leaves the matrix instructions waiting for data.
@@ -115,7 +115,10 @@ def _by_class(candidates: list[Suggestion], meant: FastPath) -> list[Suggestion]
         doubtful = bool(suggestion.results)
         # Another machine is not a repair: it shows where the kernel would have worked.
         elsewhere = int("target" in suggestion.changes)
-        return elsewhere, lost, spills, doubtful, int(waits), penalty, suggestion.distance, resources.registers or 0
+        # What cannot hold the data is fast for that reason: behind all that can.
+        lossy = LOSSY in suggestion.results
+        registers = resources.registers or 0
+        return elsewhere, lossy, lost, spills, doubtful, int(waits), penalty, suggestion.distance, registers
 
     return sorted(candidates, key=key)
 

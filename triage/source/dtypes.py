@@ -1,6 +1,8 @@
 """Names of element types: ``fp16`` in signatures, ``tl.float16`` in the language, ``f16`` in the compiler."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 _LANGUAGE = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64"}
@@ -49,3 +51,64 @@ def element_bits(type_: str) -> int | None:
         return 8
     match = re.search(r"(\d+)\Z", name)
     return int(match[1]) if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """What a type represents: the significant bits of a number, and the largest and the smallest one (for floating
+    point the smallest positive normal one, for integers the least)."""
+
+    bits: int
+    largest: float
+    smallest: float
+
+    @property
+    def integer(self) -> bool:
+        """Whole numbers alone."""
+        return self.smallest <= 0
+
+
+def _integers(width: int, *, signed: bool) -> Holds:
+    bits = width - signed
+    return Holds(bits, (1 << bits) - 1, -(1 << bits) if signed else 0)
+
+
+HOLDS: Mapping[str, Holds] = {
+    # IEEE 754, bfloat16, and the OCP and FNUZ 8-bit formats (OFP8, revision 1.0; LLVM's APFloat for the others).
+    "fp64": Holds(53, 1.7976931348623157e308, 2.0**-1022),
+    "fp32": Holds(24, 3.4028234663852886e38, 2.0**-126),
+    "bf16": Holds(8, 3.3895313892515355e38, 2.0**-126),
+    "fp16": Holds(11, 65504.0, 2.0**-14),
+    "fp8e5": Holds(3, 57344.0, 2.0**-14),
+    "fp8e5b16": Holds(3, 57344.0, 2.0**-15),
+    "fp8e4nv": Holds(4, 448.0, 2.0**-6),
+    "fp8e4b8": Holds(4, 240.0, 2.0**-7),
+    "fp8e4b15": Holds(4, 1.875, 2.0**-14),
+    "i1": Holds(1, 1, 0),
+    **{f"i{width}": _integers(width, signed=True) for width in (8, 16, 32, 64)},
+    **{f"u{width}": _integers(width, signed=False) for width in (8, 16, 32, 64)},
+}
+
+
+def loss(before: str, after: str) -> str:
+    """What a cast may lose, with its numbers; "" where every value of the one type is one of the other, and where a
+    type is not known."""
+    old, new = HOLDS.get(before), HOLDS.get(after)
+    if old is None or new is None or before == after:
+        return ""
+    lost = []
+    if new.largest < old.largest:
+        lost.append(f"overflows past {_number(new.largest)}")
+    if new.integer and not old.integer:
+        lost.append("fractions are cut off")
+    elif new.integer and old.integer and new.smallest > old.smallest:
+        lost.append(f"holds nothing below {_number(new.smallest)}")
+    if new.bits < old.bits and not (new.integer and old.integer):
+        lost.append(f"keeps {new.bits} of {old.bits} significant bits")
+    if not new.integer and not old.integer and new.smallest > old.smallest:
+        lost.append(f"loses precision below {new.smallest:.3g}")
+    return ", ".join(lost)
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 1 and abs(value) < 1e20 and value == int(value) else f"{value:.3g}"

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from triage.model.case import Case
-from triage.source.dtypes import dtype_text, element_type
+from triage.model.report import LOSSY
+from triage.source.dtypes import dtype_text, element_type, loss
 from triage.source.parameters import KernelSource
 from triage.source.roles import RoleKind
 from triage.suggest.layout_text import parse
@@ -42,17 +43,23 @@ def effects(case: Case, source: KernelSource, changes: Mapping[str, Any]) -> Eff
 def _results(case: Case, source: KernelSource, changes: Mapping[str, Any]) -> Iterator[str]:
     for name, value in changes.items():
         if name in case.signature:
-            yield f"data: {name} holds {element_type(value)} in place of {element_type(case.signature[name])}"
+            before, after = element_type(case.signature[name]), element_type(value)
+            yield f"data: {name} holds {after} in place of {before}{_lost(before, after)}"
         elif name in case.constexprs:
             yield from _constexpr(name, case.constexprs[name], value, source)
         elif name in _PRECISION_OPTIONS:
             yield f"precision: {name}={value}"
 
 
+def _lost(before: str, after: str) -> str:
+    return f" ({LOSSY}: {lost})" if (lost := loss(before, after)) else ""
+
+
 def _constexpr(name: str, before: Any, after: Any, source: KernelSource) -> Iterator[str]:
     kind = source.kind(name)
     if dtype_text(after) is not None:
-        yield f"precision: {name} is {dtype_text(after)} in place of {dtype_text(before) or before}"
+        old, new = dtype_text(before) or str(before), dtype_text(after) or str(after)
+        yield f"precision: {name} is {new} in place of {old}{_lost(old, new)}"
     elif parse(after) is not None:
         return  # A layout says who holds an element, not what it is.
     elif "input_precision" in source.keywords.get(name, ()) or name.upper().endswith("PRECISION"):

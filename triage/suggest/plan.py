@@ -1,7 +1,7 @@
 """Order in which the neighbours of a failing case are compiled: rewrites of its source that an entry names, the
 likeliest configurations, other releases, and then the rest."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -20,6 +20,7 @@ from triage.suggest.neighbours import neighbours
 from triage.suggest.proposal import Move, Proposal
 from triage.suggest.rewrites.registry import rewrites
 from triage.suggest.scene import Scene
+from triage.suggest.settled import Mend, by_rewrite_alone, in_words, settled
 from triage.suggest.tuning.expectations import Expectations
 from triage.suggest.tuning.tuning import Tuning
 
@@ -60,6 +61,11 @@ class NeighbourPlan:
     def _scene(self) -> Scene:
         return Scene.of(self.case, self._source, self.diagnosis, self.outcome.log)
 
+    @cached_property
+    def mend(self) -> Mend | None:
+        """What the message says to do; None where it leaves the cause open."""
+        return None if self.case.is_ir else settled(self._scene)
+
     def tuning(self, limits: Limits) -> Tuning | None:
         """What the static model can do for this failure: None where there is no TTIR to read."""
         if self.case.is_ir or self.case.language is not Language.TRITON or not self.outcome.imported:
@@ -75,9 +81,15 @@ class NeighbourPlan:
             # No configuration changes how the module itself fails.
             yield from releases(self.case, others())
             return
-        if not self.case.is_ir:
-            yield from self._rewritten()
+        mended = False
+        for neighbour in () if self.case.is_ir else self._rewritten():
+            mended = by_rewrite_alone(self._scene)
+            yield neighbour
         configurations = self._configurations()
+        if mended or self.mend is not None:
+            yield from (other for other in configurations if other.changes.keys() <= self._scene.guards)
+            yield from releases(self.case, others()) if self.mend is not None and self.mend.releases else ()
+            return
         yield from islice(configurations, _FIRST)
         yield from releases(self.case, others())
         yield from configurations
@@ -93,6 +105,12 @@ class NeighbourPlan:
             proposals = applicable(self.case, self.toolchain.triton, proposals)
         for proposal in proposals:
             yield configuration(self.case, self.toolchain, self._scene.source, proposal)
+
+    def advice(self, suggestions: Sequence[Suggestion]) -> Iterator[Suggestion]:
+        """What was not compiled on the user's source, and helps: the mend in words, and what reproducers show."""
+        if self.mend is not None and not any(suggestion.diff for suggestion in suggestions):
+            yield in_words(self.mend)
+        yield from advice(self.matches, suggestions)
 
 
 def applicable(case: Case, triton: str, proposals: Iterable[Proposal]) -> Iterator[Proposal]:

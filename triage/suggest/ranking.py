@@ -133,12 +133,15 @@ def _odd_number_of_stages(scene: Scene, proposal: Proposal) -> float:
     return -1.6 if now not in range(1, 7) and set(proposal.changes) == {"num_stages"} else 0.0
 
 
-def _dot_takes_no_wide_integers(scene: Scene, proposal: Proposal) -> float:
-    """``semantic.dot`` takes 8-bit integers and floats."""
-    if proposal.move is not Move.DATA or not scene.evidence.refused or "hs dtype" not in scene.evidence.text:
+def _dot_refuses_a_type(scene: Scene, proposal: Proposal) -> float:
+    """``semantic.dot`` takes 8-bit integers and floats, and both operands of one type."""
+    if not scene.evidence.refused or "hs dtype" not in scene.evidence.text:
         return 0.0
+    if proposal.move is not Move.DATA:
+        return 1.0 if proposal.move is Move.DTYPE else 0.0
     wide = ("i16", "i32", "i64", "u16", "u32", "u64")
-    return 1.5 if any(str(value).lstrip("*") in wide for value in proposal.changes.values()) else 0.0
+    late = 1.5 if any(str(value).lstrip("*") in wide for value in proposal.changes.values()) else 0.0
+    return late + (1.5 if len(proposal.changes) == 1 else 0.0)
 
 
 ADJUSTMENTS: tuple[Adjustment, ...] = (
@@ -156,5 +159,5 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
     # A mode that the kernel tests for takes the failing operation out, where the back-end died of one.
     _by_move(lambda scene: scene.evidence.backend, {Move.TEXT: -0.4}),
     _odd_number_of_stages,
-    _dot_takes_no_wide_integers,
+    _dot_refuses_a_type,
 )

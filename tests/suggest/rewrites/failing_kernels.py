@@ -23,7 +23,8 @@ REPRODUCERS = {
     "loop-option-left-out": "warp-specialize-one-warp",
     "operand-transposed": "wgmma-mn-major-warp-specialized",
 }
-"""One for each recipe; static-range-rolled repairs what does not end, and has a kernel of its own below."""
+"""One for each recipe. Two have kernels of their own below: static-range-rolled, which repairs what does not end, and
+dot-accumulator-type."""
 
 MORE = ("if-branch-type", "fp8-sort", "float-pointer-offset", "libdevice-argument-type", "hopper-ws-pointer-loads",
         "hopper-ws-nested-loop")  # fmt: skip
@@ -52,6 +53,25 @@ WRITTEN: dict[str, tuple[str, dict[str, Any]]] = {
         {
             "signature": dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*fp16") | dict.fromkeys("MNK", "i32"),
             "constexprs": {"BM": 64, "BN": 64, "BK": 32},
+        },
+    ),
+    "products of fp64 that are summed in fp32": (
+        _HEAD
+        + _JIT
+        + """def kernel(a_ptr, b_ptr, c_ptr, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, K, BK):
+        inner = k + tl.arange(0, BK)
+        a = tl.load(a_ptr + m[:, None] * K + inner[None, :])
+        b = tl.load(b_ptr + inner[:, None] * N + n[None, :])
+        total = tl.dot(a, b, total)
+    tl.store(c_ptr + m[:, None] * N + n[None, :], total)
+""",
+        {
+            "signature": dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*fp64") | dict.fromkeys("NK", "i32"),
+            "constexprs": {"BM": 32, "BN": 32, "BK": 16},
         },
     ),
     "two helpers, one of which calls the other": (

@@ -26,7 +26,7 @@ from triage.source.roles.symbols import (
     names,
     without,
 )
-from triage.source.roles.uses import Access, Note, ParameterUse, ParameterUses
+from triage.source.roles.uses import MemoryAccess, Note, ParameterUse, ParameterUses
 
 
 class RoleKind(str, Enum):
@@ -203,7 +203,7 @@ def _accesses(uses: ParameterUses) -> None:
     """Steps first, by base: a block that a prologue reads at the start alone is still the loop's."""
     steps: list[_Step] = []
     bases: dict[str, set[frozenset[str]]] = {}
-    unstepped: list[tuple[Access, Atom]] = []
+    unstepped: list[tuple[MemoryAccess, Atom]] = []
     for access in uses.accesses:
         for term in access.terms:
             for atom in term:
@@ -231,7 +231,7 @@ def _accesses(uses: ParameterUses) -> None:
     _results(steps, uses)
 
 
-def _step(access: Access, term: Product, atom: Atom, uses: ParameterUses) -> _Step | None:
+def _step(access: MemoryAccess, term: Product, atom: Atom, uses: ParameterUses) -> _Step | None:
     """What moves a range on by its extent, with the range's own coefficient; its use is recorded."""
     unit = next(iter(atom.unit)) if atom.unit is not None and len(atom.unit) == 1 else ()
     coefficient = without(term, (atom, *unit))
@@ -287,7 +287,7 @@ def _moved_by(mover: Product) -> Axis:
     return Axis.LOOP if LOOP in kinds and not loaded_alone else Axis.NONE
 
 
-def _strides(access: Access, uses: ParameterUses) -> None:
+def _strides(access: MemoryAccess, uses: ParameterUses) -> None:
     """Parameters that multiply an index that is not their own."""
     explained = _explained(access)
     starts = {term for atom in _loops(access.terms) for term in atom.begins or ()}
@@ -318,7 +318,7 @@ def _loops(terms: Sum) -> Iterator[Atom]:
     return (atom for term in terms for atom in term if atom.kind == LOOP)
 
 
-def _explained(access: Access) -> dict[Product, list[Product]]:
+def _explained(access: MemoryAccess) -> dict[Product, list[Product]]:
     """For each product that moves a range on, the extent that it does so by."""
     result: dict[Product, list[Product]] = {}
     for term in access.terms:

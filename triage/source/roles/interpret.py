@@ -43,7 +43,7 @@ from triage.source.roles.symbols import (
     single,
     text,
 )
-from triage.source.roles.uses import Access, LoopStart, ParameterUse, ParameterUses
+from triage.source.roles.uses import LoopStart, MemoryAccess, ParameterUse, ParameterUses
 
 _MOST_STEPS = 60_000
 """Expressions that are executed; far above any kernel, below what a recursion of helpers can reach."""
@@ -324,7 +324,7 @@ class Interpreter:
     def _compare(self, node: ast.Compare, env: dict[str, Value]) -> Value:
         values = [self._value(side, env) for side in (node.left, *node.comparators)]
         result = elementwise("compare", *values)
-        self.uses.indices += [Access(value.terms, self._line) for value in values if ranges(value.terms)]
+        self.uses.indices += [MemoryAccess(value.terms, self._line) for value in values if ranges(value.terms)]
         pairs = list(pairwise(values))
         for left, right in pairs:
             for side, other in ((left, right), (right, left)):
@@ -540,7 +540,7 @@ class Interpreter:
         mask_at = 1 if not store else 2
         mask = words.get("mask") or (values[mask_at] if len(values) > mask_at else Value())
         bounds = mask.compared | pointer.compared
-        self.uses.accesses.append(Access(pointer.terms, self._line, bounds, store))
+        self.uses.accesses.append(MemoryAccess(pointer.terms, self._line, bounds, store))
         if store and len(values) > 1:
             self._stored(values[1])
         return self._loaded(pointer.terms, broadcast(pointer.dims, mask.dims))
@@ -570,7 +570,7 @@ class Interpreter:
                     [parameter], ParameterUse.STEP_LOOP if _turning(place) else ParameterUse.STEP_GRID, self._line
                 )
                 continue
-            self.uses.accesses.append(Access(terms, self._line, bounds, store))
+            self.uses.accesses.append(MemoryAccess(terms, self._line, bounds, store))
         if store:
             for stored in values[-1:]:
                 self._stored(stored)

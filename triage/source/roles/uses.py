@@ -52,7 +52,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class MemoryAccess:
     """An address of global memory. ``bounds``: comparisons of its mask. ``store``: written, and by no atomic."""
 
     terms: Sum
@@ -93,9 +93,9 @@ class ParameterUses:
     """All uses of one kernel's parameters, and its accesses, in the order of execution."""
 
     notes: dict[str, list[Note]] = field(default_factory=dict)
-    accesses: list[Access] = field(default_factory=list)
+    accesses: list[MemoryAccess] = field(default_factory=list)
     starts: list[LoopStart] = field(default_factory=list)
-    indices: list[Access] = field(default_factory=list)
+    indices: list[MemoryAccess] = field(default_factory=list)
     """Sums that are compared, as an address would be: they show steps, and nothing else."""
 
     def add(self, parameters: Iterable[str], use: ParameterUse, line: int, by: str = "") -> None:

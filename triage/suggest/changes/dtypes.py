@@ -1,13 +1,14 @@
 """Element types: dtype constexprs, the pointers the caller passes, and both together.
 
-A wider type is the safer one: every target has fp32, fewer have bf16, and fp8 has its own rules on each. All pointers
+A type that holds all that the data holds is the safer one: every target has fp32, fewer have bf16, and fp8 has its own
+rules on each. All pointers
 of one element type move together first, since kernels mix operands freely but want them equal; then the loaded ones
 alone, and each alone.
 """
 
 from collections.abc import Iterator, Mapping
 
-from triage.source.dtypes import dtype_text, element_type, language_dtype
+from triage.source.dtypes import dtype_text, element_type, language_dtype, loss
 from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
 
@@ -15,23 +16,28 @@ _SAFER: Mapping[str, tuple[str, ...]] = {
     "fp8": ("fp16", "bf16", "fp32", "fp8e5", "fp8e4nv"),
     "bf16": ("fp32", "fp16"),
     "fp16": ("fp32", "bf16", "fp64"),
-    "fp32": ("fp16", "bf16", "fp64"),
-    "fp64": ("fp32", "fp16"),
+    "fp32": ("fp64", "fp16", "bf16"),
+    "fp64": ("fp32",),
     "i1": ("i8", "i32"),
     "i8": ("i32", "i16", "i64", "fp16"),
     "u8": ("i32", "u32", "i8"),
-    "i16": ("i32", "i8", "i64", "fp16"),
+    "i16": ("i32", "fp32", "i64", "i8", "fp16"),
     "u16": ("u32", "i32"),
     "i32": ("i64", "fp32"),
-    "u32": ("i32", "i64"),
+    "u32": ("i64", "i32"),
     "i64": ("i32",),
     "u64": ("i64", "i32"),
 }
-"""What to try in place of an element type, safest first."""
+"""What to try in place of an element type, the likeliest to be supported first among those that lose nothing, and
+among those that do. fp64 inputs are there for their precision: no 16-bit type is a mend."""
+_LOSSY = 0.3
+"""Penalty of a type that cannot hold what the data holds, where another can: behind that one, whatever the message
+offers."""
 
 
 def alternatives(scene: Scene, dtype: str) -> list[str]:
-    """Types to try in place of a type: those that the message offers first, then the safe ones."""
+    """Types to try in place of a type: those that lose nothing, then the others; of each, those that the message offers
+    first."""
     usual = _SAFER.get("fp8" if dtype.startswith("fp8") else dtype, ())
     known = {*usual, *_SAFER}
     offered = [t for t in scene.evidence.offered if t in known or t.startswith("fp8e")]
@@ -41,7 +47,8 @@ def alternatives(scene: Scene, dtype: str) -> list[str]:
         ordered = [t for t in usual if t in offered] + [t for t in usual if t not in offered]
     # A type that the message names without offering it is the one it does not want, or the other side of a mismatch:
     # the latter is worth trying, so it only keeps its place.
-    return [t for t in dict.fromkeys(ordered) if t != dtype]
+    others = [t for t in dict.fromkeys(ordered) if t != dtype]
+    return sorted(others, key=lambda other: bool(loss(dtype, other)))
 
 
 def dtypes(scene: Scene) -> Iterator[Proposal]:
@@ -80,8 +87,10 @@ def _suspicion(scene: Scene, dtype: str) -> float:
     return -0.6 if thin and (scene.evidence.backend or scene.evidence.dtypes) else 0.0
 
 
-def _offered(scene: Scene, dtype: str, other: str) -> float:
-    """The message refuses one type and offers another."""
+def _instead(scene: Scene, dtype: str, other: str) -> float:
+    """The message refuses one type and offers another; what loses values comes late all the same."""
+    if loss(dtype, other) and any(not loss(dtype, exact) for exact in alternatives(scene, dtype)):
+        return _LOSSY
     return -1.0 if dtype in scene.evidence.dtypes and other in scene.evidence.offered else 0.0
 
 
@@ -89,7 +98,7 @@ def _constexpr(
     scene: Scene, name: str, value: str, dtype: str, pointers: Mapping[str, list[str]]
 ) -> Iterator[Proposal]:
     for index, other in enumerate(alternatives(scene, dtype)):
-        prior = 1.5 + 0.3 * index + _suspicion(scene, dtype) + _offered(scene, dtype, other)
+        prior = 1.5 + 0.3 * index + _suspicion(scene, dtype) + _instead(scene, dtype, other)
         prefix, dot, _ = value.rpartition(".")
         changes = {name: f"{prefix}.{language_dtype(other)}" if dot else other}
         yield Proposal(changes, Move.DTYPE, prior, 3, f"{name} in {other}")
@@ -112,7 +121,7 @@ def _data(scene: Scene, dtype: str, names: list[str]) -> Iterator[Proposal]:
             changes = {name: _retyped(signature[name], other) for name in together}
             why = f"{', '.join(together)} in {other}: changes the data the caller passes"
             alone = 1.0 if order and together != only_loaded else 0.25 * order
-            prior = 2.3 + 0.35 * index + alone + _suspicion(scene, dtype) + _offered(scene, dtype, other)
+            prior = 2.3 + 0.35 * index + alone + _suspicion(scene, dtype) + _instead(scene, dtype, other)
             yield Proposal(scene.with_layouts(changes), Move.DATA, prior, 4 + 0.2 * len(together), why)
 
 
@@ -134,6 +143,7 @@ def _common(scene: Scene, pointers: Mapping[str, list[str]]) -> Iterator[Proposa
     for index, element in enumerate(sorted(floats, key=lambda t: (t.startswith("fp8"), -len(floats[t])))):
         changes = {n: _retyped(scene.case.signature[n], element) for t in floats if t != element for n in floats[t]}
         prior = 2.4 + 0.2 * index - (0.8 if len(scene.evidence.dtypes) > 1 else 0)
+        prior += _LOSSY if any(loss(other, element) for other in floats) else 0
         why = f"every input in {element}: changes the data the caller passes"
         yield Proposal(scene.with_layouts(changes), Move.DATA, prior, 4 + 0.2 * len(changes), why)
 

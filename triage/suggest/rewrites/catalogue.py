@@ -24,6 +24,9 @@ CATALOGUE: Mapping[str, RecipeEntry] = {
     ),
     "loads-in-fp32": RecipeEntry("casts", r"unexpected type fp8|but got 'i8'|\bf8E\w+|\bfp8\w*\b.*not supported"),
     "dot-operands-one-type": RecipeEntry("dots", "must be same dtype|must have the same dtype|must be same type"),
+    "dot-accumulator-type": RecipeEntry(
+        "accumulators", "assert acc\\.type|accumulator dtype|are cast incompatible|value type matches ptr type"
+    ),
     "loop-carried-type": RecipeEntry("carried", "Loop-carried variable|block redefines it as"),
     "dot-precision-offered": RecipeEntry("options", "input_precision"),
     "loop-option-left-out": RecipeEntry("options", r"warp[ _-]?speciali|\bWS[A-Z]|NVWS|pipelin|num_stages|partition"),
