@@ -19,13 +19,14 @@ from triage.model.gpus import TensorCore
 from triage.model.measurement import Measurement
 from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status
 from triage.model.report import ExpectedTime, Match, Report, Suggestion, SuggestionKind, Tried
+from triage.model.words import unit
 from triage.performance.estimate.roofline import Bound
 from triage.publish.compose.whole import compose
 from triage.publish.finished import Finished
 from triage.publish.formats import markdown, text
 from triage.publish.formats.html import page
 from triage.publish.formats.terminal import report as render
-from triage.publish.words import best_change, unit
+from triage.publish.words import best_change
 
 CASE = Case(
     folder=Path("case"),
@@ -151,7 +152,7 @@ def test_every_format_has_the_expected_time_and_the_best_change() -> None:
     document = compose(Finished(CRASH))
     expected = "expected 0.9\u20131.2 \u00d7 of the time, same results, the caller changes too"
     best = f"Best change: load B with its axes exchanged ({expected})"
-    order = "Ordered by expected time; estimates within 5% are equal, then the nearest change."
+    order = "Ordered by expected time; estimates within 3% are equal, then the nearest change."
     second = "1.8\u201312 \u00d7 of the configuration you asked for, bound by the L2 cache"
     for rendered in (printed(CRASH), markdown.render(document), page.render(document), text.render(document)):
         words = " ".join(rendered.split())

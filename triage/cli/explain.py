@@ -1,6 +1,7 @@
 """``triage explain``: one subcommand a rule, made from the rule's own parameters."""
 
 import difflib
+import importlib
 from typing import Any
 
 import click
@@ -20,13 +21,18 @@ _METAVAR = {
 }
 
 
+_COST, _COST_TITLE = "cost", "the time of a kernel by the static model, term by term"
+
+
 class _Rules(click.Group):
     """Knows the rules by name and title; builds the command of the one that is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(rules.names())
+        return [*rules.names(), _COST]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == _COST:
+            return importlib.import_module("triage.cli.explain_cost").command  # type: ignore[no-any-return]
         if cmd_name not in rules.names():
             close = difflib.get_close_matches(cmd_name, rules.names(), 1)
             hint = f", did you mean {close[0]}?" if close else ""
@@ -36,6 +42,8 @@ class _Rules(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Rules"):
             formatter.write_dl([(name, rules.rule(name).title) for name in rules.names()])
+        with formatter.section("Cases"):
+            formatter.write_dl([(f"{_COST} CASE", _COST_TITLE)])
 
 
 @click.command(
@@ -46,7 +54,7 @@ class _Rules(click.Group):
 def command(context: click.Context, as_json: bool) -> int | None:
     """Say what a hardware or language rule allows for given numbers, and why.
 
-    Without numbers the rule's table is printed. Compiles nothing, and needs no Triton.
+    Without numbers the rule's table is printed. Compiles nothing, and needs no Triton, except for `cost`.
     """
     if context.invoked_subcommand is not None:
         context.obj = as_json

@@ -58,8 +58,8 @@ class SuggestionKind(str, Enum):
     TOOLCHAIN = "toolchain"
 
 
-EQUAL_ESTIMATES = 0.05
-"""Estimates of time that differ by less than this part do not tell two suggestions apart."""
+EQUAL_ESTIMATES = 1.03
+"""Estimates of time that differ by less than this factor say nothing about which suggestion is faster."""
 
 
 @dataclass(frozen=True, slots=True)

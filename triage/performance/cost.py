@@ -14,7 +14,7 @@ from triage.ir.matrix_instruction import matrix_instruction
 from triage.legality import occupancy
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Resources
-from triage.model.report import LOSSY, Suggestion, SuggestionKind
+from triage.model.report import EQUAL_ESTIMATES, LOSSY, Suggestion, SuggestionKind
 from triage.model.target import Target
 from triage.model.words import count
 from triage.performance.drawbacks import SERIOUS_SPILL
@@ -50,8 +50,6 @@ def fast_path(ir_text: str, target: Target, stages: int) -> FastPath:
     return FastPath(matrix_instruction(ir_text, target), stages, bool(_SPECIALIZES.search(ir_text)))
 
 
-EQUAL = 1.03
-"""Estimates that differ by less than this factor say nothing about which is faster."""
 DOUBT = 1.15
 """An estimate may be off by this factor either way, against another of the same kernel (``tests/benchmarks``)."""
 
@@ -86,7 +84,7 @@ def _nearest_of_equal(suggestions: list[Suggestion], times: Mapping[int, float])
     ordered: list[Suggestion] = []
     while suggestions:
         least = times[id(suggestions[0])]
-        equal = [suggestion for suggestion in suggestions if times[id(suggestion)] <= EQUAL * least]
+        equal = [suggestion for suggestion in suggestions if times[id(suggestion)] <= EQUAL_ESTIMATES * least]
         ordered += sorted(equal, key=lambda suggestion: (change_penalty(suggestion), suggestion.distance))
         suggestions = suggestions[len(equal) :]
     return ordered

@@ -6,6 +6,7 @@ from typing import Any
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Status
 from triage.model.report import EQUAL_ESTIMATES, ExpectedTime, Match, Report, Suggestion, SuggestionKind
+from triage.model.words import unit
 
 
 def ending(outcome: Outcome) -> str:
@@ -84,20 +85,6 @@ def change(suggestion: Suggestion) -> str:
 
 
 _EN_DASH, _TIMES = "\u2013", "\u00d7"
-_UNITS = {
-    "shared-memory": "shared memory",
-    "l2": "the L2 cache",
-    "dram": "the GPU's memory",
-    "issue": "issuing instructions",
-    "special-functions": "special functions",
-    "spills": "spilled registers",
-}
-"""What a kernel waits for, where its name with spaces would not do."""
-
-
-def unit(bound: str) -> str:
-    """What a kernel waits for (``ExpectedTime.bound_by``)."""
-    return _UNITS.get(bound, bound.replace("-", " "))
 
 
 def ratio(expected: ExpectedTime) -> str:
@@ -139,7 +126,9 @@ def order_reason(report: Report) -> str:
     if any(suggestion.measured for suggestion in report.suggestions):
         return "Ordered by measured time."
     if any(suggestion.expected for suggestion in report.suggestions):
-        return f"Ordered by expected time; estimates within {EQUAL_ESTIMATES:.0%} are equal, then the nearest change."
+        return (
+            f"Ordered by expected time; estimates within {EQUAL_ESTIMATES - 1:.0%} are equal, then the nearest change."
+        )
     return ""
 
 
