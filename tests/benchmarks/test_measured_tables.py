@@ -70,3 +70,11 @@ def test_rows_compile_as_measured(
 @pytest.mark.parametrize("launch", LAUNCHES, ids=lambda launch: launch.name)
 def test_a_launch_is_a_case(launch: Launch) -> None:
     assert base_case(launch).triton == TRITON
+
+
+def test_some_tables_have_the_whole_space(measured: list[Table]) -> None:
+    whole = [table for table in measured if table.whole]
+    assert len(whole) >= 20
+    assert any(table.held_out for table in whole)
+    for table in whole:
+        assert len({str(row.configuration) for row in table.rows}) == len(table.rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import random
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -64,6 +65,11 @@ class Launch:
     def held_out(self) -> bool:
         """One kernel in five, by a hash of its name: never used to develop or tune a model of cost."""
         return int(hashlib.sha256(self.name.encode()).hexdigest(), 16) % 5 == 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether the sample is the space: then a search can be followed wherever it goes."""
+        return self.sample >= math.prod(len(values) for values in self.space.values())
 
     def configurations(self) -> list[Configuration]:
         """A sample of the space, the same on each call."""
@@ -166,7 +172,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "x_ptr": array("bf16", "M", "K"), "w_ptr": array("bf16", "N", "K"), "bias_ptr": array("bf16", "N"),
             "residual_ptr": array("bf16", "M", "N"), "y_ptr": _zeros("bf16", "M", "N"), "M": 4096, "N": 4096, "K": 2048,
         },
-        grid=("cdiv(N, BLOCK_N)", "cdiv(M, BLOCK_M)"), outputs=("y_ptr",), space=MATMUL, flops=FLOPS, sample=160,
+        grid=("cdiv(N, BLOCK_N)", "cdiv(M, BLOCK_M)"), outputs=("y_ptr",), space=MATMUL, flops=FLOPS, sample=480,
     ),
     Launch(
         file="matmul.py",
@@ -263,7 +269,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "a_ptr": array("fp16", "M", "K"), "b_ptr": array("fp16", "K", "N"), "c_ptr": _zeros("fp16", "M", "N"),
             "M": 4096, "N": 2048, "K": 4096,
         },
-        grid=TILES_MN, outputs=("c_ptr",), space=MATMUL, flops=FLOPS, sample=160,
+        grid=TILES_MN, outputs=("c_ptr",), space=MATMUL, flops=FLOPS, sample=340,
     ),
     Launch(
         file="matmul.py",
@@ -455,7 +461,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "BLOCK_V": (16, 32, 64, 128), "CHUNK": (16, 32, 64, 128), "num_warps": (2, 4, 8),
             "num_stages": (1, 2, 3),
         },
-        sample=100,
+        sample=144,
     ),
     Launch(
         file="rows.py",
@@ -478,7 +484,7 @@ LAUNCHES: tuple[Launch, ...] = (
         },
         sizes={"rows": 8192}, grid=("rows",), outputs=("sum_ptr", "q_ptr", "scale_ptr"),
         space={"BLOCK": (128, 256, 512, 1024, 2048, 4096, 8192), "num_warps": (1, 2, 4, 8, 16, 32),
-               "num_stages": (1, 2, 3, 4)},
+               "num_stages": (1, 2, 3, 4)}, sample=168,
     ),
     Launch(
         file="rows.py",
@@ -514,7 +520,7 @@ LAUNCHES: tuple[Launch, ...] = (
         sizes={"rows": 4096}, grid=("rows",), outputs=("loss_ptr", "lse_ptr"),
         space={"BLOCK": (512, 1024, 2048, 4096, 8192, 16384, 32768), "num_warps": (1, 2, 4, 8, 16, 32),
                "num_stages": (1, 2, 3, 4)},
-        sample=100,
+        sample=168,
     ),
     Launch(
         file="rows.py",
@@ -579,7 +585,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "y_ptr": _zeros("bf16", "BATCH", "T", "HEADS", 128), "T": 4096, "HEADS": 32,
         },
         sizes={"BATCH": 4}, fixed={"HALF": 64}, grid=("cdiv(T, BLOCK_T)", "BATCH"), outputs=("y_ptr",), tolerance=0.02,
-        space={"BLOCK_T": (1, 2, 4, 8, 16), "BLOCK_H": (1, 2, 4, 8, 16, 32), "num_warps": WARPS}, sample=120,
+        space={"BLOCK_T": (1, 2, 4, 8, 16), "BLOCK_H": (1, 2, 4, 8, 16, 32), "num_warps": WARPS}, sample=150,
     ),
     Launch(
         file="elements.py",
@@ -599,7 +605,7 @@ LAUNCHES: tuple[Launch, ...] = (
         },
         grid=("cdiv(rows, BLOCK_R)", "cdiv(columns, BLOCK_C)"), outputs=("y_ptr",),
         space={"BLOCK_R": (8, 16, 32, 64, 128, 256), "BLOCK_C": (8, 16, 32, 64, 128, 256), "num_warps": WARPS},
-        sample=120,
+        sample=180,
     ),
     Launch(
         file="elements.py",
@@ -738,7 +744,7 @@ LAUNCHES: tuple[Launch, ...] = (
             "T": 2048, "scale": LOG2E / 128**0.5,
         },
         sizes={"HEADS": 32}, fixed={"D": 128}, grid=("cdiv(T, BLOCK_M)", "HEADS"), outputs=("o_ptr",), tolerance=0.1,
-        space={**ATTENTION, "BLOCK_N": (32, 64, 128, 256)}, flops="4 * HEADS * T * T * D", sample=100,
+        space={**ATTENTION, "BLOCK_N": (32, 64, 128, 256)}, flops="4 * HEADS * T * T * D", sample=128,
     ),
     Launch(
         file="rows.py",

@@ -33,10 +33,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All rows of a kernel on a device. ``held_out``: not for the development of a model, only to judge it."""
+    """All rows of a kernel on a device. ``held_out``: not for the development of a model, only to judge it.
+    ``whole``: there is a row for every configuration of the space."""
 
     kernel: str
     held_out: bool
+    whole: bool
     device: str
     triton: str
     torch: str
@@ -60,9 +62,11 @@ def tables(files: tuple[Path, ...] = FILES) -> Iterator[Table]:
         document = json.loads(file.read_text())
         about = {name: document[name] for name in ("device", "triton", "torch")}
         for kernel, table in document["kernels"].items():
-            case = base_case(launches[kernel])
+            launch = launches[kernel]
+            case = base_case(launch)
             rows = tuple(_row(case, table["dimensions"], values) for values in table["rows"])
-            yield Table(kernel=kernel, held_out=launches[kernel].held_out, rows=rows, **about)
+            whole = launch.whole and len(rows) == len(launch.configurations())
+            yield Table(kernel=kernel, held_out=launch.held_out, whole=whole, rows=rows, **about)
 
 
 def _row(case: Case, dimensions: list[str], values: list[int | float | str | None]) -> Row:
