@@ -12,7 +12,7 @@ executed.
 
 from typing import Dict, Iterator, List, NamedTuple, Tuple
 
-from .sass_steps import step
+from .sass_steps import Step, step, step_of
 from .sass_text import Block, Instruction, is_conditional
 from .sass_values import State, Value, read
 
@@ -25,8 +25,9 @@ class TooLong(Exception):
 
 
 class Flow(NamedTuple):
-    """``states``: at the start of each block that is reached; ``does``: the mask of each of them."""
+    """``steps``: of each block; ``states``: at the start of each block that is reached; ``does``: the mask of each."""
 
+    steps: List[List[Step]]
     states: Dict[int, State]
     does: Dict[int, int]
 
@@ -55,30 +56,31 @@ def condition(state: State, last: Instruction) -> Value:
 
 def flow_of(blocks: List[Block], threads: int) -> Flow:
     """The flow of a kernel with so many threads a block. Raises TooLong."""
-    flow, diverges = _settled(blocks, threads, joins_are_common=True)
+    steps = [[step_of(each) for each in block.instructions] for block in blocks]
+    flow, diverges = _settled(blocks, steps, threads, joins_are_common=True)
     if diverges:
-        flow, _ = _settled(blocks, threads, joins_are_common=False)
+        flow, _ = _settled(blocks, steps, threads, joins_are_common=False)
     return flow
 
 
-def _settled(blocks: List[Block], threads: int, joins_are_common: bool) -> Tuple[Flow, bool]:
+def _settled(blocks: List[Block], steps: List[List[Step]], threads: int, joins_are_common: bool) -> Tuple[Flow, bool]:
     everyone = (1 << threads) - 1
     states: Dict[int, State] = {0: {}}
     may: Dict[int, int] = {0: everyone}
     ends: Dict[int, Value] = {}
-    steps = 0
+    executed = 0
     todo = [0]
     while todo:
         number = min(todo)
         todo.remove(number)
-        steps += len(blocks[number].instructions)
-        if steps > _MOST_STEPS:
+        executed += len(steps[number])
+        if executed > _MOST_STEPS:
             raise TooLong
         state = dict(states[number])
-        for each in blocks[number].instructions[:-1]:
+        for each in steps[number][:-1]:
             step(state, each, threads)
-        last = blocks[number].instructions[-1]
-        ends[number] = condition(state, last)
+        last = steps[number][-1]
+        ends[number] = condition(state, last.each)
         step(state, last, threads)
         for follower, mask in _edges(blocks[number], ends[number], may[number], threads):
             if not mask:
@@ -86,7 +88,7 @@ def _settled(blocks: List[Block], threads: int, joins_are_common: bool) -> Tuple
             if _merge(states, may, follower, state, mask, joins_are_common) and follower not in todo:
                 todo.append(follower)
     does = _executed(blocks, ends, threads)
-    return Flow(states, does), any(value is None for value in ends.values())
+    return Flow(steps, states, does), any(value is None for value in ends.values())
 
 
 def _edges(block: Block, end: Value, mask: int, threads: int) -> Iterator[Tuple[int, int]]:

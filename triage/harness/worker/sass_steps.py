@@ -3,7 +3,7 @@
 import re
 from struct import error as struct_error
 from struct import pack, unpack
-from typing import List, Optional, Tuple
+from typing import List, NamedTuple, Optional, Tuple
 
 from .sass_text import Instruction
 from .sass_values import OPERATIONS, State, Value, combine, is_predicate, read, special
@@ -47,65 +47,91 @@ def name_of(instruction: Instruction) -> str:
     return name[1:] if name[0] == "U" and (name[1:] in _NARROW or name[1:] in OPERATIONS) else name
 
 
-def step(state: State, each: Instruction, threads: int) -> None:
-    """Execute an instruction in every thread."""
+class Step(NamedTuple):
+    """An instruction, taken apart once: a loop's are executed several times. ``writes``: the registers, without
+    predicates; ``is_known``: whether anything that it writes may be known afterwards."""
+
+    each: Instruction
+    name: str
+    parts: Tuple[str, ...]
+    predicates: Tuple[str, ...]
+    writes: Tuple[str, ...]
+    sources: Tuple[str, ...]
+    is_known: bool
+
+
+def step_of(each: Instruction) -> Step:
+    """The step of an instruction."""
     name = name_of(each)
-    if name == "CALL":
-        state.clear()
-        return
-    guard = read(state, each.guard) if each.guard else 1
-    if guard == 0:
-        return
-    parts = tuple(each.opcode.split(".")[1:])
+    parts = tuple(part for part in each.opcode.split(".")[1:] if part not in _MEANINGLESS.get(name, ()))
     if name in _WITHOUT_RESULT:
-        if name == "STL":
-            _store(state, each, parts, guard)
-        return
-    predicates, register, rest = _written(each, name)
-    values: List[Value] = [None] * len(predicates)
-    results: List[Value] = []
-    if name in ("S2R", "S2UR"):
-        results = [special(each.operands[-1], threads)]
-    elif name == "CS2R" and each.operands[-1] == "SRZ":
-        results = [0] if "32" in parts else [0, 0]
-    elif name in ("LDC", "LDCU", "ULDC") and parts in ((), ("64",), ("128",)):
-        constant = read(state, each.operands[-1])
-        words = {(): 1, ("64",): 2, ("128",): 4}[parts]
-        results = [None if constant is None else (constant, word) for word in range(words)]
-    elif name == "LDL":
-        results = _loaded(state, each, parts)
-    elif name == "PLOP3":
-        values = _predicate_logic(state, each, predicates)
-    elif name in OPERATIONS:
-        sources, last = list(rest), ""
-        if name in ("LOP3", "IADD3", "LEA") and sources and is_predicate(sources[-1]):
-            last = sources.pop()
-        elif name == "R2UR" and sources and is_predicate(sources[0]):
-            sources = sources[1:]
-        operands = [read(state, source, each.at) for source in sources]
-        if name == "HFMA2":
-            operands[2:] = [_half(source) for source in sources[2:]]
-        result = OPERATIONS[name](
-            tuple(part for part in parts if part not in _MEANINGLESS.get(name, ())), operands, each.at
-        )
-        if name in ("ISETP", "VOTE"):
-            values = [result if index == 0 else None for index in range(len(predicates))]
-        else:
-            results = [result]
-            if name == "LOP3" and predicates and last in ("!PT", "!UPT"):
-                values = [combine((each.at, "nonzero"), lambda x: int(x != 0), result)]
-    for index, predicate in enumerate(predicates):
-        _write(state, predicate, values[index] if index < len(values) else None, guard, each.at)
+        return Step(each, name, parts, (), (), (), name == "STL")
+    predicates, register, sources = _written(each, name)
+    writes: Tuple[str, ...] = ()
     if register:
-        kind, number = re.match(r"(U?R)(\d+)", register).groups()  # type: ignore[union-attr]
-        width = max(len(results), _width(name, parts))
-        for offset in range(width):
-            value = results[offset] if offset < len(results) else None
-            _write(state, "%s%d" % (kind, int(number) + offset), value, guard, each.at)
+        kind, number = register.rstrip("0123456789"), int(register.lstrip("UR"))
+        writes = tuple("%s%d" % (kind, number + offset) for offset in range(_width(name, parts)))
     elif name == "R2P" or each.operands[:1] in (("PR",), ("UPR",)):
-        for number in range(7):
-            state.pop("P%d" % number, None)
-            state.pop("UP%d" % number, None)
+        predicates = ["%sP%d" % (kind, number) for kind in ("", "U") for number in range(7)]
+    return Step(each, name, parts, tuple(predicates), writes, sources, name in _RESULTS or name in OPERATIONS)
+
+
+def step(state: State, taken: Step, threads: int) -> None:
+    """Execute an instruction in every thread."""
+    each = taken.each
+    guard = read(state, each.guard) if each.guard else 1
+    if taken.name == "CALL":
+        state.clear()
+    elif taken.name == "STL":
+        _store(state, each, taken.parts, guard)
+    elif not taken.is_known:
+        if guard != 0:
+            for name in (*taken.predicates, *taken.writes):
+                state.pop(name, None)
+    elif guard != 0:
+        predicates, registers = _results(state, taken, threads)
+        for names, values in ((taken.predicates, predicates), (taken.writes, registers)):
+            for index, name in enumerate(names):
+                _write(state, name, values[index] if index < len(values) else None, guard, each.at)
+
+
+_RESULTS = frozenset({"S2R", "S2UR", "CS2R", "LDC", "LDCU", "ULDC", "LDL", "PLOP3"})
+"""Instructions, beside those of ``OPERATIONS``, whose results are known."""
+
+
+def _results(state: State, taken: Step, threads: int) -> Tuple[List[Value], List[Value]]:
+    """The values of the predicates and registers that an instruction writes, as far as they are known."""
+    each, name, parts = taken.each, taken.name, taken.parts
+    if name in ("S2R", "S2UR"):
+        return [], [special(each.operands[-1], threads)]
+    if name == "CS2R":
+        return [], [0, 0] if each.operands[-1] == "SRZ" else []
+    if name in ("LDC", "LDCU", "ULDC"):
+        constant = read(state, each.operands[-1])
+        is_whole = constant is not None and set(parts) <= {"64", "128"}
+        return [], [(constant, word) for word in range(len(taken.writes))] if is_whole else []
+    if name == "LDL":
+        return [], _loaded(state, each, parts)
+    if name == "PLOP3":
+        return _predicate_logic(state, each), []
+    sources, last = list(taken.sources), ""
+    if name in ("LOP3", "IADD3", "LEA") and sources and is_predicate(sources[-1]):
+        last = sources.pop()
+    elif name == "R2UR" and sources and is_predicate(sources[0]):
+        sources = sources[1:]
+    operands = [read(state, source, each.at) for source in sources]
+    if name == "HFMA2":
+        operands[2:] = [_half(source) for source in sources[2:]]
+    result = OPERATIONS[name](parts, operands, each.at)
+    if name in ("ISETP", "VOTE"):
+        return [result], []
+    if name == "LOP3" and taken.predicates and last in ("!PT", "!UPT"):
+        return [combine((each.at, "nonzero"), _is_nonzero, result)], [result]
+    return [], [result]
+
+
+def _is_nonzero(value: int) -> int:
+    return int(value != 0)
 
 
 _MEANINGLESS = {
@@ -191,18 +217,14 @@ def _write(state: State, name: str, value: Value, guard: Value, at: int) -> None
         state[name] = value
 
 
-def _predicate_logic(state: State, each: Instruction, predicates: List[str]) -> List[Value]:
+def _predicate_logic(state: State, each: Instruction) -> List[Value]:
     """PLOP3: three predicates through a table of eight bits; the second result has another table."""
     operands = each.operands
-    unknown: List[Value] = [None] * len(predicates)
-    if len(operands) != 7 or not all(map(is_predicate, operands[:5])):
-        return unknown
-    sources = [read(state, operand, each.at) for operand in operands[2:5]]
-    table = read(state, operands[5])
+    table = read(state, operands[5]) if len(operands) == 7 and all(map(is_predicate, operands[:5])) else None
     if not isinstance(table, int):
-        return unknown
-    result = combine(each.at, lambda a, b, c: table >> (4 * a + 2 * b + c) & 1, *sources)
-    return [result, *([None] * (len(predicates) - 1))]
+        return []
+    sources = [read(state, operand, each.at) for operand in operands[2:5]]
+    return [combine(each.at, lambda a, b, c: table >> (4 * a + 2 * b + c) & 1, *sources)]
 
 
 def _slot(operand: str) -> Optional[int]:

@@ -9,7 +9,8 @@ were compared with those of the PTX that ptxas translates into them.
 """
 
 import re
-from typing import Any, Callable, Dict, List, Tuple, Union
+from functools import lru_cache
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
 Value = Union[int, List[int], Tuple[Any, ...], None]
 State = Dict[str, Value]
@@ -42,33 +43,51 @@ def signed(value: int) -> int:
     return value - (1 << 32) if value & 0x80000000 else value
 
 
-def read(state: State, operand: str, at: Any = None) -> Value:
-    """The value of an operand: a register, a predicate, a number, a constant."""
-    if _NUMBER.match(operand):
-        return int(operand, 0) & MASK
-    match = _REGISTER.match(operand)
+class _Operand(NamedTuple):
+    """An operand, taken apart: a number, a constant of the launch, or a register with signs; all None where it is
+    something else."""
+
+    number: Optional[int] = None
+    constant: Optional[str] = None
+    register: Optional[str] = None
+    signs: str = ""
+
+
+@lru_cache(maxsize=1 << 16)
+def _operand(text: str) -> _Operand:
+    if _NUMBER.match(text):
+        return _Operand(number=int(text, 0) & MASK)
+    match = _REGISTER.match(text)
     if match is None:
         # Constants are the launch's, unless a register of a thread is the index.
-        name = operand.lstrip("-~|!")
-        indexed = re.search(r"\[.*\bR\d", operand)
-        return ("constant", operand) if name.startswith(("c[", "cx[")) and not indexed else None
-    sign, name, _, suffix = match.groups()
-    if suffix not in _IGNORED or "|" in sign:
-        return None
-    value: Value = 0 if name in ("RZ", "URZ") else 1 if name in ("PT", "UPT") else state.get(name)
-    for character in reversed(sign):
-        if character == "-":
-            value = combine((at, operand), lambda x: -x, value)
-        elif character == "~":
-            value = combine((at, operand), lambda x: ~x, value)
-        else:
-            value = combine((at, operand), lambda x: x ^ 1, value)
+        is_constant = text.lstrip("-~|!").startswith(("c[", "cx[")) and not re.search(r"\[.*\bR\d", text)
+        return _Operand(constant=text) if is_constant else _Operand()
+    signs, name, absolute, suffix = match.groups()
+    if suffix not in _IGNORED or absolute or "|" in signs:
+        return _Operand()
+    if name in ("RZ", "URZ") or name in ("PT", "UPT"):
+        return _Operand(number=int(name in ("PT", "UPT")), signs=signs)
+    return _Operand(register=name, signs=signs)
+
+
+def read(state: State, text: str, at: Any = None) -> Value:
+    """The value of an operand: a register, a predicate, a number, a constant."""
+    number, constant, register, signs = _operand(text)
+    if constant is not None:
+        return ("constant", constant)
+    value: Value = state.get(register) if register is not None else number
+    for sign in reversed(signs):
+        value = combine((at, text), _SIGNS[sign], value)
     return value
 
 
+_SIGNS: Dict[str, Callable[[int], int]] = {"-": lambda x: -x, "~": lambda x: ~x, "!": lambda x: x ^ 1}
+
+
+@lru_cache(maxsize=1 << 16)
 def is_predicate(operand: str) -> bool:
     """Whether the operand is a predicate."""
-    return re.match(r"^!?U?P(?:\d+|T)$", operand) is not None
+    return re.match(r"^!?U?P(?:\d|T)$", operand) is not None
 
 
 Operation = Callable[[Tuple[str, ...], List[Value], Any], Value]

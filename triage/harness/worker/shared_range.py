@@ -48,21 +48,21 @@ def shared_range(text: str, kernel: str, threads: int, limit: int) -> Range:
     for number, start in sorted(flow.states.items()):
         state: State = dict(start)
         does = flow.does.get(number, 0)
-        for each in blocks[number].instructions:
+        for taken in flow.steps[number]:
+            each = taken.each
             accessed = _accessed(each)
             if accessed:
                 where = address(state, accessed, each.at)
                 mask = does & _guarded(state, each, threads)
-                known = isinstance(where, (int, list))
-                decided, skipped = decided + known, skipped + (not known)
-                if isinstance(where, (int, list)):
-                    width, lanes = _extent(each)
-                    first = _furthest(where, mask, threads, lanes)
-                    if first is not None:
-                        end = max(end, first[0] + width)
-                        if first[0] + width > limit:
-                            beyond.append(Access(each.at, each.opcode, first[0], width, first[1]))
-            step(state, each, threads)
+                width, lanes = _extent(each)
+                first = _furthest(where, mask, threads, lanes) if isinstance(where, (int, list)) else None
+                if first is None:
+                    skipped += 1
+                else:
+                    decided, end = decided + 1, max(end, first[0] + width)
+                    if first[0] + width > limit:
+                        beyond.append(Access(each.at, each.opcode, first[0], width, first[1]))
+            step(state, taken, threads)
     return Range(beyond, decided, skipped, end)
 
 
