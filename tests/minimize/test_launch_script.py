@@ -23,13 +23,13 @@ from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
-from triage.minimize import launch_script
+from triage.minimize import launch_script, reproducer
 from triage.minimize.failure import Identity, OriginalFailure
 from triage.minimize.launcher import Launcher
 from triage.minimize.source.specimen import Specimen
 from triage.model import case as cases
 from triage.model.case import Case, frozen
-from triage.model.outcome import Outcome, Stage, Status, Undecided
+from triage.model.outcome import BeyondShared, Outcome, Stage, Status, Undecided
 from triage.model.target import Target
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
@@ -327,3 +327,15 @@ def test_without_a_gpu_the_file_is_written_and_nothing_claimed(empty_cache: Path
         f"{launch_script.FILE} was not launched here: no GPU that can be used here: "
     )
     assert (tmp_path / "min" / launch_script.FILE).is_file()
+
+
+def test_only_a_launch_shows_a_wrong_binary() -> None:
+    beyond = BeyondShared("STS.128", address=31504, bytes=16, size=9216, thread=47, accesses=128)
+    outcome = Outcome(Status.SUSPECT, Stage.CUBIN, beyond_shared=beyond, limit_s=60.0)
+    assert launch_script.needed(outcome)
+    assert not launch_script.was_launched(outcome)
+    diagnosis = logs.diagnose_outcome(outcome)
+    assert diagnosis is not None
+    shown = reproducer.expected(diagnosis, outcome).pattern
+    assert shown is not None
+    assert re.search(shown, "RuntimeError: CUDA error: an illegal memory access was encountered")

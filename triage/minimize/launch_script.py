@@ -54,7 +54,12 @@ class LaunchArguments:
 
 
 def needed(outcome: Outcome) -> bool:
-    """Whether only a launch shows the failure; limits that the binary states need none."""
+    """Whether a script can show the failure only by a launch; limits that the binary states need none."""
+    return outcome.beyond_shared is not None or was_launched(outcome)
+
+
+def was_launched(outcome: Outcome) -> bool:
+    """Whether the failure was seen in a launch."""
     return outcome.stage is Stage.LAUNCH or (outcome.stage is Stage.LOAD and outcome.over_limit is None)
 
 

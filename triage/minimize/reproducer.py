@@ -52,6 +52,7 @@ _MARK = re.compile(r"@[A-Z]+@")
 _LEAST_TEXT = 6
 _MOST_TEXTS = (MAX_FIELD, 120)
 """As much as the signature has; less where that much is not printed in one piece."""
+_ILLEGAL_ACCESS = r"illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS"
 _PREFIX = re.compile(r"^.*?\berror: ")
 _MADE = frozenset({Stage.TTIR, Stage.TTGIR, Stage.LLIR, Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
 """Stages with a Python function of their own."""
@@ -75,6 +76,8 @@ def expected(diagnosis: Diagnosis, outcome: Outcome) -> Expected:
     """What every process with the failure shows."""
     if diagnosis.kind is Kind.TIMEOUT:
         return Expected(timeout_s=(outcome.limit_s or 0.0) + _START_S)
+    if diagnosis.kind is Kind.WRONG_BINARY:
+        return Expected(pattern=_ILLEGAL_ACCESS)  # by a launch: the compile shows nothing
     if diagnosis.kind is Kind.OUT_OF_RESOURCES and outcome.over_limit and diagnosis.limit is not None:
         resource = outcome.over_limit.partition(":")[0]
         return Expected(pattern=_tolerant(f"out of resource: {resource}"), limit=(resource, diagnosis.limit))

@@ -263,7 +263,7 @@ class _Reduction:
         self.progress.step("running the reproducer twice")
         failure, toolchain, deadline = settled.failure, self.compiler.toolchain, self.engine.deadline
         scripts = _Scripts(self.folder.folder / "reproducer.py")
-        if self.options.launch:
+        if self.options.launch or failure.outcome.beyond_shared is not None:
             with finishing(ended, deadline):
                 scripts.launched, scripts.not_launched = self._run_launch_script(settled)
         if launch_script.needed(failure.outcome):
@@ -279,7 +279,7 @@ class _Reduction:
         """Exit codes of the reproducer that launches, or why it was not launched here."""
         case, toolchain, file = settled.case, self.compiler.toolchain, launch_script.FILE
         # Candidates were launched with their own inputs; a failure to compile may launch with the original's.
-        by_launch = launch_script.needed(settled.failure.outcome)
+        by_launch = launch_script.was_launched(settled.failure.outcome)
         inputs = [case.inputs] if by_launch else [case.inputs, self.original.case.inputs]
         try:
             arguments = launch_script.arguments(settled.best.case, *inputs)
