@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from golden_files import Golden
 
 from triage import knowledge
 from triage.cases.locate import locate
+from triage.data import data_folder
+from triage.knowledge import observed
 from triage.knowledge.entry import PLACEHOLDER
-from triage.knowledge.verify import Failure, contradictions
+from triage.knowledge.verify import Failure, contradictions, is_recorded
 from triage.model.diagnosis import Diagnosis, Kind
 
 
@@ -58,6 +61,17 @@ def test_a_broken_entry_is_named_and_the_others_are_listed(cli: Triage, tmp_path
 def test_check_runs_a_reproducer_on_its_own_release(cache: Path) -> None:
     done = call_triage(cache, "kb", "check", "wgmma-tf32-mn-major")
     assert (done.code, done.out) == (0, "1 reproducer, 0 claims no longer hold, 0 not recorded yet\n")
+
+
+def test_missing_runs_what_is_not_recorded(cli: Triage, tmp_path: Path) -> None:
+    done = cli("kb", "check", "wgmma-tf32-mn-major", "--missing")
+    assert (done.code, done.out) == (0, "1 reproducer, 0 claims no longer hold, 0 not recorded yet\n")
+    folder = tmp_path / "wgmma-tf32-mn-major"
+    shutil.copytree(data_folder("reproducers") / folder.name, folder)
+    recorded = observed.read(folder)
+    assert all(is_recorded(folder, release) for release in recorded["case"])
+    observed.write(folder, {"case": recorded["case"], "fixed": {}})
+    assert not any(is_recorded(folder, release) for release in recorded["case"])
 
 
 LOG = 'python: /x/Pass.cpp:5: void A::f(): Assertion `ok && "no such shape"\' failed.\n'

@@ -13,7 +13,7 @@ from triage.files import ANYWHERE, open_file, replace_file, usable_file, writing
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.store import Store
-from triage.harness.toolchains import Toolchain, Toolchains
+from triage.harness.toolchains import Toolchains
 from triage.knowledge import history, observed, verify
 from triage.knowledge.draft import draft, slug
 from triage.knowledge.entry import PLACEHOLDER, Entry
@@ -85,6 +85,7 @@ def show(name: str, folders: tuple[Path, ...], as_json: bool) -> int:
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Compiles at a time. [cores]")
 @click.option("--no-cache", is_flag=True, help="Repeat compiles whose results are stored.")
+@click.option("--missing", is_flag=True, help="Run only what is not recorded yet.")
 @click.option("--update", is_flag=True, help="Record what is observed.")
 def check(
     names: tuple[str, ...],
@@ -92,6 +93,7 @@ def check(
     releases: tuple[str, ...],
     jobs: int | None,
     no_cache: bool,
+    missing: bool,
     update: bool,
 ) -> int:
     """Validate all entries and run reproducers.
@@ -118,9 +120,9 @@ def check(
         undecided: list[str] = []
         contradictions: list[str] = []
         with Engine(jobs=jobs, store=store, spare=toolchains.installed) as engine:
-            for group, chain in _runs(chosen, releases, toolchains):
-                limits = Limits(_TIMEOUT_S, default_memory_bytes())
-                results = verify.run(group, chain, engine, limits, use_cache=not no_cache, done=progress.step)
+            for release, group in _runs(chosen, releases, toolchains, missing).items():
+                limits, toolchain = Limits(_TIMEOUT_S, default_memory_bytes()), toolchains.resolve(release)
+                results = verify.run(group, [toolchain], engine, limits, use_cache=not no_cache, done=progress.step)
                 undecided += results.undecided
                 deviations += _compared(group, results, update)
                 contradictions += verify.contradictions(results.failures, entries)
@@ -204,16 +206,18 @@ def _chosen(names: Iterable[str], entries: Iterable[Entry], has_errors: bool) ->
 
 
 def _runs(
-    folders: list[Path], releases: tuple[str, ...], toolchains: Toolchains
-) -> list[tuple[list[Path], list[Toolchain]]]:
-    """Groups of reproducers and their releases: all on the requested releases, else each on that of its case."""
-    if releases:
-        installed = [toolchain.triton for toolchain in toolchains.installed()]
-        return [(folders, [toolchains.resolve(release) for release in select(releases, installed).chosen])]
-    by_release: dict[str | None, list[Path]] = {}
+    folders: list[Path], releases: tuple[str, ...], toolchains: Toolchains, missing: bool
+) -> dict[str | None, list[Path]]:
+    """Release → reproducers to run on it: all on the requested releases, else each on that of its case. With
+    ``missing``, those alone that have no observation of the release."""
+    runs: dict[str | None, list[Path]] = {}
+    installed = [toolchain.triton for toolchain in toolchains.installed()] if releases else []
+    chosen = select(releases, installed).chosen if releases else ()
     for folder in folders:
-        by_release.setdefault(verify.own_release(folder), []).append(folder)
-    return [(group, [toolchains.resolve(release)]) for release, group in by_release.items()]
+        for release in chosen or (verify.own_release(folder),):
+            if not (missing and verify.is_recorded(folder, release)):
+                runs.setdefault(release, []).append(folder)
+    return runs
 
 
 def _compared(folders: Iterable[Path], results: verify.Observed, update: bool) -> list[observed.Deviation]:

@@ -8,6 +8,7 @@ from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
+from triage.knowledge import observed
 from triage.knowledge.entry import Entry
 from triage.knowledge.matching import match, ties
 from triage.knowledge.observed import Behaviour, Observation, observe
@@ -112,3 +113,9 @@ def _variants(folder: Path) -> Iterator[tuple[str, Case]]:
 def own_release(folder: Path) -> str | None:
     """The release that a reproducer's case names."""
     return cases.load(folder / "case.json").triton
+
+
+def is_recorded(folder: Path, release: str | None) -> bool:
+    """Whether every variant of a reproducer has an observation of a release. Raises InputError."""
+    recorded = observed.read(folder)
+    return all(release in recorded.get(variant, {}) for variant, _ in _variants(folder))
