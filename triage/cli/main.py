@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _COMMANDS = {
     "attach": ("triage.cli.attach", "Post the report to GitHub: comment on an issue, or open one."),
+    "bench-model": ("triage.cli.bench_model", "Compare the static model of cost with times on a GPU."),
     "check": ("triage.cli.check", "Compile a case in isolation, diagnose it, suggest what compiles instead."),
     "clean": ("triage.cli.clean", "Remove what triage keeps: outcomes, cases, scratch, toolchains."),
     "doctor": ("triage.cli.doctor", "List the releases, tools, GPUs and caches of this machine."),
