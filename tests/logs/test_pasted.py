@@ -292,3 +292,30 @@ def test_an_error_with_its_place_behind_the_severity() -> None:
 def test_a_name_that_the_front_end_does_not_find_is_of_the_kernel_s_source() -> None:
     assert diagnosed("NameError: BLOCK is not defined\n").stage == "source"
     assert diagnosed("NameError: name 'BLOCK' is not defined\n").stage is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "headline"),
+    [
+        ("ptxas fatal: Value 'sm_999' is not defined for option 'gpu-name'", Kind.PTXAS, "Value 'sm_999'"),
+        ("`ptxas error: Feature '.tile' not supported on .target 'sm_121a'`", Kind.PTXAS, "Feature '.tile'"),
+        ("'sm_999' is not a recognized processor for this target (x)", Kind.LLVM_DIAGNOSTIC, "not a recognized"),
+        (
+            "```loc(\"k.py\":7:2): error: failed to legalize operation 'tt.f' that was\n```",
+            Kind.MLIR_DIAGNOSTIC,
+            "tt.f",
+        ),
+        ("see triton.jit\n**k() got an unexpected keyword argument 'grid'**\n", Kind.PYTHON_EXCEPTION, "'grid'"),
+        ("triton.jit: server error TypeError: k() takes too few of them\n", Kind.PYTHON_EXCEPTION, "TypeError: k()"),
+        (
+            "triton.compiler.errors.MLIRCompilationError: \n///-----[ERROR][Triton][BEG]-----\n"
+            "[ToBinary] encounters error:\nxcompile: no such option\n",
+            Kind.PYTHON_EXCEPTION,
+            "MLIRCompilationError: xcompile: no such option",
+        ),
+    ],
+)
+def test_spellings_of_an_error(text: str, kind: Kind, headline: str) -> None:
+    diagnosis = diagnosed(text)
+    assert diagnosis.kind is kind
+    assert headline in diagnosis.headline

@@ -139,6 +139,9 @@ def test_a_report_of_another_process_s_failure_says_where_to_look() -> None:
         'I run it\nand get the error "RuntimeError: CUDA error: an illegal memory access was encountered". Help?\n',
         "#0  0x00007ffff5bb325a in PyErr_Occurred ()\n   from /usr/lib/libpython2.7.so.1.0\n#1  0x00007fff in ?? ()\n",
         "Failed to load the layout of the panel\n" + "a line\n" * 6,
+        "clang++: /src/llvm/CodeGen/Types.cpp:65: void f(): Assertion `x == y' failed.\n",
+        "# [clang] Assertion `x == y' failed.\n",
+        " fatal error: error in backend: Cannot select: 0x4cb5b20: f128 = bitcast 0x4ce65e0\n",
         "I0411 model_repository_manager.cc:1132] unloaded 'net'\nerror: creating server: failed to load all models\n",
     ],
 )

@@ -81,6 +81,8 @@ _ENTITY = regex(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
 _character = lru_cache(maxsize=256)(html.unescape)
 _TAG = regex(r"</?(?:pre|code|br|samp|span|td|tr|details|summary)(?: [^<>]{0,200})?/?>")
 _CODE = regex(r"(`{1,3})([^`].{0,16000}?)\1$")
+# A fence with the first line of the code behind it, where its language stands.
+_FENCED = regex(r"```(?=[^`\n]{0,200}[:(\"'])")
 _PYTEST_FAILURE = regex(r"E {3,64}(?=\S)")
 
 
@@ -118,7 +120,7 @@ def strip_markdown(line: str) -> str:
         and (match[2].count("`") % 2 or "`" not in match[2])
     ):
         return match.group(2)
-    return line
+    return line[len("```") :] if _FENCED.match(line) else line
 
 
 class Cleaner:

@@ -58,6 +58,8 @@ _OTHERS = regex(
     r"|triton::(?:backend|core|server|API|arch|engines|ast)"
     # other users of LLVM
     r"|Program arguments: (?:\S{0,300}/)?(?:llc|opt|clang|flang|rustc)\b|\bmlir-opt\b|\b[Nn]umba\b(?!=)|\bllvmlite\."
+    r"|\bclang(?:\+\+|-\d\d)?: /|\[clang\]|\bclang crash|\bclang::"
+    r"|error in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))"
     r"|-fsycl|\bcomgr[-_]|\bopencl\b|\bOpenCL\b|\bclBuild|OPENCL_COMPILER"
     r"|\bbpftrace\b|\brustc\b|\bcargo\b|\bswiftc?\b|\bjulia\b|\bvmlinux|llama\.cpp|\bggml"
 )

@@ -47,7 +47,8 @@ _LAUNCHER = regex(
 )
 # An exception, or a verifier's error, behind other words, as in a title: `[Bug] ValueError: text`.
 _TITLED = regex(
-    r"[\]:] (?P<error>(?:[a-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception): \S.{4,600}"
+    r"(?:[\]:]|\b(?i:errors?|with|got|hits?|raises?|throws?)) "
+    r"(?P<error>(?:[a-z_]\w{0,80}\.){0,12}[A-Z]\w{0,80}(?:Error|Exception): \S.{4,600}"
     r"|'[a-z]\w{0,20}\.[\w.]{1,60}' op \S.{4,600})$"
 )
 _BARE_ASSERTION = regex(r"`AssertionError`|\bassertion (?:errors?|fails|failed|failing|failure)\b", re.IGNORECASE)
@@ -88,8 +89,10 @@ def quoted(lines: list[str]) -> Finding | None:
 
 def _stated(position: int, line: str) -> Finding | None:
     """The text of an exception of Triton's, or of Python's about a kernel, without the exception's name."""
-    if _PYTHON.match(line.strip()):
-        diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, line.strip(), line.strip())
+    # As a heading or in bold, too.
+    stated = line.strip().lstrip("#*> ").rstrip("* ")
+    if _PYTHON.match(stated):
+        diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, stated, stated)
     elif _SOURCE.match(line):
         return None
     elif launch := _LAUNCHER.search(line):

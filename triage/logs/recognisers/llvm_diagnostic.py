@@ -6,13 +6,15 @@
 """
 
 from triage.logs.diagnostic_lines import parse
-from triage.logs.finding import Finding
+from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
 from triage.model.diagnosis import Kind, SourceLocation
 
 _INLINE_ASM = regex(r"^(?:error: )?<inline asm>:\d{1,7}:\d{1,7}: (?:error: )?(?P<text>\S.{0,2000})")
+# Printed as a warning, but no code for such a GPU can be generated.
+_PROCESSOR = regex(r"^'(?:sm_|gfx)\w{1,20}' is not a recognized processor for this target")
 # clang's order, of the optimiser's remarks and of limits on resources: `error: kernel.py:211:0: stack frame size …`.
 _LOCATED = regex(r"^error: (?P<file>[^\s:]{1,400}):(?P<line>\d{1,7}):(?P<column>\d{1,7}): (?P<text>\S.{0,2000})")
 # How texts of LLVM's DiagnosticInfo and of its register allocators and inline-asm lowering begin.
@@ -30,6 +32,8 @@ def error_text(line: str) -> str | None:
     """The text of LLVM's error in the line; None when it is not an error of LLVM's."""
     if asm := _INLINE_ASM.match(line):
         return asm["text"]
+    if _PROCESSOR.match(line):
+        return line
     if located := _LOCATED.match(line):
         return located["text"] if _OF_LLVM.match(located["text"]) else None
     diagnostic = parse(line)
@@ -46,11 +50,12 @@ def _read(window: Window) -> Finding | None:
         return None
     located = _LOCATED.match(line)
     locations = (SourceLocation(located["file"], int(located["line"])),) if located else ()
-    return finding(window, Kind.LLVM_DIAGNOSTIC, f"LLVM: {error}", locations=locations)
+    specificity = Specificity.TAIL if _PROCESSOR.match(line) else Specificity.DIAGNOSTIC
+    return finding(window, Kind.LLVM_DIAGNOSTIC, f"LLVM: {error}", specificity=specificity, locations=locations)
 
 
 RECOGNISER = Recogniser(
-    anchors=("error: ", "<inline asm>:"),
+    anchors=("error: ", "<inline asm>:", "is not a recognized processor"),
     read=_read,
     examples={
         "error: couldn't allocate output register for constraint 'x'": Kind.LLVM_DIAGNOSTIC,

@@ -53,7 +53,7 @@ RECOGNISER = Recogniser(
     read=_read,
     examples={
         "LLVM ERROR: Cannot select: intrinsic %llvm.nvvm.shfl.sync.bfly.i32": Kind.LLVM_FATAL,
-        "fatal error: error in backend: Cannot select: t12: f32 = fadd": Kind.LLVM_FATAL,
+        "fatal error: error in backend: Cannot select: intrinsic %llvm.nvvm.setmaxnreg.dec": Kind.LLVM_FATAL,
     },
     most=Specificity.FATAL,
 )

@@ -1,7 +1,7 @@
 """The last line of a Python traceback: ``ValueError: text``, in a log or quoted alone."""
 
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Sequence
+from itertools import dropwhile, islice
 
 from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
@@ -40,6 +40,8 @@ _NO_ATTRIBUTE = regex(
     r"(?:[\w ]{1,80}: )?(?P<stated>module 'triton[\w.]{0,100}' has no attribute '\w{1,80}'"
     r"|torch\._(?:inductor|dynamo)\.config\.[\w.]{1,100} does not exist)\.?$"
 )
+# Around what Ascend's compiler printed.
+_BANNER = regex(r"\s*$|///-{3,}\[|\[\w{1,60}\] encounters error:\s*$")
 # The front end's own; Python writes `name 'x' is not defined`.
 _NOT_DEFINED = regex(r"[A-Za-z_]\w{0,80} is not defined$")
 # The key of Triton 2's cache of compiled kernels: it is looked up, not found, and then the kernel is compiled.
@@ -72,21 +74,19 @@ def _read(window: Window) -> Finding | None:
     if stated is None or stated["name"].endswith("Warning"):
         return None
     reason = (stated["text"] or "").strip()
-    if (
-        not reason
-        and line.rstrip().endswith(":")
-        and window.after
-        and not window.after[0].startswith(("Traceback", "  File "))
-    ):
-        reason = window.after[0].strip()
+    after: Sequence[str] = window.after
+    if stated["name"] == "MLIRCompilationError":
+        after = tuple(dropwhile(_BANNER.match, window.after))
+    if not reason and line.rstrip().endswith(":") and after and not after[0].startswith(("Traceback", "  File ")):
+        reason = after[0].strip()
     if not reason and stated["name"] == "AssertionError":
         # The last line of the last frame, which has marks below it from Python 3.11 on.
         frame = (line for line in reversed(window.before) if line.strip(" ^~"))
         reason = assertion_of(islice(frame, 1))
     shown = f"{stated['name']}: {reason}" if reason else stated["name"]
     lines = [line]
-    for index in range(min(_MAX_LINES, len(window.after))):
-        following = window.after[index]
+    for index in range(min(_MAX_LINES, len(after))):
+        following = after[index]
         if not following.strip() or following.startswith(_ENDS):
             break
         if is_exception_line(following):
