@@ -120,7 +120,7 @@ def flags(command: click.Command) -> Iterator[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_commands_exist(page: Path) -> None:
-    named = re.findall(r"(?:^(?:- run: |\$ )?|`)triage ([a-z-]+)(?: ([a-z-]+))?", TEXTS[page], re.MULTILINE)
+    named = re.findall(r"(?:^(?:- run: |\$ )?|`)triage ([a-z][a-z-]*)(?: ([a-z-]+))?", TEXTS[page], re.MULTILINE)
     for name, second in named:
         command = subcommand(triage_command, name)
         if isinstance(command, click.Group) and second:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from commands import DATA, Triage
 
-from triage.model.case import load
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.toolchains import Toolchain
+from triage.model.case import Case, frozen, load
+from triage.model.measurement import Measurement, NotMeasured
+from triage.suggest import model_bench
 from triage.suggest.model_bench import configurations
 
 ADD = load(DATA / "ok.json")
@@ -81,3 +88,31 @@ def test_configurations_are_the_case_itself_and_a_sample_that_does_not_change() 
     assert sorted(map(str, given)) == sorted(
         map(str, ({}, {"BLOCK": 64, "num_warps": 2}, {"BLOCK": 64, "num_warps": 8}, {"num_warps": 2}, {"num_warps": 8}))
     )
+
+
+def test_what_is_measured_makes_the_table(
+    cache: Path, release: Callable[[str], Toolchain], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but the GPU: one launch is refused, one has other results, one has no time."""
+    monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(cache))
+
+    def timed(cases: list[tuple[int, Case, Toolchain]], *_: object) -> Iterator[tuple[int, Measurement | NotMeasured]]:
+        for index, case, _toolchain in cases:
+            block = case.constexprs["BLOCK"]
+            measured = Measurement(8 / block, 8 / block, 8 / block, 9, "a GPU", agrees=block != 64)
+            yield index, NotMeasured("died of SIGSEGV") if block == 256 else measured
+
+    monkeypatch.setattr(model_bench, "bench", timed)
+    case = replace(ADD, inputs=frozen({"sizes": {"n": 4096}}))
+    axes = {"BLOCK": (32, 64, 256, 512, 1024, 3)}
+    with Engine(2, keep=True) as engine:
+        table, device = model_bench.ModelBench(engine, Limits()).measure("add", case, release("3.9.0"), axes, 9)
+    assert device == "a GPU"
+    rows = {row.changes.get("BLOCK", 128): row for row in table.rows}
+    assert rows[128].measured_ms == 8 / 128, "the case itself"
+    assert (rows[256].problem, rows[256].measured_ms) == ("died of SIGSEGV", None)
+    assert (rows[64].problem, rows[64].measured_ms) == ("its results differ from the others'", None)
+    assert "power of 2" in rows[3].problem
+    found = table.agreement
+    assert found is not None
+    assert found.configurations == 4
