@@ -102,6 +102,20 @@ def test_a_head_is_no_tile_although_its_size_stands_in_shapes() -> None:
         ("for c in range(0, n, P):\n        i = c + tl.arange(0, P)\n        tl.store(y + i, tl.load(x + i))", _TILE),
         ("for c in range(tl.cdiv(n, P)):\n        i = c * P + tl.arange(0, P)\n        tl.store(y + i, 1)", _TILE),
         ("c = 0\n    while c < n:\n        tl.store(y + c + tl.arange(0, P), 1)\n        c += P", _TILE),
+        # As many blocks as another parameter says.
+        ("i = tl.program_id(0) % Q * P + tl.arange(0, P)\n    tl.store(y + i, 1)", _PROBLEM),
+        ("for c in range(Q):\n        tl.store(y + c * P + tl.arange(0, P), 1)", _PROBLEM),
+        (
+            "first = tl.program_id(0) * P * Q\n    for c in range(Q):\n"
+            "        tl.store(y + first + c * P + tl.arange(0, P), 1)",
+            _TILE,
+        ),
+        # What whole blocks leave at the end.
+        (
+            "whole = n // P * P\n    for c in range(0, whole, P):\n        tl.store(y + c + tl.arange(0, P), 1)\n"
+            "    i = whole + tl.arange(0, P)\n    tl.store(y + i, 1, mask=i < n)",
+            _TILE,
+        ),
         # It bounds.
         ("i = tl.program_id(0) * 64 + tl.arange(0, 64)\n    tl.store(y + i, 1, mask=i < P)", _PROBLEM),
         ("for c in range(0, P, 64):\n        tl.store(y + c + tl.arange(0, 64), 1)", _PROBLEM),
@@ -115,7 +129,7 @@ def test_a_head_is_no_tile_although_its_size_stands_in_shapes() -> None:
     ],
 )
 def test_the_same_words_used_differently(body: str, kind: RoleKind) -> None:
-    assert _roles(f"def k(x, y, s, n, P: tl.constexpr):\n    {body}\n")["P"].kind is kind
+    assert _roles(f"def k(x, y, s, n, Q: tl.constexpr, P: tl.constexpr):\n    {body}\n")["P"].kind is kind
 
 
 def test_a_block_that_covers_a_row_is_masked_by_the_row() -> None:

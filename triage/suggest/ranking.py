@@ -134,14 +134,15 @@ def _odd_number_of_stages(scene: Scene, proposal: Proposal) -> float:
 
 
 def _dot_refuses_a_type(scene: Scene, proposal: Proposal) -> float:
-    """``semantic.dot`` takes 8-bit integers and floats, and both operands of one type."""
+    """``semantic.dot`` takes 8-bit integers and floats, and both operands of one type; it looks at the first one first,
+    so where it refuses that, one alone helps nothing."""
     if not scene.evidence.refused or "hs dtype" not in scene.evidence.text:
         return 0.0
     if proposal.move is not Move.DATA:
         return 1.0 if proposal.move is Move.DTYPE else 0.0
     wide = ("i16", "i32", "i64", "u16", "u32", "u64")
     late = 1.5 if any(str(value).lstrip("*") in wide for value in proposal.changes.values()) else 0.0
-    return late + (1.5 if len(proposal.changes) == 1 else 0.0)
+    return late + (1.5 if len(proposal.changes) == 1 and "lhs dtype" in scene.evidence.text else 0.0)
 
 
 ADJUSTMENTS: tuple[Adjustment, ...] = (

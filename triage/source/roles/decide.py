@@ -24,6 +24,7 @@ from triage.source.roles.symbols import (
     Sum,
     every,
     names,
+    one_name,
     without,
 )
 from triage.source.roles.uses import MemoryAccess, Note, ParameterUse, ParameterUses
@@ -79,6 +80,7 @@ _OF_THE_DATA = (
     ParameterUse.ARITHMETIC,
     ParameterUse.NUMBERED,
     ParameterUse.RESULT,
+    ParameterUse.COUNTED,
     ParameterUse.COVERS,
 )
 """ParameterUses that make a parameter a size of the data whatever else it is used for."""
@@ -101,7 +103,10 @@ def roles(source: str, kernel: str) -> Mapping[str, ParameterRole]:
     functions = {node.name: node for node in ast.walk(module.tree) if isinstance(node, ast.FunctionDef)}
     if kernel not in functions:
         return {}
-    uses = ParameterUses()
+    annotated = parameters(functions[kernel])
+    uses = ParameterUses(
+        frozenset(one.arg for one in annotated if one.annotation and "constexpr" in ast.unparse(one.annotation))
+    )
     Interpreter(functions, uses).run(functions[kernel])
     _declared(functions[kernel], module.tree, uses)
     _accesses(uses)
@@ -202,7 +207,7 @@ class _Step:
 def _accesses(uses: ParameterUses) -> None:
     """Steps first, by base: a block that a prologue reads at the start alone is still the loop's."""
     steps: list[_Step] = []
-    bases: dict[str, set[frozenset[str]]] = {}
+    stepped: dict[str, list[MemoryAccess]] = {}
     unstepped: list[tuple[MemoryAccess, Atom]] = []
     for access in uses.accesses:
         for term in access.terms:
@@ -214,7 +219,7 @@ def _accesses(uses: ParameterUses) -> None:
                     else:
                         steps.append(step)
                         for parameter in step.extent:
-                            bases.setdefault(parameter, set()).add(access.base)
+                            stepped.setdefault(parameter, []).append(access)
         _strides(access, uses)
     for index in uses.indices:
         for term in index.terms:
@@ -223,7 +228,8 @@ def _accesses(uses: ParameterUses) -> None:
                     _step(index, term, atom, uses)
     for access, atom in unstepped:
         for parameter in names(atom.extent or NUMBER):
-            if access.base not in bases.get(parameter, ()):
+            others = stepped.get(parameter, ())
+            if not any(other.base == access.base and not access.excludes(other) for other in others):
                 uses.add([parameter], ParameterUse.EXTENT, access.line, access.masked_by(atom))
     for start in uses.starts:
         uses.add(start.sizes, ParameterUse.STEP_GRID, start.line)
@@ -241,18 +247,36 @@ def _step(access: MemoryAccess, term: Product, atom: Atom, uses: ParameterUses) 
     for mover in _movers(access.terms, term, atom, coefficient, extent):
         axis = _moved_by(mover)
         if axis is Axis.NONE:
+            if not any(found.moves for found in mover):
+                return _Step(frozenset(names(extent)), (), axis)  # What whole blocks leave at the end.
             uses.add(names(extent), ParameterUse.NUMBERED, access.line)
             continue
         if atom.kind == LOOP and not coefficient and not access.masked_by(atom):
             return None  # A row of this length looks the same.
+        _counted(access, mover, extent, uses)
         use = ParameterUse.STEP_LOOP if axis is Axis.LOOP else ParameterUse.STEP_GRID
         uses.add(names(extent), use, access.line)
         for other in access.terms:
             rest = without(other, (*coefficient, *_single(extent)))
             if rest and any(a.kind == LOOP for a in rest) and (extra := [a.key for a in rest if a.kind == NAME]):
                 uses.add(extra, ParameterUse.SHARES, access.line)
+                uses.add(names(extent), ParameterUse.STEP_LOOP, access.line)
         return _Step(frozenset(names(extent)), mover, axis)
     return None
+
+
+def _counted(access: MemoryAccess, mover: Product, extent: Sum, uses: ParameterUses) -> None:
+    """``pid % BLOCKS * SIZE`` and a loop of ``BLOCKS`` turns: other sizes need another number of blocks. Not where the
+    grid steps by both, as where a program unrolls several blocks."""
+    own = names(extent)
+    for atom in mover:
+        count = one_name(atom.ends) if atom.ends and not atom.begins else None
+        if count is None or count in own or count not in uses.constexprs or atom.unit not in (None, NUMBER):
+            continue
+        both = own | {count}
+        others = (term for term in access.terms if atom not in term and any(a.moves for a in term))
+        if not any(both <= names(frozenset({term})) for term in others):
+            uses.add(own, ParameterUse.COUNTED, access.line)
 
 
 def _movers(terms: Sum, term: Product, atom: Atom, coefficient: Product, extent: Sum) -> Iterator[Product]:
@@ -266,7 +290,7 @@ def _movers(terms: Sum, term: Product, atom: Atom, coefficient: Product, extent:
         if rest and atom not in rest and all(a.kind != NAME for a in rest):
             exact.append(rest)
         rest = without(other, coefficient)
-        alone = rest is not None and len(rest) == 1 and rest[0].kind == OTHER and rest[0].moves
+        alone = rest is not None and len(rest) == 1 and rest[0].kind == OTHER
         if rest is not None and alone and names(extent) <= names(frozenset({rest})):
             loose.append(rest)
     yield from sorted(exact, key=lambda rest: _moved_by(rest) is Axis.NONE)
@@ -338,7 +362,7 @@ def _explained(access: MemoryAccess) -> dict[Product, list[Product]]:
 
 def _results(steps: Iterable[_Step], uses: ParameterUses) -> None:
     """Memory with one element for each block: the position is an address without the block's size."""
-    looped = {parameter for step in steps if step.axis is Axis.LOOP for parameter in step.extent}
+    looped = {name for name in uses.notes if uses.of(name, ParameterUse.STEP_LOOP)}
     for step in steps:
         if len(step.movers) != 1:
             continue
@@ -347,7 +371,7 @@ def _results(steps: Iterable[_Step], uses: ParameterUses) -> None:
             for term in access.terms:
                 if mover not in term or (mover.kind == LOOP and mover.unit != NUMBER):
                     continue
-                others = {atom.key for atom in term if atom.kind == NAME}
+                others = names(frozenset({without(term, (mover,)) or ()}))
                 alone = step.extent - others - (looped if step.axis is Axis.GRID else set())
                 if alone == step.extent:
                     uses.add(step.extent, ParameterUse.RESULT, access.line)

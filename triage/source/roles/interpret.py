@@ -65,6 +65,8 @@ _SAME = frozenset(
      "convert_layout", "set_auto_layout", "float", "int", "abs_index", "cast", "to", "relax_layout"}
 )  # fmt: skip
 """Functions that return their first argument as far as indices go."""
+_RANGE = (("arg1", "start"), ("arg2", "end"), ("step",))
+"""Arguments of ``tl.range`` and ``tl.static_range``."""
 _REDUCE = frozenset({"sum", "max", "min", "argmax", "argmin", "reduce", "xor_sum", "reduce_or"})
 _SCAN = frozenset({"cumsum", "cumprod", "associative_scan", "sort", "softmax", "flip", "topk", "histogram"})
 _ATOMICS = "atomic_"
@@ -78,6 +80,7 @@ class Interpreter:
         self.functions, self.uses = functions, uses
         self._steps = self._depth = self._serial = 0
         self._line = 0
+        self._path: frozenset[tuple[int, bool]] = frozenset()
         self._returned: list[Value] = []
 
     def run(self, kernel: ast.FunctionDef) -> None:
@@ -116,8 +119,12 @@ class Interpreter:
             case ast.If():
                 self._condition(node.test, env)
                 other = dict(env)
+                path = self._path
+                self._path = path | {(id(node), True)}
                 self._block(node.body, env)
+                self._path = path | {(id(node), False)}
                 self._block(node.orelse, other)
+                self._path = path
                 for variable, result in other.items():
                     env[variable] = env[variable].joined(result) if variable in env else result
             case ast.With():
@@ -162,14 +169,11 @@ class Interpreter:
             self._value(node.iter, env)
             self._loop(node.body, self._turns(node, None, NUMBER, None), env)
             return
-        values = [self._value(value, env).terms for value in node.iter.args]
         self._keywords(node.iter, env)
-        begins, ends, step = ZERO, ZERO, NUMBER
-        if len(values) == 1:
-            ends = values[0]
-        elif len(values) >= 2:
-            begins, ends = values[0], values[1]
-            step = values[2] if len(values) > 2 else NUMBER
+        parts = [argument(node.iter, index, *words) for index, words in enumerate(_RANGE)]
+        first, second, third = (self._value(part, env).terms if part is not None else None for part in parts)
+        begins, ends = (ZERO, first or ZERO) if second is None else (first or ZERO, second)
+        step = NUMBER if third is None else third
         whole = ends - begins if begins <= ends and ends else None
         turns = self._turns(node, whole if whole and not moves(whole) else None, step, begins, ends)
         if parameter := one_name(step):
@@ -229,9 +233,7 @@ class Interpreter:
                 for offset, item in zip(value.block.offsets, step.items, strict=False)
             )
             return replace(value, block=replace(value.block, offsets=offsets))
-        if value.data:
-            return value
-        if (parameter := one_name(step.terms)) and value.dims == ():
+        if (parameter := one_name(step.terms)) and value.dims == () and not value.data:
             self.uses.add([parameter], ParameterUse.STEP_LOOP, self._line)
         return value.with_terms(added(value.terms, product(single(turns), step.terms)))
 
@@ -318,8 +320,11 @@ class Interpreter:
                 self.uses.add([parameter], ParameterUse.COUNT, self._line)
         elif blocks and not moves(right.terms):
             self.uses.add(names(right.terms) - names(frozenset((b,) for b in blocks)), ParameterUse.DIVIDES, self._line)
-        # ``offsets % M`` keeps a block inside the data: the same block.
-        return replace(both, terms=left.terms) if remainder and blocks else both
+        if remainder and blocks:
+            return replace(both, terms=left.terms)  # ``offsets % M`` keeps a block inside the data: the same block.
+        if remainder and len(both.terms) == 1:
+            return replace(both, terms=single(replace(_only(both.terms), ends=right.terms)))
+        return both
 
     def _compare(self, node: ast.Compare, env: dict[str, Value]) -> Value:
         values = [self._value(side, env) for side in (node.left, *node.comparators)]
@@ -540,7 +545,7 @@ class Interpreter:
         mask_at = 1 if not store else 2
         mask = words.get("mask") or (values[mask_at] if len(values) > mask_at else Value())
         bounds = mask.compared | pointer.compared
-        self.uses.accesses.append(MemoryAccess(pointer.terms, self._line, bounds, store))
+        self.uses.accesses.append(MemoryAccess(pointer.terms, self._line, bounds, self._path))
         if store and len(values) > 1:
             self._stored(values[1])
         return self._loaded(pointer.terms, broadcast(pointer.dims, mask.dims))
@@ -570,7 +575,7 @@ class Interpreter:
                     [parameter], ParameterUse.STEP_LOOP if _turning(place) else ParameterUse.STEP_GRID, self._line
                 )
                 continue
-            self.uses.accesses.append(MemoryAccess(terms, self._line, bounds, store))
+            self.uses.accesses.append(MemoryAccess(terms, self._line, bounds, self._path))
         if store:
             for stored in values[-1:]:
                 self._stored(stored)

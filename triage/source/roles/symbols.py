@@ -21,8 +21,9 @@ _MOST_PRODUCTS = 40
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """Equal where ``key`` is. ``extent``: what a range or a loop covers; ``unit``: by which it advances;
-    ``begins``: where a loop starts; ``inner``: atoms that a quotient, a minimum or a loaded value was made of."""
+    """Equal where ``key`` is. ``extent``: what a range or a loop covers; ``unit``: by which it advances; ``begins`` and
+    ``ends``: of a loop; of a remainder, what it stays below; ``inner``: atoms that a quotient, a minimum or a loaded
+    value was made of."""
 
     key: str
     kind: str = field(compare=False)

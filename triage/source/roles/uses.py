@@ -28,6 +28,7 @@ class ParameterUse(str, Enum):
     ARITHMETIC = "results are divided by it"
     RESULT = "memory has one element for each block of this size"
     NUMBERED = "the data numbers blocks of this size"
+    COUNTED = "another parameter says how many blocks of this size there are"
     REDUCED = "what is stored was reduced over a block of this size"
     ORDER = "it orders the blocks"
     SHARES = "it divides the work among blocks"
@@ -53,17 +54,22 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccess:
-    """An address of global memory. ``bounds``: comparisons of its mask. ``store``: written, and by no atomic."""
+    """An address of global memory. ``bounds``: comparisons of its mask. ``path``: the branches it is in, each an ``if``
+    and which way."""
 
     terms: Sum
     line: int
     bounds: frozenset[tuple[Sum, Sum]] = frozenset()
-    store: bool = False
+    path: frozenset[tuple[int, bool]] = frozenset()
 
     @property
     def base(self) -> frozenset[str]:
         """The parameters that are added as they are: the pointer among them."""
         return frozenset(term[0].key for term in self.terms if len(term) == 1 and term[0].kind == NAME)
+
+    def excludes(self, other: MemoryAccess) -> bool:
+        """The two are in different branches of one condition."""
+        return any((condition, not way) in other.path for condition, way in self.path)
 
     def masked_by(self, atom: Atom) -> str:
         """The size that a range is compared with, as far as it is another than the range's own extent."""
@@ -90,7 +96,10 @@ class LoopStart:
 
 @dataclass(slots=True)
 class ParameterUses:
-    """All uses of one kernel's parameters, and its accesses, in the order of execution."""
+    """All uses of one kernel's parameters, and its accesses, in the order of execution. ``constexprs``: those that are
+    annotated so."""
+
+    constexprs: frozenset[str] = frozenset()
 
     notes: dict[str, list[Note]] = field(default_factory=dict)
     accesses: list[MemoryAccess] = field(default_factory=list)
