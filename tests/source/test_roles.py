@@ -184,3 +184,14 @@ def test_derived_sizes_count() -> None:
 def test_what_is_not_python_has_no_roles() -> None:
     assert roles("def k(:", "k") == {}
     assert roles("x = 1", "k") == {}
+
+
+def test_one_block_that_is_not_masked_may_be_all_there_is_or_one_of_many() -> None:
+    _kinds(
+        """
+        def k(x, y, stride, B: tl.constexpr):
+            i, j = tl.arange(0, B), tl.arange(0, 32)
+            tl.store(y + i[:, None] * stride + j[None, :], tl.load(x + i[:, None] * stride + j[None, :]))
+        """,
+        B=RoleKind.UNKNOWN,
+    )

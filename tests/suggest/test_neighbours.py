@@ -403,3 +403,11 @@ def kernel(x, y, n, B: tl.constexpr):
     }
     assert set(found) == {128}
     assert "masked by n" in found[128]
+
+
+def test_another_program_is_no_repair_of_a_resource_that_lacks() -> None:
+    case = a_case("cuda:86", {"num_warps": 8, "num_stages": 5})
+    proposals = list(neighbours(case, MATMUL, OUT_OF_SHARED))
+    changed = {name for proposal in proposals for name in proposal.changes}
+    assert {"num_stages", "num_warps", "BLOCK_K"} <= changed
+    assert not changed & {"B_K_MAJOR", "ACT", "OUT", "PRECISION", "a_ptr"}

@@ -15,6 +15,7 @@ from triage.source.parameters import KernelSource
 from triage.source.roles import RoleKind
 from triage.suggest.layout_text import parse
 
+_SIZE = "size:"
 _PRECISION_OPTIONS = frozenset(
     {"default_dot_input_precision", "allow_tf32", "enable_fp_fusion", "max_num_imprecise_acc_default"}
 )
@@ -38,6 +39,11 @@ def effects(case: Case, source: KernelSource, changes: Mapping[str, Any]) -> Eff
     if "target" in changes:
         caller = "; ".join(filter(None, [caller, f"runs on {changes['target']} only"]))
     return Effects("; ".join(results), caller)
+
+
+def alters(case: Case, source: KernelSource, changes: Mapping[str, Any]) -> bool:
+    """The change makes another program: other data, another precision, another branch. A size of unknown use may."""
+    return any(not result.startswith(_SIZE) for result in _results(case, source, changes))
 
 
 def _results(case: Case, source: KernelSource, changes: Mapping[str, Any]) -> Iterator[str]:
@@ -73,4 +79,4 @@ def _constexpr(name: str, before: Any, after: Any, source: KernelSource) -> Iter
     elif kind is RoleKind.FLAG:
         yield f"algorithm: {name} is {after} in place of {before}, which the kernel tests for"
     elif not (kind is RoleKind.PROBLEM and source.roles[name].masked_by and after > before):
-        yield f"size: no loop and no grid steps by {name}; see that {after} still covers what {before} did"
+        yield f"{_SIZE} no loop and no grid steps by {name}; see that {after} still covers what {before} did"

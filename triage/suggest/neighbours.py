@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from triage.model.case import Case
-from triage.model.diagnosis import Diagnosis
+from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.errors import InputError
 from triage.suggest.budget import Budget
 from triage.suggest.changes.constexprs import assembly, flags, formats, numbers, texts
@@ -18,6 +18,7 @@ from triage.suggest.changes.layouts import layouts
 from triage.suggest.changes.options import options
 from triage.suggest.changes.targets import targets
 from triage.suggest.changes.tiles import tile_sizes
+from triage.suggest.effects import alters
 from triage.suggest.predictions import Predictions, loads
 from triage.suggest.proposal import Move, Proposal
 from triage.suggest.ranking import rank, shrinks_to
@@ -102,10 +103,12 @@ def _followed(scene: Scene, proposals: Iterable[Proposal]) -> Iterator[Proposal]
 
 
 def _ranked(scene: Scene, predictions: Predictions, proposals: Iterator[Proposal]) -> Iterator[Ranked]:
-    """Proposals that apply and change something, the best of equal ones kept."""
+    """Proposals that apply and change something, the best of equal ones kept. Where a resource is what lacks, another
+    program that needs less of it is no repair."""
     best: dict[str, Ranked] = {}
+    resources = scene.diagnosis.kind is Kind.OUT_OF_RESOURCES or scene.evidence.over_shared
     for proposal in proposals:
-        if not _applies(scene.case, proposal):
+        if not _applies(scene.case, proposal) or (resources and alters(scene.case, scene.source, proposal.changes)):
             continue
         entry = (rank(scene, predictions, proposal), proposal)
         if proposal.key not in best or entry[0] < best[proposal.key][0]:

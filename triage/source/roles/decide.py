@@ -136,6 +136,9 @@ def _role(parameter: str, uses: ParameterUses) -> ParameterRole:
     if step and first(ParameterUse.TUNED):
         return role(RoleKind.TILE, step, axis)
     extents = uses.of(parameter, ParameterUse.EXTENT)
+    if extents and not uses.moves and not first(*_OF_THE_DATA) and not all(note.by for note in extents):
+        why = "one program computes the whole block, and nothing shows whether the data has more"
+        return ParameterRole(RoleKind.UNKNOWN, why=why, line=extents[0].line)
     if extents:
         masks = [note.by for note in extents]
         masked_by = ", ".join(dict.fromkeys(masks)) if all(masks) else ""

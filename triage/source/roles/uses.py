@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from triage.source.roles.symbols import LOADED, NAME, NUMBER, Atom, Sum, every, names, ranges
+from triage.source.roles.symbols import GRID, LOADED, LOOP, NAME, NUMBER, Atom, Sum, every, names, ranges
 
 
 class ParameterUse(str, Enum):
@@ -106,6 +106,12 @@ class ParameterUses:
     starts: list[LoopStart] = field(default_factory=list)
     indices: list[MemoryAccess] = field(default_factory=list)
     """Sums that are compared, as an address would be: they show steps, and nothing else."""
+
+    @property
+    def moves(self) -> bool:
+        """The grid or a loop moves what is accessed: there is more than one block."""
+        kinds = {atom.kind for access in self.accesses for atom in every(access.terms)}
+        return bool(kinds & {GRID, LOOP})
 
     def add(self, parameters: Iterable[str], use: ParameterUse, line: int, by: str = "") -> None:
         """Record a use once for each of the parameters."""
