@@ -61,6 +61,18 @@ def with_resources(found: Suggestion, **changed: Any) -> Suggestion:
     return replace(found, resources=replace(found.resources, **changed))
 
 
+def test_of_equal_estimates_what_they_do_not_see_decides_then_the_nearest_change() -> None:
+    meant = FastPath(TensorCore.WGMMA, warp_specialized=True)
+    specialized = with_resources(MENDED, warp_specialized=True)
+    near, copies = suggestion({"WS": False}), with_resources(CHEAP, register_copies=1)
+    faster = suggestion({"BLOCK_M": 64}, distance=3)
+    seconds = {id(near): 1.01, id(copies): 1.0, id(specialized): 1.02, id(faster): 0.5}
+    best = [faster, specialized, near, copies]
+    assert order([copies, near, specialized, faster], meant, lambda one: seconds[id(one)]) == best
+    # Without warp specialization meant, the nearest change.
+    assert order([specialized, near], FastPath(TensorCore.WGMMA), lambda one: seconds[id(one)])[0] is near
+
+
 def test_what_waits_for_data_comes_behind_what_does_not() -> None:
     """All keep wgmma and spill nothing, and all but the last leave it waiting, in one way or another."""
     meant = FastPath(TensorCore.WGMMA, stages=3, warp_specialized=True)
