@@ -1,4 +1,4 @@
-"""The product fits 32 bits."""
+"""The operands have 32 bits, and one of them its value in the upper half."""
 
 import triton
 import triton.language as tl
@@ -9,4 +9,4 @@ def upper(x_ptr, y_ptr, z_ptr, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets)
     y = tl.load(y_ptr + offsets)
-    tl.store(z_ptr + offsets, ((x.to(tl.uint32) * y.to(tl.uint32)) >> 16).to(tl.uint16))
+    tl.store(z_ptr + offsets, tl.umulhi(x.to(tl.uint32) << 16, y.to(tl.uint32)).to(tl.uint16))
