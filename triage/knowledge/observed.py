@@ -21,10 +21,11 @@ from triage.model.releases import sort_key
 SCHEMA = "triton-triage/observed/1"
 FILE = "observed.json"
 
-# A missing API shows as an AttributeError or ImportError about a module of Triton, or as an unknown keyword argument.
+# A missing API shows as an AttributeError or ImportError about a module of Triton, as an unknown keyword argument or as
+# Gluon's notice of a function that has a successor.
 _NO_API = re.compile(
     r"module '(?:triton|gluon)[\w.]*' has no attribute|No module named 'triton|cannot import name '\w+' from 'triton"
-    r"|this Triton has no |got an unexpected keyword argument '\w+'"
+    r"|this Triton has no |got an unexpected keyword argument '\w+'|\w+ has been removed; call \w+ instead"
 )
 
 
