@@ -94,7 +94,10 @@ class Search:
     def best(self) -> list[Suggestion]:
         """What works of what was tried until now, best first."""
         estimates = {id(suggestion): self._estimate(suggestion) for suggestion, _ in self._compiled.values()}
-        return cost.order(self._undominated(), self.meant, lambda suggestion: estimates[id(suggestion)])
+        # Estimates tell which of two good ones is faster; without them, the smaller change is.
+        told = all(found is not None for found in estimates.values())
+        suggestions = self.suggestions if told else self._undominated()
+        return cost.order(suggestions, self.meant, lambda suggestion: estimates[id(suggestion)])
 
     def _estimate(self, suggestion: Suggestion) -> float | None:
         if self.tuning is None:

@@ -25,12 +25,14 @@ the operation that combines."""
 LINE = 1.8
 """Cycles for each 128-byte line that a load touches: rows shorter than a line waste the rest of it."""
 LINE_BYTES, SECTOR_BYTES = 128.0, 32.0
-SPILL_L1, SPILL_L2 = 64.0, 30.0
+SPILL_L1, SPILL_L2 = 32.0, 30.0
 """Bytes a cycle of spilled registers that stay in L1, and in L2."""
 ORDER = 6
 """Of the norm that joins the units: a maximum would have them never wait for each other, a sum always."""
 MOST_SHUFFLED, MATRIX_SHUFFLED = 32, 4
 """Lanes that hold a row of a tensor: a warp's at most, four in the layout of a matrix instruction's result."""
+MATRIX_ROWS = 16
+"""Rows of a matrix instruction's result that one warp holds (PTX ISA, mma and wgmma: fragments)."""
 _DIVIDES = 0.25
 """Part of an issue slot that an operation of the special-function unit takes: one a quarter warp."""
 TURN_INSTRUCTIONS = 20
@@ -161,6 +163,11 @@ def turn(body: Body, setting: KernelSetting, machine: Machine, caches: Caches, s
         found.add(Bound.TENSOR_CORES, tensor)
         found.add(Bound.SHARED_MEMORY, shared)
         found.chain += max(tensor, shared) + DOT_LATENCY
+        if not dot.a_from_memory and setting.warps > dot.m // MATRIX_ROWS:
+            # Warps share rows, so the computed operand goes to the others through shared memory.
+            exchanged = 2 * dot.a_bytes / rates.shared_bytes
+            found.add(Bound.SHARED_MEMORY, exchanged)
+            found.chain += exchanged + 2 * BARRIER
     for access in (*body.loads, *body.stores):
         if not access.by_descriptor:
             lanes += access.bytes / min(VECTOR_BYTES, access.row_bytes) * VECTOR_INSTRUCTIONS
@@ -173,7 +180,10 @@ def turn(body: Body, setting: KernelSetting, machine: Machine, caches: Caches, s
         across = min(along, MATRIX_SHUFFLED if body.dots else MOST_SHUFFLED)
         steps = math.log2(max(across, 2))
         lanes += elements / along * across * steps * 2
-        found.chain += SHUFFLE * steps + (2 * BARRIER if along > across else 0)
+        rows = elements / along
+        # Where warps share rows, their partial results meet in shared memory.
+        shares_rows = setting.warps > (rows / MATRIX_ROWS if body.dots else rows)
+        found.chain += SHUFFLE * steps + (2 * BARRIER if shares_rows else 0)
     found.add(Bound.ISSUE, lanes / rates.lanes + _DIVIDES * body.special / rates.special)
     found.add(Bound.SPECIAL, body.special / rates.special)
     # A warp issues on one of four partitions.
