@@ -116,6 +116,7 @@ def setting_of(case: Case, resources: Resources, fits: bool = True) -> KernelSet
         shared_bytes=resources.shared_bytes,
         tensor_core=resources.tensor_core,
         resident=max(held.blocks_per_sm, 1),
+        register_copies=resources.register_copies,
     )
 
 

@@ -33,6 +33,8 @@ MOST_SHUFFLED, MATRIX_SHUFFLED = 32, 4
 """Lanes that hold a row of a tensor: a warp's at most, four in the layout of a matrix instruction's result."""
 MATRIX_ROWS = 16
 """Rows of a matrix instruction's result that one warp holds (PTX ISA, mma and wgmma: fragments)."""
+CONFLICTS = 8
+"""Ways of the bank conflicts of a transposed write: 128 bytes lie in 32 banks, and rows are swizzled in eights."""
 _DIVIDES = 0.25
 """Part of an issue slot that an operation of the special-function unit takes: one a quarter warp."""
 TURN_INSTRUCTIONS = 20
@@ -59,7 +61,8 @@ class Bound(str, Enum):
 @dataclass(frozen=True, slots=True)
 class KernelSetting:
     """How a kernel was compiled. ``registers`` and ``spill_bytes`` are a thread's, ``shared_bytes`` a block's;
-    ``resident`` is how many blocks a multiprocessor holds."""
+    ``resident`` is how many blocks a multiprocessor holds; ``register_copies``: operands that a loop takes through
+    registers to another order in shared memory."""
 
     warps: int
     warp_size: int
@@ -69,6 +72,7 @@ class KernelSetting:
     shared_bytes: int
     tensor_core: TensorCore
     resident: int
+    register_copies: int = 0
 
     @property
     def threads(self) -> int:
@@ -168,6 +172,12 @@ def turn(body: Body, setting: KernelSetting, machine: Machine, caches: Caches, s
             exchanged = 2 * dot.a_bytes / rates.shared_bytes
             found.add(Bound.SHARED_MEMORY, exchanged)
             found.chain += exchanged + 2 * BARRIER
+    if body.dots and setting.register_copies:
+        largest = max(max(dot.a_bytes, dot.b_bytes) for dot in body.dots)
+        # Read once, written in the other order with bank conflicts; the product waits for it.
+        copied = setting.register_copies * largest * (1 + CONFLICTS) / rates.shared_bytes
+        found.add(Bound.SHARED_MEMORY, copied)
+        found.chain += copied + 2 * BARRIER
     for access in (*body.loads, *body.stores):
         if not access.by_descriptor:
             lanes += access.bytes / min(VECTOR_BYTES, access.row_bytes) * VECTOR_INSTRUCTIONS

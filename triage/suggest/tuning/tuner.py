@@ -60,6 +60,7 @@ class Tuner:
     _expanded: set[Tiles] = field(default_factory=set)
     _shared: list[float] = field(default_factory=list)
     _registers: list[float] = field(default_factory=list)
+    _copies: list[int] = field(default_factory=list)
 
     def probes(self) -> Iterator[Request]:
         """Requests for TTIR that are worth asking for now."""
@@ -128,6 +129,7 @@ class Tuner:
             resources,
             shared_bytes=int(resources.shared_bytes * factor),
             registers=min(max(int(registers), 16), _MOST_REGISTERS),
+            register_copies=int(median(self._copies)) if self._copies else 0,
         )
 
     def learn(self, case: Case, changes: Mapping[str, Any], resources: Resources | None) -> None:
@@ -136,6 +138,7 @@ class Tuner:
         work = self.expectations.work(case)
         if resources is None or work is None:
             return
+        self._copies.append(resources.register_copies)
         expected = predicted(work, case)
         if expected.shared_bytes and resources.shared_bytes:
             self._shared.append(resources.shared_bytes / expected.shared_bytes)
