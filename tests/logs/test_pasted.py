@@ -319,3 +319,25 @@ def test_spellings_of_an_error(text: str, kind: Kind, headline: str) -> None:
     diagnosis = diagnosed(text)
     assert diagnosis.kind is kind
     assert headline in diagnosis.headline
+
+
+@pytest.mark.parametrize(("gpu", "emulated"), [("NVIDIA H100 80GB", True), ("sm_100a", False), ("", False)])
+def test_a_scaled_product_is_emulated_where_no_instruction_scales_blocks(gpu: str, emulated: bool) -> None:
+    diagnosis = diagnosed(
+        f"GPU: {gpu}\ntriton.compiler.errors.CompilationError: at 7:10:\n    a = tl.dot_scaled(a, sa, 'e2m1', b, sb)\n"
+        "          ^\nInvalid format: e2m1.\n"
+    )
+    assert any("emulated" in note for note in diagnosis.notes) is emulated
+
+
+@pytest.mark.parametrize(
+    "quoted", ["`triton.language' has no attribute cast` [FIXED]", "triton.language has no attribute 'cast'"]
+)
+def test_a_missing_attribute_as_people_retype_it(quoted: str) -> None:
+    diagnosis = diagnosed(f"# {quoted}\n" + "I use my triton.jit kernel\n" * 9)
+    assert diagnosis.headline == "AttributeError: module 'triton.language' has no attribute 'cast'"
+
+
+def test_the_end_of_a_report_of_the_front_end() -> None:
+    diagnosis = diagnosed("   if (low >= 0):\n  ^\nAssertionError('initial value for `v` is of type <[512], int32>')\n")
+    assert (diagnosis.kind, diagnosis.stage) == (Kind.FRONTEND_ERROR, "source")

@@ -26,6 +26,8 @@ _PYTHON = regex(
     r"(?:map::at|'\w{1,80}' object has no attribute '\w{1,80}'|name '\w{1,80}' is not defined"
     r"|[\w.]{1,80}\(\) (?:missing \d{1,3} required |got an unexpected keyword |takes \d{1,3} positional ).{1,200})\.?$"
 )
+# As people retype it: with other quotation marks, or none.
+_MISSING = regex(r"\b(?P<owner>triton(?:\.\w{1,60}){0,5})\W{0,2} has no attribute \W?(?P<name>\w{1,80})")
 # A term of the compiler, and a word for what is wrong with it.
 _TERM = regex(r"\bMLIR (?:object|value)|layout|encoding|MMA|intrinsic|memdesc|swizzl|operand|legaliz", re.IGNORECASE)
 _WRONG = regex(r"\b(?:must|unsupported|expected|invalid|failed|no matching|cannot|not supported)\b", re.IGNORECASE)
@@ -93,6 +95,9 @@ def _stated(position: int, line: str) -> Finding | None:
     stated = line.strip().lstrip("#*> ").rstrip("* ")
     if _PYTHON.match(stated):
         diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, stated, stated)
+    elif missing := _MISSING.search(line):
+        shown = f"AttributeError: module '{missing['owner']}' has no attribute '{missing['name']}'"
+        diagnosis = bounded_diagnosis(Kind.PYTHON_EXCEPTION, shown, shown, exception="AttributeError")
     elif _SOURCE.match(line):
         return None
     elif launch := _LAUNCHER.search(line):

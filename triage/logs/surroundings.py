@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from triage.logs.patterns import regex
+from triage.model.diagnosis import Diagnosis
 from triage.model.gpus import architecture, named
 from triage.model.setting import Setting
 
@@ -68,3 +69,25 @@ def _targets(text: str) -> Iterator[str]:
 
 # Kepler to Pascal, which people still try.
 _BEFORE_TRITON = frozenset({"35", "37", "50", "52", "53", "60", "61", "62"})
+
+
+# What the code generator or a pass calls a product of blocks with scales.
+_SCALED_DOT = regex(r"\bdot_scaled\b")
+_CUDA = "cuda:"
+#: The first capability with an instruction that scales the blocks of its operands.
+_FIRST_THAT_SCALES = 100
+
+
+def emulations(diagnosis: Diagnosis, setting: Setting) -> list[str]:
+    """What the failing operation becomes where the GPUs that the text names have no instruction for it."""
+    excerpt = diagnosis.source.text if diagnosis.source else None
+    if not any(map(_SCALED_DOT.search, (diagnosis.message, excerpt or "", *diagnosis.notes))):
+        return []
+    capabilities = [target.removeprefix(_CUDA) for target in setting.targets if target.startswith(_CUDA)]
+    if not capabilities or not all(name.isdigit() and int(name) < _FIRST_THAT_SCALES for name in capabilities):
+        return []
+    gpus = ", ".join(f"sm_{name}" for name in capabilities)
+    return [
+        f"tl.dot_scaled has no instruction on {gpus}: it is emulated, its operands are converted and scaled first and "
+        "multiplied by an ordinary tl.dot"
+    ]

@@ -62,6 +62,10 @@ def is_exception_line(line: str) -> bool:
     return _STATED.match(line) is not None or _QUALIFIED.match(line) is not None
 
 
+def _is_caret(before: Sequence[str]) -> bool:
+    return bool(before) and before[-1].strip() == "^"
+
+
 def _read(window: Window) -> Finding | None:
     line = unrepr(window.line.strip()) if _REPR.match(window.line.strip()) else window.line.rstrip()
     if line.startswith(_OCCURRED) and window.after:
@@ -95,8 +99,12 @@ def _read(window: Window) -> Finding | None:
     tail = reason.startswith(TAILS) or stated["name"] in _WRAPPERS or _CACHE_KEY.match(reason) is not None
     specificity = Specificity.TAIL if tail else Specificity.EXCEPTION
     message = "\n".join([shown, *lines[1:]])
-    stage = "source" if stated["name"] == "NameError" and _NOT_DEFINED.match(reason) else None
-    return finding(window, Kind.PYTHON_EXCEPTION, shown, message, specificity, exception=stated["name"], stage=stage)
+    # As the front end ends its report, of which the beginning was not pasted.
+    is_report = _is_caret(window.before) and _REPR.match(window.line.strip()) is not None
+    kind = Kind.FRONTEND_ERROR if is_report else Kind.PYTHON_EXCEPTION
+    not_found = stated["name"] == "NameError" and _NOT_DEFINED.match(reason) is not None
+    stage = "source" if is_report or not_found else None
+    return finding(window, kind, shown, message, specificity, exception=stated["name"], stage=stage)
 
 
 RECOGNISER = Recogniser(
