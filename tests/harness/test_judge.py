@@ -222,6 +222,7 @@ def test_limits_that_only_a_launch_would_check(used: dict[str, int], expected: s
 
 
 BEYOND = {
+    "stage": "cubin",
     "instruction": "STS.128", "address": 31504, "bytes": 16, "size": 9216, "thread": 47, "accesses": 128,
     "file": "k.py", "line": 10,
 }  # fmt: skip
@@ -233,7 +234,7 @@ def test_an_access_beyond_the_shared_memory_makes_a_good_compile_suspect() -> No
     assert found.beyond_shared == decode(BeyondShared, BEYOND, "", exact=True)
 
 
-@pytest.mark.parametrize("wrong", [{"address": "far"}, {"bytes": 1 << 50}, {"instruction": 5}])
+@pytest.mark.parametrize("wrong", [{"address": "far"}, {"stage": "far"}, {"bytes": 1 << 50}, {"instruction": 5}])
 def test_an_access_that_is_none_is_not_read(wrong: dict[str, Any]) -> None:
     assert outcome([*BEGUN, {**DONE, "beyond_shared": {**BEYOND, **wrong}}], status=0).beyond_shared is None
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from triage.harness.worker.disassembly import static_shared
+from triage.harness.worker.ptx_text import Ptx
 from triage.harness.worker.sass_text import Unreadable
-from triage.harness.worker.shared_range import Range, shared_range
+from triage.harness.worker.shared_range import Range, range_of, shared_range
 
 TARGETS = ("sm_80", "sm_90a", "sm_120a")
 THREADS = 64
@@ -41,8 +43,13 @@ def tool(name: str) -> Path:
     return Path(spec.origin).parent / "backends" / "nvidia" / "bin" / name
 
 
+def text_of(body: str, target: str) -> str:
+    """The PTX with that body, a statement and a label a line, as LLVM writes it."""
+    return HEAD.format(target=target, body=re.sub(r"(\$\w+:)", r"\n\1\n", body.replace(";", ";\n")))
+
+
 def binary_of(body: str, target: str, folder: Path) -> bytes:
-    (folder / "kernel.ptx").write_text(HEAD.format(target=target, body=body))
+    (folder / "kernel.ptx").write_text(text_of(body, target))
     made = folder / "kernel.cubin"
     command = [tool("ptxas"), f"--gpu-name={target}", folder / "kernel.ptx", "-o", made]
     subprocess.run(command, check=True, capture_output=True)
@@ -108,29 +115,29 @@ ROWS = 64 * 16
 CONDITIONS = {
     "a guard on the thread": (f"{ROW} setp.lt.u32 %p1, %r0, 8; @%p1 {WRITE}", 8 * 16),
     "a branch on the thread": (
-        f"{ROW} setp.ge.u32 %p1, %r0, 8; @%p1 bra LATER; {WRITE} bar.sync 0; st.global.u32 [%rd1], %r0; LATER:",
+        f"{ROW} setp.ge.u32 %p1, %r0, 8; @%p1 bra $LATER; {WRITE} bar.sync 0; st.global.u32 [%rd1], %r0; $LATER:",
         8 * 16,
     ),
     "both": (
-        f"{ROW} setp.ge.u32 %p1, %r0, 8; setp.lt.u32 %p2, %r0, 4; @%p1 bra LATER; @%p2 {WRITE} membar.cta;"
-        "st.global.u32 [%rd1], %r0; LATER:",
+        f"{ROW} setp.ge.u32 %p1, %r0, 8; setp.lt.u32 %p2, %r0, 4; @%p1 bra $LATER; @%p2 {WRITE} membar.cta;"
+        "st.global.u32 [%rd1], %r0; $LATER:",
         4 * 16,
     ),
     "a condition that all threads have in common": (f"{ROW} setp.gt.s32 %p1, %r50, 0; @%p1 {WRITE}", ROWS),
     "data": (f"{ROW} setp.gt.s32 %p1, %r40, %r0; @%p1 {WRITE}", 0),
     "after a branch on data": (
-        f"{ROW} setp.gt.s32 %p1, %r40, %r0; @%p1 bra LATER; st.global.u32 [%rd1], %r0; membar.cta; LATER: {WRITE}",
+        f"{ROW} setp.gt.s32 %p1, %r40, %r0; @%p1 bra $LATER; st.global.u32 [%rd1], %r0; membar.cta; $LATER: {WRITE}",
         ROWS,
     ),
     "a loop over an argument": (
-        f"{ROW} mov.u32 %r20, 0; AGAIN: {WRITE} bar.sync 0; add.s32 %r20, %r20, 1; setp.lt.s32 %p1, %r20, %r50;"
-        "@%p1 bra AGAIN;",
+        f"{ROW} mov.u32 %r20, 0; $AGAIN: {WRITE} bar.sync 0; add.s32 %r20, %r20, 1; setp.lt.s32 %p1, %r20, %r50;"
+        "@%p1 bra $AGAIN;",
         ROWS,
     ),
     "a stage of a loop": (
-        f"{ROW} mov.u32 %r20, 0; mov.u32 %r21, %r9; AGAIN: {WRITE.replace('%r9', '%r21')} bar.sync 0;"
+        f"{ROW} mov.u32 %r20, 0; mov.u32 %r21, %r9; $AGAIN: {WRITE.replace('%r9', '%r21')} bar.sync 0;"
         "add.s32 %r20, %r20, 1; rem.u32 %r22, %r20, 3; mad.lo.s32 %r21, %r22, 1024, %r9;"
-        "setp.lt.s32 %p1, %r20, %r50; @%p1 bra AGAIN;",
+        "setp.lt.s32 %p1, %r20, %r50; @%p1 bra $AGAIN;",
         0,
     ),
 }
@@ -145,6 +152,48 @@ def test_only_the_threads_that_do_execute_it_count(name: str, target: str, tmp_p
     assert kernel.range(end).end == end
     assert kernel.range(end or 16).beyond == []
     assert bool(kernel.range(end - 16 if end else 16).beyond) == bool(end)
+
+
+ALL = {**{name: (f"{computed}\n{WRITE}", end) for name, (computed, end) in ADDRESSES.items()}, **CONDITIONS}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_same_is_read_from_ptx(name: str) -> None:
+    body, end = ALL[name]
+    blocks = Ptx(text_of(body, "sm_90a")).blocks
+
+    assert range_of(blocks, THREADS, end).end == end
+    assert range_of(blocks, THREADS, end or 16).beyond == []
+    assert bool(range_of(blocks, THREADS, end - 16 if end else 16).beyond) == bool(end)
+
+
+PLACES = """.file 1 "/home/me" "kernel.py"
+.file 2 "/lib" "standard.py"
+.extern .shared .align 16 .b8 global_smem[];
+.visible .entry kernel(
+\t.param .u64 a
+)
+.reqntid 32
+{
+\t.loc\t1 7 3                          // kernel.py:7:3
+\tmov.u32 %r1, %tid.x;
+\tshl.b32 %r2, %r1, 4;
+\tmov.b32 %r3, global_smem;
+\t.loc\t2 99 1, function_name $L__info_string0, inlined_at 1 8 5 // standard.py:99:1 @[ kernel.py:8:5 ]
+\tadd.s32 %r4, %r3, %r2;
+\tst.shared.v4.b32 [%r4+16], {%r1, %r1, %r1, %r1};
+\tret;
+$L__func_end0:
+}
+"""
+
+
+def test_the_line_is_the_kernels_own() -> None:
+    ptx = Ptx(PLACES)
+    (access,) = range_of(ptx.blocks, 32, 100).beyond
+
+    assert (access.first, access.bytes, access.thread) == (32 * 16, 16, 31)
+    assert ptx.place(access.at) == ("kernel.py", 8)
 
 
 MATRICES = {"x1": 8, "x2": 16, "x4": 32}

@@ -435,7 +435,8 @@ outcomes = st.builds(
     pipeline=st.booleans(),
     pass_name=st.none() | texts,
     over_limit=st.none() | texts,
-    beyond_shared=st.none() | st.builds(BeyondShared, texts, *(st.integers(0, 1 << 20),) * 5, st.none() | texts, maybe),
+    beyond_shared=st.none()
+    | st.builds(BeyondShared, st.sampled_from(Stage), texts, *(st.integers(0, 1 << 20),) * 5, st.none() | texts, maybe),
     cache_key=st.none() | texts,
     limit_s=st.none() | st.floats(0, 1e6),
     limit_bytes=maybe,

@@ -18,7 +18,9 @@ PARSING = PythonError("RuntimeError", "builtins", "error encountered during pars
 COMPILATION = PythonError("CompilationError", "triton.compiler.errors", "")
 VALUE = PythonError("ValueError", "builtins", "atomic_or does not support int8")
 
-BEYOND = BeyondShared("STS.128", address=31504, bytes=16, size=9216, thread=47, accesses=128, file="k.py", line=10)
+BEYOND = BeyondShared(
+    Stage.CUBIN, "STS.128", address=31504, bytes=16, size=9216, thread=47, accesses=128, file="k.py", line=10
+)
 OUTCOMES = [
     (Outcome(Status.ERROR, Stage.SOURCE, errors=(COMPILATION, VALUE)), Kind.FRONTEND_ERROR),
     (Outcome(Status.ERROR, Stage.LLIR, errors=(VALUE,)), Kind.PYTHON_EXCEPTION),
@@ -63,6 +65,10 @@ def test_every_access_beyond_the_shared_memory_is_one_bug() -> None:
     assert writes.signature == reads.signature
     assert writes.headline == "The binary writes 16 B at shared address 31,504, and a block has 9,216 B"
     assert reads.headline == "The binary reads 16 B at shared address 70,000, and a block has 17,408 B"
+    earlier = diagnose_outcome(Outcome(Status.SUSPECT, Stage.PTX, beyond_shared=replace(BEYOND, stage=Stage.PTX)))
+    assert earlier is not None
+    assert earlier.headline == "The PTX writes 16 B at shared address 31,504, and a block has 9,216 B"
+    assert earlier.signature != writes.signature
     assert writes.source is not None
     assert (writes.source.file, writes.source.line, reads.source) == ("k.py", 10, None)
 

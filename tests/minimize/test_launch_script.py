@@ -330,7 +330,7 @@ def test_without_a_gpu_the_file_is_written_and_nothing_claimed(empty_cache: Path
 
 
 def test_only_a_launch_shows_a_wrong_binary() -> None:
-    beyond = BeyondShared("STS.128", address=31504, bytes=16, size=9216, thread=47, accesses=128)
+    beyond = BeyondShared(Stage.CUBIN, "STS.128", address=31504, bytes=16, size=9216, thread=47, accesses=128)
     outcome = Outcome(Status.SUSPECT, Stage.CUBIN, beyond_shared=beyond, limit_s=60.0)
     assert launch_script.needed(outcome)
     assert not launch_script.was_launched(outcome)

@@ -255,7 +255,7 @@ def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
         text = f"{excess.resource}: {excess.required} > {excess.limit}"
         return replace(outcome, status=Status.ERROR, stage=Stage.LOAD, exit_code=1, over_limit=text)
     if (beyond := _beyond_shared(event)) is not None:
-        return replace(outcome, status=Status.SUSPECT, stage=Stage.CUBIN, resources=None, beyond_shared=beyond)
+        return replace(outcome, status=Status.SUSPECT, stage=beyond.stage, resources=None, beyond_shared=beyond)
     from triage.performance.drawbacks import drawbacks
 
     slow = tuple(drawbacks(resources, _lowering(event), case.target))

@@ -58,10 +58,11 @@ def _beyond_shared(access: BeyondShared) -> Diagnosis:
     verb = "reads" if reads else "writes"
     what = f"{verb} {access.bytes} B at shared address {access.address:,}, and a block has {access.size:,} B"
     others = f"; {access.accesses} instructions go beyond the end" if access.accesses > 1 else ""
-    message = f"the binary {what} ({access.instruction} in thread {access.thread}{others})"
+    subject = "PTX" if access.stage is Stage.PTX else "binary"
+    message = f"the {subject} {what} ({access.instruction} in thread {access.thread}{others})"
     source = SourceLocation(access.file, access.line) if access.file and access.line else None
     note = "its launch ends in an illegal memory access"
-    return bounded_diagnosis(Kind.WRONG_BINARY, f"The binary {what}", message, source=source, notes=(note,))
+    return bounded_diagnosis(Kind.WRONG_BINARY, f"The {subject} {what}", message, source=source, notes=(note,))
 
 
 def _bare_end(outcome: Outcome) -> Diagnosis:

@@ -90,10 +90,11 @@ class StageTime:
 
 @dataclass(frozen=True, slots=True)
 class BeyondShared:
-    """An access of a binary to shared memory beyond what a block has: ``bytes`` at ``address``, by ``thread``, of
-    ``size`` bytes. ``instruction``: as nvdisasm spells it; ``accesses``: how many instructions do so; ``file`` and
-    ``line``: of the kernel's source, where the binary states them."""
+    """An access to shared memory beyond what a block has: ``bytes`` at ``address``, by ``thread``, of ``size`` bytes.
+    ``stage``: ptx where the PTX has it, else cubin; ``instruction``: the machine's, as nvdisasm spells it;
+    ``accesses``: how many instructions do so; ``file`` and ``line``: of the kernel's source, where they are stated."""
 
+    stage: Stage
     instruction: str
     address: int
     bytes: int

@@ -1,8 +1,9 @@
-"""Looks into a binary for what no launch survives, with the ``nvdisasm`` that is part of every Triton's wheel.
+"""Looks into what was compiled for what no launch survives: accesses beyond the shared memory that a block has.
 
-ptxas may be wrong about addresses where it runs out of registers: versions 12.8 to 13.1 reuse a register of which
-the old value is still needed (``knowledge_base/ptxas-shared-address.toml``). What it was given is right, and so
-is the size of the shared memory, so nothing but the machine code shows it.
+PTX is read always. The machine code is read where registers spill, with the ``nvdisasm`` that is part of every Triton's
+wheel: ptxas may be wrong about addresses there. Versions 12.8 to 13.1 reuse a register of which the old value is still
+needed (``knowledge_base/ptxas-shared-address.toml``). What ptxas was given is right then, and so is the size of the
+shared memory, so nothing but the machine code shows it.
 """
 
 import os
@@ -11,15 +12,17 @@ from io import open as open_file
 from struct import error as struct_error
 from struct import unpack_from
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from .sass_flow import TooLong
-from .sass_text import Unreadable, source_lines
-from .shared_range import Access, shared_range
+from .ptx_text import Ptx
+from .sass_text import source_lines
+from .shared_range import Access, range_of, shared_range
 
 _LIMIT_S = 10.0
 _MOST_BYTES = 8 << 20
 """Of a binary. nvdisasm takes 0.3 s, of which it needs 0.25 to start, and 0.2 more for each MB."""
+_MOST_CHARACTERS = 2 << 20
+"""Of PTX, of which 100 KB take 0.03 s."""
 _THREADS = re.compile(r"\.(?:reqntid|maxntid) (\d+)(?:, 1, 1)?\s*$", re.MULTILINE)
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 
@@ -32,35 +35,52 @@ def beyond_shared(
 
     Only what spills registers is disassembled: in other kernels no wrong address was found, and the 0.3 s would add a
     third to a short compile."""
-    if not used["spill_bytes"] or not used["shared_bytes"] or len(assembly.get("cubin", b"")) > _MOST_BYTES:
-        return None
-    names, threads = _ENTRY.findall(assembly.get("ptx", "")), _THREADS.findall(assembly.get("ptx", ""))
-    tool = os.environ.get("TRITON_NVDISASM_PATH") or os.path.join(
-        os.path.dirname(triton), "backends", "nvidia", "bin", "nvdisasm"
-    )
-    if len(names) != 1 or len(threads) != 1 or not os.path.isfile(tool):
+    ptx = assembly.get("ptx", "")
+    names, threads = _ENTRY.findall(ptx), _THREADS.findall(ptx)
+    if not used["shared_bytes"] or len(names) != 1 or len(threads) != 1:
         return None
     try:
-        return _read(assembly["cubin"], names[0], int(threads[0]), used["shared_bytes"], folder, tool)
-    except (Unreadable, TooLong, OSError, TimeoutExpired, ValueError):
+        found = _in_ptx(ptx, int(threads[0]), used["shared_bytes"])
+        tool = os.environ.get("TRITON_NVDISASM_PATH") or os.path.join(
+            os.path.dirname(triton), "backends", "nvidia", "bin", "nvdisasm"
+        )
+        if found is None and used["spill_bytes"] and len(assembly.get("cubin", b"")) <= _MOST_BYTES:
+            return _in_binary(assembly["cubin"], names[0], int(threads[0]), used["shared_bytes"], folder, tool)
+    except Exception:  # a text of another kind than those that were seen; a program that is missing or does not end
         return None
+    return found
 
 
-def _read(binary: bytes, kernel: str, threads: int, dynamic: int, folder: str, tool: str) -> Optional[Dict[str, Any]]:
+def _in_ptx(text: str, threads: int, size: int) -> Optional[Dict[str, Any]]:
+    if len(text) > _MOST_CHARACTERS:
+        return None
+    ptx = Ptx(text)
+    beyond = range_of(ptx.blocks, threads, size).beyond
+    return _described("ptx", beyond, size, ptx.place(min(beyond, key=_place).at)) if beyond else None
+
+
+def _in_binary(
+    binary: bytes, kernel: str, threads: int, dynamic: int, folder: str, tool: str
+) -> Optional[Dict[str, Any]]:
     path = os.path.join(folder, "kernel.cubin")
     with open_file(path, "wb") as file:
         file.write(binary)
-    limit = static_shared(binary, kernel) + dynamic
-    beyond = shared_range(_printed(tool, "-c", "-ndf", path), kernel, threads, limit).beyond
+    size = static_shared(binary, kernel) + dynamic
+    beyond = shared_range(_printed(tool, "-c", "-ndf", path), kernel, threads, size).beyond
     if not beyond:
         return None
-    first = min(beyond, key=_place)  # What follows may be a consequence, or another operand of the same mistake.
-    place = source_lines(_printed(tool, "-c", "-ndf", "-g", path), kernel).get(first.at)
+    places = source_lines(_printed(tool, "-c", "-ndf", "-g", path), kernel)
+    return _described("cubin", beyond, size, places.get(min(beyond, key=_place).at))
+
+
+def _described(stage: str, beyond: List[Access], size: int, place: Optional[Tuple[str, int]]) -> Dict[str, Any]:
+    first = min(beyond, key=_place)  # What follows may be another use of the same address.
     return {
+        "stage": stage,
         "instruction": first.opcode,
         "address": first.first,
         "bytes": first.bytes,
-        "size": limit,
+        "size": size,
         "thread": first.thread,
         "accesses": len(beyond),
         "file": place[0] if place else None,

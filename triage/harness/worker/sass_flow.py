@@ -12,8 +12,9 @@ executed.
 
 from typing import Dict, Iterator, List, NamedTuple, Tuple
 
+from .sass_slice import sliced
 from .sass_steps import Step, step, step_of
-from .sass_text import Block, Instruction, is_conditional
+from .sass_text import BRANCHES, Block, Instruction, is_conditional
 from .sass_values import State, Value, read
 
 _MOST_STEPS = 300_000
@@ -40,7 +41,10 @@ def mask_of(value: Value, threads: int) -> int:
 
 
 def condition(state: State, last: Instruction) -> Value:
-    """Of a branch at the end of a block, with the values before it; None where it is not known."""
+    """Of a branch or an exit at the end of a block, with the values before it: 0 where there is neither, None where
+    the condition is not known."""
+    if not last.opcode.startswith(BRANCHES):
+        return 0
     if not is_conditional(last):
         return 1
     plain = last.opcode in ("BRA", "EXIT", "RET.REL.NODEC", "BSYNC")
@@ -56,7 +60,7 @@ def condition(state: State, last: Instruction) -> Value:
 
 def flow_of(blocks: List[Block], threads: int) -> Flow:
     """The flow of a kernel with so many threads a block. Raises TooLong."""
-    steps = [[step_of(each) for each in block.instructions] for block in blocks]
+    steps = sliced([[step_of(each) for each in block.instructions] for block in blocks])
     flow, diverges = _settled(blocks, steps, threads, joins_are_common=True)
     if diverges:
         flow, _ = _settled(blocks, steps, threads, joins_are_common=False)

@@ -236,6 +236,15 @@ def _words(parts: Tuple[str, ...]) -> int:
     return 4 if "128" in parts else 2 if "64" in parts else 1
 
 
+def slots_of(taken: Step) -> Tuple[str, ...]:
+    """The words of the stack that a load or store has, where its address is known."""
+    operand = taken.each.operands[-1 if taken.name == "LDL" else 0]
+    slot = _slot(operand)
+    if slot is None or {"U8", "S8", "U16", "S16"} & set(taken.parts):
+        return ()
+    return tuple("[%d]" % (slot + 4 * word) for word in range(_words(taken.parts)))
+
+
 def _store(state: State, each: Instruction, parts: Tuple[str, ...], guard: Value) -> None:
     slot = _slot(each.operands[0])
     if slot is None or {"U8", "S8", "U16", "S16"} & set(parts):

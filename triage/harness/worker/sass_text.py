@@ -35,8 +35,8 @@ class Block(NamedTuple):
     falls: Optional[int]
 
 
-_ENDS = ("EXIT", "RET", "KILL", "BRA", "BRX", "JMP", "JMX", "BSYNC", "WARPSYNC")
-"""Opcodes after which another block begins."""
+BRANCHES = ("EXIT", "RET", "KILL", "BRA", "BSYNC", "WARPSYNC.COLLECTIVE")
+"""How opcodes begin after which another instruction than the next one may follow."""
 _INDIRECT = ("BRX", "BRXU", "JMX", "JMXU", "JMP")
 
 
@@ -85,17 +85,19 @@ def blocks_of(text: str, kernel: str) -> List[Block]:
             address, guard, opcode, operands = read.groups()
             parts = tuple(part.strip() for part in operands.split(",")) if operands else ()
             instructions.append(Instruction(int(address, 16), guard or "", opcode, parts))
-    return _divided(instructions, labels)
+    return divided(instructions, labels)
 
 
-def _divided(instructions: List[Instruction], labels: Dict[str, int]) -> List[Block]:
+def divided(instructions: List[Instruction], labels: Dict[str, int]) -> List[Block]:
+    """The instructions as blocks, the entry first. ``labels``: the index of the instruction that follows on each.
+    Raises Unreadable."""
     joins: Dict[str, List[str]] = {}
     for each in instructions:
         if each.opcode.startswith("BSSY"):
             joins.setdefault(each.operands[0], []).append(_target(each))
     count = len(instructions)
     jumps = {at: _jumps(each, joins, labels) for at, each in enumerate(instructions)}
-    starts = {0} | {at + 1 for at, each in enumerate(instructions) if _name(each) in _ENDS}
+    starts = {0} | {at + 1 for at, each in enumerate(instructions) if each.opcode.startswith(BRANCHES)}
     starts |= {target for targets in jumps.values() for target in targets}
     ordered = sorted(start for start in starts if start < count)
     number = {start: index for index, start in enumerate(ordered)}

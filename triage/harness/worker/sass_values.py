@@ -87,14 +87,23 @@ _SIGNS: Dict[str, Callable[[int], int]] = {"-": lambda x: -x, "~": lambda x: ~x,
 @lru_cache(maxsize=1 << 16)
 def is_predicate(operand: str) -> bool:
     """Whether the operand is a predicate."""
-    return re.match(r"^!?U?P(?:\d|T)$", operand) is not None
+    return re.match(r"^!?U?P(?:\d+|T)$", operand) is not None
 
 
 Operation = Callable[[Tuple[str, ...], List[Value], Any], Value]
 """From the parts of the opcode after its name, the sources and a name for what is unknown to the result."""
 
 
+@lru_cache(maxsize=256)
 def _lut(table: int) -> Callable[[int, int, int], int]:
+    """The function of three bits with that table; of the most frequent ones the operators of the machine."""
+    if table == 0xC0:
+        return lambda a, b, c: a & b
+    if table == 0xFC:
+        return lambda a, b, c: a | b
+    if table == 0x3C:
+        return lambda a, b, c: a ^ b
+
     def function(a: int, b: int, c: int) -> int:
         result = 0
         for index in range(8):

@@ -9,8 +9,9 @@ execute it, is left out.
 from typing import Any, List, NamedTuple, Optional
 
 from .sass_flow import flow_of, mask_of
+from .sass_slice import accessed
 from .sass_steps import address, step
-from .sass_text import Instruction, blocks_of
+from .sass_text import Block, Instruction, blocks_of
 from .sass_values import State, Value, read
 
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
@@ -39,7 +40,11 @@ class Range(NamedTuple):
 def shared_range(text: str, kernel: str, threads: int, limit: int) -> Range:
     """The accesses of a kernel of ``threads`` threads a block, with ``limit`` bytes of shared memory, in what nvdisasm
     prints. Raises Unreadable or TooLong."""
-    blocks = blocks_of(text, kernel)
+    return range_of(blocks_of(text, kernel), threads, limit)
+
+
+def range_of(blocks: List[Block], threads: int, limit: int) -> Range:
+    """The accesses of a kernel. Raises TooLong."""
     if not blocks:
         return Range([], 0, 0, 0)
     flow = flow_of(blocks, threads)
@@ -49,10 +54,9 @@ def shared_range(text: str, kernel: str, threads: int, limit: int) -> Range:
         state: State = dict(start)
         does = flow.does.get(number, 0)
         for taken in flow.steps[number]:
-            each = taken.each
-            accessed = _accessed(each)
-            if accessed:
-                where = address(state, accessed, each.at)
+            each, operand = taken.each, accessed(taken)
+            if operand:
+                where = address(state, operand, each.at)
                 mask = does & _guarded(state, each, threads)
                 width, lanes = _extent(each)
                 first = _furthest(where, mask, threads, lanes) if isinstance(where, (int, list)) else None
@@ -74,16 +78,6 @@ def _guarded(state: State, each: Instruction, threads: int) -> int:
     if guard is None:
         return 0
     return -1 if isinstance(guard, tuple) else mask_of(guard, threads)
-
-
-def _accessed(each: Instruction) -> str:
-    """The operand with an address in shared memory; empty where there is none."""
-    name = each.opcode.partition(".")[0]
-    if name in ("STS", "STSM", "LDGSTS"):
-        return each.operands[0]
-    if name in ("LDS", "LDSM"):
-        return each.operands[1] if len(each.operands) > 1 else ""
-    return ""
 
 
 def _extent(each: Instruction) -> Any:
