@@ -138,7 +138,9 @@ def test_each_case_stands_alone(check: Triage, tmp_path: Path, monkeypatch: pyte
     assert (unknown["case"], unknown["exit_code"]) == ("unknown.json", 2)
     assert null["case"]["options"] == {}
     assert (null["outcome"]["status"], fine["outcome"]["status"]) == ("error", "ok")
-    assert null["neighbours_compiled"] > 0
+    assert [suggestion["verified"] for suggestion in null["suggestions"]] == [False], (
+        "a name is missing: the mend in words"
+    )
     assert (broken["case"], broken["exit_code"]) == (names[3], 3)
     assert "internal error: ValueError" in broken["could_not_tell"]
     assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == [
