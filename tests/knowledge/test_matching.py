@@ -234,6 +234,13 @@ def test_a_match_names_the_releases_of_its_reproducers() -> None:
     assert (found[GENERAL].fixed_in, found[GENERAL].last_bad) == (None, "3.9.0")
 
 
+def test_the_releases_of_one_member_are_not_those_of_its_family() -> None:
+    legalized = Diagnosis(Kind.MLIR_DIAGNOSTIC, "failed to legalize operation 'arith.mului_extended'", "")
+    found = {one.id: one for one in knowledge.match(legalized, knowledge.load_all(), None)}
+    family = found["operation-not-legalized"]
+    assert (family.generic, family.fixed_in, family.last_bad) == (True, None, None)
+
+
 def test_a_fix_that_was_not_observed_is_named() -> None:
     known = {one.id: one for one in knowledge.load_all()}
     fixed = known["cluster-scan"]

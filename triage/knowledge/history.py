@@ -83,7 +83,10 @@ def contradictions(entries: Iterable[Entry]) -> list[str]:
 
 
 def with_releases(match: Match) -> Match:
-    """The match with the releases on which its reproducers failed and compiled."""
+    """The match with the releases on which its reproducers failed and compiled. Those of a family's reproducers say
+    nothing of its other members."""
+    if match.generic:
+        return match
     seen = recorded(match.evidence)
     fixed = match.fixed_in or seen.fixed_in
     return replace(match, fixed_in=fixed, first_bad=seen.first_bad, last_bad=seen.last_bad)
