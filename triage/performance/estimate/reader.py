@@ -94,6 +94,7 @@ class _WorkReader:
         self._module, self._values = module, values
         self._loads: dict[str, tuple[Body, int]] = {}
         self._read: set[str] = set()
+        self._carried: tuple[Shape, ...] = ()
 
     def function(self, operation: mlir.Op) -> Body:
         for name in _ARGUMENT.findall(self._header(operation)):
@@ -138,16 +139,15 @@ class _WorkReader:
                     trips = float(math.ceil(trips - 1e-6))
             values.known[match[1]] = ((low or 0.0) + (values.typical if high is None else high)) / 2
         head, _, types = text.partition("->")
-        for inside, outside in _CARRIED.findall(head.partition("iter_args")[2]):
-            values.carry(inside, outside)
-        carried = sum(
-            math.prod(extents) * bits(element) / 8
-            for extents, element in _shapes(types)
-            if not element.startswith("!tt.ptr")
-        )
+        for inside, before in _CARRIED.findall(head.partition("iter_args")[2]):
+            values.carry(inside, before)
+        outside = self._carried
+        self._carried = tuple(shape for shape in _shapes(types) if not shape[1].startswith("!tt.ptr"))
+        carried = sum(math.prod(extents) * bits(element) / 8 for extents, element in self._carried)
         stages = _STAGES.search(self._module.lines[operation.last])
         for region in operation.regions[:1]:
             self._region(region, inner)
+        self._carried = outside
         body.loops.append(WorkLoop(trips, inner, int(stages[1]) if stages else None, carried))
 
     def _count(self, operation: mlir.Op, text: str, used: list[str], body: Body) -> None:
@@ -180,7 +180,8 @@ class _WorkReader:
             body.lanes += elements * max(bits(element) / 32, 1.0)
         elif name not in _ADDRESSES:
             body.lanes += elements * _INTEGER_LANES
-        body.widest = max(body.widest, elements * max(bits(element), 8) / 8)
+        if shape not in self._carried:  # An accumulator is updated in place.
+            body.widest = max(body.widest, elements * max(bits(element), 8) / 8)
 
     def _store(self, name: str, signature: str, body: Body) -> None:
         if shapes := _shapes(signature):
@@ -237,6 +238,9 @@ class _WorkReader:
                 owner, index = self._loads[origin]
                 owner.loads[index] = replace(owner.loads[index], feeds_dot=True)
         *batch, m, n = result_extents
+        if len(used) > 2 and self._values.is_constant(used[2]):
+            # Not added to what a loop carries: a tensor of its own.
+            body.widest = max(body.widest, math.prod(result_extents) * bits(result) / 8)
         body.dots.append(
             Dot(
                 m, n, left[-1], a, b, result,

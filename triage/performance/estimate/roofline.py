@@ -35,6 +35,8 @@ MATRIX_ROWS = 16
 """Rows of a matrix instruction's result that one warp holds (PTX ISA, mma and wgmma: fragments)."""
 CONFLICTS = 8
 """Ways of the bank conflicts of a transposed write: 128 bytes lie in 32 banks, and rows are swizzled in eights."""
+ISSUED_LATE = 0.5
+"""When in a turn the loads of a later one begin, as a part of it."""
 _DIVIDES = 0.25
 """Part of an issue slot that an operation of the special-function unit takes: one a quarter warp."""
 TURN_INSTRUCTIONS = 20
@@ -277,7 +279,7 @@ def _parts(
     if loop is not None and is_pipelined(loop, setting):
         ahead = (loop.stages or setting.stages) - 1
         moved = here.units.get(Bound.L2, 0.0)
-        chain = max(chain, (here.waits + moved) / ahead)
+        chain = max(chain, (here.waits + moved + ISSUED_LATE * chain) / ahead)
         yield {Bound.LATENCY: here.waits * times / max(loop.trips, 1.0)}
     elif here.waits:
         chain += here.waits + (here.units.get(Bound.SHARED_MEMORY, 0.0) if body.dots else 0.0)

@@ -128,6 +128,10 @@ class Values:
                     return None if factor is None else stride * factor
         return 0.0
 
+    def is_constant(self, value: str) -> bool:
+        """Whether a value is written in the kernel."""
+        return self._made_by.get(value) in ("arith.constant", "tt.splat")
+
     def array(self, pointer: str) -> str:
         """The argument that a pointer points into."""
         for _ in range(_DEEPEST):
