@@ -307,7 +307,7 @@ def test_a_binary_beyond_its_shared_memory_is_suspect(
     assert isinstance(right, Outcome)
     assert (wrong.status, wrong.stage, wrong.exit_code, wrong.resources) == (Status.SUSPECT, Stage.CUBIN, 0, None)
     found = diagnosis(wrong, case)
-    assert (found.kind, found.signature) == (Kind.WRONG_BINARY, "v2|wrong-binary|cubin|beyond shared memory")
+    assert (found.kind, found.signature) == (Kind.PTXAS, "v2|ptxas|cubin|beyond shared memory")
     assert found.source is not None
     assert found.source.text is not None
     assert "tl.store" in found.source.text

@@ -27,7 +27,7 @@ STAGES = {"source", "ttir", "ttgir", "llir", "ptx", "cubin", "amdgcn", "hsaco", 
 KINDS = {
     "assertion", "unreachable", "llvm-fatal", "llvm-diagnostic", "segfault", "abort", "mlir-diagnostic",
     "frontend-error", "python-exception", "ptxas", "assembler", "out-of-resources", "timeout", "out-of-memory",
-    "killed", "launch-error", "wrong-binary", "environment", "other", "unknown",
+    "killed", "launch-error", "environment", "other", "unknown",
 }  # fmt: skip
 
 

@@ -62,7 +62,8 @@ def _beyond_shared(access: BeyondShared) -> Diagnosis:
     message = f"the {subject} {what} ({access.instruction} in thread {access.thread}{others})"
     source = SourceLocation(access.file, access.line) if access.file and access.line else None
     note = "its launch ends in an illegal memory access"
-    return bounded_diagnosis(Kind.WRONG_BINARY, f"The {subject} {what}", message, source=source, notes=(note,))
+    kind = Kind.UNKNOWN if access.stage is Stage.PTX else Kind.PTXAS
+    return bounded_diagnosis(kind, f"The {subject} {what}", message, source=source, notes=(note,))
 
 
 def _bare_end(outcome: Outcome) -> Diagnosis:
@@ -135,7 +136,7 @@ def _decided(outcome: Outcome) -> Diagnosis | None:
 def _failure(outcome: Outcome, printed: Printed | None) -> tuple[Diagnosis, tuple[SourceLocation, ...]]:
     """The diagnosis before the outcome's facts are filled in, and all its locations."""
     decided = _decided(outcome)
-    if decided and decided.kind in (Kind.OUT_OF_RESOURCES, Kind.WRONG_BINARY):
+    if decided and (decided.kind is Kind.OUT_OF_RESOURCES or outcome.beyond_shared is not None):
         return decided, ()
     printed = printed or read_outcome(outcome)
     if decided or printed.root is None:

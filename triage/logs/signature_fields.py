@@ -4,6 +4,7 @@ An assertion is identified by its expression and file; a failure with a message 
 pass, or else the stage, that it happened in.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -136,6 +137,8 @@ def _exception(diagnosis: Diagnosis) -> list[Field]:
     return [_verbatim(name), *([Field(reason)] if separator else [])]
 
 
+_BEYOND_SHARED = re.compile(r"the (?:PTX|binary) (?:reads|writes) \d+ B at shared address ")
+"""What ``triage/logs/outcomes.py`` says of a wrong binary."""
 _FIELDS: dict[Kind, Callable[[Diagnosis], list[Field]]] = {
     Kind.ASSERTION: _assertion,
     Kind.UNREACHABLE: _unreachable,
@@ -149,8 +152,6 @@ _FIELDS: dict[Kind, Callable[[Diagnosis], list[Field]]] = {
     Kind.ASSEMBLER: _first_line_read_by(assembler.error_text),
     Kind.OUT_OF_RESOURCES: lambda diagnosis: [_verbatim(diagnosis.resource or "?")],
     Kind.LAUNCH_ERROR: _first_line_read_by(launch_error.error_text),
-    # Whether it is read or written, and how wide, depends on the configuration.
-    Kind.WRONG_BINARY: lambda diagnosis: [_verbatim(diagnosis.stage or "?"), _verbatim("beyond shared memory")],
     Kind.TIMEOUT: _bare,
     Kind.OUT_OF_MEMORY: _bare,
     Kind.SEGFAULT: _bare,
@@ -162,4 +163,7 @@ _FIELDS: dict[Kind, Callable[[Diagnosis], list[Field]]] = {
 
 def fields(diagnosis: Diagnosis) -> list[Field]:
     """The signature's fields after version and kind, not yet normalised."""
+    if _BEYOND_SHARED.match(diagnosis.message):
+        # Whether it is read or written, and how wide, depends on the configuration.
+        return [_verbatim(diagnosis.stage or "?"), _verbatim("beyond shared memory")]
     return _FIELDS.get(diagnosis.kind, _first_line_read_by())(diagnosis)

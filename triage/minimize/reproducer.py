@@ -76,7 +76,7 @@ def expected(diagnosis: Diagnosis, outcome: Outcome) -> Expected:
     """What every process with the failure shows."""
     if diagnosis.kind is Kind.TIMEOUT:
         return Expected(timeout_s=(outcome.limit_s or 0.0) + _START_S)
-    if diagnosis.kind is Kind.WRONG_BINARY:
+    if outcome.beyond_shared is not None:
         return Expected(pattern=_ILLEGAL_ACCESS)  # by a launch: the compile shows nothing
     if diagnosis.kind is Kind.OUT_OF_RESOURCES and outcome.over_limit and diagnosis.limit is not None:
         resource = outcome.over_limit.partition(":")[0]

@@ -49,7 +49,6 @@ class Kind(str, Enum):
     OUT_OF_MEMORY = "out-of-memory", Trait.EXHAUSTED
     KILLED = "killed", Trait.PROCESS_END | Trait.EXHAUSTED
     LAUNCH_ERROR = "launch-error"
-    WRONG_BINARY = "wrong-binary"
     ENVIRONMENT = "environment"
     OTHER = "other"
     UNKNOWN = "unknown", Trait.WORDLESS
