@@ -168,7 +168,8 @@ def turn(body: Body, setting: KernelSetting, machine: Machine, caches: Caches, s
         tensor, shared = cycles_of(dot, setting, machine)
         found.add(Bound.TENSOR_CORES, tensor)
         found.add(Bound.SHARED_MEMORY, shared)
-        found.chain += max(tensor, shared) + DOT_LATENCY
+        # A warp has the tensor core of one of four partitions.
+        found.chain += max(tensor * max(1.0, 4 / setting.warps), shared) + DOT_LATENCY
         if not dot.a_from_memory and setting.warps > dot.m // MATRIX_ROWS:
             # Warps share rows, so the computed operand goes to the others through shared memory.
             exchanged = 2 * dot.a_bytes / rates.shared_bytes
