@@ -16,6 +16,7 @@ import pytest
 
 from triage import scratch
 from triage.model.errors import EnvironmentFault
+from triage.pipeline import Session
 
 
 @pytest.fixture
@@ -145,3 +146,12 @@ def test_a_base_that_takes_no_files_is_one_line(base: Path, monkeypatch: pytest.
     monkeypatch.setattr(tempfile, "tempdir", "/proc/self")
     with pytest.raises(EnvironmentFault, match="set TMPDIR"):
         scratch.new("work")
+
+
+def test_a_session_that_needs_no_folder_removes_what_a_killed_one_left(base: Path) -> None:
+    with owner() as (folder, kill):
+        kill()
+        scratch._tidy.cache_clear()
+        with Session():
+            assert not folder.exists()
+    assert not scratch.root().exists()

@@ -69,6 +69,7 @@ class Session:
 
     def __init__(self, options: Options | None = None, progress: Progress | None = None) -> None:
         self.options = options or Options()
+        scratch.tidy()
         self._progress = progress or Progress()
         budget = self.options.budget
         self._deadline = Deadline(budget.end + (BUDGET_MARGIN - 1) * budget.seconds)

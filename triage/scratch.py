@@ -87,6 +87,13 @@ def folder(kind: str) -> Iterator[Path]:
         scratch.remove()
 
 
+def tidy() -> None:
+    """Remove what killed processes left, once in a process: also where nothing temporary is needed."""
+    with suppress(OSError):
+        if root().is_dir():
+            _tidied_root(Path(tempfile.gettempdir())).rmdir()  # if it is empty now
+
+
 def hold(folder: Path) -> int:
     """Hold a folder as long as the returned descriptor is open, beside others that hold it. Raises FileNotFoundError
     when it is gone, and OSError."""

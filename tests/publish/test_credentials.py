@@ -312,6 +312,8 @@ def behind(prefix: str) -> Callable[[str], str]:
 
 LAYOUTS: dict[str, Callable[[str], str]] = {
     "a literal": repr,
+    "a literal with both quotes": lambda text: repr(f'"{text}\' "'),
+    "a literal within JSON": lambda text: json.dumps(repr(f'"{text}\' "')),
     "JSON": lambda text: json.dumps({"x": text}),
     "JSON within JSON": lambda text: json.dumps(json.dumps({"x": text})),
     "coloured": lambda text: f"\x1b[31m{text}\x1b[0m",
