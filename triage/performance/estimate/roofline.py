@@ -207,7 +207,8 @@ def turn(body: Body, setting: KernelSetting, machine: Machine, caches: Caches, s
     if setting.spill_bytes and spilled:
         spills = 2 * setting.spill_bytes * setting.threads / caches.spill_rate
         found.add(Bound.SPILLS, spills)
-        found.chain += spills
+        # What is read back is waited for: the registers that could hold it earlier are taken.
+        found.chain += spills + setting.spill_bytes / 4 * L1_LATENCY
     return found
 
 
