@@ -131,11 +131,14 @@ def test_what_is_suggested_is_worth_taking(reproduced: Run) -> None:
 
 
 def test_what_keeps_the_fast_path_comes_first(reproduced: Run) -> None:
-    """num_warps=2 compiles as well, as mma.sync: that comes after everything that keeps wgmma, and says so."""
+    """num_warps=2 compiles as well, as mma.sync: that comes after everything that keeps wgmma, and says so. A smaller
+    tile with four warps is mma.sync too, and comes where its expected time puts it, as measured on an H100."""
     suggestions = reproduced.document["suggestions"]
     classes = [suggestion["resources"]["tensor_core"] for suggestion in suggestions]
     assert classes[0] == "wgmma"
-    assert classes == sorted(classes, key=["wgmma", "mma.sync"].index)
+    few = [suggestion["resources"]["threads"] < 128 for suggestion in suggestions]
+    assert few == sorted(few)
+    assert "mma.sync" not in {kind for kind, one in zip(classes, suggestions, strict=True) if one["kind"] != "config"}
     best = suggestions[0]
     assert (best["kind"], best["verified"], best["resources"]["spill_bytes"]) == ("source", True, 0)
     assert "+        b = load_tile(b_desc, column, k, BLOCK_N, BLOCK_K).T" in best["diff"]
