@@ -29,8 +29,9 @@ from triage.harness.machine.caches import triton_cache_folder
 from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
+from triage.logs.outcomes import refused_operation
 from triage.model.case import Case
-from triage.model.diagnosis import Diagnosis
+from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.errors import EnvironmentFault, InputError, Interrupted, TriageError, fault
 from triage.model.outcome import Outcome, Status, Undecided
 from triage.model.progress import Progress
@@ -374,19 +375,27 @@ def _intended_fast_path(case: Case, outcome: Outcome) -> FastPath:
 
 
 def _with_arithmetic(diagnosis: Diagnosis, case: Case, outcome: Outcome, triton: str) -> Diagnosis:
-    """The diagnosis; where shared memory does not suffice, with the buffers that the compiler allocated."""
+    """The diagnosis of a failure of sizes with their arithmetic, and the command that explains it: the buffers that
+    the compiler allocated where shared memory does not suffice, the tile of an operation that was refused."""
+    return replace(diagnosis, notes=(*diagnosis.notes, *_arithmetic(diagnosis, case, outcome, triton)))
+
+
+def _arithmetic(diagnosis: Diagnosis, case: Case, outcome: Outcome, triton: str) -> list[str]:
+    if diagnosis.kind is Kind.FRONTEND_ERROR and (refused := refused_operation(outcome.errors)):
+        from triage.legality.refused import arithmetic as of_tile
+
+        return of_tile(refused.operation, refused.operands, case, triton)
     ttgir = outcome.artifacts.get("ttgir")
     required, limit = diagnosis.required, diagnosis.limit
     if diagnosis.resource != "shared memory" or ttgir is None or required is None or limit is None:
-        return diagnosis
+        return []
     from triage.legality.smem import arithmetic
 
     stages = int(case.options.get("num_stages", 3))
     with suppress(OSError):
         text = read_file(ttgir, ttgir.parent, MOST_BYTES).decode("utf-8", "replace")
-        notes = arithmetic(text, required, limit, stages, case.target, triton)
-        return replace(diagnosis, notes=(*diagnosis.notes, *notes))
-    return diagnosis
+        return arithmetic(text, required, limit, stages, case.target, triton)
+    return []
 
 
 def _environment(case: Case, toolchain: Toolchain, outcome: Outcome) -> Mapping[str, str]:

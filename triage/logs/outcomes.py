@@ -176,6 +176,11 @@ def _kernel_location(errors: tuple[PythonError, ...], kernel: Path | None) -> So
     return users_location(locations)
 
 
+def refused_operation(errors: tuple[PythonError, ...]) -> PythonError | None:
+    """The innermost error that a function of Triton's language raised; None if none is known."""
+    return next((error for error in reversed(errors) if error.operands), None)
+
+
 def _lines_of(kernel: Path) -> list[str]:
     try:
         return python_text(read_file(kernel, ANYWHERE, MOST_SOURCE)).split("\n")
@@ -224,6 +229,8 @@ def diagnose_outcome(outcome: Outcome, kernel: Path | None = None, printed: Prin
     stage = outcome.stage.value if outcome.stage else diagnosis.stage
     source = _kernel_location(outcome.errors, kernel) if diagnosis.kind is Kind.FRONTEND_ERROR else None
     notes = diagnosis.notes
+    if diagnosis.kind is Kind.FRONTEND_ERROR and (refused := refused_operation(outcome.errors)):
+        notes = (*notes, f"operands of {refused.operation}: {', '.join(map(str, refused.operands))}")
     if outcome.status is Status.CRASH and outcome.signal and outcome.signal != "SIGABRT":
         notes = (*notes, f"the process was then ended by {outcome.signal}") if outcome.log else notes
     diagnosis = replace(

@@ -66,10 +66,25 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class Operand:
+    """A local variable of a function of Triton's language: its type without the shape, in Triton's spelling; ``shape``
+    is empty for a scalar. Of an argument that is a shape, ``type`` is empty."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        shape = f"[{', '.join(map(str, self.shape))}]" if self.shape else ""
+        return " ".join(filter(None, (self.name, self.type, shape)))
+
+
+@dataclass(frozen=True, slots=True)
 class PythonError:
     """One exception of a chain; a chain's first element is what was raised, its last the innermost cause.
 
     ``kernel_line`` is the line *inside the kernel source* that Triton's front-end was visiting, where known.
+    ``operation``: the function of Triton's language that raised it, such as dot, with its ``operands``.
     """
 
     type: str
@@ -78,6 +93,8 @@ class PythonError:
     frames: tuple[Frame, ...] = ()
     kernel_line: Frame | None = None
     kernel_column: int | None = None
+    operation: str = ""
+    operands: tuple[Operand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""Python exceptions as data: the chain of causes, their frames, and the kernel line that Triton was visiting."""
+"""Python exceptions as data: the chain of causes, their frames, the kernel line that Triton was visiting, and the
+operands of what it refused."""
 
 import gc
 import inspect
@@ -6,6 +7,7 @@ import linecache
 import traceback
 from typing import Any, Dict, Iterator, List, Optional, Set
 
+from . import operands
 from .load import is_jitted
 
 MAX_TEXT = 8 * 1024
@@ -59,6 +61,10 @@ def _described(error: BaseException) -> Dict[str, Any]:
         described.update(kernel_location(error))
     except Exception:  # an unknown location must not hide the error itself
         described["kernel_line"] = None
+    try:
+        described.update(operands.of(error))
+    except Exception:  # nor may unknown operands
+        described["operands"] = []
     return described
 
 
