@@ -80,6 +80,11 @@ def test_the_space_moves_tiles_alone(matmul: Case) -> None:
     assert all(max(tiles.values()) <= 256 for tiles in beside)
 
 
+def test_stages_vary_only_where_a_loop_is_pipelined(matmul: Case) -> None:
+    space = Space(matmul, matmul.text(), multiplies=True, pipelines=False)
+    assert len({options.get("num_stages") for options in space.options()}) == 1
+
+
 def test_what_made_a_neighbour_compile_stays(matmul: Case) -> None:
     base = matmul.with_changes({"num_warps": 8})
     space = Space(base, matmul.text(), multiplies=True, changed={"num_warps": 8})

@@ -133,9 +133,11 @@ class Search:
                 return
             if neighbour.kind is SuggestionKind.CONFIG:
                 good = self._good()
-                if good and self.tuning is not None and not is_tuned:
+                # What computes something else repairs the program: which configuration is fastest is not its question.
+                same = next((suggestion for suggestion in good if not suggestion.results), None)
+                if same is not None and self.tuning is not None and not is_tuned:
                     is_tuned = True
-                    yield from self._tuned(good[0].changes, limits, started)
+                    yield from self._tuned(same.changes, limits, started)
                 if is_tuned:
                     continue  # The model says that nothing else is faster.
                 if len(good) >= self.budget.enough or (good and self._asked >= self.budget.settled):

@@ -96,6 +96,35 @@ def test_a_copy_is_bound_by_memory() -> None:
     assert 0.3 * 3.35e12 < moved_bytes / found.seconds < 3.4e12
 
 
+def typical_seconds(work: BlockWork) -> TimeEstimate:
+    found = estimate.of_work(work, case(), COMPILED, ProblemSizes({}))
+    assert found is not None
+    return found
+
+
+def test_without_sizes_the_problem_is_the_same_for_all_tiles() -> None:
+    three = [typical_seconds(BlockWork(elementwise(tile))) for tile in (64, 128, 512)]
+    assert three[0].blocks == 2 * three[1].blocks == 8 * three[2].blocks
+
+
+def elementwise(tile: int) -> Body:
+    access = BlockAccess(tile * 4, tile, row_bytes=tile * 4)
+    return Body(loads=[access] * 3, stores=[access], lanes=tile)
+
+
+def test_a_sum_has_as_many_blocks_as_its_reads() -> None:
+    body = replace(elementwise(1024), stores=[BlockAccess(4, 1)])
+    assert typical_seconds(BlockWork(body)).blocks == 4096 * 4096 / (3 * 1024)
+
+
+def test_a_grid_that_loops_over_data_shares_the_problem() -> None:
+    """Loops that only data end: a block of more turns does more of the problem, which stays what it is."""
+    once, often = (Body(loops=[WorkLoop(turns, matmul().body)]) for turns in (1 << 14, 1 << 17))
+    times = [typical_seconds(BlockWork(body)) for body in (once, often)]
+    assert times[0].blocks == times[1].blocks
+    assert times[0].seconds == pytest.approx(times[1].seconds, rel=0.05)
+
+
 def test_a_target_without_rates_has_no_estimate() -> None:
     other = replace(case(), target=Target.parse("cuda:88"))
     assert estimate.of_work(matmul(), other, COMPILED, ProblemSizes({}, 64)) is None

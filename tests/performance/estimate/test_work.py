@@ -72,6 +72,23 @@ def test_a_loop_turns_as_often_as_its_bounds_say() -> None:
     assert loop(MATMUL).trips == 128  # Of a typical extent.
 
 
+LOADED = MATMUL.replace("%K: i32", "%sizes: !tt.ptr<i32>").replace(
+    "    %sum:2 =", "    %K = tt.load %sizes : !tt.ptr<i32>\n    %sum:2 ="
+)
+
+
+def test_a_bound_that_is_loaded_is_a_size_of_the_problem() -> None:
+    assert loop(LOADED).trips == 128
+    assert (
+        loop(LOADED.replace("step %c32", "step %c64").replace("%c32 =", "%c64 =").replace(" 32 :", " 64 :")).trips == 64
+    )
+
+
+def test_from_one_loaded_offset_to_the_next_is_a_size_of_the_problem() -> None:
+    between = LOADED.replace("    %sum:2 =", "    %from = tt.load %sizes : !tt.ptr<i32>\n    %sum:2 =")
+    assert loop(between.replace("= %c0 to", "= %from to")).trips == 128
+
+
 def test_a_product_is_read_with_what_feeds_it() -> None:
     found = loop(MATMUL)
     (dot,) = found.body.dots

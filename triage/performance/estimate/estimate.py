@@ -18,8 +18,6 @@ from triage.performance.estimate.work import TYPICAL, BlockWork
 
 LAUNCH_CYCLES = 1500.0
 """From the launch of a grid until its first blocks run, and from its last until the next may begin."""
-_FEW_STORED = 256
-"""A block that stores less than this many elements reduces: its reads say how many blocks there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,11 @@ def _estimate(work: BlockWork, setting: KernelSetting, known: Machine, problem: 
     full = math.floor(blocks / slots)
     cycles: dict[Bound, float] = {Bound.LATENCY: LAUNCH_CYCLES}
     rest = math.ceil((blocks - full * slots) / known.multiprocessors)
-    for times, resident in ((full, setting.resident), (1, rest)):
+    rounds: tuple[tuple[float, int], ...] = ((full, setting.resident), (1, rest))
+    if blocks < 1:
+        # Loops that only data end do more than the problem: a grid that fills the device once shares it.
+        rounds, blocks = ((blocks / slots, setting.resident),), float(slots)
+    for times, resident in rounds:
         if times and resident:
             for bound, amount in block(work, setting, known, resident).items():
                 cycles[bound] = cycles.get(bound, 0.0) + times * amount
@@ -138,6 +140,7 @@ def _estimate(work: BlockWork, setting: KernelSetting, known: Machine, problem: 
 
 
 def _typical_blocks(work: BlockWork, extent: int) -> float:
-    """Blocks that write a square of the problem, or read one where they write next to nothing."""
-    share = work.stored if work.stored >= _FEW_STORED else work.loaded
-    return max(extent * extent / max(share, 1.0), 1.0)
+    """Blocks that write a square of the problem, or read one where they write next to nothing; below 1 where one block
+    does more."""
+    share = work.loaded if work.reduces else work.stored
+    return extent * extent / max(share, 1.0)

@@ -135,6 +135,8 @@ class _WorkReader:
             low, high, step = (values.known.get(value) for value in match.groups()[1:])
             if step and high is not None:
                 trips = max((high - (low or 0.0)) / step, 0.0)
+                if not trips and values.by_data.issuperset(match.groups()[1:3]):
+                    trips = values.typical / step
                 if values.by_grid.isdisjoint(match.groups()[1:]):
                     trips = float(math.ceil(trips - 1e-6))
             values.known[match[1]] = ((low or 0.0) + (values.typical if high is None else high)) / 2

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 
 _CONSTANT = re.compile(r"arith\.constant (?:dense<)?(-?\d+)(?![\d.])")
+_INTEGER = re.compile(r": !tt\.ptr<i(?:32|64)>$")
 _AXIS = re.compile(r"axis = (\d+)")
 _GRID = re.compile(r"tt\.get_(program_id|num_programs) ([xyz])")
 
@@ -45,13 +46,15 @@ _ENDS = frozenset({"carried", "tt.dot", "tt.dot_scaled", "scf.for", "arith.const
 
 
 class Values:
-    """Facts by the names of values. ``sizes``: integers by argument, ``program_id.x`` and ``num_programs.x``."""
+    """Facts by the names of values. ``sizes``: integers by argument, ``program_id.x`` and ``num_programs.x``.
+    ``by_data``: integers that a kernel loads, which are taken for sizes of the problem."""
 
     def __init__(self, sizes: Mapping[str, float], typical: int) -> None:
         self.sizes = sizes
         self.typical = typical
         self.known: dict[str, float] = {}
         self.by_grid: set[str] = set()
+        self.by_data: set[str] = set()
         self._made_by: dict[str, str] = {}
         self._operands: dict[str, list[str]] = {}
         self._axis: dict[str, int] = {}
@@ -67,6 +70,8 @@ class Values:
             self.by_grid.add(result)
         if name == "tt.expand_dims" and (match := _AXIS.search(text)):
             self._axis[result] = int(match[1])
+        if (name == "tt.load" and _INTEGER.search(text)) or not self.by_data.isdisjoint(used):
+            self.by_data.add(result)
         value = self._value(name, text, used)
         if value is not None:
             self.known[result] = value
@@ -86,6 +91,8 @@ class Values:
         if grid := _GRID.search(text):
             default = 0.0 if grid[1] == "program_id" else self.typical / 64
             return self.sizes.get(f"{grid[1]}.{grid[2]}", default)
+        if name == "tt.load" and _INTEGER.search(text):
+            return float(self.typical)
         if name in _SAME and used:
             return self.known.get(used[0])
         if name not in _TWO or len(used) < 2:
@@ -94,6 +101,8 @@ class Values:
         if first is None or second is None:
             return None
         value = float(_TWO[name](first, second))
+        if name == "arith.subi" and value <= 0 and self.by_data.issuperset(used[:2]):
+            return float(self.typical)  # From one loaded offset to the next.
         if (
             name == "arith.muli"
             and not value

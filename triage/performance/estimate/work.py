@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+_LEAST_REDUCED = 16
+"""Elements that become one in a reduction of a block: passes of a norm and taps of a stencil read fewer for each that
+they write. Independent of tiles, so that configurations of a kernel are compared on the same problem."""
+
 TYPICAL = 4096
 """Extent of a problem along one axis where the case does not state it, in elements."""
 
@@ -117,6 +121,13 @@ class BlockWork:
     def loaded(self) -> float:
         """Elements that a block reads."""
         return self._sum(lambda body: sum(access.elements for access in body.loads))
+
+    @property
+    def reduces(self) -> bool:
+        """Whether it writes next to nothing of what it reads or multiplies: a sum, a maximum, a loss."""
+        products = [dot.batch * dot.m * dot.n for _, body in bodies(self.body) for dot in body.dots]
+        whole = min(products) if products else self.loaded
+        return self.stored * _LEAST_REDUCED <= whole
 
     @property
     def footprint(self) -> float:

@@ -27,13 +27,14 @@ Tiles = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True)
 class Space:
-    """``multiplies``: the kernel has a matrix product. ``changed``: what ``base`` has that the failing case has not;
-    that stays."""
+    """``multiplies``: the kernel has a matrix product; ``pipelines``: in a loop whose stages matter. ``changed``: what
+    ``base`` has that the failing case has not; that stays."""
 
     base: Case
     source: str
     multiplies: bool
     changed: Mapping[str, Any] = field(default_factory=dict)
+    pipelines: bool = True
 
     @cached_property
     def tiles(self) -> Tiles:
@@ -69,7 +70,8 @@ class Space:
         for num_warps in (warps,) if "num_warps" in self.changed else _WARPS:
             if num_warps * case.target.warp_size > MAX_THREADS:
                 continue
-            depths = _STAGES[case.target.backend] if self.multiplies and "num_stages" not in self.changed else (stages,)
+            varies = self.multiplies and self.pipelines and "num_stages" not in self.changed
+            depths = _STAGES[case.target.backend] if varies else (stages,)
             for num_stages in depths:
                 yield {"num_warps": num_warps} if num_stages is None else {
                     "num_warps": num_warps, "num_stages": num_stages

@@ -91,7 +91,7 @@ class Tuner:
         for candidate in self._ranked():
             if key(candidate.changes) in self.known:
                 continue
-            if len(compiled) >= ENOUGH and candidate.seconds > min(compiled):
+            if len(compiled) >= ENOUGH and candidate.seconds >= min(compiled):
                 return None
             self.known[key(candidate.changes)] = None
             self._compiled += 1

@@ -38,7 +38,8 @@ class Tuning:
         work = self.expectations.work(base)
         if work is None or estimate.machine(base.target) is None:
             return None
-        return Tuner(self.case, self.toolchain, Space(base, self.source, multiplies(work), changes), self.expectations)
+        space = Space(base, self.source, multiplies(work), changes, pipelines(work))
+        return Tuner(self.case, self.toolchain, space, self.expectations)
 
     def neighbour(self, proposal: Proposal) -> Neighbour:
         """To compile what a walk proposes."""
@@ -59,3 +60,9 @@ class Tuning:
 def multiplies(work: BlockWork) -> bool:
     """Whether a kernel has a matrix product."""
     return any(body.dots for _, body in bodies(work.body))
+
+
+def pipelines(work: BlockWork) -> bool:
+    """Whether stages matter: a loop loads what a matrix product reads, and states no number of its own."""
+    loops = [loop for _, body in bodies(work.body) for loop in body.loops]
+    return any(loop.stages is None and loop.body.dots and loop.body.loads for loop in loops)
