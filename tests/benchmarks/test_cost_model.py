@@ -58,6 +58,7 @@ class Front:
         with Engine(keep=True) as engine:
             for attempt in engine.run(requests()):
                 self.expectations.take(attempt)
+        self.expectations.spent_s = 0.0  # A search has its own.
         return found
 
     def seconds(self, row: Row) -> float | None:

@@ -22,10 +22,12 @@ from triage.performance.estimate.work import TYPICAL, BlockWork
 
 @dataclass(slots=True)
 class Expectations:
-    """Asks for the TTIR of cases, and estimates. ``extent``: of a problem's axis where the case states no sizes."""
+    """Asks for the TTIR of cases, and estimates. ``extent``: of a problem's axis where the case states no sizes;
+    ``spent_s``: how long the front end took for all answers."""
 
     limits: Limits
     extent: int = TYPICAL
+    spent_s: float = 0.0
     _works: dict[str, BlockWork | None] = field(default_factory=dict)
     _waiting: set[str] = field(default_factory=set)
 
@@ -53,6 +55,7 @@ class Expectations:
         outcome = attempt.result
         if not isinstance(outcome, Outcome):
             return
+        self.spent_s += outcome.duration_s
         if outcome.status is Status.OK and "ttir" in outcome.artifacts:
             problem = self.sizes(case)
             path = outcome.artifacts["ttir"]

@@ -27,8 +27,8 @@ from triage.suggest.proposal import Move, Proposal
 from triage.suggest.tuning.expectations import Expectations
 from triage.suggest.tuning.space import Space, Tiles
 
-MOST_TILES = 40
-"""Tiles whose TTIR is asked for."""
+MOST_TILES, MOST_S = 40, 10.0
+"""Tiles whose TTIR is asked for, and seconds that the front end may take for them."""
 MOST_COMPILES = 10
 ENOUGH = 4
 """Once so many compile, what is not expected to be faster than all of them is not worth a compile."""
@@ -65,7 +65,7 @@ class Tuner:
     def probes(self) -> Iterator[Request]:
         """Requests for TTIR that are worth asking for now."""
         for tiles in self._frontier():
-            if len(self._tiles) >= MOST_TILES:
+            if len(self._tiles) >= MOST_TILES or self.expectations.spent_s > MOST_S:
                 return
             try:
                 case = self.space.base.with_changes(dict(tiles))
