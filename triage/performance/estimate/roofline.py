@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from triage.model.gpus import Rates, TensorCore
 from triage.performance.estimate.resources import most_registers, needed_registers
-from triage.performance.estimate.work import BlockAccess, BlockWork, Body, Dot, WorkLoop, bits, bodies
+from triage.performance.estimate.work import BlockAccess, BlockWork, Body, Dot, WorkLoop, bits
 
 MEMORY_LATENCY, L2_LATENCY, L1_LATENCY = 1400.0, 300.0, 40.0
 """Cycles of a load. L1 and L2: "Dissecting the NVIDIA Hopper Architecture through Microbenchmarking"; memory is taken
@@ -122,14 +122,19 @@ class Caches:
 
 @dataclass(slots=True)
 class Turn:
-    """Cycles of each unit for one block, ``chain`` what a block waits for, ``waits`` the latency of its loads."""
+    """Cycles of each unit for one block; ``chain`` what a block does one after the other, by what it is spent on;
+    ``waits`` the latency of its loads."""
 
-    units: dict[Bound, float]
-    chain: float = 0.0
+    units: dict[Bound, float] = field(default_factory=dict)
+    chain: dict[Bound, float] = field(default_factory=dict)
     waits: float = 0.0
 
     def add(self, unit: Bound, cycles: float) -> None:
         self.units[unit] = self.units.get(unit, 0.0) + cycles
+
+    def follow(self, bound: Bound, cycles: float) -> None:
+        """A link of the chain."""
+        self.chain[bound] = self.chain.get(bound, 0.0) + cycles
 
 
 def cycles_of(dot: Dot, setting: KernelSetting, machine: Machine) -> tuple[float, float]:
@@ -162,25 +167,29 @@ def cycles_of(dot: Dot, setting: KernelSetting, machine: Machine) -> tuple[float
 
 def turn(body: Body, setting: KernelSetting, machine: Machine, caches: Caches, spilled: bool) -> Turn:
     """One turn of a loop's own body, without the loops inside; ``spilled``: registers are, in it."""
-    rates, found = machine.rates, Turn({})
+    rates, found = machine.rates, Turn()
     lanes = body.lanes + TURN_INSTRUCTIONS * setting.threads
     for dot in body.dots:
         tensor, shared = cycles_of(dot, setting, machine)
         found.add(Bound.TENSOR_CORES, tensor)
         found.add(Bound.SHARED_MEMORY, shared)
         # A warp has the tensor core of one of four partitions.
-        found.chain += max(tensor * max(1.0, 4 / setting.warps), shared) + DOT_LATENCY
+        alone = tensor * max(1.0, 4 / setting.warps)
+        found.follow(*max((Bound.TENSOR_CORES, alone), (Bound.SHARED_MEMORY, shared), key=lambda link: link[1]))
+        found.follow(Bound.LATENCY, DOT_LATENCY)
         if not dot.a_from_memory and setting.warps > dot.m // MATRIX_ROWS:
             # Warps share rows, so the computed operand goes to the others through shared memory.
             exchanged = 2 * dot.a_bytes / rates.shared_bytes
             found.add(Bound.SHARED_MEMORY, exchanged)
-            found.chain += exchanged + 2 * BARRIER
+            found.follow(Bound.SHARED_MEMORY, exchanged)
+            found.follow(Bound.LATENCY, 2 * BARRIER)
     if body.dots and setting.register_copies:
         largest = max(max(dot.a_bytes, dot.b_bytes) for dot in body.dots)
         # Read once, written in the other order with bank conflicts; the product waits for it.
         copied = setting.register_copies * largest * (1 + CONFLICTS) / rates.shared_bytes
         found.add(Bound.SHARED_MEMORY, copied)
-        found.chain += copied + 2 * BARRIER
+        found.follow(Bound.SHARED_MEMORY, copied)
+        found.follow(Bound.LATENCY, 2 * BARRIER)
     for access in (*body.loads, *body.stores):
         if not access.by_descriptor:
             lanes += access.bytes / min(VECTOR_BYTES, access.row_bytes) * VECTOR_INSTRUCTIONS
@@ -196,19 +205,20 @@ def turn(body: Body, setting: KernelSetting, machine: Machine, caches: Caches, s
         rows = elements / along
         # Where warps share rows, their partial results meet in shared memory.
         shares_rows = setting.warps > (rows / MATRIX_ROWS if body.dots else rows)
-        found.chain += SHUFFLE * steps + (2 * BARRIER if shares_rows else 0)
+        found.follow(Bound.LATENCY, SHUFFLE * steps + (2 * BARRIER if shares_rows else 0))
     found.add(Bound.ISSUE, lanes / rates.lanes + _DIVIDES * body.special / rates.special)
     found.add(Bound.SPECIAL, body.special / rates.special)
     # A warp issues on one of four partitions.
     few = max(1.0, 4 / setting.warps)
-    found.chain += few * (lanes / rates.lanes + body.special / rates.special)
+    found.follow(Bound.ISSUE, few * lanes / rates.lanes)
+    found.follow(Bound.SPECIAL, few * body.special / rates.special)
     if body.dots:
-        found.chain += BARRIER
+        found.follow(Bound.LATENCY, BARRIER)
     if setting.spill_bytes and spilled:
         spills = 2 * setting.spill_bytes * setting.threads / caches.spill_rate
         found.add(Bound.SPILLS, spills)
         # What is read back is waited for: the registers that could hold it earlier are taken.
-        found.chain += spills + setting.spill_bytes / 4 * L1_LATENCY
+        found.follow(Bound.SPILLS, spills + setting.spill_bytes / 4 * L1_LATENCY)
     return found
 
 
@@ -277,27 +287,30 @@ def _parts(
     # Where no loop is too full, the spills are outside of loops.
     spilled = (loop is not None and pressure(loop, setting) > FULL) or (loop is None and not _is_full(body, setting))
     here = turn(body, setting, machine, caches, spilled)
-    chain = here.chain
+    chain = sum(here.chain.values())
     if loop is not None and is_pipelined(loop, setting):
         ahead = (loop.stages or setting.stages) - 1
         moved = here.units.get(Bound.L2, 0.0)
-        chain = max(chain, (here.waits + moved + ISSUED_LATE * chain) / ahead)
+        late = (here.waits + moved + ISSUED_LATE * chain) / ahead - chain
+        here.follow(Bound.LATENCY, max(late, 0.0))
         yield {Bound.LATENCY: here.waits * times / max(loop.trips, 1.0)}
     elif here.waits:
-        chain += here.waits + (here.units.get(Bound.SHARED_MEMORY, 0.0) if body.dots else 0.0)
-    cycles = {unit: amount * resident for unit, amount in here.units.items()}
-    cycles[Bound.LATENCY] = chain
-    joined = sum(amount**ORDER for amount in cycles.values()) ** (1 / ORDER)
-    whole = sum(cycles.values())
-    if whole:
-        # The time of a turn, told apart by what it is spent on.
-        weights = {unit: amount**ORDER for unit, amount in cycles.items()}
-        scale = joined / sum(weights.values())
-        yield {unit: weight * scale * times for unit, weight in weights.items()}
+        here.follow(Bound.LATENCY, here.waits)
+        here.follow(Bound.SHARED_MEMORY, here.units.get(Bound.SHARED_MEMORY, 0.0) if body.dots else 0.0)
+    yield {unit: cycles * times for unit, cycles in _joined(here, resident).items()}
     for inner in body.loops:
         yield from _parts(inner.body, times * inner.trips, inner, setting, machine, caches, resident)
 
 
-def hot(work: BlockWork) -> Body:
-    """The body that runs most often."""
-    return max(bodies(work.body), key=lambda entry: entry[0])[1]
+def _joined(here: Turn, resident: int) -> dict[Bound, float]:
+    """Cycles of a turn of ``resident`` blocks, by what they are spent on."""
+    chain = sum(here.chain.values())
+    amounts = [chain, *(amount * resident for amount in here.units.values())]
+    powers = sum(amount**ORDER for amount in amounts)
+    if not powers:
+        return {}
+    scale = powers ** (1 / ORDER) / powers
+    spent = {unit: (amount * resident) ** ORDER * scale for unit, amount in here.units.items()}
+    for bound, link in here.chain.items():
+        spent[bound] = spent.get(bound, 0.0) + chain**ORDER * scale * (link / chain if chain else 0.0)
+    return spent
