@@ -6,6 +6,7 @@ Only this module turns errors into a line and an exit code.
 from __future__ import annotations
 
 import difflib
+import gc
 import importlib
 import io
 import os
@@ -54,6 +55,8 @@ class _LazyGroup(click.Group):
                 raise click.UsageError(f"No such command {cmd_name!r}; did you mean {near[0]}?", ctx)
             return None
         command = importlib.import_module(_COMMANDS[cmd_name][0]).command
+        gc.freeze()
+        gc.enable()
         assert isinstance(command, click.Command)
         return command
 
