@@ -163,6 +163,7 @@ PARTS = [
     ("F0728 05:37:45.123456 4242 lib/Dialect.cpp:12] Check failed: x >= 1 (0 vs. 1) why", (None, "Dialect.cpp", 12)),
     ("Assertion failed: x >= 1 (/b/Dialect.cpp: f: 12)", ("f", "Dialect.cpp", 12)),
     ("Assertion failed: x >= 1, file D:\\b\\Dialect.cpp, line 12", (None, "Dialect.cpp", 12)),
+    ("**Assertion failed: x >= 1, file D:\\b\\Dialect.cpp, line 12**", (None, "Dialect.cpp", 12)),
     ("python.exe: C:\\Program Files\\b\\A.cpp:7: void ns::A::f(int): Assertion `x' failed.", ("A::f", "A.cpp", 7)),
     ('python: /b/A.cpp:7: void A::f(int): Assertion `x && "cut off he', ("A::f", "A.cpp", 7)),
 ]

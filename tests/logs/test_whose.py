@@ -52,6 +52,20 @@ OTHERS = {
         "/src/optimizer/split.cpp:658: void engine::ir::split(engine::ir::graph*): Assertion `ok == done' failed.\n",
         "split.cpp:658: void engine::ir::split(engine::ir::graph*): Assertion `ok == done' failed.",
     ),
+    "an assertion in another library's anonymous namespace": (
+        'select.cpp:23: void shade::{anonymous}::store(shade::context*): Assertion `!done && "later"\' failed.\n',
+        'select.cpp:23: void shade::{anonymous}::store(shade::context*): Assertion `!done && "later"\' failed.',
+    ),
+    "an instruction of a CPU": (
+        "LLVM ERROR: Cannot select: intrinsic %llvm.aarch64.neon.sdot\n"
+        "1. Running pass 'AArch64 Instruction Selection' on function '@sum'\n",
+        "LLVM ERROR: Cannot select: intrinsic %llvm.aarch64.neon.sdot",
+    ),
+    "LLVM's compiler by hand": (
+        "$ llc -mtriple=amdgcn -mcpu=gfx1100 reduced.ll\n"
+        "llc: Fold.cpp:135: bool llvm::fold(int): Assertion `isReg()' failed.\n",
+        "llc: Fold.cpp:135: bool llvm::fold(int): Assertion `isReg()' failed.",
+    ),
     "a program's kernel for OpenCL": (
         "Options used: -cl-std=CL1.2 -D_OPENCL_COMPILER ./opencl/k.cl\nld.lld: error: undefined hidden symbol: f\n",
         "ld.lld: error: undefined hidden symbol: f",

@@ -59,14 +59,18 @@ _OTHERS = regex(
     # other users of LLVM
     r"|Program arguments: (?:\S{0,300}/)?(?:llc|opt|clang|flang|rustc)\b|\bmlir-opt\b|\b[Nn]umba\b(?!=)|\bllvmlite\."
     r"|\bclang(?:\+\+|-\d\d)?: /|\[clang\]|\bclang crash|\bclang::"
+    r"|\b(?:llc|flang(?:-new)?) (?:-|\S{1,200}\.ll\b)|^(?:llc|opt): \S{1,300}:\d{1,6}: "
     r"|error in backend: (?!Cannot select: intrinsic %llvm\.(?:nvvm|amdgcn))"
+    r"|Cannot select: intrinsic %llvm\.(?:x86|aarch64|arm|riscv|ppc|wasm|mips|s390|loongarch|hexagon)\."
     r"|-fsycl|\bcomgr[-_]|\bopencl\b|\bOpenCL\b|\bclBuild|OPENCL_COMPILER"
     r"|\bbpftrace\b|\brustc\b|\bcargo\b|\bswiftc?\b|\bjulia\b|\bvmlinux|llama\.cpp|\bggml"
 )
 # Namespaces of C++ in an assertion: those of the compiler's own code, and of other libraries, whose own are nested.
 _OWN_SPACE = regex(r"\b(?:mlir|llvm|triton|cutlass|cute|proton)::")
 _OTHER_SPACE = regex(
-    r"(?<![\w:])(?!std::|__gnu_cxx::)(?:[a-z_]\w{1,60}::[a-z_]\w{1,60}::|(?:at|c10|torch|nvinfer1|tvm|cv|grpc|xla|v8)::)"
+    r"(?<![\w:])(?!std::|__gnu_cxx::)"
+    r"(?:[a-z_]\w{1,60}::(?:[a-z_]\w{1,60}|\{anonymous\}|\(anonymous namespace\))::"
+    r"|(?:at|c10|torch|nvinfer1|tvm|cv|grpc|xla|v8)::)"
 )
 _LINKING = regex(r"collect2: error|linker command failed")
 #: torch's words for an error of the device, whoever's kernel it was.

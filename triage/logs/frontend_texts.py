@@ -18,16 +18,31 @@ _VOCABULARY = regex(
 )
 
 
+_REST = "# The rest.\n"
+"""Divides the file."""
+
+
 @cache
-def _texts() -> tuple[str, ...]:
-    lines = _FILE.read_text(encoding="utf-8").splitlines()
-    return tuple(line for line in lines if line and not line.startswith("#"))
+def _texts() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Those of the language, and the rest."""
+    language, _, rest = _FILE.read_text(encoding="utf-8").partition(_REST)
+    return _lines(language), _lines(rest)
+
+
+def _lines(part: str) -> tuple[str, ...]:
+    return tuple(line for line in part.splitlines() if line and not line.startswith("#"))
 
 
 def frontends_text(text: str) -> int | None:
     """Where a text that Triton's Python code raises begins in a line; None if there is none."""
     beginning = text[:_MAX_TEXT]
-    return next((beginning.index(known) for known in _texts() if known in beginning), None)
+    return next((beginning.index(known) for part in _texts() for known in part if known in beginning), None)
+
+
+def is_languages(text: str) -> bool:
+    """True for a text that the front end raises as it reads a kernel."""
+    beginning = text[:_MAX_TEXT]
+    return any(known in beginning for known in _texts()[0])
 
 
 def is_frontends(text: str) -> bool:

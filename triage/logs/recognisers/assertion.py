@@ -89,7 +89,7 @@ def _stated(line: str) -> Assertion | None:
     if musl := _MUSL.match(line, line.find("Assertion failed: ")):
         file = text.last_component(musl["file"])
         return Assertion(musl["expression"], musl["function"], file, int(musl["line"]))
-    rest, _, number = line.partition("Assertion failed: ")[2].rstrip(" .").rpartition(", line ")
+    rest, _, number = line.partition("Assertion failed: ")[2].rstrip(" .*").rpartition(", line ")
     rest, _, file = rest.rpartition(", file ")
     if not rest or not number.isdecimal():
         return None

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import dropwhile, islice
 
 from triage.logs.finding import Finding, Specificity
+from triage.logs.frontend_texts import is_languages
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.recognisers.frontend import unrepr
@@ -101,9 +102,10 @@ def _read(window: Window) -> Finding | None:
     message = "\n".join([shown, *lines[1:]])
     # As the front end ends its report, of which the beginning was not pasted.
     is_report = _is_caret(window.before) and _REPR.match(window.line.strip()) is not None
-    kind = Kind.FRONTEND_ERROR if is_report else Kind.PYTHON_EXCEPTION
+    of_kernel = is_report or is_languages(reason)
+    kind = Kind.FRONTEND_ERROR if of_kernel else Kind.PYTHON_EXCEPTION
     not_found = stated["name"] == "NameError" and _NOT_DEFINED.match(reason) is not None
-    stage = "source" if is_report or not_found else None
+    stage = "source" if of_kernel or not_found else None
     return finding(window, kind, shown, message, specificity, exception=stated["name"], stage=stage)
 
 
@@ -114,6 +116,7 @@ RECOGNISER = Recogniser(
         "ValueError: bad": Kind.PYTHON_EXCEPTION,
         "module 'triton.language' has no attribute 'gather'": Kind.PYTHON_EXCEPTION,
         "torch._dynamo.exc.Unsupported: call of a kernel": Kind.PYTHON_EXCEPTION,
+        "AssertionError: First input (fp16) and second input (bf16) must have the same dtype!": Kind.FRONTEND_ERROR,
         "Exception has occurred: ValueError\nthe arguments of arange must be constants": Kind.PYTHON_EXCEPTION,
     },
     most=Specificity.EXCEPTION,
