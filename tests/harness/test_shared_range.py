@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import re
 import subprocess
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,8 @@ HEAD = """.version 8.7
 .target {target}
 .address_size 64
 .extern .shared .align 16 .b8 smem[];
-.visible .entry kernel(.param .u64 .ptr .global .align 16 data, .param .u32 count)
+"""
+KERNEL = """.visible .entry {name}(.param .u64 .ptr .global .align 16 data, .param .u32 count)
 .reqntid 64
 {{
 .reg .pred %p<9>; .reg .b32 %r<60>; .reg .b64 %rd<9>;
@@ -43,31 +46,30 @@ def tool(name: str) -> Path:
     return Path(spec.origin).parent / "backends" / "nvidia" / "bin" / name
 
 
-def text_of(body: str, target: str) -> str:
-    """The PTX with that body, a statement and a label a line, as LLVM writes it."""
-    return HEAD.format(target=target, body=re.sub(r"(\$\w+:)", r"\n\1\n", body.replace(";", ";\n")))
-
-
-def binary_of(body: str, target: str, folder: Path) -> bytes:
-    (folder / "kernel.ptx").write_text(text_of(body, target))
-    made = folder / "kernel.cubin"
-    command = [tool("ptxas"), f"--gpu-name={target}", folder / "kernel.ptx", "-o", made]
-    subprocess.run(command, check=True, capture_output=True)
-    return made.read_bytes()
+def text_of(bodies: list[str], target: str) -> str:
+    """PTX of ``kernel_0``, ``kernel_1``, …, a statement and a label a line, as LLVM writes it."""
+    lines = [re.sub(r"(\$\w+:)", r"\n\1\n", body.replace(";", ";\n")) for body in bodies]
+    kernels = (KERNEL.format(name=f"kernel_{index}", body=body) for index, body in enumerate(lines))
+    return HEAD.format(target=target) + "".join(kernels)
 
 
 class Printed:
-    """What nvdisasm prints of a kernel with that body."""
+    """What nvdisasm prints of kernels with these bodies, which are assembled together: the two tools start slowly."""
 
-    def __init__(self, body: str, target: str, folder: Path) -> None:
-        self.static = static_shared(binary_of(body, target, folder), "kernel")
-        command = [tool("nvdisasm"), "-c", "-ndf", folder / "kernel.cubin"]
-        self.text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    def __init__(self, bodies: list[str], target: str, folder: Path) -> None:
+        source, binary = folder / "kernel.ptx", folder / "kernel.cubin"
+        source.write_text(text_of(bodies, target))
+        subprocess.run([tool("ptxas"), f"--gpu-name={target}", source, "-o", binary], check=True, capture_output=True)
+        self._binary = binary.read_bytes()
+        command = [tool("nvdisasm"), "-c", "-ndf", binary]
+        self._text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
-    def range(self, shared: int) -> Range:
+    def range(self, shared: int, index: int = 0) -> Range:
         """The range of a block with so much dynamic shared memory; ``end`` is counted from its first byte on."""
-        result = shared_range(self.text, "kernel", THREADS, self.static + shared)
-        return result._replace(end=max(0, result.end - self.static))
+        name = f"kernel_{index}"
+        static = static_shared(self._binary, name)
+        result = shared_range(self._text, name, THREADS, static + shared)
+        return result._replace(end=max(0, result.end - static))
 
 
 # What is computed, and one past the highest byte that a thread writes.
@@ -95,17 +97,6 @@ ADDRESSES = {
         512 + 16,
     ),
 }
-
-
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", ADDRESSES)
-def test_the_highest_byte_is_that_of_all_threads(name: str, target: str, tmp_path: Path) -> None:
-    computed, end = ADDRESSES[name]
-    kernel = Printed(f"{computed}\n{WRITE}", target, tmp_path)
-    within, beyond = kernel.range(end), kernel.range(end - 16)
-
-    assert (within.decided, within.skipped, within.end, within.beyond) == (1, 0, end, [])
-    assert [access.bytes for access in beyond.beyond] == [16]
 
 
 ROW = "shl.b32 %r2, %r0, 4; add.s32 %r9, %r1, %r2;"
@@ -143,24 +134,47 @@ CONDITIONS = {
 }
 
 
+ALL = {**{name: (f"{computed}\n{WRITE}", end) for name, (computed, end) in ADDRESSES.items()}, **CONDITIONS}
+PrintedFor = Callable[[str], Printed]
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> PrintedFor:
+    """The kernels of ``ALL``, in its order, for a target."""
+
+    @cache
+    def of_target(target: str) -> Printed:
+        return Printed([body for body, _ in ALL.values()], target, tmp_path_factory.mktemp(target))
+
+    return of_target
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_the_highest_byte_is_that_of_all_threads(printed: PrintedFor, name: str, target: str) -> None:
+    end, index = ADDRESSES[name][1], list(ALL).index(name)
+    kernels = printed(target)
+    within, beyond = kernels.range(end, index), kernels.range(end - 16, index)
+
+    assert (within.decided, within.skipped, within.end, within.beyond) == (1, 0, end, [])
+    assert [access.bytes for access in beyond.beyond] == [16]
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", CONDITIONS)
-def test_only_the_threads_that_do_execute_it_count(name: str, target: str, tmp_path: Path) -> None:
-    body, end = CONDITIONS[name]
-    kernel = Printed(body, target, tmp_path)
+def test_only_the_threads_that_do_execute_it_count(printed: PrintedFor, name: str, target: str) -> None:
+    end, index = CONDITIONS[name][1], list(ALL).index(name)
+    kernels = printed(target)
 
-    assert kernel.range(end).end == end
-    assert kernel.range(end or 16).beyond == []
-    assert bool(kernel.range(end - 16 if end else 16).beyond) == bool(end)
-
-
-ALL = {**{name: (f"{computed}\n{WRITE}", end) for name, (computed, end) in ADDRESSES.items()}, **CONDITIONS}
+    assert kernels.range(end, index).end == end
+    assert kernels.range(end or 16, index).beyond == []
+    assert bool(kernels.range(end - 16 if end else 16, index).beyond) == bool(end)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_same_is_read_from_ptx(name: str) -> None:
     body, end = ALL[name]
-    blocks = Ptx(text_of(body, "sm_90a")).blocks
+    blocks = Ptx(text_of([body], "sm_90a")).blocks
 
     assert range_of(blocks, THREADS, end).end == end
     assert range_of(blocks, THREADS, end or 16).beyond == []
@@ -204,7 +218,7 @@ def test_a_matrix_takes_its_rows_from_eight_lanes(count: str, tmp_path: Path) ->
     registers = ", ".join(f"%r{10 + index}" for index in range(int(count[1])))
     lane = "and.b32 %r3, %r0, 31; shl.b32 %r2, %r3, 4; add.s32 %r9, %r1, %r2;"
     load = f"ldmatrix.sync.aligned.m8n8.{count}.shared.b16 {{{registers}}}, [%r9]; st.global.u32 [%rd1], %r10;"
-    result = Printed(lane + load, "sm_90a", tmp_path).range(1 << 17)
+    result = Printed([lane + load], "sm_90a", tmp_path).range(1 << 17)
 
     assert (result.decided, result.end) == (1, 16 * MATRICES[count])
 
@@ -212,7 +226,7 @@ def test_a_matrix_takes_its_rows_from_eight_lanes(count: str, tmp_path: Path) ->
 def test_a_register_that_is_clobbered_is_unknown(tmp_path: Path) -> None:
     """The address is loaded from memory into the register that had the thread's number."""
     body = f"add.s32 %r9, %r1, %r40; {WRITE}"
-    result = Printed(body, "sm_90a", tmp_path).range(16)
+    result = Printed([body], "sm_90a", tmp_path).range(16)
 
     assert (result.decided, result.skipped, result.beyond) == (0, 1, [])
 
