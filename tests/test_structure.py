@@ -66,6 +66,11 @@ MODULES = {
 }
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def statements(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
     """Imports that run when the module is imported: not those for type checkers, nor those in functions."""
     for statement in body:
@@ -81,7 +86,7 @@ def statements(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
 def imports(module: str, path: Path) -> set[str]:
     """The modules of triage that a module imports when it is imported."""
     names: set[str] = set()
-    for statement in statements(ast.parse(path.read_text()).body):
+    for statement in statements(parsed(path).body):
         match statement:
             case ast.ImportFrom(module=base, names=aliases, level=0) if base:
                 names |= {full if (full := f"{base}.{alias.name}") in MODULES else base for alias in aliases}
@@ -115,7 +120,7 @@ def test_files_of_others_are_read_with_the_check() -> None:
     """A file that somebody else may have made is opened by ``triage.files`` alone (links, pipes, size)."""
     calls = defaultdict(list)
     for module, path in MODULES.items():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Call) and (reading := _reading(node)):
                 calls[module].append(f"{path}:{node.lineno}: {reading}")
     unchecked = [call for module, lines in calls.items() if module not in READS_ITSELF for call in lines]
@@ -147,7 +152,7 @@ def _reading(call: ast.Call) -> str | None:
 def test_two_classes_have_two_names() -> None:
     modules = defaultdict(set)
     for module, path in MODULES.items():
-        for statement in ast.parse(path.read_text()).body:
+        for statement in parsed(path).body:
             if isinstance(statement, ast.ClassDef):
                 modules[statement.name].add(module)
     shared = {name: found for name, found in modules.items() if len(found) > 1}

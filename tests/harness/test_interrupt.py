@@ -81,7 +81,9 @@ def test_ctrl_c_ends_everything_with_130(running: subprocess.Popen[str], traces:
     traces.assert_gone()
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
+)
 def test_a_kill_of_triage_itself_leaves_nothing(
     running: subprocess.Popen[str], traces: Traces, number: signal.Signals
 ) -> None:

@@ -13,7 +13,10 @@ from triage.model.case import Case
 
 def folder(name: str) -> Path | None:
     """The folder of a reproducer; None if no reproducer has that name."""
-    return data_folder("reproducers") / name if name in names() else None
+    # Looked up in a listing: any text may be asked for, a path that leads elsewhere or is too long too.
+    everything = data_folder("reproducers")
+    listed = name in {path.name for path in everything.iterdir()}
+    return everything / name if listed and (everything / name / "case.json").is_file() else None
 
 
 def names() -> list[str]:

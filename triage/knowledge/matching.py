@@ -8,6 +8,7 @@ import operator
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from triage.knowledge.entry import Entry, Symptoms
 from triage.model.case import Case
@@ -171,11 +172,16 @@ def _in_order(parts: Sequence[str], line: str) -> bool:
 
 def _share(text: str, message: str) -> float:
     """How many of the words of ``text`` a line of the message has, at most; 0 for a text of few words."""
-    words = set(re.findall(r"\w{3,}", text))
+    words = _words(text)
     if len(words) < _FEW_WORDS:
         return 0.0
-    lines = (set(re.findall(r"\w{3,}", line)) for line in message.splitlines())
+    lines = map(_words, message.splitlines())
     return max((len(words & line) / len(words) for line in lines), default=0.0)
+
+
+@lru_cache(maxsize=2048)  # All texts of the entries and the lines of a message, which are compared with each other.
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w{3,}", text))
 
 
 def _best(entry: Entry, diagnosis: Diagnosis, facts: _Facts) -> float:

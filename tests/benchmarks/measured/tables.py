@@ -20,15 +20,20 @@ FILES = tuple(sorted(HERE.glob("*.json")))
 class Row:
     """One configuration. ``ms``: median time of a launch; None where there is an ``error`` instead. ``spills``: 4-byte
     words of local memory per thread, as Triton counts them. ``registers`` and ``spills`` are None where the kernel was
-    not loaded, ``shared`` (bytes) where it was not compiled either."""
+    not loaded, ``shared`` (bytes) where it was not compiled either. ``base`` is a case of the same kernel."""
 
-    case: Case
+    base: Case
     configuration: Configuration
     ms: float | None
     registers: int | None
     spills: int | None
     shared: int | None
     error: str
+
+    @property
+    def case(self) -> Case:
+        """The kernel in this configuration; made on demand, for there are thousands of rows."""
+        return self.base.with_changes(self.configuration)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,4 +77,4 @@ def tables(files: tuple[Path, ...] = FILES) -> Iterator[Table]:
 def _row(case: Case, dimensions: list[str], values: list[int | float | str | None]) -> Row:
     configuration = dict(zip(dimensions, values, strict=False))
     ms, registers, spills, shared, *error = values[len(dimensions) :]
-    return Row(case.with_changes(configuration), configuration, ms, registers, spills, shared, *error or [""])  # type: ignore[arg-type]
+    return Row(case, configuration, ms, registers, spills, shared, *error or [""])  # type: ignore[arg-type]
