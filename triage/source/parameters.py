@@ -92,13 +92,13 @@ def read(source: str, kernel: str) -> KernelSource:
     for parameter, default in defaults(functions[kernel]):
         if isinstance(default, ast.Constant):
             facts.defaults[parameter.arg] = default.value
-    for name, renamed in _reachable(functions, kernel).items():
+    for name, renamed in reachable(functions, kernel).items():
         _FactsVisitor(facts, renamed).read(functions[name])
     facts.roles = roles(source, kernel)
     return facts
 
 
-def _reachable(functions: Mapping[str, ast.FunctionDef], kernel: str) -> dict[str, dict[str, str]]:
+def reachable(functions: Mapping[str, ast.FunctionDef], kernel: str) -> dict[str, dict[str, str]]:
     """The functions a kernel calls, each with its parameters' names in the kernel (the first call decides)."""
     renames: dict[str, dict[str, str]] = {kernel: {name: name for name in _names(functions[kernel])}}
     waiting = [kernel]

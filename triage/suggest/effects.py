@@ -10,6 +10,7 @@ from typing import Any
 
 from triage.model.case import Case
 from triage.model.report import LOSSY
+from triage.source.descriptors import extents
 from triage.source.dtypes import dtype_text, element_type, loss
 from triage.source.parameters import KernelSource
 from triage.source.roles import RoleKind
@@ -50,6 +51,8 @@ def _results(case: Case, source: KernelSource, changes: Mapping[str, Any]) -> It
     for name, value in changes.items():
         if name in case.signature:
             before, after = element_type(case.signature[name]), element_type(value)
+            if before == after and extents(value):
+                continue  # A descriptor's block follows the tiles.
             yield f"data: {name} holds {after} in place of {before}{_lost(before, after)}"
         elif name in case.constexprs:
             yield from _constexpr(name, case.constexprs[name], value, source)

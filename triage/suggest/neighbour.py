@@ -13,6 +13,7 @@ from triage.model.report import SuggestionKind
 from triage.source.module import diff, transferred
 from triage.source.package_copy import rewritten_case
 from triage.source.parameters import KernelSource
+from triage.suggest.descriptors import followed
 from triage.suggest.effects import effects
 from triage.suggest.proposal import Proposal
 from triage.suggest.rewrites.recipe import Rewritten
@@ -38,13 +39,14 @@ class Neighbour:
 
 def configuration(case: Case, toolchain: Toolchain, source: KernelSource, proposal: Proposal) -> Neighbour:
     """A neighbour in constexprs, arguments, options and target."""
-    changed = case.with_changes(proposal.changes)
-    meant = effects(case, source, proposal.changes)
+    changes = proposal.changes if case.is_ir else followed(case, case.text(), proposal.changes)
+    changed = case.with_changes(changes)
+    meant = effects(case, source, changes)
     return Neighbour(
         changed,
         toolchain,
         SuggestionKind.CONFIG,
-        proposal.changes,
+        changes,
         round(proposal.distance, 3),
         proposal.why,
         meant.results,

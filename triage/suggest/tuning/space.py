@@ -13,6 +13,7 @@ from triage.model.gpus import MAX_THREADS
 from triage.performance.estimate.resources import stages_of
 from triage.source.roles import RoleKind, roles
 from triage.suggest.configuration import DEFAULT_WARPS
+from triage.suggest.descriptors import fixed, followed
 
 _SMALLEST_OPERAND, _LARGEST_OPERAND = 16, 256
 """Extents of the tiles of a matrix product that any target has an instruction for, and that registers can hold."""
@@ -39,13 +40,17 @@ class Space:
     @cached_property
     def tiles(self) -> Tiles:
         """The tiles of the base that may be changed."""
-        known = roles(self.source, self.base.name)
+        known, tied = roles(self.source, self.base.name), fixed(self.base, self.source)
         return tuple(
             (name, value)
             for name, value in self.base.constexprs.items()
             if type(value) is int and value > 0 and not value & (value - 1) and name not in self.changed
-            if name in known and known[name].kind is RoleKind.TILE
+            if name in known and known[name].kind is RoleKind.TILE and name not in tied
         )
+
+    def case(self, tiles: Tiles) -> Case:
+        """The base with other tiles. Raises KeyError or InputError where it cannot have them."""
+        return self.base.with_changes(followed(self.base, self.source, dict(tiles)))
 
     def beside(self, tiles: Tiles) -> Iterator[Tiles]:
         """One tile doubled or halved, or one doubled and another halved."""
@@ -81,4 +86,5 @@ class Space:
         """What turns ``asked`` into this configuration."""
         now = {"num_warps": DEFAULT_WARPS, "num_stages": stages_of(asked), **asked.options, **asked.constexprs}
         wanted = {**dict(tiles), **options}
-        return {**self.changed, **{name: value for name, value in wanted.items() if now.get(name) != value}}
+        changes = {**self.changed, **{name: value for name, value in wanted.items() if now.get(name) != value}}
+        return followed(asked, self.source, changes)

@@ -68,7 +68,7 @@ class Tuner:
             if len(self._tiles) >= MOST_TILES or self.expectations.spent_s > MOST_S:
                 return
             try:
-                case = self.space.base.with_changes(dict(tiles))
+                case = self.space.case(tiles)
             except (KeyError, InputError):
                 continue
             self._tiles[tiles] = case
