@@ -55,7 +55,7 @@ def matmul(tmp_path: Path) -> Case:
 @pytest.fixture
 def report(matmul: Case, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
     monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(cache))
-    with Session(Options(budget=Budget(compiles=8))) as session:
+    with Session(Options(budget=Budget(compiles=4))) as session:
         return session.check(matmul)
 
 
