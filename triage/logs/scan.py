@@ -24,6 +24,7 @@ from triage.logs.recognisers import RECOGNISERS, Recogniser, silent_pass, stack_
 from triage.logs.recognisers.out_of_resources import MAX_THREADS, out_of_resources
 from triage.logs.recognisers.python_exception import is_exception_line
 from triage.logs.sieve import Sieve, sieve_for
+from triage.logs.sizes import arithmetic
 from triage.logs.surroundings import emulations, setting_of
 from triage.logs.window import Window, windows
 from triage.model.diagnosis import Diagnosis, Kind, Trait
@@ -268,7 +269,7 @@ def _ranked(reading: Reading) -> list[Finding]:
 def _surrounded(finding: Finding, setting: Setting, following: list[Diagnosis]) -> Finding:
     diagnosis = finding.diagnosis
     related = (*diagnosis.related, *following)[:MAX_RELATED]
-    notes = (*diagnosis.notes, *emulations(diagnosis, setting))
+    notes = (*diagnosis.notes, *emulations(diagnosis, setting), *arithmetic(diagnosis, setting))
     return replace(finding, diagnosis=replace(diagnosis, setting=setting, related=related, notes=notes))
 
 
