@@ -195,3 +195,32 @@ def test_one_block_that_is_not_masked_may_be_all_there_is_or_one_of_many() -> No
         """,
         B=RoleKind.UNKNOWN,
     )
+
+
+def test_a_loop_variable_with_a_hint_steps_as_one_without() -> None:
+    """The two halves of causal attention: blocks before the diagonal, and those on it."""
+    text = """
+@triton.jit
+def inner(k_ptr, o_ptr, start_m, N, stride, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, STAGE: tl.constexpr):
+    offs_n = tl.arange(0, BLOCK_N)
+    if STAGE == 1:
+        lo, hi = 0, start_m * BLOCK_M
+    elif STAGE == 2:
+        lo, hi = start_m * BLOCK_M, (start_m + 1) * BLOCK_M
+    else:
+        lo, hi = 0, N
+    for start_n in range(lo, hi, BLOCK_N):
+        start_n = tl.multiple_of(start_n, BLOCK_N)
+        k = tl.load(k_ptr + (start_n + offs_n) * stride)
+        tl.store(o_ptr + start_m * BLOCK_M + tl.arange(0, BLOCK_M), tl.sum(k, 0))
+
+@triton.jit
+def attention(k_ptr, o_ptr, N, stride, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, STAGE: tl.constexpr):
+    start_m = tl.program_id(0)
+    if STAGE & 1:
+        inner(k_ptr, o_ptr, start_m, N, stride, BLOCK_M, BLOCK_N, 4 - STAGE)
+    if STAGE & 2:
+        inner(k_ptr, o_ptr, start_m, N, stride, BLOCK_M, BLOCK_N, 2)
+"""
+    found = roles(text, "attention")
+    assert found["BLOCK_N"].kind is RoleKind.TILE

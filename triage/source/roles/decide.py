@@ -260,7 +260,7 @@ def _step(access: MemoryAccess, term: Product, atom: Atom, uses: ParameterUses) 
         use = ParameterUse.STEP_LOOP if axis is Axis.LOOP else ParameterUse.STEP_GRID
         uses.add(names(extent), use, access.line)
         for other in access.terms:
-            rest = without(other, (*coefficient, *_single(extent)))
+            rest = without(other, (*coefficient, *_single(extent))) if other != term else None
             if rest and any(a.kind == LOOP for a in rest) and (extra := [a.key for a in rest if a.kind == NAME]):
                 uses.add(extra, ParameterUse.SHARES, access.line)
                 uses.add(names(extent), ParameterUse.STEP_LOOP, access.line)
