@@ -141,3 +141,11 @@ module {
 def test_a_loop_up_to_the_position_turns_half_as_often_on_average() -> None:
     assert loop(POSITIONS, **{"program_id.x": 15.5}).trips == 16.5
     assert loop(POSITIONS).trips == pytest.approx(32.5)
+
+
+def test_the_end_of_a_block_lies_a_tile_behind_its_start() -> None:
+    text = POSITIONS.replace(
+        "    %end = arith.addi %at, %c64 : i32\n",
+        "    %c1 = arith.constant 1 : i32\n    %n = arith.addi %pid, %c1 : i32\n    %end = arith.muli %n, %c64 : i32\n",
+    )
+    assert loop(text).trips == loop(POSITIONS).trips

@@ -40,6 +40,8 @@ _KEEPS_STRIDE = frozenset(
         "tt.bitcast",
     }
 )
+_NEXT = 2
+"""The largest offset of a block's own position in the grid: ``pid``, ``pid + 1``, and the one behind that."""
 _DEEPEST = 60
 """Operations that a search for an origin follows."""
 _ENDS = frozenset({"carried", "tt.dot", "tt.dot_scaled", "scf.for", "arith.constant", "tt.make_range"})
@@ -103,14 +105,11 @@ class Values:
         value = float(_TWO[name](first, second))
         if name == "arith.subi" and value <= 0 and self.by_data.issuperset(used[:2]):
             return float(self.typical)  # From one loaded offset to the next.
-        if (
-            name == "arith.muli"
-            and not value
-            and "program_id.x" not in self.sizes
-            and not self.by_grid.isdisjoint(used)
-        ):
-            # A position in a grid of unknown extent times a tile: the middle of the problem.
-            value = (self.typical - max(first, second)) / 2
+        if name == "arith.muli" and "program_id.x" not in self.sizes:
+            for index, tile, position in ((first, second, used[0]), (second, first, used[1])):
+                if position in self.by_grid and index <= _NEXT:
+                    # A position in a grid of unknown extent, or the next one, times a tile: the middle of the problem.
+                    return (self.typical - tile) / 2 + index * tile
         return value
 
     def stride(self, value: str, axis: int, depth: int = 0) -> float | None:
