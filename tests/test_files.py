@@ -26,6 +26,7 @@ from triage.files import (
     open_log,
     read_file,
     replace_file,
+    resolved,
 )
 from triage.model.errors import fault
 
@@ -295,3 +296,9 @@ def test_a_file_that_left_its_folder_meanwhile_is_no_internal_error(tmp_path: Pa
     assert str(fault(caught.value)) == (
         f"{tmp_path}/case/kernel.py: leads out of {tmp_path}/case; put a copy of the file in its place"
     )
+
+
+def test_a_circle_of_links_has_a_path(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to(tmp_path / "two")
+    (tmp_path / "two").symlink_to(tmp_path / "one")
+    assert resolved(tmp_path / "one" / "kernel.py").name == "kernel.py"

@@ -58,6 +58,11 @@ def read_file(path: Path, folder: Path, most: int) -> bytes:
     return data
 
 
+def resolved(path: Path) -> Path:
+    """The path without links, also where they lead in a circle: up to Python 3.12 ``Path.resolve`` raises there."""
+    return Path(os.path.realpath(path))
+
+
 def replace_file(path: Path, content: str | bytes, folder: Path | None = None) -> None:
     """Write ``content`` (text as UTF-8; a lone surrogate as "?") to a temporary file beside ``path`` and rename it.
 

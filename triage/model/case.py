@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, TypeAlias
 
-from triage.files import MOST_DOCUMENT, MOST_SOURCE, LeavesFolder, read_file
+from triage.files import MOST_DOCUMENT, MOST_SOURCE, LeavesFolder, read_file, resolved
 from triage.model import inputs as launch_inputs
 from triage.model.document import Doc, Documented, Internal, Name, document_fields
 from triage.model.errors import InputError, unreadable
@@ -123,7 +123,7 @@ class Case(Documented):
         if self.slice is not None:
             return self.slice
         path = _absolute(self.path.parent) / self.path.name
-        real = path.resolve()
+        real = resolved(path)
         return real if _in_package(real) and not _in_package(path) else path
 
     def read(self) -> bytes:
@@ -233,7 +233,7 @@ class Case(Documented):
 
 
 def _absolute(path: Path) -> Path:
-    return path.resolve() if ".." in path.parts else path.absolute()
+    return resolved(path) if ".." in path.parts else path.absolute()
 
 
 def _in_package(path: Path) -> bool:

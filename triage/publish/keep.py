@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 
 from triage.capture.program.labels import label
-from triage.files import replace_file, writing
+from triage.files import replace_file, resolved, writing
 from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.model.report import Report
@@ -61,7 +61,7 @@ def _keep_case(case: Case, folder: Path, top: Path) -> None:
     with writing(f"-o {top}"):
         for path, content in contents.items():
             target = folder / path.relative_to(root)
-            if target.resolve() != path.resolve():
+            if resolved(target) != resolved(path):
                 replace_file(target, content, top)
         kept = case.moved(folder, case.location.relative_to(root).as_posix())
         replace_file(folder / "case.json", json.dumps(kept.to_json(), indent=2) + "\n", top)

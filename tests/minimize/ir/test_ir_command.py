@@ -59,6 +59,6 @@ def test_an_interrupt_keeps_the_best(toolchains: Toolchains, tmp_path: Path) -> 
         replays = Replays(runner, case, toolchain, Limits(), failure, tmp_path / "scratch")
         result = reduce_ir(replays, tmp_path / "out", interrupt)
     assert result.ended == "interrupted"
-    assert result.reproduced == (1, 1)
+    assert result.reproduced in (None, (1, 1))  # Ctrl-C leaves a second or two for the last run.
     assert result.after.operations < result.before.operations
     assert result.after.bytes == result.file.stat().st_size

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from triage.files import ANYWHERE, MOST_SOURCE, read_file
+from triage.files import ANYWHERE, MOST_SOURCE, read_file, resolved
 from triage.model.case import check_source
 from triage.model.errors import InputError, unreadable
 from triage.source.slicing.closure import Closure, Unsliceable
@@ -40,7 +40,7 @@ class Slice:
 def slice_kernel(file: Path, name: str) -> Slice:
     """Cut the kernel ``name`` out of its file and package. Raises InputError where the file cannot be read or has no
     such function; Unsliceable where it is defined inside a function that takes part in it."""
-    path = file.resolve() if ".." in file.parts else file.absolute()
+    path = resolved(file) if ".." in file.parts else file.absolute()
     try:
         source = parsed(path)
     except OSError as error:
