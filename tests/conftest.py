@@ -68,6 +68,9 @@ class Traces:
 
     def __init__(self, mark: str, temporary: Path, working: Path) -> None:
         self.mark, self.temporary, self._working = mark, temporary, working
+        # A child of an earlier test that nobody has waited for yet is not of this run.
+        self._before: frozenset[int] = frozenset()
+        self._before = frozenset(pid for pid, text in self.processes().items() if text == "zombie")
 
     def processes(self) -> dict[int, str]:
         """Living processes and zombies below the test, by the mark in the environment they were started with.
@@ -75,7 +78,7 @@ class Traces:
         A zombie has no environment any more; it is one of ours when its parent is (or is this process)."""
         found: dict[int, str] = {}
         for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            if not entry.name.isdigit() or int(entry.name) in {os.getpid(), *self._before}:
                 continue
             with suppress(OSError):
                 state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
