@@ -66,21 +66,21 @@ class ModelTables(Documented):
     @property
     def overall(self) -> Annotated[Agreement | None, Doc("Medians over the kernels; null where none has one.")]:
         """The median kernel."""
-        each = [found for table in self.kernels if (found := table.agreement) is not None]
-        if not each:
+        agreements = [value for table in self.kernels if (value := table.agreement) is not None]
+        if not agreements:
             return None
-        correlations = [one.correlation for one in each if one.correlation is not None]
+        correlations = [agreed.correlation for agreed in agreements if agreed.correlation is not None]
         return Agreement(
-            sum(one.configurations for one in each),
+            sum(agreed.configurations for agreed in agreements),
             median(correlations) if correlations else None,
-            median(one.first for one in each),
-            median(one.first_three for one in each),
+            median(agreed.first for agreed in agreements),
+            median(agreed.first_three for agreed in agreements),
         )
 
     @property
     def worst(self) -> Annotated[Amount | None, Doc("Of the kernels, the greatest multiple of a first choice.")]:
         """The kernel for which the first choice is worst."""
-        return max((found.first for table in self.kernels if (found := table.agreement)), default=None)
+        return max((value.first for table in self.kernels if (value := table.agreement)), default=None)
 
 
 def agreement(times: Iterable[tuple[float | None, float | None]]) -> Agreement | None:

@@ -67,7 +67,7 @@ def order(
     by_class = _by_class(list(suggestions), meant)
     compiled = [suggestion for suggestion in by_class if suggestion.resources is not None]
     compared = [suggestion for suggestion in compiled if "target" not in suggestion.changes]
-    times = {id(suggestion): found for suggestion in compared if (found := seconds(suggestion)) is not None}
+    times = {id(suggestion): estimate for suggestion in compared if (estimate := seconds(suggestion)) is not None}
     if len(times) < len(compared):
         return by_class
     # Another release touches every kernel: only what is surely slower comes behind it.

@@ -12,14 +12,14 @@ from triage.source.descriptors import Axis, extents, steps, with_extents
 
 def followed(case: Case, source: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     """``changes`` of a case, with the types of the descriptors that they ask for."""
-    found = dict(changes)
+    all_changes = dict(changes)
     for name, type_ in case.signature.items():
         if not (block := extents(type_)):
             continue
         wanted = tuple(_extent(case, source, changes, (name, axis), extent) for axis, extent in enumerate(block))
         if wanted != block:
-            found[name] = with_extents(str(changes.get(name, type_)), wanted)
-    return found
+            all_changes[name] = with_extents(str(changes.get(name, type_)), wanted)
+    return all_changes
 
 
 def _extent(case: Case, source: str, changes: Mapping[str, Any], axis: Axis, extent: int) -> int:

@@ -124,7 +124,7 @@ def _nvmma_shared(name: str, layout: Layout, at: Configuration) -> Layout:
         bits = operand
     inner = shape[0] if layout.get("transposed") else shape[1]
     widest = swizzle(inner * bits // 8)
-    # A narrower swizzle than the row allows is legal, so only a too wide one, or one that was widest, moves.
+    # A narrower swizzle than the row allows is legal: only a swizzle that is too wide, or was the widest, changes.
     return layout.with_fields(swizzle_byte_width=widest, element_bitwidth=bits)
 
 

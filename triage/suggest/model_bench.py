@@ -42,12 +42,14 @@ class ModelBench:
         if not case.inputs:
             raise InputError(f"{name}: the case states no inputs, so it cannot be launched; see triage help bench")
         [base] = self._compiled([case], toolchain)
-        found = estimated(base)
-        if found.work is None:
-            raise InputError(f"{name}: no estimate: {found.reason}")
-        changes = [*configurations(case, axes, multiplies(found.work), most)]
+        base_estimate = estimated(base)
+        if base_estimate.work is None:
+            raise InputError(f"{name}: no estimate: {base_estimate.reason}")
+        changes = [*configurations(case, axes, multiplies(base_estimate.work), most)]
         done = self._estimates(case, toolchain, changes)
-        fitting = [(index, one.compiled.case, toolchain) for index, one in enumerate(done) if not _problem(one)]
+        fitting = [
+            (index, estimate.compiled.case, toolchain) for index, estimate in enumerate(done) if not _problem(estimate)
+        ]
         answers = settled(dict(bench(fitting, self.limits, case, self.timing)))
         everywhere = [answer for answer in answers.values() if isinstance(answer, NotMeasured) and answer.everywhere]
         times = [answer for answer in answers.values() if isinstance(answer, Measurement)]
@@ -56,7 +58,8 @@ class ModelBench:
             reason = (everywhere[0].reason if everywhere else reasons[0]) if reasons else "no configuration compiles"
             raise EnvironmentFault(f"{name}: nothing was measured: {reason}")
         rows = (
-            _row(change, one, answers.get(index)) for index, (change, one) in enumerate(zip(changes, done, strict=True))
+            _row(change, estimate, answers.get(index))
+            for index, (change, estimate) in enumerate(zip(changes, done, strict=True))
         )
         return ModelTable(name, case.to_json(), tuple(rows)), times[0].device
 
@@ -70,23 +73,25 @@ class ModelBench:
         return replace(
             table,
             rows=tuple(
-                replace(_row(row.changes, one, None), measured_ms=row.measured_ms)
-                for row, one in zip(rows, done, strict=True)
+                replace(_row(row.changes, estimate, None), measured_ms=row.measured_ms)
+                for row, estimate in zip(rows, done, strict=True)
             ),
         )
 
     def _estimates(self, case: Case, toolchain: Toolchain, changes: Iterable[Mapping[str, Any]]) -> list[Estimated]:
-        return [estimated(done) for done in self._compiled([case.with_changes(one) for one in changes], toolchain)]
+        return [
+            estimated(done) for done in self._compiled([case.with_changes(change) for change in changes], toolchain)
+        ]
 
     def _compiled(self, cases: Sequence[Case], toolchain: Toolchain) -> list[CompiledCase]:
         def numbered(index: int, case: Case) -> Dialogue[tuple[int, CompiledCase]]:
             return index, (yield from compiled(case, toolchain, self.limits, self.use_cache))
 
-        found: dict[int, CompiledCase] = {}
-        for index, done in converse(self.engine, itertools.starmap(numbered, enumerate(cases))):
-            found[index] = done
-            self.compiling(len(found), len(cases))
-        return [found[index] for index in range(len(cases))]
+        by_index: dict[int, CompiledCase] = {}
+        for index, result in converse(self.engine, itertools.starmap(numbered, enumerate(cases))):
+            by_index[index] = result
+            self.compiling(len(by_index), len(cases))
+        return [by_index[index] for index in range(len(cases))]
 
 
 def configurations(case: Case, axes: Axes, multiplies: bool, most: int) -> Iterator[Mapping[str, Any]]:
@@ -116,15 +121,15 @@ def _around(case: Case, multiplies: bool) -> Iterator[dict[str, Any]]:
             yield space.changes(tiles, options, case)
 
 
-def _problem(found: Estimated) -> str:
-    done = found.compiled
-    return done.unclear or done.failure or ("" if found.time else found.reason)
+def _problem(estimate: Estimated) -> str:
+    done = estimate.compiled
+    return done.unclear or done.failure or ("" if estimate.time else estimate.reason)
 
 
-def _row(changes: Mapping[str, Any], found: Estimated, answer: Measurement | NotMeasured | None) -> ModelRow:
-    row = ModelRow(changes, problem=_problem(found))
-    if found.time is not None and not found.compiled.failure:
-        row = replace(row, expected_ms=found.time.seconds * 1e3, bound_by=found.time.bound.value)
+def _row(changes: Mapping[str, Any], estimate: Estimated, answer: Measurement | NotMeasured | None) -> ModelRow:
+    row = ModelRow(changes, problem=_problem(estimate))
+    if estimate.time is not None and not estimate.compiled.failure:
+        row = replace(row, expected_ms=estimate.time.seconds * 1e3, bound_by=estimate.time.bound.value)
     match answer:
         case Measurement() if answer.agrees is False:
             return replace(row, problem="its results differ from the others'")

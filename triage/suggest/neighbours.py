@@ -104,7 +104,7 @@ def _followed(scene: Scene, proposals: Iterable[Proposal]) -> Iterator[Proposal]
 
 def _ranked(scene: Scene, predictions: Predictions, proposals: Iterator[Proposal]) -> Iterator[Ranked]:
     """Proposals that apply and change something, the best of equal ones kept. Where a resource is what lacks, another
-    program that needs less of it is no repair."""
+    program that needs less of it does not repair it."""
     best: dict[str, Ranked] = {}
     resources = scene.diagnosis.kind is Kind.OUT_OF_RESOURCES or scene.evidence.over_shared
     for proposal in proposals:

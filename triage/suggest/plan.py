@@ -15,12 +15,12 @@ from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.outcome import Outcome
 from triage.model.releases import in_range
 from triage.model.report import Match, Suggestion, SuggestionKind
+from triage.suggest.frontend_fixes import SourceFix, as_advice, by_rewrite_alone, frontend_fix
 from triage.suggest.neighbour import Neighbour, configuration, releases, rewritten_source
 from triage.suggest.neighbours import neighbours
 from triage.suggest.proposal import Move, Proposal
 from triage.suggest.rewrites.registry import rewrites
 from triage.suggest.scene import Scene
-from triage.suggest.settled import Mend, by_rewrite_alone, in_words, settled
 from triage.suggest.tuning.expectations import Expectations
 from triage.suggest.tuning.tuning import Tuning
 
@@ -62,9 +62,9 @@ class NeighbourPlan:
         return Scene.of(self.case, self._source, self.diagnosis, self.outcome.log)
 
     @cached_property
-    def mend(self) -> Mend | None:
+    def fix(self) -> SourceFix | None:
         """What the message says to do; None where it leaves the cause open."""
-        return None if self.case.is_ir else settled(self._scene)
+        return None if self.case.is_ir else frontend_fix(self._scene)
 
     def tuning(self, limits: Limits) -> Tuning | None:
         """What the static model can do for this failure: None where there is no TTIR to read."""
@@ -81,14 +81,14 @@ class NeighbourPlan:
             # No configuration changes how the module itself fails.
             yield from releases(self.case, others())
             return
-        mended = False
+        settled_by_rewrite = False
         for neighbour in () if self.case.is_ir else self._rewritten():
-            mended = by_rewrite_alone(self._scene)
+            settled_by_rewrite = by_rewrite_alone(self._scene)
             yield neighbour
         configurations = self._configurations()
-        if mended or self.mend is not None:
+        if settled_by_rewrite or self.fix is not None:
             yield from (other for other in configurations if other.changes.keys() <= self._scene.guards)
-            yield from releases(self.case, others()) if self.mend is not None and self.mend.releases else ()
+            yield from releases(self.case, others()) if self.fix is not None and self.fix.releases else ()
             return
         yield from islice(configurations, _FIRST)
         yield from releases(self.case, others())
@@ -107,9 +107,9 @@ class NeighbourPlan:
             yield configuration(self.case, self.toolchain, self._scene.source, proposal)
 
     def advice(self, suggestions: Sequence[Suggestion]) -> Iterator[Suggestion]:
-        """What was not compiled on the user's source, and helps: the mend in words, and what reproducers show."""
-        if self.mend is not None and not any(suggestion.diff for suggestion in suggestions):
-            yield in_words(self.mend)
+        """What was not compiled on the user's source, and helps: the fix in words, and what reproducers show."""
+        if self.fix is not None and not any(suggestion.diff for suggestion in suggestions):
+            yield as_advice(self.fix)
         yield from advice(self.matches, suggestions)
 
 

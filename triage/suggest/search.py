@@ -95,15 +95,15 @@ class Search:
         """What works of what was tried until now, best first."""
         estimates = {id(suggestion): self._estimate(suggestion) for suggestion, _ in self._compiled.values()}
         # Estimates tell which of two good ones is faster; without them, the smaller change is.
-        told = all(found is not None for found in estimates.values())
-        suggestions = self.suggestions if told else self._undominated()
+        all_estimated = all(seconds is not None for seconds in estimates.values())
+        suggestions = self.suggestions if all_estimated else self._undominated()
         return cost.order(suggestions, self.meant, lambda suggestion: estimates[id(suggestion)])
 
     def _estimate(self, suggestion: Suggestion) -> float | None:
         if self.tuning is None:
             return None
-        found = self.tuning.expectations.of(self.neighbour(suggestion).case, suggestion.resources)
-        return None if found is None else found.seconds
+        estimate = self.tuning.expectations.of(self.neighbour(suggestion).case, suggestion.resources)
+        return None if estimate is None else estimate.seconds
 
     def with_expected(self, suggestion: Suggestion, outcome: Outcome) -> Suggestion:
         """One of the suggestions, with its time against that of the failing case, whose outcome is given."""

@@ -19,8 +19,9 @@ def timed(
     doing: Callable[[int, int], None] = lambda done, of: None,
     deadline: Deadline | None = None,
 ) -> tuple[list[Suggestion], list[str]]:
-    """The suggestions with their measurements, fastest first, and in one line each why some have none; where none has
-    one, the order stays. ``problem`` is the failing case: only suggestions that do its work are timed."""
+    """The suggestions with their measurements, fastest first, and one line for each reason why some have none. Without
+    any measurement the order is unchanged. ``problem`` is the failing case: only suggestions that do its work are
+    timed."""
     if not problem.inputs:
         return [suggestion for suggestion, _, _ in suggestions], ["not measured: the case states no inputs"]
     cases = [(index, case, toolchain) for index, (_, case, toolchain) in enumerate(suggestions)]

@@ -21,22 +21,22 @@ _SOURCES = (
 )
 
 
-def explained(found: Estimated) -> Explanation:
+def explained(estimate: Estimated) -> Explanation:
     """The explanation of an estimate, which must have a ``time``. ``legal`` says whether the case compiles."""
-    done, time = found.compiled, found.time
-    assert time is not None and found.work is not None
+    done, time = estimate.compiled, estimate.time
+    assert time is not None and estimate.work is not None
     case = done.case
     gpu = case.target.gpu
     product = gpu.product.name if gpu is not None and gpu.product is not None else str(case.target)
-    resources = done.resources or predicted(found.work, case)
+    resources = done.resources or predicted(estimate.work, case)
     return Explanation(
         rule=RULE,
         title="Time of a kernel by the static model",
         headline=f"{case.name}: {_microseconds(time.seconds)} on {product}, bound by {unit(time.bound.value)}",
         given={"kernel": case.name, "target": str(case.target), **case.constexprs, **case.options},
         legal=not done.failure,
-        facts=(*_resources(case, resources, done.resources is None), *_grid(found, resources, time), *_terms(time)),
-        notes=tuple(_notes(found, time)),
+        facts=(*_resources(case, resources, done.resources is None), *_grid(estimate, resources, time), *_terms(time)),
+        notes=tuple(_notes(estimate, time)),
         sources=_SOURCES,
     )
 
@@ -60,8 +60,8 @@ def _amount(number: int | None, of: str) -> str:
     return "not known" if number is None else f"{number} {of}"
 
 
-def _grid(found: Estimated, resources: Resources, time: TimeEstimate) -> Iterator[Fact]:
-    case, problem = found.compiled.case, found.problem
+def _grid(estimate: Estimated, resources: Resources, time: TimeEstimate) -> Iterator[Fact]:
+    case, problem = estimate.compiled.case, estimate.problem
     stated = {name: value for name, value in problem.sizes.items() if "." not in name}
     text = " ".join(f"{name}={value:g}" for name, value in stated.items())
     if time.typical:
@@ -93,8 +93,8 @@ def _terms(time: TimeEstimate) -> Iterator[Fact]:
         yield Fact(name, round(seconds * 1e6, 3), f"  {unit(bound.value)}", f"{_microseconds(seconds)} ({share:.0%})")
 
 
-def _notes(found: Estimated, time: TimeEstimate) -> Iterator[str]:
-    done = found.compiled
+def _notes(estimate: Estimated, time: TimeEstimate) -> Iterator[str]:
+    done = estimate.compiled
     if done.failure:
         yield f"It does not compile ({done.failure}): this is what it would take if it did."
     if time.typical:

@@ -1,8 +1,8 @@
 """Cycles for the work of a block: what each unit of a multiprocessor needs for a turn of a loop, and the chain of what
 waits for what.
 
-Units work side by side, each for all resident blocks, so the slowest decides; they get in each other's way where
-several are busy, which ``ORDER`` says. The chain is one block's: what neither the pipeline nor other blocks hide.
+Units work in parallel, each for all resident blocks, so the slowest decides; ``ORDER`` models how busy units delay each
+other. The chain is the sequence of dependent steps of a single block that neither the pipeline nor other blocks hide.
 """
 
 from __future__ import annotations
@@ -167,37 +167,37 @@ def cycles_of(dot: Dot, setting: KernelSetting, machine: Machine) -> tuple[float
 
 def turn(body: Body, setting: KernelSetting, machine: Machine, caches: Caches, spilled: bool) -> Turn:
     """One turn of a loop's own body, without the loops inside; ``spilled``: registers are, in it."""
-    rates, found = machine.rates, Turn()
+    rates, cycles = machine.rates, Turn()
     lanes = body.lanes + TURN_INSTRUCTIONS * setting.threads
     for dot in body.dots:
         tensor, shared = cycles_of(dot, setting, machine)
-        found.add(Bound.TENSOR_CORES, tensor)
-        found.add(Bound.SHARED_MEMORY, shared)
+        cycles.add(Bound.TENSOR_CORES, tensor)
+        cycles.add(Bound.SHARED_MEMORY, shared)
         # A warp has the tensor core of one of four partitions.
         alone = tensor * max(1.0, 4 / setting.warps)
-        found.follow(*max((Bound.TENSOR_CORES, alone), (Bound.SHARED_MEMORY, shared), key=lambda link: link[1]))
-        found.follow(Bound.LATENCY, DOT_LATENCY)
+        cycles.follow(*max((Bound.TENSOR_CORES, alone), (Bound.SHARED_MEMORY, shared), key=lambda link: link[1]))
+        cycles.follow(Bound.LATENCY, DOT_LATENCY)
         if not dot.a_from_memory and setting.warps > dot.m // MATRIX_ROWS:
             # Warps share rows, so the computed operand goes to the others through shared memory.
             exchanged = 2 * dot.a_bytes / rates.shared_bytes
-            found.add(Bound.SHARED_MEMORY, exchanged)
-            found.follow(Bound.SHARED_MEMORY, exchanged)
-            found.follow(Bound.LATENCY, 2 * BARRIER)
+            cycles.add(Bound.SHARED_MEMORY, exchanged)
+            cycles.follow(Bound.SHARED_MEMORY, exchanged)
+            cycles.follow(Bound.LATENCY, 2 * BARRIER)
     if body.dots and setting.register_copies:
         largest = max(max(dot.a_bytes, dot.b_bytes) for dot in body.dots)
         # Read once, written in the other order with bank conflicts; the product waits for it.
         copied = setting.register_copies * largest * (1 + CONFLICTS) / rates.shared_bytes
-        found.add(Bound.SHARED_MEMORY, copied)
-        found.follow(Bound.SHARED_MEMORY, copied)
-        found.follow(Bound.LATENCY, 2 * BARRIER)
+        cycles.add(Bound.SHARED_MEMORY, copied)
+        cycles.follow(Bound.SHARED_MEMORY, copied)
+        cycles.follow(Bound.LATENCY, 2 * BARRIER)
     for access in (*body.loads, *body.stores):
         if not access.by_descriptor:
             lanes += access.bytes / min(VECTOR_BYTES, access.row_bytes) * VECTOR_INSTRUCTIONS
     for access in body.loads:
-        _load(access, found, machine, caches, staged=access.feeds_dot and bool(body.dots))
+        _load(access, cycles, machine, caches, staged=access.feeds_dot and bool(body.dots))
     for access in body.stores:
-        found.add(Bound.L2, access.bytes / rates.cache_bytes)
-        found.add(Bound.DRAM, access.bytes / machine.dram)
+        cycles.add(Bound.L2, access.bytes / rates.cache_bytes)
+        cycles.add(Bound.DRAM, access.bytes / machine.dram)
     for elements, along in body.reduced:
         across = min(along, MATRIX_SHUFFLED if body.dots else MOST_SHUFFLED)
         steps = math.log2(max(across, 2))
@@ -205,42 +205,42 @@ def turn(body: Body, setting: KernelSetting, machine: Machine, caches: Caches, s
         rows = elements / along
         # Where warps share rows, their partial results meet in shared memory.
         shares_rows = setting.warps > (rows / MATRIX_ROWS if body.dots else rows)
-        found.follow(Bound.LATENCY, SHUFFLE * steps + (2 * BARRIER if shares_rows else 0))
-    found.add(Bound.ISSUE, lanes / rates.lanes + _DIVIDES * body.special / rates.special)
-    found.add(Bound.SPECIAL, body.special / rates.special)
+        cycles.follow(Bound.LATENCY, SHUFFLE * steps + (2 * BARRIER if shares_rows else 0))
+    cycles.add(Bound.ISSUE, lanes / rates.lanes + _DIVIDES * body.special / rates.special)
+    cycles.add(Bound.SPECIAL, body.special / rates.special)
     # A warp issues on one of four partitions.
     few = max(1.0, 4 / setting.warps)
-    found.follow(Bound.ISSUE, few * lanes / rates.lanes)
-    found.follow(Bound.SPECIAL, few * body.special / rates.special)
+    cycles.follow(Bound.ISSUE, few * lanes / rates.lanes)
+    cycles.follow(Bound.SPECIAL, few * body.special / rates.special)
     if body.dots:
-        found.follow(Bound.LATENCY, BARRIER)
+        cycles.follow(Bound.LATENCY, BARRIER)
     if setting.spill_bytes and spilled:
         spills = 2 * setting.spill_bytes * setting.threads / caches.spill_rate
-        found.add(Bound.SPILLS, spills)
+        cycles.add(Bound.SPILLS, spills)
         # What is read back is waited for: the registers that could hold it earlier are taken.
-        found.follow(Bound.SPILLS, spills + setting.spill_bytes / 4 * L1_LATENCY)
-    return found
+        cycles.follow(Bound.SPILLS, spills + setting.spill_bytes / 4 * L1_LATENCY)
+    return cycles
 
 
-def _load(access: BlockAccess, found: Turn, machine: Machine, caches: Caches, staged: bool) -> None:
+def _load(access: BlockAccess, cycles: Turn, machine: Machine, caches: Caches, staged: bool) -> None:
     rates = machine.rates
     moved = access.bytes / rates.cache_bytes
     if not access.by_descriptor:
         moved = max(moved, LINE * access.bytes / min(max(access.row_bytes, SECTOR_BYTES / 2), LINE_BYTES))
     if staged:
-        found.add(Bound.SHARED_MEMORY, access.bytes / rates.shared_bytes)
-        found.add(Bound.L2, moved)
-        found.waits = max(found.waits, MEMORY_LATENCY)
+        cycles.add(Bound.SHARED_MEMORY, access.bytes / rates.shared_bytes)
+        cycles.add(Bound.L2, moved)
+        cycles.waits = max(cycles.waits, MEMORY_LATENCY)
     elif access.again or access.by_all:
         missed = access.bytes * caches.misses_l1
-        found.add(Bound.L2, moved * caches.misses_l1)
+        cycles.add(Bound.L2, moved * caches.misses_l1)
         if not access.by_all:
-            found.add(Bound.DRAM, missed * caches.misses_l2 / machine.dram)
-        found.waits = max(found.waits, L1_LATENCY + caches.misses_l1 * (L2_LATENCY - L1_LATENCY))
+            cycles.add(Bound.DRAM, missed * caches.misses_l2 / machine.dram)
+        cycles.waits = max(cycles.waits, L1_LATENCY + caches.misses_l1 * (L2_LATENCY - L1_LATENCY))
     else:
-        found.add(Bound.L2, moved)
-        found.add(Bound.DRAM, access.bytes / machine.dram)
-        found.waits = max(found.waits, MEMORY_LATENCY)
+        cycles.add(Bound.L2, moved)
+        cycles.add(Bound.DRAM, access.bytes / machine.dram)
+        cycles.waits = max(cycles.waits, MEMORY_LATENCY)
 
 
 LEAST_PRODUCT = 32.0
@@ -259,7 +259,7 @@ def _is_full(body: Body, setting: KernelSetting) -> bool:
 
 
 def is_pipelined(loop: WorkLoop, setting: KernelSetting) -> bool:
-    """Whether loads of a turn begin in an earlier one: Triton does so for those that feed a product."""
+    """Whether loads of a turn begin in an earlier turn: Triton does so for loads that feed a matrix product."""
     stages = loop.stages or setting.stages
     feeds = bool(loop.body.dots) and any(access.feeds_dot for access in loop.body.loads)
     return stages > 1 and (feeds or loop.stages is not None)

@@ -1,5 +1,5 @@
-"""What is known of the values of a TTIR function: integers evaluated for the sizes of the problem, which of them depend
-on the position in the grid, and by how much an address grows along an axis."""
+"""Values of a TTIR function: integers evaluated for the sizes of the problem, which of them depend on the position in
+the grid, and the stride of an address along an axis."""
 
 from __future__ import annotations
 
@@ -108,7 +108,8 @@ class Values:
         if name == "arith.muli" and "program_id.x" not in self.sizes:
             for index, tile, position in ((first, second, used[0]), (second, first, used[1])):
                 if position in self.by_grid and index <= _NEXT:
-                    # A position in a grid of unknown extent, or the next one, times a tile: the middle of the problem.
+                    # A position in a grid of unknown extent, or the position after it, times a tile: the middle of
+                    # the problem.
                     return (self.typical - tile) / 2 + index * tile
         return value
 
@@ -154,5 +155,5 @@ class Values:
             return value
         if depth > 12 or self._made_by.get(value, "carried") in _ENDS:
             return None
-        found = (self.origin(operand, wanted, depth + 1) for operand in self._operands.get(value, ()))
-        return next((each for each in found if each is not None), None)
+        origins = (self.origin(operand, wanted, depth + 1) for operand in self._operands.get(value, ()))
+        return next((each for each in origins if each is not None), None)

@@ -19,8 +19,8 @@ def bits(element: str) -> int:
     """Width of an element type as TTIR prints it; a pointer's is 64."""
     if element.startswith("!tt.ptr"):
         return 64
-    found = _BITS.get(element)
-    return found if found is not None else 8 if element.startswith("f8") else 4 if element.startswith("f4") else 32
+    width = _BITS.get(element)
+    return width if width is not None else 8 if element.startswith("f8") else 4 if element.startswith("f4") else 32
 
 
 @dataclass(frozen=True, slots=True)

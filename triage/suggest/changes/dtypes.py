@@ -1,9 +1,8 @@
 """Element types: dtype constexprs, the pointers the caller passes, and both together.
 
-A type that holds all that the data holds is the safer one: every target has fp32, fewer have bf16, and fp8 has its own
-rules on each. All pointers
-of one element type move together first, since kernels mix operands freely but want them equal; then the loaded ones
-alone, and each alone.
+Types that hold all values of the data come first: every target has fp32, fewer have bf16, and rules for fp8 differ
+between targets. All pointers of one element type change together first, since operands must often have equal types;
+then those that are loaded from, then each alone.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,9 +28,9 @@ _SAFER: Mapping[str, tuple[str, ...]] = {
     "u64": ("i64", "i32"),
 }
 """What to try in place of an element type, the likeliest to be supported first among those that lose nothing, and
-among those that do. fp64 inputs are there for their precision: no 16-bit type is a mend."""
+among those that do. fp64 inputs are chosen for their precision, so no 16-bit type replaces them."""
 _LOSSY = 0.3
-"""Penalty of a type that cannot hold what the data holds, where another can: behind that one, whatever the message
+"""Penalty of a type that cannot hold the data where another type can: it sorts behind that type, whatever the message
 offers."""
 
 

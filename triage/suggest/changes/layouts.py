@@ -1,8 +1,8 @@
 """Gluon layouts: made to fit, copied from a sibling, or one field varied.
 
-Most layout failures are one of three: the layout does not fit the tile, warps or element (``layout_fit`` knows the
-rules), it is of a class that the instruction does not read (a sibling in the same kernel shows the right one), or one
-of its fields is off.
+Most layout failures have one of three causes: the layout does not fit the tile, warps or element (``layout_fit`` has
+the rules), its class is not read by the instruction (a sibling in the same kernel shows the right class), or one field
+is wrong.
 """
 
 import re

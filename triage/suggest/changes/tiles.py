@@ -1,7 +1,7 @@
 """Tile sizes: powers of two that the grid or a loop steps by, doubled and halved, or set to what the message asks for.
 A size of the problem is none, whatever it is called: another value computes something else.
 
-The message decides which direction to try first; without one, a tile below 32 is more likely too small for an
+The message decides which direction to try first; without a message, a tile below 32 is more likely too small for an
 instruction and one above 128 more likely too large for the registers.
 """
 

@@ -37,9 +37,9 @@ def dot_accumulator_type(subject: Subject) -> Iterator[Rewritten]:
             continue
         type_ = f"{tl}.{language_dtype(sum_type)}"
         for start in assignments(subject.kernel, accumulator.id):
-            made = start.value if isinstance(start.value, ast.Call) else None
-            at = _MAKERS.get(called(made)) if made is not None else None
-            dtype = argument(made, at, "dtype") if made is not None and at is not None else None
+            maker = start.value if isinstance(start.value, ast.Call) else None
+            at = _MAKERS.get(called(maker)) if maker is not None else None
+            dtype = argument(maker, at, "dtype") if maker is not None and at is not None else None
             if dtype is not None and canonical_dtype(subject.module.segment(dtype)) != sum_type:
                 edits.append(subject.module.replace(dtype, type_))
                 changed[accumulator.id] = None

@@ -116,7 +116,7 @@ def loads_in_fp32(subject: Subject) -> Iterator[Rewritten]:
         yield from subject.rewritten(
             edits,
             f"convert what is loaded from {', '.join(names)} to fp32",
-            f"there is no arithmetic in fp8, which is lowered to i8, and little in bf16; {types} is exact in fp32",
+            f"fp8 has no arithmetic (it is lowered to i8) and bf16 little; {types} is exact in fp32",
             results=f"precision: computed in fp32 in place of {types}",
         )
 

@@ -1,4 +1,4 @@
-"""Helper functions that make a descriptor or load through one, and do nothing else.
+"""Helper functions that only make a descriptor or load through a descriptor.
 
 Such a helper treats the two axes of a tile alike: called with the arguments of both axes exchanged, it gives the
 exchanged tile. That holds only where the text shows it, so a helper that does more is not one of these.
@@ -83,8 +83,8 @@ def _is_plain(function: ast.FunctionDef) -> bool:
 
 
 def _known_calls(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, list[tuple[str, str]]]]:
-    """Calls that make a descriptor or load through one, with the pairs of parameters in their lists. A call that
-    names an axis in any other way ends the list, and with it the helper's plainness."""
+    """Calls that make a descriptor or load through a descriptor, with the pairs of parameters in their lists. A call
+    that names an axis in any other way ends the list: the helper cannot be rewritten then."""
     names = set(_parameters(function))
     for node in ast.walk(function):
         if not isinstance(node, ast.Call):

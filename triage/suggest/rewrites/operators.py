@@ -88,7 +88,7 @@ def _divisions(function: ast.FunctionDef, value: ast.expr) -> Iterator[ast.BinOp
 
 
 def _slash(subject: Subject, node: ast.BinOp) -> Edit:
-    """The operator's own place: between the operands, outside their parentheses and comments."""
+    """Span of the operator: between the operands, outside their parentheses and comments."""
     module = subject.module
     _, start = module.span(node.left)
     end, _ = module.span(node.right)

@@ -87,9 +87,9 @@ def _key(case: Case) -> str:
     return json.dumps([str(case.path), str(case.slice), case.name, str(case.target), values], sort_keys=True)
 
 
-def against(found: estimate.TimeEstimate, asked: estimate.TimeEstimate | None) -> ExpectedTime | None:
-    """An estimate as a share of what was asked for."""
+def relative_to(proposed: estimate.TimeEstimate, asked: estimate.TimeEstimate | None) -> ExpectedTime | None:
+    """Estimated time as a multiple of that of the configuration that was asked for; None where that has none."""
     if asked is None:
         return None
-    ratio = found.seconds / asked.seconds
-    return ExpectedTime((round(ratio / DOUBT, 2), round(ratio * DOUBT, 2)), found.bound.value)
+    ratio = proposed.seconds / asked.seconds
+    return ExpectedTime((round(ratio / DOUBT, 2), round(ratio * DOUBT, 2)), proposed.bound.value)

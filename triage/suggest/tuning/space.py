@@ -1,4 +1,4 @@
-"""Configurations around one: tiles in powers of two, warps and stages. What is no tile is left as it is."""
+"""Configurations near that of a case: tiles in powers of two, warps and stages. Other parameters are unchanged."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which configuration to compile next: the one that the model says is fastest.
+"""Chooses the configuration to compile next: the fastest according to the static model.
 
 The front end is asked for the TTIR of a tile (milliseconds); from it the model predicts resources and time for every
-number of warps and stages. What compiles corrects the prediction of its resources, and its time is estimated from what
-it really takes. The walk over tiles goes on from the best one, and ends when nothing beside it is faster.
+number of warps and stages. Compiled configurations correct the predicted resources, and their time is estimated from
+the real ones. The search over tiles climbs: it moves to the best neighbouring tile until none is faster.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Tuner:
 
     def _ranked(self) -> list[TunedConfiguration]:
         """All that are not known to fail, fastest first, near ones first among equals."""
-        found = []
+        candidates = []
         for tiles, case in self._tiles.items():
             work = self.expectations.work(case)
             for options in self.space.options() if work is not None else ():
@@ -110,16 +110,16 @@ class Tuner:
                 changed = replace(case, options={**case.options, **options})
                 seconds = self.known[key(changes)] if key(changes) in self.known else self._seconds(work, changed)
                 if seconds is not None:
-                    found.append(TunedConfiguration(tiles, changes, seconds))
-        return sorted(found, key=lambda candidate: (candidate.seconds, self._distance(candidate.changes)))
+                    candidates.append(TunedConfiguration(tiles, changes, seconds))
+        return sorted(candidates, key=lambda candidate: (candidate.seconds, self._distance(candidate.changes)))
 
     def _seconds(self, work: BlockWork, case: Case) -> float | None:
         resources = self._corrected(predicted(work, case))
         limit = block_limits(case.target)
         if limit is not None and resources.shared_bytes > limit.shared_bytes:
             return None
-        found = estimate.of_work(work, case, resources, self.expectations.sizes(case))
-        return None if found is None else found.seconds
+        expected = estimate.of_work(work, case, resources, self.expectations.sizes(case))
+        return None if expected is None else expected.seconds
 
     def _corrected(self, resources: Resources) -> Resources:
         """By what the compiler reported of others."""
@@ -144,8 +144,8 @@ class Tuner:
             self._shared.append(resources.shared_bytes / expected.shared_bytes)
         if expected.registers and resources.registers and not resources.spill_bytes and not expected.spill_bytes:
             self._registers.append(resources.registers - expected.registers)
-        found = self.expectations.of(case, resources)
-        self.known[key(changes)] = None if found is None else found.seconds
+        corrected = self.expectations.of(case, resources)
+        self.known[key(changes)] = None if corrected is None else corrected.seconds
 
     def _distance(self, changes: Mapping[str, Any]) -> float:
         """Steps of options and tiles that the user must take."""

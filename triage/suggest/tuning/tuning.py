@@ -15,15 +15,15 @@ from triage.performance.estimate.work import BlockWork, bodies
 from triage.source.parameters import KernelSource
 from triage.suggest.neighbour import Neighbour, configuration
 from triage.suggest.proposal import Proposal
-from triage.suggest.tuning.expectations import Expectations, against
+from triage.suggest.tuning.expectations import Expectations, relative_to
 from triage.suggest.tuning.space import Space
 from triage.suggest.tuning.tuner import Tuner
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """``case`` is the failing one, ``source`` the text of its file. ``begins``: its failure is of resources, so the
-    model has the first word."""
+    """``case`` failed, ``source`` is the text of its file. ``begins``: the failure is of resources, so the model's
+    proposals are compiled before those of the other generators."""
 
     case: Case
     toolchain: Toolchain
@@ -33,7 +33,8 @@ class Tuning:
     expectations: Expectations
 
     def begin(self, changes: Mapping[str, Any]) -> Tuner | None:
-        """A walk from the failing case with ``changes``; None where nothing is known of its work."""
+        """A search that starts at the failing case with ``changes``; None where its TTIR or the target's rates are not
+        known."""
         base = self.case.with_changes(changes)
         work = self.expectations.work(base)
         if work is None or estimate.machine(base.target) is None:
@@ -42,19 +43,19 @@ class Tuning:
         return Tuner(self.case, self.toolchain, space, self.expectations)
 
     def neighbour(self, proposal: Proposal) -> Neighbour:
-        """To compile what a walk proposes."""
+        """The neighbour that compiles a proposal of the search."""
         return configuration(self.case, self.toolchain, self.facts, proposal)
 
     def asked(self, outcome: Outcome) -> estimate.TimeEstimate | None:
-        """What the failing configuration would take if it compiled."""
+        """Estimate for the failing configuration as if it compiled."""
         return self.expectations.of(self.case, outcome.resources, fits=False)
 
     def expected(
         self, case: Case, resources: Resources | None, asked: estimate.TimeEstimate | None
     ) -> ExpectedTime | None:
-        """The time of what compiled, against what was asked for."""
-        found = self.expectations.of(case, resources)
-        return None if found is None else against(found, asked)
+        """Estimated time of a compiled case relative to the configuration that was asked for."""
+        proposed = self.expectations.of(case, resources)
+        return None if proposed is None else relative_to(proposed, asked)
 
 
 def multiplies(work: BlockWork) -> bool:

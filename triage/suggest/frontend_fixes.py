@@ -1,6 +1,6 @@
 """Failures whose cause the front end's message settles: no configuration is at fault, so none is searched.
 
-An annotation is missing, a function does not take an argument, a name is not in this release. The mend is a line of the
+An annotation is missing, a function does not take an argument, a name is not in this release. The fix is a line of the
 kernel: a rewrite where a recipe makes it, else words that name the line. Other releases are tried where they may differ
 in it, and so is the other way of a flag that decides whether the line is compiled at all.
 """
@@ -15,7 +15,7 @@ from triage.suggest.scene import Scene
 
 
 @dataclass(frozen=True, slots=True)
-class Mend:
+class SourceFix:
     """``change`` is what to do, ``why`` why that is the cause. ``releases``: another release may take the line as it
     is."""
 
@@ -24,11 +24,11 @@ class Mend:
     releases: bool = False
 
 
-_Rule: TypeAlias = Callable[[Scene, re.Match[str]], Mend]
+_Rule: TypeAlias = Callable[[Scene, re.Match[str]], SourceFix]
 
 
-def settled(scene: Scene) -> Mend | None:
-    """The mend of a failure of the front end; None where the message leaves the cause open."""
+def frontend_fix(scene: Scene) -> SourceFix | None:
+    """The fix of a failure of the front end; None where the message leaves the cause open."""
     if not scene.evidence.frontend:
         return None
     for pattern, rule in _RULES:
@@ -38,14 +38,14 @@ def settled(scene: Scene) -> Mend | None:
 
 
 def by_rewrite_alone(scene: Scene) -> bool:
-    """Types that do not go together in one expression: where a recipe mends the expression, that is the mend."""
+    """Types that do not go together in one expression: where a recipe rewrites the expression, that is the fix."""
     return _TYPES.search(scene.evidence.text) is not None
 
 
-def in_words(mend: Mend) -> Suggestion:
-    """The mend as advice: nothing was compiled."""
-    note = f"{mend.change}: {mend.why}"
-    return Suggestion({"source": mend.change}, SuggestionKind.SOURCE, 2.0, None, note, verified=False, why=mend.why)
+def as_advice(fix: SourceFix) -> Suggestion:
+    """The fix as advice: nothing was compiled."""
+    note = f"{fix.change}: {fix.why}"
+    return Suggestion({"source": fix.change}, SuggestionKind.SOURCE, 2.0, None, note, verified=False, why=fix.why)
 
 
 _TYPES = re.compile(
@@ -58,7 +58,7 @@ def _line(scene: Scene) -> str:
     return f" on line {scene.evidence.lines[0]}" if scene.evidence.lines else ""
 
 
-def _annotation(scene: Scene, _match: re.Match[str]) -> Mend:
+def _annotation(scene: Scene, _match: re.Match[str]) -> SourceFix:
     scalars = [
         name
         for name, type_ in scene.case.signature.items()
@@ -67,40 +67,42 @@ def _annotation(scene: Scene, _match: re.Match[str]) -> Mend:
     why = "what sizes a block or a static loop must be known when the kernel is compiled"
     if scalars:
         names = ", ".join(scalars)
-        return Mend(f"annotate {names} of {scene.case.name} with tl.constexpr: it is read{_line(scene)}", why)
-    return Mend(f"use a tl.constexpr{_line(scene)}", why)
+        return SourceFix(f"annotate {names} of {scene.case.name} with tl.constexpr: it is read{_line(scene)}", why)
+    return SourceFix(f"use a tl.constexpr{_line(scene)}", why)
 
 
-def _argument(scene: Scene, match: re.Match[str]) -> Mend:
+def _argument(scene: Scene, match: re.Match[str]) -> SourceFix:
     function, argument = match["function"], match["argument"]
     by = f"{function} of this release" if function else "the function called there"
-    return Mend(f"leave out {argument}{_line(scene)}", f"{by} does not take an argument of that name", releases=True)
+    return SourceFix(
+        f"leave out {argument}{_line(scene)}", f"{by} does not take an argument of that name", releases=True
+    )
 
 
-def _missing(scene: Scene, match: re.Match[str]) -> Mend:
-    return Mend(f"pass {match['argument']}{_line(scene)}", "the function called there needs it", releases=True)
+def _missing(scene: Scene, match: re.Match[str]) -> SourceFix:
+    return SourceFix(f"pass {match['argument']}{_line(scene)}", "the function called there needs it", releases=True)
 
 
-def _arguments(scene: Scene, _match: re.Match[str]) -> Mend:
+def _arguments(scene: Scene, _match: re.Match[str]) -> SourceFix:
     why = "the function called there takes other arguments in this release"
-    return Mend(f"correct the arguments of the call{_line(scene)}", why, releases=True)
+    return SourceFix(f"correct the arguments of the call{_line(scene)}", why, releases=True)
 
 
-def _attribute(scene: Scene, match: re.Match[str]) -> Mend:
+def _attribute(scene: Scene, match: re.Match[str]) -> SourceFix:
     name = f"{match['module']}.{match['name']}"
-    return Mend(f"replace {name}{_line(scene)}", f"this release has no {name}", releases=True)
+    return SourceFix(f"replace {name}{_line(scene)}", f"this release has no {name}", releases=True)
 
 
-def _undefined(scene: Scene, match: re.Match[str]) -> Mend:
+def _undefined(scene: Scene, match: re.Match[str]) -> SourceFix:
     name = match["name"]
-    return Mend(
+    return SourceFix(
         f"define {name} before line {scene.evidence.lines[0]}" if scene.evidence.lines else f"define {name}",
         f"nothing gives {name} a value: a parameter, a local, or a tl.constexpr of the module can",
     )
 
 
-def _pointer(scene: Scene, match: re.Match[str]) -> Mend:
-    return Mend(
+def _pointer(scene: Scene, match: re.Match[str]) -> SourceFix:
+    return SourceFix(
         f"address memory through a pointer{_line(scene)}",
         f"{match['function']} takes a pointer or a block of pointers, and gets {match['type'].strip()}",
     )
