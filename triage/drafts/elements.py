@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from triage.drafts.device import ElementUse, Use, Uses
-from triage.drafts.host import Launch
+from triage.drafts.device.uses import ElementUse, Use, Uses
+from triage.drafts.host.frame import Launch
+from triage.drafts.host.values import Descriptor, Int, TensorValue
 from triage.drafts.model import Basis, Value
-from triage.drafts.values import Descriptor, Int, TensorValue
 
 _LANGUAGE = {
     "fp16": "tl.float16", "bf16": "tl.bfloat16", "fp32": "tl.float32", "fp64": "tl.float64", "i1": "tl.int1",
@@ -105,14 +105,12 @@ def element_types(launches: list[Launch], uses: Uses, pointers: frozenset[str], 
 
 def _launched(name: str, launches: list[Launch]) -> list[Value]:
     """Types that launches pass; None for the user's own."""
-    from triage.drafts.infer import where
-
     values = []
     for launch in launches:
         for value in launch.arguments.get(name, ()):
             match value:
                 case TensorValue(dtype=dtype) | Descriptor(tensor=TensorValue(dtype=dtype)):
-                    values.append(Value(dtype, Basis.LAUNCH, where(launch)))
+                    values.append(Value(dtype, Basis.LAUNCH, launch.where))
     return values
 
 

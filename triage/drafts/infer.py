@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from triage.drafts.device import Use, Uses
+from triage.drafts.device.uses import Use, Uses
 from triage.drafts.elements import ElementTypes, element_types
-from triage.drafts.host import Launch
-from triage.drafts.jitted import Jitted, dotted
-from triage.drafts.model import Basis, JitFunction, Parameter, Value
-from triage.drafts.names import Role, role, usual_size
-from triage.drafts.project import ProjectFile
-from triage.drafts.values import (
+from triage.drafts.host.frame import Launch
+from triage.drafts.host.values import (
     NONE,
     Abstract,
     Const,
@@ -27,6 +22,10 @@ from triage.drafts.values import (
     TensorValue,
     Unknown,
 )
+from triage.drafts.jitted import Jitted, dotted
+from triage.drafts.model import Basis, JitFunction, Parameter, Value
+from triage.drafts.names import Role, role, usual_size
+from triage.drafts.project import ProjectFile
 
 _ANNOTATIONS = {
     "int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", "int1": "i1", "int8": "i8", "uint8": "u8",
@@ -71,7 +70,7 @@ def infer(
         frozenset(heuristics) | frozenset(configured),
     )
     options = {
-        name: Value(constant, Basis.LAUNCH, where(launch))
+        name: Value(constant, Basis.LAUNCH, launch.where)
         for launch in launches[::-1]
         for name, values in launch.options.items()
         if (constant := _constant_of(values[0], name)) is not None
@@ -86,7 +85,7 @@ def infer(
         configs,
         heuristics,
         options,
-        tuple(where(launch) for launch in launches),
+        tuple(launch.where for launch in launches),
         obstacle,
     )
 
@@ -109,12 +108,6 @@ def never_pointers(jitted: Jitted, launches: list[Launch]) -> frozenset[str]:
         if not values and rule is not None and rule.role is Role.STRIDE:
             names.add(argument.arg)
     return frozenset(names)
-
-
-def where(launch: Launch) -> str:
-    """``launch in ops/norm.py:88``: the file with the folder that it is in."""
-    path = launch.scope.file.path
-    return f"launch in {path.parent.name}{os.sep}{path.name}:{launch.node.lineno}"
 
 
 def _ordered(jitted: Jitted, launches: list[Launch]) -> list[Launch]:
@@ -193,7 +186,7 @@ def _parameter(kernel: _Kernel, argument: ast.arg, configured: Mapping[str, list
     if optional and not constexpr and all(candidate.value is not None for candidate in candidates):
         at = next((launch for value, launch in _values(kernel, name) if value == NONE), None)
         reason = (
-            Value(None, Basis.LAUNCH, where(at))
+            Value(None, Basis.LAUNCH, at.where)
             if at
             else Value(None, Basis.USE, kernel.uses.has(name, Use.OPTIONAL) or "")
         )
@@ -271,7 +264,7 @@ def _merged_basis(defaults: list[Value], used: list[Value]) -> list[Value]:
 
 def _passed(kernel: _Kernel, name: str, value: Abstract, launch: Launch) -> list[tuple[Any, Basis, str]]:
     """What the launcher makes of an argument."""
-    at = where(launch)
+    at = launch.where
     match value:
         case Int(inner=True):
             if name in kernel.jitted.not_specialized:
@@ -379,7 +372,7 @@ def _constexpr(kernel: _Kernel, argument: ast.arg) -> list[Value]:
     values: list[Value] = []
     assumed: list[Value] = []
     for value, launch in _values(kernel, name):
-        at = where(launch)
+        at = launch.where
         constant = _constant_of(value, name, kernel)
         if constant is None and value != NONE:
             continue

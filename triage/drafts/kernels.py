@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
-from triage.drafts.device import Uses, uses
-from triage.drafts.host import Host, Launch
-from triage.drafts.infer import infer
+from triage.drafts.device.kernel_run import kernel_uses
+from triage.drafts.device.uses import Uses
+from triage.drafts.host.frame import Launch
+from triage.drafts.host.launches import Host
+from triage.drafts.infer import infer, never_pointers
 from triage.drafts.jitted import Jitted, JittedFunctions, dotted, mentions_jit
 from triage.drafts.model import JitFunction
 from triage.drafts.project import Project, Scope
@@ -149,9 +151,7 @@ def _called_from_kernels(functions: JittedFunctions, wanted: list[Jitted]) -> se
 
 
 def _uses(jitted: Jitted, functions: JittedFunctions, launches: list[Launch]) -> Uses:
-    from triage.drafts.infer import never_pointers
-
-    return uses(jitted, functions, never_pointers(jitted, launches))
+    return kernel_uses(jitted, functions, never_pointers(jitted, launches))
 
 
 def _obstacle(jitted: Jitted) -> str | None:

@@ -1,4 +1,4 @@
-"""What is known of a value of the host, without running it: the terms of the abstract evaluation in ``host``."""
+"""What is known of a value of the host, without running it: the terms of the abstract evaluation."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from triage.drafts.project import ProjectFile, Scope
 
 MOST_ALTERNATIVES = 4
 """Values that an expression may have; more are seldom distinct launches."""
+
+MOST_NUMBER = 1 << 62
+"""Larger integers count as unknown: no extent or stride of a tensor reaches it, and powers would grow without bound."""
 
 TORCH_TYPES = {
     "float16": "fp16", "half": "fp16", "bfloat16": "bf16", "float32": "fp32", "float": "fp32", "float64": "fp64",
@@ -175,3 +178,17 @@ def certain(values: Alternatives) -> bool | None:
     """The truth of all alternatives, where they agree and none rests on a usual size."""
     answers = {truth(value) if not isinstance(value, Int | Float) or value.exact else None for value in values}
     return answers.pop() if len(answers) == 1 else None
+
+
+def none_last(values: Alternatives) -> Alternatives:
+    """The values, None behind the others."""
+    return (*(value for value in values if value != NONE), *((NONE,) if NONE in values else ()))
+
+
+def constant_value(value: Any) -> Abstract:
+    """The value of a literal."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return Const(value)
+    if isinstance(value, int):
+        return Int(value, True)
+    return Float(value, True) if isinstance(value, float) else Unknown()

@@ -1,19 +1,19 @@
-"""Operations on values of the host: what an operator, a comparison, an index makes of what is known of its operands."""
+"""Operators, comparisons and functions of numbers, on what is known of their operands."""
 
 from __future__ import annotations
 
 import ast
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from triage.drafts.device import DTYPES
-from triage.drafts.names import usual_size
-from triage.drafts.values import (
+from triage.drafts.device.terms import DTYPES
+from triage.drafts.host.values import (
     FALSE,
     MOST_ALTERNATIVES,
+    MOST_NUMBER,
     TORCH_TYPES,
     TRUE,
     UNKNOWN,
@@ -33,6 +33,7 @@ from triage.drafts.values import (
     merged,
     truth,
 )
+from triage.drafts.names import usual_size
 
 _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
@@ -44,16 +45,6 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
     ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
-
-_MOST_NUMBER = 1 << 62
-
-
-def constant_value(value: Any) -> Abstract:
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return Const(value)
-    if isinstance(value, int):
-        return Int(value, True)
-    return Float(value, True) if isinstance(value, float) else Unknown()
 
 
 def foreign(name: str) -> Alternatives:
@@ -69,32 +60,6 @@ def foreign(name: str) -> Alternatives:
     return (Foreign(name),)
 
 
-def key_of(value: Abstract) -> Any:
-    """A value as a key of a dictionary."""
-    match value:
-        case Const(value=constant):
-            return constant
-        case Int(value=number, exact=True):
-            return number
-    return value
-
-
-def entry_at(entries: tuple[tuple[Any, Alternatives], ...], at: Abstract) -> Alternatives:
-    key = key_of(at)
-    for known, values in entries:
-        if known == key and not isinstance(at, Unknown) and at != Dtype():
-            return values
-    all_values = [values for _, values in entries]
-    # A table of types, asked for that of the user's tensor.
-    if at == Dtype() and all(isinstance(values[0], Dtype) for values in all_values):
-        return (Dtype(),)
-    return merged(*all_values)
-
-
-def integer_of(values: Alternatives) -> Int:
-    return next((value for value in values if isinstance(value, Int)), Int())
-
-
 def with_usual_size(values: Alternatives, name: str) -> Alternatives:
     """Integers of unknown value with the size that is usual for what has this name."""
     if not any(isinstance(value, Int) and value.value is None and value.stride is None for value in values):
@@ -105,98 +70,6 @@ def with_usual_size(values: Alternatives, name: str) -> Alternatives:
         else value
         for value in values
     )
-
-
-def shape_of(tensor: TensorValue) -> Items:
-    if tensor.sizes is None:
-        return Items(((Int(),),), open=True)
-    return Items(tuple((size,) for size in tensor.sizes))
-
-
-def transposed(tensor: TensorValue) -> TensorValue:
-    sizes = None if tensor.sizes is None else tuple(Int() for _ in tensor.sizes)
-    if tensor.sizes is not None and len(tensor.sizes) == 2:
-        sizes = tensor.sizes[::-1]
-    return TensorValue(tensor.dtype, sizes, not tensor.transposed)
-
-
-def stated_sizes(positional: list[Alternatives], words: Mapping[str, Alternatives]) -> tuple[Int, ...] | None:
-    """The dimensions that the arguments of ``torch.empty`` state."""
-    stated = words.get("size", words.get("shape"))
-    if stated is None and len(positional) == 1 and isinstance(positional[0][0], Items):
-        stated = positional[0]
-    if stated is not None:
-        return None if not isinstance(stated[0], Items) or stated[0].open else tuple(map(integer_of, stated[0].items))
-    if positional and all(any(isinstance(value, Int) for value in values) for values in positional):
-        return tuple(map(integer_of, positional))
-    return None
-
-
-def product_of(sizes: tuple[Int, ...] | None) -> Int:
-    if not sizes or any(size.value is None for size in sizes):
-        return Int()
-    number = math.prod(size.value or 0 for size in sizes)
-    return Int(number if number < _MOST_NUMBER else None, all(size.exact for size in sizes))
-
-
-def stated_dtype(words: Mapping[str, Alternatives], default: str | None) -> str | None:
-    match words.get("dtype", UNKNOWN)[0]:
-        case Dtype(name=name):
-            return name
-        case Const(value=None) | Unknown() if "dtype" not in words:
-            return default
-        case Const(value=None):
-            return default
-    return None
-
-
-def any_float(positional: list[Alternatives]) -> bool:
-    return any(
-        isinstance(value, Float)
-        or (isinstance(value, Items) and any(isinstance(each[0], Float) for each in value.items))
-        for values in positional
-        for value in values[:1]
-    )
-
-
-def each_of(values: Alternatives) -> Alternatives:
-    """What a loop over a value gives."""
-    match values[0]:
-        case Items(items=items):
-            return merged(*items) if items else UNKNOWN
-        case Mapped(entries=entries):
-            return merged(constant_value(key) for key, _ in entries)
-        case TensorValue(dtype=dtype):
-            return (TensorValue(dtype),)
-    return UNKNOWN
-
-
-def item_of(value: Abstract, index: int, count: int) -> Alternatives:
-    match value:
-        case Items(items=items, open=True):
-            return items[0]
-        case Items(items=items) if len(items) == count:
-            return items[index]
-        case Items(items=items) if index < len(items):
-            return items[index]
-    return UNKNOWN
-
-
-def sliced(value: Items, at: ast.Slice) -> Alternatives:
-    if value.open:
-        return (value,)
-    bounds: list[int | None] = []
-    for each in (at.lower, at.upper):
-        match each:
-            case None:
-                bounds.append(None)
-            case ast.Constant(value=int(number)):
-                bounds.append(number)
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
-                bounds.append(-number)
-            case _:
-                return (Items((merged(*value.items),), open=True),)
-    return (Items(value.items[bounds[0] : bounds[1]]),)
 
 
 def unary_operation(op: ast.unaryop, value: Abstract) -> Abstract:
@@ -248,12 +121,12 @@ def _number(left: Int | Float, op: ast.operator, right: Int | Float) -> Int | Fl
     number: Any = None
     function = _OPERATIONS.get(type(op))
     small = not isinstance(op, ast.Pow | ast.LShift) or abs(right.value) <= 64
-    if function is not None and small and abs(left.value) < _MOST_NUMBER and abs(right.value) < _MOST_NUMBER:
+    if function is not None and small and abs(left.value) < MOST_NUMBER and abs(right.value) < MOST_NUMBER:
         try:
             number = function(left.value, right.value)
         except (ArithmeticError, ValueError, TypeError):
             number = None
-    if isinstance(number, complex) or (isinstance(number, int) and abs(number) >= _MOST_NUMBER):
+    if isinstance(number, complex) or (isinstance(number, int) and abs(number) >= MOST_NUMBER):
         number = None
     if isinstance(number, float) or not integral:
         return Float(float(number) if number is not None else None, exact and number is not None)
@@ -317,11 +190,11 @@ def _calculated(name: str, values: list[Abstract]) -> Abstract:
         return Float() if floats else Int()
     if isinstance(result, float):
         return Float(result, exact)
-    return Int(result, exact) if abs(result) < _MOST_NUMBER else Int()
+    return Int(result, exact) if abs(result) < MOST_NUMBER else Int()
 
 
 def _next_power_of_2(number: int) -> int:
-    return 1 << max(int(number) - 1, 0).bit_length() if abs(number) < _MOST_NUMBER else 0
+    return 1 << max(int(number) - 1, 0).bit_length() if abs(number) < MOST_NUMBER else 0
 
 
 def _divided(number: int, by: int) -> int:

@@ -1,0 +1,1 @@
+"""How a kernel uses its parameters, read from its body and those of the functions that it calls."""
