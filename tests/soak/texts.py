@@ -14,6 +14,8 @@ from commands import call_triage
 from logs.test_dense import FLOODS
 from samples import copied
 from test_case_fuzz import KERNEL, MOST_LINE, PATHS, VALUES, changed, works
+from test_command_secrets import COMMANDS, PREFIXES
+from test_command_secrets import LAYOUTS as COMMAND_LAYOUTS
 from test_credentials import AROUND, LAYOUTS, NAMED, TOKENS, generated
 
 import triage
@@ -142,6 +144,11 @@ VARIABLE = "ACME_SERVICE_KEY"
 
 def secret(choose: random.Random) -> tuple[str, list[str]]:
     """A text with a credential, and the credential's secret parts."""
+    if choose.random() < 0.2:
+        command, parts = generated(choose.choice(COMMANDS), choose.randrange(1 << 30))
+        layout = choose.choice([str, *COMMAND_LAYOUTS.values()])
+        # A list of words has its own quotation marks.
+        return (choose.choice(PREFIXES) if layout is str else "") + layout(command), parts
     anywhere = choose.random() < 0.5
     text, parts = generated(choose.choice(list((TOKENS if anywhere else NAMED).values())), choose.randrange(1 << 30))
     layout = choose.choice([str, str, *LAYOUTS.values()])

@@ -5,13 +5,10 @@ names that only ever mean a credential match almost any value, and the others on
 
 import re
 import string
-from typing import Any
 
+from triage.publish.privacy.commands import COMMANDS
 from triage.publish.privacy.generated import is_mixed
-from triage.publish.privacy.rule import Rule, ScrubRule
-from triage.publish.privacy.tokens import table
-
-_PLACE = "<secret>"
+from triage.publish.privacy.rule import SECRET, Rule, any_case, hidden
 
 _ALONE = (
     r"passw(?:or)?d|passwd|pass[ _-]?phrase|passcode|(?:pwd|psk)(?=[=:\\\"'])|secret|credentials?|cookie|webhook"
@@ -38,7 +35,7 @@ _BARE = r"[^\s\"'`<>,;()\[\]{}&|=:]"
 _VALUE = (
     r"(?:[bfru]{1,2}(?=[\"']))?(?P<escape>\\{0,7})(?P<quote>\"\"\"|'''|[\"'`])"
     r"(?P<quoted>(?:(?!(?P=escape)(?P=quote))(?:[^\n\\]|\\.)){1,2048})"
-    rf"|(?P<bare>{_BARE}{{1,2048}}(?:[=:]{{1,3}}{_BARE}{{0,512}}){{0,6}})(?P<after>[(\[<]?)"
+    rf"|(?P<bare>{_BARE}{{1,2048}}(?:[=:]{{1,3}}{_BARE}{{0,512}}){{0,6}})(?P<after>(?:[(\[]|<(?!/|br\b))?)"
 )
 _IS = (
     r"(?P<is>(?:\\{0,7}[\"'])?[ \t]{0,8}\]?[ \t]{0,8}"
@@ -92,7 +89,7 @@ def _edited(match: re.Match[str]) -> str:
     """The match without its value."""
     group = "quoted" if match["quoted"] is not None else "bare"
     start, end = match.start(group) - match.start(), match.end(group) - match.start()
-    return match[0][:start] + _PLACE + match[0][end:]
+    return match[0][:start] + SECRET + match[0][end:]
 
 
 def _assigned(match: re.Match[str]) -> str | None:
@@ -172,10 +169,6 @@ def _mixed(value: str) -> bool:
     )
 
 
-def _hidden(match: re.Match[str]) -> str:
-    return match[0][: match.start("value") - match.start()] + _PLACE + match[0][match.end("value") - match.start() :]
-
-
 # ---- headers
 
 _SCHEMES = "bearer|basic|token|apikey|negotiate|ntlm|aws4-hmac-sha256|key|jwt|splunk|genie|snowflake token|api-key"
@@ -203,48 +196,6 @@ _BEARER = (
 )
 
 
-# ---- options and words of commands
-
-_FLAG = (
-    r"--?[\w-]{0,32}?(?:password|passwd|passphrase|passwort|secret|token|api-?key|access-?key|credentials?)"
-    r"(?:-[a-z]{1,16})?"
-)
-_OPTION = rf"(?<![\w-]){_FLAG}[ \t=]{{1,4}}[\"']?(?![-<])(?P<value>[^\s\"'<>]{{4,1024}})"
-_PROGRAM_REACH = 300
-"""Characters between a program and its option: a long command line."""
-
-
-def _command_rules(row: dict[str, Any]) -> list[ScrubRule]:
-    if "words" in row:
-        words = "|".join(re.escape(word).replace(r"\ ", r"[ \t]{1,4}") for word in row["words"])
-        anchors = tuple(word.split(" ")[0] for word in row["words"])
-        quote = "[\"']" if row.get("quoted") else "[\"']?"
-        between = rf"[ \t]{{1,4}}(?:by[ \t]{{1,4}}|-{{1,2}}[\w-]{{1,20}}[ \t=]{{1,4}}){{0,3}}{quote}(?![-<])"
-        pattern = rf"(?:{words}){between}(?P<value>[^\s\"'<>;]{{4,512}})"
-        return [_rule("secret in a command", pattern, _hidden, *anchors)]
-    names = [program.split(" ")[0] for program in row["programs"]]
-    programs = "|".join(re.escape(program).replace(r"\ ", r"[ \t]+") for program in row["programs"])
-    called = re.compile(rf"(?:^|[\s/;|&(\"'`$])(?:{programs})(?=[\s\"',])[^\n]{{0,{_PROGRAM_REACH}}}$")
-
-    def replace(match: re.Match[str]) -> str | None:
-        line = match.string.rfind("\n", 0, match.start()) + 1
-        before = match.string[max(line, match.start() - _PROGRAM_REACH - 20) : match.start()]
-        return _hidden(match) if any(name in before for name in names) and called.search(before) else None
-
-    rules = []
-    for kind, gap in (("options", r"[ \t=\"',]{1,6}"), ("attached", "")):
-        if kind in row:
-            options = "|".join(map(re.escape, sorted(row[kind], key=len, reverse=True)))
-            pattern = rf"(?<=[\s\"'])(?:{options}){gap}[\"']?(?![-<=\s\"'])(?P<value>[^\s\"'<>]{{3,1024}})"
-            anchors = tuple(option.lower() for option in row[kind])
-            rules.append(ScrubRule("secret in a command", re.compile(pattern), replace, anchors))
-    return rules
-
-
-def _rule(name: str, pattern: str, replace: Any, *anchors: str) -> ScrubRule:
-    return ScrubRule(name, re.compile(pattern, re.IGNORECASE), replace, anchors)
-
-
 # ---- files and prose
 
 _NETRC = r"(?<![\w-])(?P<field>login|password|account)[ \t\n]{1,80}(?P<value>[^\s\"'<>]{1,255})(?=[\s\"'<]|$)"
@@ -256,7 +207,7 @@ _NETRC_ENTRY = re.compile(r"(?:machine[ \t]+\S+|default)\s+(?:(?:login|account)\
 def _in_netrc(match: re.Match[str]) -> str | None:
     near = match.string[max(0, match.start() - 300) : match.end() + 20]
     entry = _NETRC_ENTRY.search(near)
-    return _hidden(match) if entry and (entry[0].startswith("machine") or "password" in entry[0]) else None
+    return hidden(match) if entry and (entry[0].startswith("machine") or "password" in entry[0]) else None
 
 
 _PGPASS = r":(?:5432|\d{4,5}|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<value>[^\s:]{4,256})(?=\s|$)"
@@ -270,18 +221,18 @@ _PROMPT = (
 # Several words up to the end of the line.
 _PASSPHRASE = (
     r"(?:password|pass[ _-]?phrase)[ \t]{0,4}[:=][ \t]{0,4}"
-    r"(?P<value>[^\s\"'`<>,;(){}\[\]]{3,64}(?: [^\s\"'`<>,;(){}\[\]]{2,64}){1,9})(?=[ \t\r]{0,40}(?:[\n\"'`]|$))"
+    r"(?P<value>[^\s\"'`<>,;(){}\[\]]{3,64}(?: [^\s\"'`<>,;(){}\[\]]{2,64}){1,9})(?=[\s,;.)]{0,40}(?:[\n\"'`<]|$))"
 )
 
 
 def _prompted(match: re.Match[str]) -> str | None:
     value = match["value"].rstrip(".,;:)")
     private = not (_TYPE.fullmatch(value) or _plain(value) or _TEMPLATE.fullmatch(value) or value.endswith(("(", "[")))
-    return _hidden(match) if private and not re.search(r"[(\[{]", value) else None
+    return hidden(match) if private and not re.search(r"[(\[{]", value) else None
 
 
 def _phrase(match: re.Match[str]) -> str | None:
-    return None if _TYPE.fullmatch(match["value"].split(" ")[0]) else _hidden(match)
+    return None if _TYPE.fullmatch(match["value"].split(" ")[0]) else hidden(match)
 
 
 # The phrase, a few words, and something that was generated.
@@ -292,7 +243,7 @@ _NEAR = (
     r"|new ?relic|comet|neptune|clearml|runpod|dockerhub"
     r"|(?<![\w.])(?:token|secret|password|credential)s?)"
     r"(?P<between>[^\n]{0,60}?)(?<![\w./%#@+-])"
-    r"(?P<value>[0-9a-f]{32,64}|(?=[A-Za-z0-9]{0,64}\d)(?=[A-Za-z0-9]{0,64}[A-Za-z])[A-Za-z0-9]{24,64})(?![\w./+-])"
+    r"(?P<value>[0-9a-f]{32,64}|(?=[A-Za-z0-9]{0,64}\d)(?=[A-Za-z0-9]{0,64}[A-Za-z])[A-Za-z0-9]{24,64})(?![\w/+-]|\.\w)"
 )
 _NEAR_ANCHORS = (
     "api", "access", "secret", "auth", "private", "personal", "bearer", "licen", "service", "account", "signing", "app",
@@ -310,7 +261,7 @@ def _near(match: re.Match[str]) -> str | None:
         return None
     # A hexadecimal digest behind these words is none; other letters and digits must be more than a name.
     is_hex = re.fullmatch("[0-9a-f]+", match["value"])
-    return _hidden(match) if is_hex or not re.fullmatch(r"[A-Z0-9]*|[A-Za-z]+\d{1,4}", match["value"]) else None
+    return hidden(match) if is_hex or not re.fullmatch(r"[A-Z0-9]*|[A-Za-z]+\d{1,4}", match["value"]) else None
 
 
 _NAMED = (
@@ -326,7 +277,7 @@ _SET = (
 
 
 def _named(match: re.Match[str]) -> str | None:
-    return _hidden(match) if is_secret(match["named"], match["value"]) else None
+    return hidden(match) if is_secret(match["named"], match["value"]) else None
 
 
 _LOGIN_PAIR = (
@@ -334,31 +285,23 @@ _LOGIN_PAIR = (
     r"(?P<quote>[\"'])[^\"'\n]{1,128}(?P=quote)[ \t]{0,4},[ \t]{0,4}"
     r"(?P<second>[\"'])(?P<value>(?:(?!(?P=second))[^\n]){3,512})(?P=second)"
 )
-_CONNECT_AS = (
-    r"(?:sqlplus[ \t]{1,4}(?:-\w[ \t]{1,4}){0,3}|jdbc:oracle:\w{2,8}:)(?P<value>[\w.$-]{1,64}/[^\s@\"'<>]{1,128})@"
-)
-
-_COMMANDS = [rule for row in table()["command"] for rule in _command_rules(row)]
-
 ASSIGNED: tuple[Rule, ...] = (
-    _rule("header", _DIGEST, _hidden, "authorization", "proxy-authorization"),
-    _rule("header", _AUTHORIZATION, _hidden, "authorization", "proxy-authorization"),
-    _rule("header", _X_HEADERS, _hidden, "x-", "private-token", "job-token", "deploy-token", "ocp-apim"),
-    _rule("header", _COOKIE, _hidden, "cookie", "set-cookie"),
-    _rule("header", _BEARER, _hidden, "bearer", "basic"),
-    *_COMMANDS,
-    ScrubRule("secret in a command", re.compile(_OPTION, re.IGNORECASE), _hidden, ("-",)),
-    _rule("secret in a command", _CONNECT_AS, _hidden, "sqlplus", "jdbc:oracle:"),
-    _rule("secret value", _NETRC, _in_netrc, "login", "password", "account"),
-    _rule("secret value", _PGPASS, _hidden, ":5432:", ":5433:", ":*:"),
-    _rule("secret value", _ELEMENT, _named, "<"),
-    _rule("secret value", _NAMED, _named, "name", "key", "id", "field", "property", "variable"),
-    _rule("secret value", _SET, _named, "setenv", "env", "arg ", "putenv", "config", "secret", "variable"),
-    _rule("secret value", _LOGIN_PAIR, _hidden, "basic", "auth", "login", "connect", "credentials", "digest", "http"),
-    _rule("secret value", _PASSPHRASE, _phrase, "pass"),
-    _rule("secret value", _ASSIGNED, _assigned, *_ANCHORS),
-    _rule("secret value", _PROMPT, _prompted, "pass", "contrase"),
-    _rule("secret value", _NEAR, _near, *_NEAR_ANCHORS),
+    any_case("header", _DIGEST, hidden, "authorization", "proxy-authorization"),
+    any_case("header", _AUTHORIZATION, hidden, "authorization", "proxy-authorization"),
+    any_case("header", _X_HEADERS, hidden, "x-", "private-token", "job-token", "deploy-token", "ocp-apim"),
+    any_case("header", _COOKIE, hidden, "cookie", "set-cookie"),
+    any_case("header", _BEARER, hidden, "bearer", "basic"),
+    *COMMANDS,
+    any_case("secret value", _NETRC, _in_netrc, "login", "password", "account"),
+    any_case("secret value", _PGPASS, hidden, ":5432:", ":5433:", ":*:"),
+    any_case("secret value", _ELEMENT, _named, "<"),
+    any_case("secret value", _NAMED, _named, "name", "key", "id", "field", "property", "variable"),
+    any_case("secret value", _SET, _named, "setenv", "env", "arg ", "putenv", "config", "secret", "variable"),
+    any_case("secret value", _LOGIN_PAIR, hidden, "basic", "auth", "login", "connect", "credentials", "digest", "http"),
+    any_case("secret value", _PASSPHRASE, _phrase, "pass"),
+    any_case("secret value", _ASSIGNED, _assigned, *_ANCHORS),
+    any_case("secret value", _PROMPT, _prompted, "pass", "contrase"),
+    any_case("secret value", _NEAR, _near, *_NEAR_ANCHORS),
 )
 """In the order of precedence."""
 
@@ -367,19 +310,6 @@ _STRONG_NAME = re.compile(
 )
 SECRET_NAME = re.compile(rf"{_STRONG_NAME.pattern}|(?:^|[_-])(?:{_WEAK})(?:$|[_-])", re.IGNORECASE)
 """Names of variables and fields that hold a secret."""
-
-
-def asks_for_secret(word: str) -> bool:
-    """Whether a command word is an option whose value, the next word, is a credential."""
-    return re.fullmatch(_FLAG, word, re.IGNORECASE) is not None
-
-
-_PROGRAMS = frozenset(program for row in table()["command"] for program in row.get("programs", ()))
-
-
-def takes_secret(program: str) -> bool:
-    """Whether a command is one of those whose options are known."""
-    return program.rpartition("/")[2] in _PROGRAMS
 
 
 def is_secret(name: str, value: str) -> bool:

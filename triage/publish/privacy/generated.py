@@ -165,12 +165,13 @@ def is_mixed(text: str) -> bool:
 def is_value(text: str) -> bool:
     """Whether what follows a prefix looks generated, be it in small letters and digits alone."""
     parts = re.split(r"[\W_]+", text)
-    return any(len(part) >= _LEAST_PREFIXED and (_has_both(part) or is_mixed(part)) for part in parts) or (
+    return any(len(part) >= _LEAST_PREFIXED and (has_letters_and_digits(part) or is_mixed(part)) for part in parts) or (
         len(text) >= _LEAST_JOINED and is_random("".join(parts))
     )
 
 
-def _has_both(text: str) -> bool:
+def has_letters_and_digits(text: str) -> bool:
+    """Whether it has both, and few words."""
     return bool(re.search("[0-9]", text) and re.search("[A-Za-z]", text)) and _syllables(text) <= _MOST_IN_VALUE
 
 
@@ -191,11 +192,15 @@ def _changes(text: str) -> float:
 _KINDS = str.maketrans(string.ascii_lowercase + string.ascii_uppercase + string.digits, "l" * 26 + "u" * 26 + "d" * 10)
 
 
+_ATTRIBUTE = re.compile(r"\.\w")
+
+
 def _is_aws_secret(match: re.Match[str]) -> bool:
-    text = match[0]
+    # The sign of a diff, which is also a base64 character, may come before it.
+    text = match[0][1:] if match[0][0] in "+-" and len(match[0]) > _AWS_LENGTH else match[0]
     if len(text) != _AWS_LENGTH or not re.search("[+/]", text) or re.search("[_=-]", text):
         return False
-    if match.string[match.start() - 1 : match.start()] == "." or match.string[match.end() : match.end() + 1] == ".":
+    if match.string[match.start() - 1 : match.start()] == "." or _ATTRIBUTE.match(match.string, match.end()):
         return False
     entropy = -sum(count / len(text) * math.log2(count / len(text)) for count in Counter(text).values())
     return (

@@ -6,7 +6,7 @@ A version number may look like an address (3.9.0.1), a C++ name like IPv6 (``a::
 import ipaddress
 import re
 
-from triage.publish.privacy.rule import Rule, ScrubRule, removed, run_of
+from triage.publish.privacy.rule import START, Rule, ScrubRule, removed, run_of
 
 # A login ends at an @. A password may have any character but a space; a colon and digits are a port.
 _URL = re.compile(
@@ -29,13 +29,13 @@ _EMAIL = re.compile(
     r"(?<![\w.+%-])(?P<local>[\w.+%-]{1,64})@(?P<host>(?:[^\W_][\w-]{0,62}\.){1,8}(?P<top>[^\W\d_]{2,24}))(?![\w(\[@-])(?!\.\w)"
 )
 _PROMPT = (
-    r"(?:(?<![\w.@%-])|(?<=\\[nrt]))(?!git@)[a-z_][\w.-]{0,31}@[\w-][\w.-]{0,62}"
+    r"(?:(?<![\w.@%])|(?<=\\[nrt]))(?!git@)[a-z_][\w.-]{0,31}@[\w-][\w.-]{0,62}"
     r"(?=:[~/][^\s]{0,255}[#$]|[ ][~/][^\s]{0,255}\]?[#$]|\\{0,8}'s password|: Permission denied|: Connection)"
 )
 _REMOTE = r"(?<![\w.@-])[\w.-]{1,32}@[\w.-]{2,253}:(?!\d{1,9}\b)[\w./~-]{2,255}"
 _SSH_LOGIN = re.compile(r"(?<![\w.@-])[\w.-]{1,64}@[\w-][\w.-]{0,252}(?![\w@(\[])")
 _SSH_COMMAND = re.compile(
-    r"(?:^|[\s/;|&(\"'`])(?:ssh|scp|sftp|rsync|sshfs|mosh|sshpass|ssh-copy-id|autossh|plink)\s[^\n]{0,400}$"
+    rf"{START}(?:ssh|scp|sftp|rsync|sshfs|mosh|sshpass|ssh-copy-id|autossh|plink)\s[^\n]{{0,400}}$"
 )
 _LOCAL = r"[\w.+%-]"
 """Characters before an @."""
@@ -126,8 +126,8 @@ NETWORK: tuple[Rule, ...] = (
     removed("AWS resource", _AWS_NAME, "arn:aws"),
     ScrubRule("secret in a URL", _QUERY, _secret, ("?", "&", ";", "#")),
     ScrubRule("secret in a URL", _ESCAPED_QUERY, _secret, ("%3f", "%26", "%23")),
-    removed("login", _PROMPT, "@", lead=_LOCAL),
-    removed("remote path", _REMOTE, "@", lead=_LOCAL),
+    ScrubRule("login", re.compile(_PROMPT), lambda match: "<login>", ("@",), re.compile(r"[\w.-]{0,31}[a-z_]")),
+    removed("remote path", _REMOTE, "@", lead=r"[\w.-]"),
     ScrubRule("login", _SSH_LOGIN, _ssh_login, ("@",), run_of(_LOCAL)),
     ScrubRule("e-mail address", _EMAIL, _email, ("@",), run_of(_LOCAL)),
     ScrubRule("IP address", _IPV4, _ipv4),

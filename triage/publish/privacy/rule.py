@@ -11,6 +11,11 @@ try:
 except ImportError:  # platforms without a wheel
     ahocorasick_rs = None  # type: ignore[assignment]
 
+START = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[abfnrtv0]))"
+"""Where a word begins: behind anything that is no letter or digit (an underscore may join it to a name, as in
+``backup_ghp_…``), and behind an escape."""
+SECRET = "<secret>"
+"""Stands for a value that is removed."""
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
@@ -147,6 +152,16 @@ def removed(name: str, pattern: str, *anchors: str, flags: int = 0, lead: str | 
     return ScrubRule(
         name, re.compile(pattern, flags), lambda match: placeholder, anchors, run_of(lead) if lead else None
     )
+
+
+def any_case(name: str, pattern: str, replace: Callable[[re.Match[str]], str | None], *anchors: str) -> ScrubRule:
+    """A rule whose pattern matches small letters and capitals alike."""
+    return ScrubRule(name, re.compile(pattern, re.IGNORECASE), replace, anchors)
+
+
+def hidden(match: re.Match[str]) -> str:
+    """The match with ``SECRET`` in place of its group ``value``."""
+    return match[0][: match.start("value") - match.start()] + SECRET + match[0][match.end("value") - match.start() :]
 
 
 def run_of(characters: str) -> re.Pattern[str]:

@@ -13,9 +13,10 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from triage.publish.privacy.assigned import ASSIGNED, asks_for_secret, is_secret, takes_secret
+from triage.publish.privacy.assigned import ASSIGNED, is_secret
+from triage.publish.privacy.commands import COMMANDS, asks_for_secret, takes_secret
 from triage.publish.privacy.generated import EscapedRule, GeneratedRule
-from triage.publish.privacy.layout import without_layout
+from triage.publish.privacy.layout import with_words_joined, without_layout
 from triage.publish.privacy.machine import LocalIdentity, is_word
 from triage.publish.privacy.network import NETWORK
 from triage.publish.privacy.paths import names_of, path_rules
@@ -31,6 +32,7 @@ _AROUND = 4_096
 _GAP = 1_024
 """Characters between two such parts that are read as well: that costs less than another search."""
 _FORMS, _ASSIGNED = RuleSet(TOKENS), RuleSet((*ASSIGNED, *NETWORK))
+_COMMANDS = RuleSet((*COMMANDS, *NETWORK))
 _PLAIN = RuleSet((GeneratedRule(lambda text: False),))
 """What is generated in a text that was encoded: nothing is decoded twice."""
 _PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
@@ -85,13 +87,16 @@ class Scrubber:
 
     def _edits(self, text: str) -> list[Removal]:
         """What to replace in a text, without overlaps, ascending."""
-        edits, plain = self._edits_as_written(text), without_layout(text)
-        return edits if plain == text else _joined(edits, self._edits_as_written(plain))
+        edits, plain = self._edits_by((*self._rules, self._names), text), without_layout(text)
+        if plain != text:
+            edits = _joined(edits, self._edits_by((*self._rules, self._names), plain))
+        command = with_words_joined(plain)
+        return edits if command == plain else _joined(edits, self._edits_by((_COMMANDS,), command))
 
-    def _edits_as_written(self, text: str) -> list[Removal]:
+    def _edits_by(self, sets: Sequence[RuleSet], text: str) -> list[Removal]:
         lowered = lower(text)
         accepted: list[Removal] = []
-        for rules in (*self._rules, self._names):
+        for rules in sets:
             for rule, edits in rules.edits(text, lowered):
                 if free := _without_overlaps(edits, accepted):
                     accepted = sorted(accepted + [edit._replace(kind=rule.name) for edit in free])

@@ -11,7 +11,7 @@ from importlib import resources
 from typing import Any
 
 from triage.publish.privacy.generated import is_value
-from triage.publish.privacy.rule import Removal, Rule, ScrubRule, removed
+from triage.publish.privacy.rule import START, Removal, Rule, ScrubRule, removed
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -19,9 +19,6 @@ else:
     import tomli as tomllib
 
 _FILE = "credentials.toml"
-_START = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[abfnrtv0]))"
-"""A credential starts where no word continues, though an underscore may join it to a name (``backup_ghp_…``), and what
-comes before may be escaped."""
 _MOST = 2048
 """Maximum length of a token in characters; none is as long."""
 
@@ -38,7 +35,7 @@ def _rule(row: dict[str, Any]) -> ScrubRule:
         anchors = tuple(prefix.lower() for prefix in row["prefixes"])
         rest = f"[{row['rest']}]"
         prefixes = "|".join(map(re.escape, row["prefixes"]))
-        pattern = rf"{_START}(?:{prefixes})(?P<rest>{rest}{{{row['least']},{_MOST}}}){row.get('tail', '')}"
+        pattern = rf"{START}(?:{prefixes})(?P<rest>{rest}{{{row['least']},{_MOST}}}){row.get('tail', '')}"
         if not row.get("mixed"):
             return removed(row["kind"], pattern, *anchors)
         placeholder = f"<{row['kind']}>"
@@ -46,7 +43,7 @@ def _rule(row: dict[str, Any]) -> ScrubRule:
             row["kind"], re.compile(pattern), lambda match: placeholder if is_value(match["rest"]) else None, anchors
         )
     anchors, leads = tuple(row.get("anchors", ())), row.get("leads")
-    start = _START if anchors and not leads else ""
+    start = START if anchors and not leads else ""
     return removed(row["kind"], start + row["pattern"], *anchors, lead=leads)
 
 
