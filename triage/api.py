@@ -44,7 +44,7 @@ def draft(path: Path | str, options: Options | None = None, target: str = DEFAUL
     project = plans.read(folder, file if separator else str(path))
     with Session(options) as session:
         settings = plans.SurveySettings(
-            given=Given(),
+            stated=Given(),
             targets=[Target.parse(target)],
             toolchains=[session.toolchain()],
             limits=session.options.limits,

@@ -321,18 +321,20 @@ class Session:
         meant = _intended_fast_path(report.case, outcome)
         search = Search(self._engine, options.limits, budget, meant, use_cache=options.cache)
         try:
-            found = search.run(releases(report.case, toolchains), outcome.duration_s)
+            others = search.run(releases(report.case, toolchains), outcome.duration_s)
         except KeyboardInterrupt:
-            self._interrupted, found = True, search.best()
+            self._interrupted, others = True, search.best()
         suggestions = list(report.suggestions)
-        for suggestion in found:
+        for suggestion in others:
             # Those that are there keep their order.
             worse = (
                 index for index, other in enumerate(suggestions) if order([other, suggestion], meant)[0] is not other
             )
             suggestions.insert(next(worse, len(suggestions)), suggestion)
         tried = (*report.tried, *search.tried)
-        unmeasured = [f"Triton {one.changes['triton']}: not timed" for one in found] if options.bench else []
+        unmeasured = (
+            [f"Triton {suggestion.changes['triton']}: not timed" for suggestion in others] if options.bench else []
+        )
         return replace(
             report,
             suggestions=tuple(suggestions),

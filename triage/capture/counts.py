@@ -54,11 +54,11 @@ def by_kernel(capture: Capture, cut_short: Collection[Captured] = ()) -> dict[st
     kernels: dict[str, Counts] = {}
     for key, kernel in {**capture.cached, **capture.compiled}.items():
         if key not in bad:
-            one = Counts(compiled=1) if key in capture.compiled else Counts(cached=1)
-            kernels[kernel] = kernels.get(kernel, Counts()) + one
+            single = Counts(compiled=1) if key in capture.compiled else Counts(cached=1)
+            kernels[kernel] = kernels.get(kernel, Counts()) + single
     for kernel, passed_over in bad.values():
-        one = Counts(passed_over=1) if passed_over else Counts(failed=1)
-        kernels[kernel] = kernels.get(kernel, Counts()) + one
+        single = Counts(passed_over=1) if passed_over else Counts(failed=1)
+        kernels[kernel] = kernels.get(kernel, Counts()) + single
     return kernels
 
 

@@ -67,16 +67,16 @@ def command(
         raise InputError("--set and --table exclude each other: the table has its configurations")
     with _Running.started(values) as running:
         if table is None:
-            found = running.measured(names, values, _axes(axes), most)
+            tables = running.measured(names, values, _axes(axes), most)
         else:
-            found = running.evaluated(_read(table), table, names)
+            tables = running.evaluated(_read(table), table, names)
     if save is not None:
         with writing(f"--save {save}"):
-            replace_file(save, json.dumps(found.to_json(), indent=1) + "\n")
+            replace_file(save, json.dumps(tables.to_json(), indent=1) + "\n")
     if as_json:
-        print_json(found.to_json())
+        print_json(tables.to_json())
     else:
-        render.tables(console.output(), found)
+        render.tables(console.output(), tables)
     return 0
 
 

@@ -63,7 +63,7 @@ def command(name: str, as_json: bool, folder: Path | None, **values: Any) -> int
     options = pipeline_options(values)
     with console.progress() as progress, Session(options) as session:
         settings = plans.SurveySettings(
-            given=stated,
+            stated=stated,
             targets=targets(values["target"]),
             toolchains=[session.toolchain()],
             limits=options.limits,
@@ -83,8 +83,8 @@ def command(name: str, as_json: bool, folder: Path | None, **values: Any) -> int
                 else:
                     _print(project, settled, where)
             progress.step(f"{count(drafted, 'case')}: {group[0].plan.function.name}")
-    made = f"{count(drafted, 'case')} of {count(len(functions), 'kernel')}, {refused} could not be drafted"
-    note(f"{name}: {made}; {count(len(project.devices), 'function')} that only kernels call")
+    summary = f"{count(drafted, 'case')} of {count(len(functions), 'kernel')}, {refused} could not be drafted"
+    note(f"{name}: {summary}; {count(len(project.devices), 'function')} that only kernels call")
     return 0 if drafted else 3
 
 

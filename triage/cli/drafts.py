@@ -54,13 +54,13 @@ class DraftedKernel:
 
     text: str
     function: JitFunction
-    given: Given
+    stated: Given
     values: Mapping[str, Any]
 
     def settled(self, session: Session) -> list[Settled]:
         """Draft and compile it; say what was drafted."""
         settings = plans.SurveySettings(
-            given=self.given,
+            stated=self.stated,
             targets=targets(self.values["target"]),
             toolchains=[session.toolchain()],
             limits=session.options.limits,
@@ -84,8 +84,8 @@ class DraftedKernel:
             note(f"  and {len(shown) - _MOST_LISTED} more")
         if len(drafts) > 1:
             note(f"  and {len(drafts) - 1} other configurations; --config first for this one")
-        kept = ("triton", "python", "timeout", "memory", "no_suggest")
-        others = {name: self.values[name] for name in kept if self.values.get(name)}
+        repeated = ("triton", "python", "timeout", "memory", "no_suggest")
+        others = {name: self.values[name] for name in repeated if self.values.get(name)}
         note(f"to change and repeat: {words.command(first.case, self.text, others)}")
 
 

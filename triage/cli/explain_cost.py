@@ -42,15 +42,15 @@ def command(context: click.Context, /, name: str, sizes: tuple[str, ...], as_jso
     case = locate(name, values)
     if machine(case.target) is None:
         raise InputError(f"{name}: the rates of {case.target} are not known; give --target of a GPU that has them")
-    found = _estimate(case, _numbers(sizes, case), values)
-    if found.compiled.unclear:
-        raise EnvironmentFault(f"{name}: could not tell: {found.reason}")
-    if found.time is None:
-        if not found.compiled.front_end:
-            raise InputError(f"{name}: no estimate: {found.reason}")
-        note(f"{name}: no estimate: {found.reason}; `triage check {name}` says more")
+    estimate = _estimate(case, _numbers(sizes, case), values)
+    if estimate.compiled.unclear:
+        raise EnvironmentFault(f"{name}: could not tell: {estimate.reason}")
+    if estimate.time is None:
+        if not estimate.compiled.front_end:
+            raise InputError(f"{name}: no estimate: {estimate.reason}")
+        note(f"{name}: no estimate: {estimate.reason}; `triage check {name}` says more")
         return 1
-    explanation = explained(found)
+    explanation = explained(estimate)
     if as_json or context.obj:
         print_json(explanation.to_json())
     else:

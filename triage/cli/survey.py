@@ -50,7 +50,7 @@ def survey(
     with console.progress() as progress, Session(options, replace(progress, problem=note_error)) as session:
         progress.caveats(columns)
         settings = plans.SurveySettings(
-            given=stated,
+            stated=stated,
             targets=columns,
             toolchains=[session.toolchain(triton) for triton in tritons],
             limits=options.limits,

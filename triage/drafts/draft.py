@@ -104,24 +104,24 @@ class Draft:
         return any(parameter.constexpr for parameter in self.function.parameters if parameter.name == name)
 
 
-def drafts(function: JitFunction, given: Given, described: KernelDescription | None = None) -> list[Draft]:
+def drafts(function: JitFunction, stated: Given, described: KernelDescription | None = None) -> list[Draft]:
     """The configurations of a kernel, in the order of its autotuner. ``described``: what its decorators say, where a
     worker has asked them."""
     values = {
-        parameter.name: given.value(parameter) or _best(parameter, described) for parameter in function.parameters
+        parameter.name: stated.value(parameter) or _best(parameter, described) for parameter in function.parameters
     }
     options = dict(function.options) | {
-        name: Value(value, Basis.GIVEN, "given") for name, value in given.options.items()
+        name: Value(value, Basis.GIVEN, "given") for name, value in stated.options.items()
     }
     divisible = {
         parameter.name: parameter.divisible
         for parameter in function.parameters
         if parameter.divisible is not None and not _is_default(parameter.divisible, values[parameter.name])
-    } | dict(given.divisible)
+    } | dict(stated.divisible)
     plain = Draft(function, values, options, divisible)
     if described is None:
         return [plain]
-    configured = [_configured(plain, given, described, number) for number in range(len(described.configurations))]
+    configured = [_configured(plain, stated, described, number) for number in range(len(described.configurations))]
     distinct = list({_identity(draft): draft for draft in reversed(configured)}.values())[::-1] or [plain]
     return _labelled(distinct)
 
@@ -142,7 +142,7 @@ def _is_default(divisor: int, value: Value) -> bool:
     return divisor == (16 if str(value.value).startswith("*") else 1)
 
 
-def _configured(plain: Draft, given: Given, described: KernelDescription, number: int) -> Draft:
+def _configured(plain: Draft, stated: Given, described: KernelDescription, number: int) -> Draft:
     configuration, of = described.configurations[number], len(described.configurations)
     where = f"autotune configuration {number + 1} of {of}" if of > 1 else "autotune configuration"
     tuned = {name: Value(value, Basis.CONFIG, where) for name, value in configuration.arguments.items()}
@@ -158,12 +158,12 @@ def _configured(plain: Draft, given: Given, described: KernelDescription, number
         for name, value in {**tuned, **computed, **blocks}.items()
         if name in plain.values and plain.values[name].basis is not Basis.GIVEN
     }
-    stated = {
+    chosen = {
         name: value
         for name, value in options.items()
-        if name not in given.options and _UNREMARKABLE.get(name) != value.value
+        if name not in stated.options and _UNREMARKABLE.get(name) != value.value
     }
-    return replace(plain, values={**plain.values, **known}, options={**plain.options, **stated})
+    return replace(plain, values={**plain.values, **known}, options={**plain.options, **chosen})
 
 
 def _with_block(type_: str, block: tuple[int, ...]) -> str:

@@ -65,7 +65,7 @@ class Plan:
 
     function: JitFunction
     base: Case
-    given: Given
+    stated: Given
     toolchain: Toolchain
     limits: Limits
     action: Action
@@ -128,7 +128,7 @@ def _settled(plan: Plan) -> Dialogue[list[Settled]]:
     decorated = function.configs or function.heuristics
     description = (yield from _described(plan)) if decorated else None
     settled: list[Settled] = []
-    for draft in plan.which.chosen(drafts(function, plan.given, description)):
+    for draft in plan.which.chosen(drafts(function, plan.stated, description)):
         settled.append((yield from _compiled(plan, draft)))
         if plan.which.is_first and not _is_passed_over(settled[-1]):
             # What the autotuner passes over is a failure only if nothing is left.
@@ -147,7 +147,7 @@ def _is_passed_over(settled: Settled) -> bool:
 def _described(plan: Plan) -> Generator[Request, Attempt, KernelDescription | None]:
     """What the decorators of the kernel say; None where its module cannot be imported, as a compile will show. Raises
     EnvironmentFault where it is not known."""
-    (plain,) = drafts(plan.function, plan.given)
+    (plain,) = drafts(plan.function, plan.stated)
     arguments = {name: _argument(value) for name, value in plain.values.items() if _is_known(value)}
     with scratch.folder("description") as folder:
         action = DescribeKernel(folder / "description.json", arguments)

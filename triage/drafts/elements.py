@@ -74,22 +74,22 @@ def element_types(launches: list[Launch], uses: Uses, pointers: frozenset[str], 
     stated = {name: types[0] for name, types in launched.items() if types and types[0].value is not None}
     dotted: list[str] = []
     for left, right, _ in uses.dots:
-        for one, other in ((left, right), (right, left)):
-            name, peer = one.removeprefix("elem:"), other.removeprefix("elem:")
+        for own, opposite in ((left, right), (right, left)):
+            name, peer = own.removeprefix("elem:"), opposite.removeprefix("elem:")
             if name not in pointers or name in stated:
                 continue
-            if other.startswith("elem:") and peer in stated:
+            if opposite.startswith("elem:") and peer in stated:
                 dotted.append(str(stated[peer].value))
-            elif other in ("fp16", "bf16", "fp32"):
-                dotted.append(other)
+            elif opposite in ("fp16", "bf16", "fp32"):
+                dotted.append(opposite)
     for left, right, _ in uses.dots if uses.integer_sums else []:
         for name in (left.removeprefix("elem:"), right.removeprefix("elem:")):
             if name in pointers and name not in stated:
                 inferred[name] = Value("i8", Basis.USE, uses.integer_sums[0])
     for before, after, at in uses.carried:
-        for one, other in ((before, after), (after, before)):
-            name, peer = one.removeprefix("elem:"), other.removeprefix("elem:")
-            type_ = other if other == "fp32" else stated[peer].value if peer in stated else None
+        for own, opposite in ((before, after), (after, before)):
+            name, peer = own.removeprefix("elem:"), opposite.removeprefix("elem:")
+            type_ = opposite if opposite == "fp32" else stated[peer].value if peer in stated else None
             if name in pointers and name not in stated and type_ is not None:
                 inferred[name] = Value(type_, Basis.USE, at)
     for target, source, _ in uses.copies:

@@ -113,20 +113,20 @@ def _nothing(project: ProjectKernels) -> str:
     return f"no kernel in it; it defines {', '.join(defined[:8]) or 'no function at all'}"
 
 
-def check_names(given: Given, functions: Iterable[JitFunction]) -> None:
+def check_names(stated: Given, functions: Iterable[JitFunction]) -> None:
     """Raises InputError for a name that is a parameter of none of the functions."""
     functions = list(functions)
     parameters = list(dict.fromkeys(parameter.name for function in functions for parameter in function.parameters))
-    flags = {**dict.fromkeys(given.divisible, "divisible"), **dict.fromkeys(given.constexprs, "const")}
-    for name in given.names():
+    flags = {**dict.fromkeys(stated.divisible, "divisible"), **dict.fromkeys(stated.constexprs, "const")}
+    for name in stated.names():
         if name not in parameters:
-            flag = {**flags, **dict.fromkeys(given.signature, "arg")}[name]
+            flag = {**flags, **dict.fromkeys(stated.signature, "arg")}[name]
             near = difflib.get_close_matches(name, parameters, n=1)
             whose = f"{functions[0].name} has" if len(functions) == 1 else "the kernels have"
             fix = f"did you mean {near[0]}?" if near else f"{whose} {', '.join(parameters[:12])}"
             raise InputError(f"--{flag} {name}: not a parameter; {fix}")
     arguments = {each.name for function in functions for each in function.parameters if not each.constexpr}
-    for name, type_ in given.signature.items():
+    for name, type_ in stated.signature.items():
         if name not in arguments:
             raise InputError(f"--arg {name}={type_}: {name} is a constexpr; give its value: --const {name}=…")
 
@@ -135,7 +135,7 @@ def check_names(given: Given, functions: Iterable[JitFunction]) -> None:
 class SurveySettings:
     """What the plans of a project have in common."""
 
-    given: Given
+    stated: Given
     targets: Sequence[Target]
     toolchains: Sequence[Toolchain]
     limits: Limits
@@ -165,7 +165,7 @@ def plans(functions: Sequence[JitFunction], settings: SurveySettings) -> Iterato
                     yield Plan(
                         function=function,
                         base=replace(prepared.base, target=target, triton=toolchain.triton),
-                        given=_own(settings.given, function),
+                        stated=_own(settings.stated, function),
                         toolchain=toolchain,
                         limits=settings.limits,
                         action=settings.action,
@@ -177,7 +177,7 @@ def plans(functions: Sequence[JitFunction], settings: SurveySettings) -> Iterato
                     )
 
 
-def _own(given: Given, function: JitFunction) -> Given:
+def _own(stated: Given, function: JitFunction) -> Given:
     """What is given of the parameters that a kernel has."""
     names = {parameter.name for parameter in function.parameters}
 
@@ -185,10 +185,10 @@ def _own(given: Given, function: JitFunction) -> Given:
         return {name: value for name, value in values.items() if name in names}
 
     return replace(
-        given,
-        signature=own(given.signature),
-        constexprs=own(given.constexprs),
-        divisible=own(given.divisible),
+        stated,
+        signature=own(stated.signature),
+        constexprs=own(stated.constexprs),
+        divisible=own(stated.divisible),
     )
 
 

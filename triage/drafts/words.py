@@ -49,10 +49,10 @@ def command(case: Case, name: str, others: Mapping[str, Any]) -> str:
     return shlex.join(words)
 
 
-def cautions(function: JitFunction, given: Given) -> Iterator[str]:
+def cautions(function: JitFunction, stated: Given) -> Iterator[str]:
     """What is unusual in the values that a user gives."""
     for parameter in function.parameters:
-        type_ = given.signature.get(parameter.name)
+        type_ = stated.signature.get(parameter.name)
         if type_ is None:
             continue
         name, best = parameter.name, parameter.best

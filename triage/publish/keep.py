@@ -63,5 +63,5 @@ def _keep_case(case: Case, folder: Path, top: Path) -> None:
             target = folder / path.relative_to(root)
             if resolved(target) != resolved(path):
                 replace_file(target, content, top)
-        kept = case.moved(folder, case.location.relative_to(root).as_posix())
-        replace_file(folder / "case.json", json.dumps(kept.to_json(), indent=2) + "\n", top)
+        moved_case = case.moved(folder, case.location.relative_to(root).as_posix())
+        replace_file(folder / "case.json", json.dumps(moved_case.to_json(), indent=2) + "\n", top)

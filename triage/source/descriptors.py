@@ -35,15 +35,15 @@ def steps(source: str, kernel: str) -> dict[Axis, frozenset[str]]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    found: dict[Axis, frozenset[str]] = {}
+    parameters_by_axis: dict[Axis, frozenset[str]] = {}
     passed: dict[str, dict[str, frozenset[str]]] = {}
     for name, renamed in reachable(functions, kernel).items() if kernel in functions else ():
         reader = _StepReader(functions[name], renamed, passed.get(name, {}))
         for axis, names in reader.read():
-            found[axis] = found.get(axis, frozenset()) | names
+            parameters_by_axis[axis] = parameters_by_axis.get(axis, frozenset()) | names
         for callee, values in reader.calls(functions):
             passed.setdefault(callee, values)
-    return found
+    return parameters_by_axis
 
 
 class _StepReader:

@@ -128,21 +128,21 @@ class KernelExpressions(LanguageCalls, ABC):
         additive = isinstance(op, ast.Add | ast.Sub)
         index = left.index or right.index
         floating = left.is_float or right.is_float
-        for one, other in ((left, right), (right, left)):
+        for side, opposite in ((left, right), (right, left)):
             if isinstance(op, ast.FloorDiv | ast.Mod | ast.LShift | ast.RShift | ast.BitAnd | ast.BitOr | ast.BitXor):
-                if one.type != "i1":
-                    self.integer(one, node, "integer operation")
+                if side.type != "i1":
+                    self.integer(side, node, "integer operation")
                     if isinstance(op, ast.LShift | ast.RShift | ast.BitAnd | ast.BitOr | ast.BitXor):
-                        self.element_of(one, ElementUse.INTEGER, node)
+                        self.element_of(side, ElementUse.INTEGER, node)
                 index = index or isinstance(op, ast.FloorDiv | ast.Mod)
-            elif isinstance(op, ast.Mult) and other.index and not one.is_float:
-                self.integer(one, node, "factor of an index")
-            elif additive and other.index and one.parameter is None and one.scalars and not one.is_float:
-                self.integer(replace(one, scalars=one.scalars - one.addends), node, "part of an index")
-            if other.is_float or other.type.startswith("elem:") or other.type.startswith("param:"):
-                self.floating(one, node, other)
-            if one.type.startswith("elem:") and (other.is_float or isinstance(op, ast.Div)):
-                self.element_of(one, ElementUse.FLOAT, node)
+            elif isinstance(op, ast.Mult) and opposite.index and not side.is_float:
+                self.integer(side, node, "factor of an index")
+            elif additive and opposite.index and side.parameter is None and side.scalars and not side.is_float:
+                self.integer(replace(side, scalars=side.scalars - side.addends), node, "part of an index")
+            if opposite.is_float or opposite.type.startswith("elem:") or opposite.type.startswith("param:"):
+                self.floating(side, node, opposite)
+            if side.type.startswith("elem:") and (opposite.is_float or isinstance(op, ast.Div)):
+                self.element_of(side, ElementUse.FLOAT, node)
         addends = left.addends | right.addends if additive else frozenset[str]()
         if floating:
             addends = frozenset()
@@ -158,21 +158,22 @@ class KernelExpressions(LanguageCalls, ABC):
 
     def compare(self, node: ast.Compare, sides: list[ast.expr], ops: list[ast.cmpop]) -> Term:
         terms = [self.term(side) for side in sides]
-        for one, other in [(terms[0], other) for other in terms[1:]] + [(other, terms[0]) for other in terms[1:]]:
-            if other.known and one.parameter:
-                if other.value is None:
-                    self.uses.add(one.parameter, Use.OPTIONAL, self.where(node, "comparison with None"))
-                elif isinstance(other.value, Types):
-                    self.uses.add(one.parameter, Use.DTYPE, self.where(node, "element type"))
-                elif not isinstance(other.value, float):
-                    values = self.uses.equal.setdefault(one.parameter, [])
-                    if other.value not in values:
-                        values.append(other.value)
-            if other.is_float:
-                self.floating(one, node, other)
-            elif other.index:
-                self.integer(one, node, "comparison with an index")
-                self.element_of(one, ElementUse.INTEGER, node)
+        first, *others = terms
+        for side, opposite in [(first, other) for other in others] + [(other, first) for other in others]:
+            if opposite.known and side.parameter:
+                if opposite.value is None:
+                    self.uses.add(side.parameter, Use.OPTIONAL, self.where(node, "comparison with None"))
+                elif isinstance(opposite.value, Types):
+                    self.uses.add(side.parameter, Use.DTYPE, self.where(node, "element type"))
+                elif not isinstance(opposite.value, float):
+                    values = self.uses.equal.setdefault(side.parameter, [])
+                    if opposite.value not in values:
+                        values.append(opposite.value)
+            if opposite.is_float:
+                self.floating(side, node, opposite)
+            elif opposite.index:
+                self.integer(side, node, "comparison with an index")
+                self.element_of(side, ElementUse.INTEGER, node)
         return Term(type="i1", elements=frozenset())
 
     def condition(self, test: ast.expr) -> None:

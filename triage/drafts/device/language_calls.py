@@ -155,23 +155,23 @@ class LanguageCalls(UseRecorder):
 
     def call_make_block_ptr(self, node: ast.Call, arguments: list[Term], words: Mapping[str, Term]) -> Term:
         names = ("base", "shape", "strides", "offsets", "block_shape", "order")
-        given = {**dict(zip(names, arguments, strict=False)), **words}
+        stated = {**dict(zip(names, arguments, strict=False)), **words}
         for name in ("shape", "strides", "offsets"):
-            for each in given.get(name, NOTHING).items or ():
+            for each in stated.get(name, NOTHING).items or ():
                 self.integer(each, node, name.rstrip("s"))
-        for each in given.get("block_shape", NOTHING).items or ():
+        for each in stated.get("block_shape", NOTHING).items or ():
             self.shape(each, node)
-        base = given.get("base", NOTHING)
+        base = stated.get("base", NOTHING)
         self.address(base, node, "base of a block pointer")
         return replace(base, parameter=None)
 
     def call_make_tensor_descriptor(self, node: ast.Call, arguments: list[Term], words: Mapping[str, Term]) -> Term:
         names = ("base", "shape", "strides", "block_shape")
-        given = {**dict(zip(names, arguments, strict=False)), **words}
+        stated = {**dict(zip(names, arguments, strict=False)), **words}
         for name in ("shape", "strides"):
-            for each in given.get(name, NOTHING).items or ():
+            for each in stated.get(name, NOTHING).items or ():
                 self.integer(each, node, name.rstrip("s"))
-        return Term(descriptor=self.address(given.get("base", NOTHING), node, "base of a descriptor"))
+        return Term(descriptor=self.address(stated.get("base", NOTHING), node, "base of a descriptor"))
 
     call__experimental_make_tensor_descriptor = call_make_tensor_descriptor
 

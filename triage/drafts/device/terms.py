@@ -83,9 +83,9 @@ def promoted(left: Term, right: Term) -> str:
     for name in ("fp64", "fp32"):
         if name in (left.type, right.type):
             return name
-    for one, other in ((left, right), (right, left)):
-        if one.type.startswith("elem:"):
-            return one.type if not other.is_float else other.type
+    for term, opposite in ((left, right), (right, left)):
+        if term.type.startswith("elem:"):
+            return term.type if not opposite.is_float else opposite.type
     if left.type.startswith("param:"):
         return right.type if not right.type.startswith("param:") else ""
     return left.type or ("" if right.type.startswith("param:") else right.type)

@@ -201,16 +201,16 @@ class HostExpressions(HostNames):
             *((each, right[0]) for each in left[1:]),
             *((left[0], each) for each in right[1:]),
         ]
-        return merged(operation(one, op, other) for one, other in pairs[:MOST_ALTERNATIVES])
+        return merged(operation(first, op, second) for first, second in pairs[:MOST_ALTERNATIVES])
 
     def compare(self, node: ast.Compare) -> Alternatives:
         if len(node.ops) > 1:
             return UNKNOWN
         op, left, right = node.ops[0], self.value(node.left), self.value(node.comparators[0])
         answers: list[Abstract] = []
-        for one in left:
-            for other in right:
-                answers += comparison(one, op, other)
+        for first in left:
+            for second in right:
+                answers += comparison(first, op, second)
         return merged(answers)
 
     def boolean(self, op: ast.boolop, values: list[Alternatives]) -> Alternatives:

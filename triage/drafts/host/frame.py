@@ -110,8 +110,8 @@ class HostNames(ABC):
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=key)):
                 match self.names.get(name, UNKNOWN)[0]:
                     case Mapped(entries=entries):
-                        kept = tuple(entry for entry in entries if entry[0] != key)
-                        self.names[name] = (Mapped((*kept, (key, values))),)
+                        unchanged = tuple(entry for entry in entries if entry[0] != key)
+                        self.names[name] = (Mapped((*unchanged, (key, values))),)
 
     def unpacked(self, target: ast.expr, value: ast.expr) -> None:
         """``B, T, H = x.shape``: the tensor has these dimensions."""

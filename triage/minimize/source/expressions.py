@@ -36,10 +36,10 @@ def neutral(view: View) -> list[SourcePatch]:
     for parent, node in _expressions(view.nodes):
         if parent in done:
             done.add(node)  # A patch of what is around it contains its text as it was.
-        elif isinstance(node, ast.BinOp) and (kept := _without_neutral(node)) is not None:
+        elif isinstance(node, ast.BinOp) and (operand := _without_neutral(node)) is not None:
             done.add(node)
             tight = isinstance(parent, _TIGHT)
-            text = "0" if kept is node else view.module.operand(kept) if tight else view.module.segment(kept)
+            text = "0" if operand is node else view.module.operand(operand) if tight else view.module.segment(operand)
             patches.append(view.replacing(node, text))
     return patches
 

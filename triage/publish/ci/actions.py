@@ -31,11 +31,11 @@ def commands(checked: Iterable[Checked]) -> Iterator[str]:
 
 def _properties(failure: CheckedFailure) -> dict[str, str]:
     properties = {"title": failure.headline[:_MOST_TITLE]}
-    place = next((place for place in failure.places if place.inside), None)
-    if place is None:
+    position = next((position for position in failure.positions if position.inside), None)
+    if position is None:
         return properties
-    column = {"col": str(place.column)} if place.column else {}
-    return {"file": place.uri, "line": str(place.line), **column, **properties}
+    column = {"col": str(position.column)} if position.column else {}
+    return {"file": position.uri, "line": str(position.line), **column, **properties}
 
 
 def _text(checked: Checked, failure: CheckedFailure) -> str:

@@ -31,7 +31,7 @@ class CheckVerdict(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class CheckedFailure:
-    """One failure. ``fingerprint`` is equal for the same bug everywhere; ``places`` are positions in the user's files,
+    """One failure. ``fingerprint`` is equal for the same bug everywhere; ``positions`` are in the user's files,
     best first; ``known`` is the knowledge base entry; ``instead`` lists what compiles."""
 
     kind: str
@@ -39,7 +39,7 @@ class CheckedFailure:
     message: str
     signature: str
     fingerprint: str
-    places: tuple[FilePosition, ...] = ()
+    positions: tuple[FilePosition, ...] = ()
     stage: str | None = None
     pass_name: str | None = None
     known: Match | None = None
@@ -52,7 +52,7 @@ class CheckedFailure:
 
     def facts(self) -> Iterator[tuple[str, str]]:
         """Name and text of what is stated beside the message: positions, stage, signature, cause."""
-        yield from (("at", f"{place.uri}:{place.line}") for place in self.places)
+        yield from (("at", f"{position.uri}:{position.line}") for position in self.positions)
         if self.where:
             yield "stage", self.where
         if self.signature:
@@ -114,7 +114,7 @@ def of_error(name: str, error: TriageError | str, scrub: Scrub) -> Checked:
 
 
 def _failure(
-    diagnosis: Diagnosis, matches: Iterable[Match], places: Iterable[FilePosition], instead: tuple[str, ...]
+    diagnosis: Diagnosis, matches: Iterable[Match], positions: Iterable[FilePosition], instead: tuple[str, ...]
 ) -> CheckedFailure:
     return CheckedFailure(
         kind=diagnosis.kind.value,
@@ -122,7 +122,7 @@ def _failure(
         message=diagnosis.message,
         signature=diagnosis.signature,
         fingerprint=digest(diagnosis.signature or diagnosis.headline),
-        places=tuple(places),
+        positions=tuple(positions),
         stage=diagnosis.stage,
         pass_name=diagnosis.pass_name,
         known=next(iter(matches), None),
@@ -146,7 +146,9 @@ def _clean(checked: Checked, scrub: Scrub) -> Checked:
             headline=line(failure_.headline),
             message=_short(scrub(visible(failure_.message))),
             signature=line(failure_.signature),
-            places=tuple(replace(place, uri=uri) for place in failure_.places if (uri := line(place.uri))),
+            positions=tuple(
+                replace(position, uri=uri) for position in failure_.positions if (uri := line(position.uri))
+            ),
             pass_name=line(failure_.pass_name) if failure_.pass_name else None,
             known=known,
             instead=tuple(line(text) for text in failure_.instead),

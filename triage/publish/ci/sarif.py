@@ -64,11 +64,12 @@ def _result(checked: Checked, failure: CheckedFailure, index: int) -> dict[str, 
     if failure.pass_name:
         qualified = "/".join(part for part in (failure.stage, failure.pass_name) if part)
         location["logicalLocations"] = [{"name": failure.pass_name, "fullyQualifiedName": qualified}]
-    if failure.places:
-        location["physicalLocation"] = _physical(failure.places[0])
-    # Of the others only the place counts: where in the log it was read.
+    if failure.positions:
+        location["physicalLocation"] = _physical(failure.positions[0])
+    # Of the others only the position counts: where in the log it was read.
     related = [
-        {"id": number, "physicalLocation": _physical(place)} for number, place in enumerate(failure.places[1:], 1)
+        {"id": number, "physicalLocation": _physical(position)}
+        for number, position in enumerate(failure.positions[1:], 1)
     ]
     return {
         "ruleId": _rule_id(failure),
@@ -88,9 +89,9 @@ def _result(checked: Checked, failure: CheckedFailure, index: int) -> dict[str, 
     }
 
 
-def _physical(place: FilePosition) -> dict[str, Any]:
+def _physical(position: FilePosition) -> dict[str, Any]:
     # Two slashes at the beginning would name a host.
-    uri = f"file:///{quote(place.uri.lstrip('/'))}" if place.uri.startswith("/") else quote(place.uri)
-    artifact = {"uri": uri, **({"uriBaseId": "SRCROOT"} if place.inside else {})}
-    region = {"startLine": place.line, **({"startColumn": place.column} if place.column else {})}
+    uri = f"file:///{quote(position.uri.lstrip('/'))}" if position.uri.startswith("/") else quote(position.uri)
+    artifact = {"uri": uri, **({"uriBaseId": "SRCROOT"} if position.inside else {})}
+    region = {"startLine": position.line, **({"startColumn": position.column} if position.column else {})}
     return {"artifactLocation": artifact, "region": region}

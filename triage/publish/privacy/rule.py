@@ -96,10 +96,10 @@ def _changed(match: re.Match[str], replacement: str) -> Iterator[Removal]:
         yield Removal(match.start() + first, match.end() - last, replacement[first : len(replacement) - last])
 
 
-def _common(one: str, other: str) -> int:
+def _common(first: str, second: str) -> int:
     """How many characters both begin with."""
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    pairs = zip(first, second, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
 class RuleSet:
@@ -132,10 +132,10 @@ class RuleSet:
             for anchor, start, _ in self._automaton.find_matches_as_indexes(lowered, overlapping=True):
                 places.setdefault(anchor, []).append(start)
             return places
-        for place, text in enumerate(self._anchors):
+        for index, text in enumerate(self._anchors):
             at = lowered.find(text)
             while at >= 0:
-                places.setdefault(place, []).append(at)
+                places.setdefault(index, []).append(at)
                 at = lowered.find(text, at + 1)
         return places
 

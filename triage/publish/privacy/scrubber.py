@@ -176,11 +176,11 @@ def _without_overlaps(edits: list[Removal], accepted: list[Removal]) -> list[Rem
     """The edits that touch no accepted one."""
     free = []
     for edit in edits:
-        place = bisect.bisect_left(accepted, edit.start, key=lambda other: other.end)
+        index = bisect.bisect_left(accepted, edit.start, key=lambda other: other.end)
         # Two that only meet are apart.
-        while place < len(accepted) and accepted[place].end == edit.start:
-            place += 1
-        if place == len(accepted) or accepted[place].start >= edit.end:
+        while index < len(accepted) and accepted[index].end == edit.start:
+            index += 1
+        if index == len(accepted) or accepted[index].start >= edit.end:
             free.append(edit)
     return free
 
@@ -201,19 +201,19 @@ def _joined(edits: list[Removal], others: list[Removal]) -> list[Removal]:
 def _applied(text: str, edits: list[Removal]) -> tuple[str, list[tuple[int, int]]]:
     """The edited text, and the parts of it to read again."""
     parts: list[str] = []
-    places: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     at = length = 0
     for edit in edits:
         parts += (text[at : edit.start], edit.replacement)
         length += edit.start - at + len(edit.replacement)
-        places.append((length - len(edit.replacement), length))
+        spans.append((length - len(edit.replacement), length))
         at = edit.end
     edited = "".join([*parts, text[at:]])
     unread: list[tuple[int, int]] = []
-    for place in places:
-        if unread and place[1] <= unread[-1][1]:
+    for span in spans:
+        if unread and span[1] <= unread[-1][1]:
             continue
-        start, end = _around(edited, *place)
+        start, end = _around(edited, *span)
         if unread and start <= unread[-1][1] + _GAP:
             start, _ = unread.pop()
         unread.append((start, end))

@@ -207,3 +207,12 @@ def broadcast(left: tuple[Sum, ...] | None, right: tuple[Sum, ...] | None) -> tu
     if len(left) != len(right):
         return None
     return tuple(b if a == NUMBER else a for a, b in zip(left, right, strict=True))
+
+
+def item_terms(value: Value) -> tuple[Sum, ...]:
+    return tuple(item.terms for item in value.items or ())
+
+
+def only(terms: Sum) -> Atom:
+    ((atom,),) = terms
+    return atom

@@ -76,11 +76,11 @@ class MemoryAccess:
         own = names(atom.extent or NUMBER)
         for pair in self.bounds:
             for side, other in (pair, pair[::-1]):
-                if not any(found.key == atom.key for found in every(side)) or ranges(other):
+                if not any(part.key == atom.key for part in every(side)) or ranges(other):
                     continue
-                if found := names(other) - own:
-                    return ", ".join(sorted(found))
-                if any(found.kind == LOADED for found in every(other)):
+                if sizes := names(other) - own:
+                    return ", ".join(sorted(sizes))
+                if any(part.kind == LOADED for part in every(other)):
                     return "a loaded size"
         return ""
 

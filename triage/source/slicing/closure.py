@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from triage.model.errors import EnvironmentFault
 from triage.source.functions import is_jitted
 from triage.source.slicing.files import Compound, NameBinding, ParsedFile, Unit, parsed
-from triage.source.slicing.kept import Kept
 from triage.source.slicing.modules import ImportRoots, OwnModule
 from triage.source.slicing.reads import Chain
+from triage.source.slicing.sliced_file import SlicedFile
 
 _BUILTINS = frozenset(dir(builtins))
 _LEAVES = (ast.Raise, ast.Break, ast.Continue)
@@ -43,9 +43,9 @@ class Closure:
     """What is kept of each module, by its name."""
 
     roots: ImportRoots
-    files: dict[str, Kept] = field(default_factory=dict)
+    files: dict[str, SlicedFile] = field(default_factory=dict)
     _imports: set[str] = field(default_factory=set)
-    _waiting: list[tuple[Kept, Chain]] = field(default_factory=list)
+    _waiting: list[tuple[SlicedFile, Chain]] = field(default_factory=list)
 
     def begin(self, module: OwnModule, source: ParsedFile, name: str) -> None:
         """Keep everything that a name of a module reaches."""
@@ -53,21 +53,21 @@ class Closure:
         self._reach(module, (name,))
         while self._waiting:
             self._follow(*self._waiting.pop())
-        for kept in self.files.values():
-            kept.appended -= self._imports
+        for sliced in self.files.values():
+            sliced.appended -= self._imports
 
-    def _file(self, module: OwnModule) -> Kept:
+    def _file(self, module: OwnModule) -> SlicedFile:
         """What is kept of a module, which is a part of the slice from now on."""
         return self.files[module.name] if module.name in self.files else self._add(module, self._source(module))
 
-    def _add(self, module: OwnModule, source: ParsedFile | None) -> Kept:
+    def _add(self, module: OwnModule, source: ParsedFile | None) -> SlicedFile:
         if len(self.files) >= _MOST_FILES:
             raise Unsliceable(f"{module.file}: with it, the kernel reaches more than {_MOST_FILES} files")
-        self.files[module.name] = kept = Kept(module, source)
+        self.files[module.name] = sliced = SlicedFile(module, source)
         for unit in source.units if source is not None else []:
             if isinstance(node := unit.imports, ast.ImportFrom) and node.module == "__future__":
-                kept.units.add(unit)
-        return kept
+                sliced.units.add(unit)
+        return sliced
 
     def _source(self, module: OwnModule) -> ParsedFile | None:
         if module.name in self.files:
@@ -78,31 +78,31 @@ class Closure:
             return None
 
     def _reach(self, module: OwnModule, chain: Chain) -> None:
-        kept = self._file(module)
-        if chain not in kept.reached:
-            kept.reached.add(chain)
-            self._waiting.append((kept, chain))
+        sliced = self._file(module)
+        if chain not in sliced.reached:
+            sliced.reached.add(chain)
+            self._waiting.append((sliced, chain))
 
-    def _follow(self, kept: Kept, chain: Chain) -> None:
-        source, name = kept.source, chain[0]
+    def _follow(self, sliced: SlicedFile, chain: Chain) -> None:
+        source, name = sliced.source, chain[0]
         if source is None:
             return
         bindings = _read(source.bindings.get(name, []), chain)
-        self._assume(kept, bindings)
+        self._assume(sliced, bindings)
         for binding in bindings:
-            self._bind(kept, binding, chain)
+            self._bind(sliced, binding, chain)
         if not bindings and name not in _BUILTINS:
             for unit in source.stars:
-                self._star(kept, unit, chain)
+                self._star(sliced, unit, chain)
         for unit in source.effects.get(name, []):
-            if self._is_own(kept, name) or any(chain[: len(changed)] == changed for changed in unit.effects):
-                self._keep(kept, unit)
+            if self._is_own(sliced, name) or any(chain[: len(changed)] == changed for changed in unit.effects):
+                self._keep(sliced, unit)
 
-    def _is_own(self, kept: Kept, name: str) -> bool:
+    def _is_own(self, sliced: SlicedFile, name: str) -> bool:
         """Whether a name of a file stands for an object of the user's."""
-        assert kept.source is not None
-        bindings = kept.source.bindings.get(name, [])
-        return bool(bindings) and all(self._imported(kept.module, binding) is None for binding in bindings)
+        assert sliced.source is not None
+        bindings = sliced.source.bindings.get(name, [])
+        return bool(bindings) and all(self._imported(sliced.module, binding) is None for binding in bindings)
 
     def _imported(self, module: OwnModule, binding: NameBinding) -> str | None:
         """The other package that a binding imports from."""
@@ -115,64 +115,64 @@ class Closure:
 
     # What is kept
 
-    def _bind(self, kept: Kept, binding: NameBinding, chain: Chain) -> None:
+    def _bind(self, sliced: SlicedFile, binding: NameBinding, chain: Chain) -> None:
         owner = binding.owner
         if isinstance(owner, Compound):
             if isinstance(owner.node, ast.FunctionDef | ast.AsyncFunctionDef):
                 raise Unsliceable(
-                    f"{kept.module.file}:{owner.node.lineno}: the kernel is defined inside the function "
+                    f"{sliced.module.file}:{owner.node.lineno}: the kernel is defined inside the function "
                     f"{owner.node.name!r}, and what it reads depends on the parameter {chain[0]!r}"
                 )
-            self._keep_compound(kept, owner)
+            self._keep_compound(sliced, owner)
         elif binding.alias is None:
-            self._keep(kept, owner)
+            self._keep(sliced, owner)
         else:
             assert owner.imports is not None
-            self._keep_import(kept, owner, binding.alias.name)
-            self._imports_name(kept.module, owner.imports, binding.alias, chain)
+            self._keep_import(sliced, owner, binding.alias.name)
+            self._imports_name(sliced.module, owner.imports, binding.alias, chain)
 
-    def _keep(self, kept: Kept, unit: Unit) -> None:
+    def _keep(self, sliced: SlicedFile, unit: Unit) -> None:
         if (node := unit.imports) is not None:
             for alias in node.names:
-                self._keep_import(kept, unit, alias.name)
-                self._imports_name(kept.module, node, alias, None)
+                self._keep_import(sliced, unit, alias.name)
+                self._imports_name(sliced.module, node, alias, None)
             return
-        if unit in kept.units:
+        if unit in sliced.units:
             return
-        kept.units.add(unit)
-        self._keep_around(kept, unit)
+        sliced.units.add(unit)
+        self._keep_around(sliced, unit)
         for chain in unit.reads:
-            self._reach(kept.module, chain)
-        lines = kept.source.inner_imports if kept.source is not None else []
+            self._reach(sliced.module, chain)
+        lines = sliced.source.inner_imports if sliced.source is not None else []
         if any(unit.first <= line <= unit.last for line in lines):
             for inner, alias, read in unit.inner_imports:
-                self._imports_name(kept.module, inner, alias, read)
+                self._imports_name(sliced.module, inner, alias, read)
 
-    def _keep_around(self, kept: Kept, item: Unit | Compound) -> None:
+    def _keep_around(self, sliced: SlicedFile, item: Unit | Compound) -> None:
         for block in item.within:
-            self._keep_compound(kept, block.compound)
+            self._keep_compound(sliced, block.compound)
 
-    def _keep_compound(self, kept: Kept, compound: Compound) -> None:
-        if compound in kept.compounds:
+    def _keep_compound(self, sliced: SlicedFile, compound: Compound) -> None:
+        if compound in sliced.compounds:
             return
-        kept.compounds.add(compound)
-        self._keep_around(kept, compound)
-        if kept.assumed.get(compound) is None:
+        sliced.compounds.add(compound)
+        self._keep_around(sliced, compound)
+        if sliced.assumed.get(compound) is None:
             for chain in compound.reads:
-                self._reach(kept.module, chain)
+                self._reach(sliced.module, chain)
         for block in compound.blocks:
             decides = block.name == "body" and any(other.name == "handler" for other in compound.blocks)
             for item in block.items:
                 if isinstance(item, Unit) and (isinstance(item.nodes[0], _LEAVES) or (decides and _may_raise(item))):
-                    self._keep(kept, item)
+                    self._keep(sliced, item)
                 elif isinstance(item, Compound) and decides:
-                    self._keep_compound(kept, item)
+                    self._keep_compound(sliced, item)
 
-    def _keep_import(self, kept: Kept, unit: Unit, name: str) -> None:
-        names = kept.aliases.setdefault(unit, set())
+    def _keep_import(self, sliced: SlicedFile, unit: Unit, name: str) -> None:
+        names = sliced.aliases.setdefault(unit, set())
         names.add(name)
-        kept.units.add(unit)
-        self._keep_around(kept, unit)
+        sliced.units.add(unit)
+        self._keep_around(sliced, unit)
 
     def _imports_name(
         self, module: OwnModule, node: ast.Import | ast.ImportFrom, alias: ast.alias, chain: Chain | None
@@ -201,12 +201,12 @@ class Closure:
         elif own is not None:
             self._whole(own)
 
-    def _star(self, kept: Kept, unit: Unit, chain: Chain) -> None:
-        base = self.roots.module(kept.module.absolute(_from(unit)))
+    def _star(self, sliced: SlicedFile, unit: Unit, chain: Chain) -> None:
+        base = self.roots.module(sliced.module.absolute(_from(unit)))
         if base is None:
-            self._keep_import(kept, unit, "*")
+            self._keep_import(sliced, unit, "*")
         elif self._exports(base, chain[0], frozenset()):
-            self._keep_import(kept, unit, chain[0])
+            self._keep_import(sliced, unit, chain[0])
             self._attribute(base, chain)
 
     def _exports(self, module: OwnModule, name: str, above: frozenset[str]) -> bool:
@@ -248,9 +248,9 @@ class Closure:
 
     def _whole(self, module: OwnModule) -> None:
         """Keep all of a module."""
-        kept = self._file(module)
-        for unit in kept.source.units if kept.source is not None else []:
-            self._keep(kept, unit)
+        sliced = self._file(module)
+        for unit in sliced.source.units if sliced.source is not None else []:
+            self._keep(sliced, unit)
 
     def _lazy(self, module: OwnModule, source: ParsedFile, chain: Chain) -> None:
         """Reach a name that the module's ``__getattr__`` imports."""
@@ -266,11 +266,11 @@ class Closure:
 
     # Conditions
 
-    def _assume(self, kept: Kept, bindings: list[NameBinding]) -> None:
+    def _assume(self, sliced: SlicedFile, bindings: list[NameBinding]) -> None:
         """Assume the conditions around the only definition of a name, where they ask the host. Jitted functions and
         imports of Triton count more than what is there in their place without Triton."""
         units = {
-            unit: _is_kernel(unit) or self._is_triton(kept.module, binding)
+            unit: _is_kernel(unit) or self._is_triton(sliced.module, binding)
             for binding in bindings
             if isinstance(unit := binding.owner, Unit)
         }
@@ -283,13 +283,13 @@ class Closure:
                 return
             if not isinstance(compound.node, ast.If):
                 continue
-            if compound not in kept.assumed and self._asks_host(kept, compound.reads):
-                kept.assumed[compound] = value
-            elif kept.assumed.get(compound, value) is not value:
+            if compound not in sliced.assumed and self._asks_host(sliced, compound.reads):
+                sliced.assumed[compound] = value
+            elif sliced.assumed.get(compound, value) is not value:
                 # What is reached lies in both blocks: the condition has to be evaluated.
-                kept.assumed[compound] = None
+                sliced.assumed[compound] = None
                 for chain in compound.reads:
-                    self._reach(kept.module, chain)
+                    self._reach(sliced.module, chain)
 
     def _is_triton(self, module: OwnModule, binding: NameBinding) -> bool:
         return binding.alias is not None and self._imported(module, binding) == "triton"
@@ -297,10 +297,10 @@ class Closure:
     def _is_defined(self, binding: NameBinding) -> bool:
         return isinstance(binding.owner, Unit) and binding.alias is None
 
-    def _asks_host(self, kept: Kept, chains: Iterable[Chain]) -> bool:
+    def _asks_host(self, sliced: SlicedFile, chains: Iterable[Chain]) -> bool:
         """Whether a condition depends on a package other than Triton and the standard library, and not on Triton's
         version."""
-        waiting = [(kept.module, chain) for chain in chains]
+        waiting = [(sliced.module, chain) for chain in chains]
         seen: set[tuple[str, Chain]] = set()
         asks = False
         while waiting and len(seen) < _MOST_ASKED:

@@ -12,8 +12,8 @@ from triage.model.case import check_source
 from triage.model.errors import InputError, unreadable
 from triage.source.slicing.closure import Closure, Unsliceable
 from triage.source.slicing.files import ParsedFile, parsed
-from triage.source.slicing.kept import NAMESPACE
 from triage.source.slicing.modules import ImportRoots
+from triage.source.slicing.sliced_file import NAMESPACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ def _slice(closure: Closure, file: Path) -> Slice:
     texts: dict[Path, bytes] = {}
     sources: dict[Path, Path] = {}
     assumptions = []
-    for kept in closure.files.values():
-        module = kept.module
+    for sliced in closure.files.values():
+        module = sliced.module
         for parent in list(module.relative.parents)[:-1]:
             package = closure.roots.module(".".join(parent.parts))
             is_namespace = package is None or package.file is None
@@ -85,12 +85,12 @@ def _slice(closure: Closure, file: Path) -> Slice:
             continue
         sources[module.path] = module.file
         # What cannot be parsed fails when it is imported, as it does for the user.
-        unparsed = b"" if kept.source is not None else read_file(module.file, ANYWHERE, MOST_SOURCE)
-        texts[module.path] = kept.text().encode() if kept.source is not None else unparsed
+        unparsed = b"" if sliced.source is not None else read_file(module.file, ANYWHERE, MOST_SOURCE)
+        texts[module.path] = sliced.text().encode() if sliced.source is not None else unparsed
         assumptions += [
             Assumption(module.file, node.lineno, ast.unparse(node.test), value)
-            for compound, value in kept.assumed.items()
-            if isinstance(node := compound.node, ast.If) and value is not None and compound in kept.compounds
+            for compound, value in sliced.assumed.items()
+            if isinstance(node := compound.node, ast.If) and value is not None and compound in sliced.compounds
         ]
     assumptions.sort(key=lambda assumption: (assumption.file, assumption.line))
     return Slice(file, texts, sources, tuple(assumptions))

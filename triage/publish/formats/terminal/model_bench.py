@@ -13,14 +13,14 @@ from triage.publish.words import settings
 _MOST_ROWS = 8
 
 
-def tables(console: Console, found: ModelTables) -> None:
+def tables(console: Console, bench: ModelTables) -> None:
     """Each kernel's first choices of the model, then how far they agree with the measurement."""
-    paragraph(console, f"Measured on {found.device}, Triton {found.triton}", style="bold", indent=0)
-    for table in found.kernels:
+    paragraph(console, f"Measured on {bench.device}, Triton {bench.triton}", style="bold", indent=0)
+    for table in bench.kernels:
         section(console, str(table.case))
         _rows(console, table)
     section(console, "Agreement of model and measurement")
-    _summary(console, found)
+    _summary(console, bench)
     line(console, "")
     paragraph(
         console,
@@ -47,13 +47,13 @@ def _rows(console: Console, table: ModelTable) -> None:
         paragraph(console, f"{count(number, 'configuration')}: {problem}", style="dim")
 
 
-def _summary(console: Console, found: ModelTables) -> None:
+def _summary(console: Console, bench: ModelTables) -> None:
     grid = _grid("", "configurations", "rank correlation", "first choice", "best of 3")
-    for table in found.kernels:
+    for table in bench.kernels:
         grid.add_row(*_cells(str(table.case), table.agreement))
-    if len(found.kernels) > 1:
-        grid.add_row(*_cells("median", found.overall))
-        worst = "" if found.worst is None else f"{found.worst:.2f}"
+    if len(bench.kernels) > 1:
+        grid.add_row(*_cells("median", bench.overall))
+        worst = "" if bench.worst is None else f"{bench.worst:.2f}"
         grid.add_row("worst", "", "", worst, "")
     console.print(grid)
 

@@ -14,7 +14,7 @@ NAMESPACE = b"__path__ = __import__('pkgutil').extend_path(__path__, __name__)\n
 
 
 @dataclass(eq=False, slots=True)
-class Kept:
+class SlicedFile:
     """What is kept of a module. ``source``: None where it has no text, or none that can be parsed: it stays whole.
     ``aliases``: of an import, the names that are; for ``import *`` those that it is to bind. ``assumed``: values of
     conditions. ``appended``: imports at the end of the file in the place of effects that are gone."""
@@ -40,7 +40,7 @@ class Kept:
 
 @dataclass(slots=True)
 class _Writer:
-    kept: Kept
+    sliced: SlicedFile
     source: ParsedFile
     lines: list[str]
 
@@ -50,12 +50,12 @@ class _Writer:
         return any(written)
 
     def _unit(self, unit: Unit) -> bool:
-        if unit not in self.kept.units:
+        if unit not in self.sliced.units:
             return False
         self._copy(unit.first, unit.last)
         if unit.within and unit.within[-1].compound.opened:
             self._without_class(unit.nodes[0])
-        node, names = unit.imports, self.kept.aliases.get(unit)
+        node, names = unit.imports, self.sliced.aliases.get(unit)
         if node is not None and names is not None:
             for line in range(unit.first, unit.last + 1):
                 self.lines[line - 1] = ""
@@ -69,7 +69,7 @@ class _Writer:
                 self.lines[decorator.lineno - 1] = ""
 
     def _compound(self, compound: Compound) -> bool:
-        if compound not in self.kept.compounds:
+        if compound not in self.sliced.compounds:
             return False
         for block in compound.blocks:
             written = self.items(block.items)
@@ -86,7 +86,7 @@ class _Writer:
 
     def _replace_header(self, compound: Compound) -> None:
         block, node = compound.blocks[0], compound.node
-        value = True if compound.opened else self.kept.assumed.get(compound)
+        value = True if compound.opened else self.sliced.assumed.get(compound)
         if value is None:
             return
         for line in range(block.first, block.last + 1):
