@@ -15,7 +15,7 @@ from functools import cached_property
 from statistics import median
 
 import pytest
-from measured.launches import TRITON
+from measured.launches.launch import TRITON
 from measured.tables import Row, Table, tables
 
 from triage.harness.engine import Engine

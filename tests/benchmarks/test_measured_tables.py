@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable
 
 import pytest
-from measured.launches import LAUNCHES, TRITON, Launch
+from measured.launches import LAUNCHES
+from measured.launches.launch import TRITON, Launch
 from measured.tables import Table, base_case, tables
 
 from triage.harness.toolchains import Toolchain

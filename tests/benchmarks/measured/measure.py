@@ -26,7 +26,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from measured.launches import LAUNCHES, Configuration, Launch
+from measured.launches import LAUNCHES
+from measured.launches.launch import Configuration, Launch
 
 from triage.harness.worker import adapter, tensors
 from triage.model import launch_plan

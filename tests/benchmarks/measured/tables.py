@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from measured.launches import LAUNCHES, Configuration, Launch
+from measured.launches import LAUNCHES
+from measured.launches.launch import Configuration, Launch
 
 from triage.model.case import Case, checked
 
