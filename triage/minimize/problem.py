@@ -103,7 +103,7 @@ class PatchSet(Generic[C, P]):
 class Subset(Generic[C]):
     """A candidate and what it keeps of the best, as numbers. ``make``: the candidate; None where there is none."""
 
-    kept: frozenset[int]
+    parts: frozenset[int]
     make: Callable[[], C | None]
 
 
@@ -161,7 +161,7 @@ class ReductionProblem(Generic[C]):
     def descend(self, subsets: Sequence[Subset[C]]) -> bool:
         """Take the subset that keeps the least of those that fail alike; whether there is one. What is less than a
         subset that does not fail is taken not to fail either, so that few of many subsets are asked for."""
-        before, left = self.best, sorted(subsets, key=lambda subset: len(subset.kept))
+        before, left = self.best, sorted(subsets, key=lambda subset: len(subset.parts))
         while left:
             # Spread over all sizes: each answer decides on those below it.
             count = min(self.width, len(left))
@@ -174,9 +174,9 @@ class ReductionProblem(Generic[C]):
                     self._offer(candidate)
                     alike = alike or subset
                 elif verdict is Verdict.COMPILES:
-                    left = [other for other in left if not other.kept <= subset.kept]
+                    left = [other for other in left if not other.parts <= subset.parts]
             if alike is not None:
-                left = [other for other in left if other.kept < alike.kept]
+                left = [other for other in left if other.parts < alike.parts]
         return self.best != before
 
     # ---- patches

@@ -53,13 +53,13 @@ class Buffer:
 def buffers(ttgir: str) -> list[Buffer]:
     """The buffers that TTGIR allocates in shared memory, in its order."""
     ranks = {layout["name"]: _rank(layout["fields"]) for layout in _LAYOUT.finditer(ttgir)}
-    found = []
+    allocated = []
     for allocation in _ALLOCATION.finditer(ttgir):
         extents = tuple(int(extent) for extent in allocation["shape"].rstrip("x").split("x"))
         rank = min(ranks.get(allocation["layout"], 2), len(extents))
         stages, shape = extents[: len(extents) - rank], extents[len(extents) - rank :]
-        found.append(Buffer(prod(stages), shape, allocation["element"]))
-    return found
+        allocated.append(Buffer(prod(stages), shape, allocation["element"]))
+    return allocated
 
 
 def _rank(fields: str) -> int:
@@ -73,19 +73,19 @@ def _rank(fields: str) -> int:
 def arithmetic(ttgir: str, required: int, limit: int, stages: int, target: Target, triton: str | None) -> list[str]:
     """What the required bytes consist of, what fits, and the command that explains it; empty without any buffer.
     ``stages``: the case's num_stages."""
-    found = sorted(buffers(ttgir), key=lambda buffer: -buffer.bytes)
-    total = sum(buffer.bytes for buffer in found)
+    allocated = sorted(buffers(ttgir), key=lambda buffer: -buffer.bytes)
+    total = sum(buffer.bytes for buffer in allocated)
     if not total:
         return []
     return [
-        _listing(found, total, required),
-        *_fewer(found, total, required, limit),
-        *_command(found, ttgir, required, stages, target, triton),
+        _listing(allocated, total, required),
+        *_fewer(allocated, total, required, limit),
+        *_command(allocated, ttgir, required, stages, target, triton),
     ]
 
 
-def _listing(found: list[Buffer], total: int, required: int) -> str:
-    more = f", {len(found) - _MOST_LISTED} smaller" if len(found) > _MOST_LISTED else ""
+def _listing(allocated: list[Buffer], total: int, required: int) -> str:
+    more = f", {len(allocated) - _MOST_LISTED} smaller" if len(allocated) > _MOST_LISTED else ""
     rest = required - total
     end = (
         f"; the other {rest} B are scratch and barriers"
@@ -94,12 +94,12 @@ def _listing(found: list[Buffer], total: int, required: int) -> str:
         if rest < 0
         else ""
     )
-    return f"shared memory: {', '.join(map(str, found[:_MOST_LISTED]))}{more} of {required} B{end}"
+    return f"shared memory: {', '.join(map(str, allocated[:_MOST_LISTED]))}{more} of {required} B{end}"
 
 
-def _fewer(found: list[Buffer], total: int, required: int, limit: int) -> Iterator[str]:
+def _fewer(allocated: list[Buffer], total: int, required: int, limit: int) -> Iterator[str]:
     """How many stages of the pipelined buffers fit."""
-    staged = [buffer for buffer in found if buffer.count > 1]
+    staged = [buffer for buffer in allocated if buffer.count > 1]
     counts = {buffer.count for buffer in staged}
     if len(counts) != 1 or required < total:
         return
@@ -113,10 +113,10 @@ def _fewer(found: list[Buffer], total: int, required: int, limit: int) -> Iterat
 
 
 def _command(
-    found: list[Buffer], ttgir: str, required: int, stages: int, target: Target, triton: str | None
+    allocated: list[Buffer], ttgir: str, required: int, stages: int, target: Target, triton: str | None
 ) -> Iterator[str]:
     """The command that explains a staged matmul, if its estimate is what the compiler required."""
-    staged = [buffer for buffer in found if buffer.count > 1 and len(buffer.shape) == 2]
+    staged = [buffer for buffer in allocated if buffer.count > 1 and len(buffer.shape) == 2]
     loads = "tma" if "async_tma_copy" in ttgir else "pointer"
     warps = declared(ttgir).options.get("num_warps", 4)
     for a, b in ((a, b) for a in staged for b in staged if a is not b and a.shape[1] == b.shape[0]):

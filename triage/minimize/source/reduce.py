@@ -111,7 +111,7 @@ def _slice(problem: Problem) -> None:
 
 
 def _descend(problem: Problem, subsets: list[Subset[Specimen]]) -> bool:
-    return problem.descend([Subset(subset.kept, partial(_made, subset)) for subset in subsets])
+    return problem.descend([Subset(subset.parts, partial(_made, subset)) for subset in subsets])
 
 
 def _made(subset: Subset[Specimen]) -> Specimen | None:

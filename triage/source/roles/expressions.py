@@ -13,15 +13,13 @@ from triage.source.module import called
 from triage.source.roles.language_functions import LanguageFunctions
 from triage.source.roles.state import MOST_STEPS
 from triage.source.roles.symbols import (
-    NAME,
     NUMBER,
     ZERO,
-    Sum,
     Value,
     added,
-    atoms,
     elementwise,
     every,
+    factors,
     moves,
     names,
     one_name,
@@ -138,7 +136,7 @@ class RoleExpressions(LanguageFunctions):
             inside = any(parameter in names(block.extent or ZERO) for block in blocks)
             if blocks and not inside:
                 self.uses.add([parameter], ParameterUse.DIVIDES, self._line)
-            elif moves(left.terms) and not inside and parameter not in _factors(left.terms):
+            elif moves(left.terms) and not inside and parameter not in factors(left.terms):
                 self.uses.add([parameter], ParameterUse.DIVIDES_POSITION, self._line)
             elif not remainder and not moves(left.terms):
                 self.uses.add([parameter], ParameterUse.COUNT, self._line)
@@ -217,7 +215,3 @@ class RoleExpressions(LanguageFunctions):
         for other in results[1:]:
             result = result.joined(other)
         return result
-
-
-def _factors(terms: Sum) -> set[str]:
-    return {atom.key for atom in atoms(terms) if atom.kind == NAME}

@@ -65,12 +65,12 @@ class MemoryCalls(KernelState):
     ) -> Value:
         """An access through a descriptor or a block pointer."""
         block = value.block or TensorBlock(value.terms)
-        places = tuple(offset.terms for offset in offsets) if offsets is not None else block.offsets
-        if places is None:
+        positions = tuple(offset.terms for offset in offsets) if offsets is not None else block.offsets
+        if positions is None:
             return self._loaded(value.terms, None)
-        for axis, place in enumerate(places):
+        for axis, position in enumerate(positions):
             extent = block.block[axis] if block.block is not None and axis < len(block.block) else None
-            terms = added(block.base, place)
+            terms = added(block.base, position)
             bounds: frozenset[tuple[Sum, Sum]] = frozenset()
             if extent is not None:
                 covered = single(Atom(f"arange[{text(extent)}]", RANGE, extent))
@@ -79,11 +79,10 @@ class MemoryCalls(KernelState):
                     bounds = frozenset({(covered, block.shape[axis])})
                 elif checked:
                     bounds = frozenset({(covered, name("the tensor"))})
-            elif parameter := next((word for term in place for word in _stepped(term)), None):
-                # The host made the descriptor: the step is all there is to see.
-                self.uses.add(
-                    [parameter], ParameterUse.STEP_LOOP if _turning(place) else ParameterUse.STEP_GRID, self._line
-                )
+            elif parameter := next((word for term in position for word in _stepped(term)), None):
+                # The host made the descriptor: the kernel shows only the step along it.
+                use = ParameterUse.STEP_LOOP if _turning(position) else ParameterUse.STEP_GRID
+                self.uses.add([parameter], use, self._line)
                 continue
             self.uses.accesses.append(MemoryAccess(terms, self._line, bounds, self._path))
         if store:

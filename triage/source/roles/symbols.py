@@ -210,9 +210,16 @@ def broadcast(left: tuple[Sum, ...] | None, right: tuple[Sum, ...] | None) -> tu
 
 
 def item_terms(value: Value) -> tuple[Sum, ...]:
+    """The sums of a tuple's items; empty for a value that is not a tuple."""
     return tuple(item.terms for item in value.items or ())
 
 
 def only(terms: Sum) -> Atom:
+    """The atom of a sum that is nothing else. Raises ValueError for other sums."""
     ((atom,),) = terms
     return atom
+
+
+def factors(terms: Sum) -> set[str]:
+    """The parameters that are factors of a sum's products."""
+    return {atom.key for atom in atoms(terms) if atom.kind == NAME}
