@@ -197,7 +197,7 @@ def test_no_neighbour_compiles(golden: Golden) -> None:
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_no_line_is_wider_than_the_terminal_but_paths_and_commands(width: int) -> None:
     lines = printed(CRASH, width=width).splitlines()
-    assert [line for line in lines if len(line) > width and not line.startswith(("SlicedFile in", "Again:"))] == []
+    assert [line for line in lines if len(line) > width and not line.startswith(("Kept in", "Again:"))] == []
 
 
 def test_control_characters_of_others_are_not_printed() -> None:
@@ -250,18 +250,18 @@ def read(check: Triage, reproduced: Run) -> Run:
 def test_the_report_of_the_main_job_tells_in_order(read: Run) -> None:
     assert read.code == 1
     assert read.out.startswith("Assertion failed in WGMMAOpPattern::getPtxAsm: WGMMA type or shape is not\nsupported\n")
-    titles = [line for line in read.out.splitlines() if re.match(r"(What|Cause|SlicedFile|Again)", line)]
+    titles = [line for line in read.out.splitlines() if re.match(r"(What|Cause|Kept|Again)", line)]
     assert [re.split(" in |:", title)[0] for title in titles] == [
         "What failed",
         "Cause",
         "What compiles instead",
-        "SlicedFile",
+        "Kept",
         "Again",
     ]
     assert read.out.endswith("\nAgain: triage check wgmma-tf32-mn-major\n")
 
 
 def test_the_report_of_the_main_job_fits_80_columns(read: Run) -> None:
-    wide = [line for line in read.out.splitlines() if len(line) > 80 and not line.startswith("SlicedFile in ")]
+    wide = [line for line in read.out.splitlines() if len(line) > 80 and not line.startswith("Kept in ")]
     assert wide == []
     assert "\x1b" not in read.out

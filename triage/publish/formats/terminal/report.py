@@ -166,7 +166,7 @@ def _artifacts(console: Console, report: Report) -> None:
     for folder, names in folders.items():
         console.print()
         # Never wrapped: the path is for copying.
-        console.print(Text("SlicedFile in ", style="bold") + Text(visible(folder), style="not bold"), soft_wrap=True)
+        console.print(Text("Kept in ", style="bold") + Text(visible(folder), style="not bold"), soft_wrap=True)
         paragraph(console, "  ".join(names))
 
 
