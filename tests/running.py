@@ -14,8 +14,8 @@ import pytest
 from commands import Run, new_cache, start_triage
 
 from triage.capture.program import labels
+from triage.frontends import documents
 from triage.harness.toolchains import Toolchain
-from triage.model import case as cases
 from triage.model.case import Case
 from triage.pipeline import Options, Session
 
@@ -65,7 +65,9 @@ class Bench:
     def cases(self) -> list[Case]:
         """The captured cases, in the order in which each process has written its own."""
         folders = [path.parent for path in self.captured.glob("*/case.json")]
-        return [cases.load(folder) for folder in sorted(folders, key=lambda folder: labels.numbers(folder.name) or ())]
+        return [
+            documents.load(folder) for folder in sorted(folders, key=lambda folder: labels.numbers(folder.name) or ())
+        ]
 
 
 def signatures(folders: list[Case], toolchain: Toolchain) -> list[str]:

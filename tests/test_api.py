@@ -11,7 +11,8 @@ import pytest
 from commands import DATA
 
 import triage
-from triage.model.case import Case, load
+from triage.frontends.documents import load
+from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.errors import InputError
 from triage.model.outcome import Status

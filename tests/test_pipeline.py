@@ -13,8 +13,8 @@ import pytest
 from commands import DATA
 
 from triage.cases.locate import locate
+from triage.frontends.documents import load
 from triage.harness.toolchains import Toolchain
-from triage.model.case import load
 from triage.model.diagnosis import SourceLocation
 from triage.model.errors import EnvironmentFault, InputError, TriageError
 from triage.model.outcome import Status

@@ -31,6 +31,7 @@ from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.logs.outcomes import refused_operation
 from triage.model.case import Case
+from triage.model.compilers import CUTE, Compiler
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.errors import EnvironmentFault, InputError, Interrupted, TriageError, fault
 from triage.model.outcome import Outcome, Status, Undecided
@@ -48,13 +49,14 @@ if TYPE_CHECKING:
 class Options:
     """Toolchain, limits and extent of a triage.
 
-    ``triton`` and ``python`` choose the toolchain for every case; without them it is the case's own ``toolchain``, else
-    the Triton beside triage. ``jobs``: compiles at a time, None for one per core. ``knowledge``: folders with
-    knowledge-base entries beside those that ship with triage. ``bench``: time the suggestions on this machine's GPU
-    and order them by that.
+    ``triton``, ``cute`` and ``python`` choose the toolchain for every case of that compiler; without them it is the
+    case's own ``toolchain``, else the compiler beside triage. ``jobs``: compiles at a time, None for one per core.
+    ``knowledge``: folders with knowledge-base entries beside those that ship with triage. ``bench``: time the
+    suggestions on this machine's GPU and order them by that.
     """
 
     triton: str | None = None
+    cute: str | None = None
     python: str | None = None
     limits: Limits = field(default_factory=Limits)
     jobs: int | None = None
@@ -63,6 +65,11 @@ class Options:
     budget: Budget = field(default_factory=Budget)
     bench: bool = False
     knowledge: tuple[Path, ...] = ()
+
+    def release(self, case: Case) -> str | None:
+        """The release of its compiler that compiles a case; None for the default, or that of ``python``."""
+        stated = self.cute if case.compiler == CUTE else self.triton
+        return stated or (None if self.python else case.release)
 
 
 class Session:
@@ -179,12 +186,11 @@ class Session:
 
     def _request(self, case: Case, index: int) -> Request | TriageError:
         options = self.options
-        triton = options.triton or (None if options.python else case.triton)
         try:
-            toolchain = self._toolchains.resolve(triton, options.python)
+            toolchain = self._toolchains.resolve(options.release(case), options.python, case.compiler)
         except Exception as error:
             return fault(error)
-        return Request(replace(case, triton=toolchain.triton), toolchain, options.limits, self.compiling(), tag=index)
+        return Request(case.with_release(toolchain.release), toolchain, options.limits, self.compiling(), tag=index)
 
     def _report(self, attempt: Attempt) -> Report:
         request, outcome = attempt.request, attempt.result
@@ -205,9 +211,9 @@ class Session:
         if not outcome.imported and missing_api(outcome) is None:
             # The user's own code: no entry is about it, and no neighbour changes it.
             return Report(case, outcome, environment, diagnosis)
-        diagnosis = _with_arithmetic(diagnosis, case, outcome, request.toolchain.triton)
+        diagnosis = _with_arithmetic(diagnosis, case, outcome, request.toolchain.release)
         entries = knowledge.load_all(self.options.knowledge)
-        matches = tuple(knowledge.match(diagnosis, entries, case, request.toolchain.triton))
+        matches = tuple(knowledge.match(diagnosis, entries, case, request.toolchain.release))
         report = Report(case, outcome, environment, diagnosis, matches, artifacts=outcome.artifacts)
         if not self.options.suggest or self._interrupted:
             return report
@@ -276,18 +282,18 @@ class Session:
         of them, an environment with that release is made."""
         from triage.suggest.releases import near
 
-        installed = self._toolchains.installed()
+        installed = self._toolchains.installed(toolchain.compiler)
         fixed = _fixed_in(matches)
-        others = {other.triton for other in installed} - {toolchain.triton}
+        others = {other.release for other in installed} - {toolchain.release}
         if fixed and not any(in_range(version, f">={fixed}") for version in others):
-            installed = [*installed, *self._environment_of(fixed)]
-        return near(toolchain.triton, installed)
+            installed = [*installed, *self._environment_of(fixed, toolchain.compiler)]
+        return near(toolchain.release, installed)
 
-    def _environment_of(self, fixed: str) -> list[Toolchain]:
+    def _environment_of(self, fixed: str, compiler: Compiler) -> list[Toolchain]:
         """The environment of the release that has a fix; none, with a note, where it cannot be made."""
-        self._progress.note(f"known to be fixed in Triton {fixed}: making an environment to see")
+        self._progress.note(f"known to be fixed in release {fixed}: making an environment to see")
         try:
-            return [self._toolchains.managed(fixed)]
+            return [self._toolchains.managed(fixed, compiler)]
         except TriageError as error:
             self._progress.note(str(error))
             return []
@@ -297,16 +303,18 @@ class Session:
         if none of them compiles it, the release that is known to have the fix."""
         from triage.suggest.releases import fix_to_make, refusals, with_api
 
-        own, tried = toolchain.triton, report.tried
+        own, tried = toolchain.release, report.tried
         refused = refusals(tried, own, report.diagnosis)
         compiled = any(attempt.compiled for attempt in tried if attempt.kind is SuggestionKind.TOOLCHAIN)
         if not refused or compiled or self._interrupted:
             return report
-        more = self._with_releases(report, with_api(own, self._toolchains.installed(), tried, refused))
+        more = self._with_releases(
+            report, with_api(own, self._toolchains.installed(toolchain.compiler), tried, refused)
+        )
         fixed = fix_to_make(own, _fixed_in(report.matches), more.tried, refused)
         if fixed is None or len(more.suggestions) > len(report.suggestions) or self._interrupted:
             return more
-        return self._with_releases(more, self._environment_of(fixed))
+        return self._with_releases(more, self._environment_of(fixed, toolchain.compiler))
 
     def _with_releases(self, report: Report, toolchains: list[Toolchain]) -> Report:
         """The report with the unchanged case tried on further releases."""
@@ -332,9 +340,8 @@ class Session:
             )
             suggestions.insert(next(worse, len(suggestions)), suggestion)
         tried = (*report.tried, *search.tried)
-        unmeasured = (
-            [f"Triton {suggestion.changes['triton']}: not timed" for suggestion in others] if options.bench else []
-        )
+        label = report.case.compiler.label
+        unmeasured = [f"{label(*each.changes.values())}: not timed" for each in others] if options.bench else []
         return replace(
             report,
             suggestions=tuple(suggestions),
@@ -402,7 +409,7 @@ def _arithmetic(diagnosis: Diagnosis, case: Case, outcome: Outcome, triton: str)
 
 def _environment(case: Case, toolchain: Toolchain, outcome: Outcome) -> Mapping[str, str]:
     return {
-        "triton": outcome.environment.get("triton", toolchain.triton),
+        toolchain.compiler.name: outcome.environment.get(toolchain.compiler.name, toolchain.release),
         "python": outcome.environment.get("python", toolchain.python_version),
         "target": str(case.target),
         **({"ptxas": outcome.environment["ptxas"]} if "ptxas" in outcome.environment else {}),

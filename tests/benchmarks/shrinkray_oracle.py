@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from triage.frontends import documents
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.toolchains import Toolchains
@@ -23,7 +24,6 @@ from triage.minimize.oracle import CountingRunner, Oracle
 from triage.minimize.problem import Verdict
 from triage.minimize.source.compiling import Compiler
 from triage.minimize.source.specimen import Specimen
-from triage.model import case as cases
 
 
 def parsed(text: str) -> ast.Module | None:
@@ -56,10 +56,10 @@ def fitted(specimen: Specimen, tree: ast.Module) -> Specimen:
 
 
 def main(path: Path, fit: bool) -> None:
-    case = cases.load(path)
+    case = documents.load(path)
     toolchains = Toolchains()
     toolchain = toolchains.resolve(case.triton)
-    case = replace(case, triton=toolchain.triton)
+    case = replace(case, triton=toolchain.release)
     original = Specimen(case.path.read_text(encoding="utf-8"), case, in_package=True)
     limits = Limits(memory_bytes=default_memory_bytes())
     with TemporaryDirectory(prefix="triage-shrinkray-") as folder, Engine(1, spare=toolchains.installed) as engine:

@@ -31,8 +31,8 @@ import pytest
 from commands import Run, start_triage
 
 import triage
+from triage.frontends import documents
 from triage.minimize.source.specimen import tokens
-from triage.model import case as cases
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
 
@@ -104,7 +104,7 @@ def by_triage(kernel: Path, cache: Path, folder: Path) -> Reduced:
 
 
 def by_shrinkray(python: Path, kernel: Path, cache: Path, limit_s: float) -> Reduced:
-    case = cases.load(kernel)
+    case = documents.load(kernel)
     oracle = [sys.executable, str(HERE / "shrinkray_oracle.py"), str(kernel), *(["--fit"] if FIT else [])]
     settings = {"file": str(case.path), "oracle": oracle, "jobs": JOBS, "limit_s": limit_s}
     environment = {
@@ -130,7 +130,7 @@ def test_smaller_and_faster(
 ) -> None:
     ours = by_triage(kernel, empty_cache, tmp_path / "min")
     theirs = by_shrinkray(shrinkray, kernel, empty_cache, max(LIMIT_S, TIMES_FASTER * ours.seconds))
-    original = cases.load(kernel).path.read_text()
+    original = documents.load(kernel).path.read_text()
     with capsys.disabled():
         print(
             f"\n{kernel.name}: {tokens(original)} tokens, {lines(original)} lines, {JOBS} jobs"

@@ -9,8 +9,8 @@ import pytest
 from running import Bench, signatures
 
 from triage.capture.captured import CaptureState
+from triage.frontends import documents
 from triage.harness.toolchains import Toolchain
-from triage.model import case as cases
 
 REPRODUCERS = Path(__file__).parents[2] / "reproducers"
 WORKER = Path(__file__).parents[2] / "triage/harness/worker"
@@ -81,7 +81,7 @@ def test_what_is_captured_of_a_known_failure_fails_alike(
     captured = {int(case.folder.name.partition("-")[0]): case for case in bench.cases()}
     assert failed
     assert sorted(captured) == sorted(failed)
-    expected = signatures([cases.load(folder) for folder in failed.values()], toolchain)
+    expected = signatures([documents.load(folder) for folder in failed.values()], toolchain)
     found = signatures([captured[pid] for pid in failed], toolchain)
     assert dict(zip(failed.values(), found, strict=True)) == dict(zip(failed.values(), expected, strict=True))
 

@@ -14,7 +14,7 @@ from commands import Triage
 
 from triage.cases import slices
 from triage.cases.locate import locate
-from triage.model.case import load
+from triage.frontends.documents import load
 from triage.source.imports import imported_files
 
 FILES = {

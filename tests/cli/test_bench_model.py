@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from commands import DATA, Triage
 
+from triage.frontends.documents import load
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
-from triage.model.case import Case, frozen, load
+from triage.model.case import Case, frozen
 from triage.model.measurement import Measurement, NotMeasured
 from triage.suggest import model_bench
 from triage.suggest.model_bench import configurations

@@ -15,11 +15,11 @@ from commands import Run, start_triage
 
 import triage
 from triage import logs
+from triage.frontends import documents
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.minimize import launch_script, reproducer
 from triage.minimize.failure import Identity, OriginalFailure
 from triage.minimize.source.specimen import Specimen
-from triage.model import case as cases
 from triage.model.case import Case, frozen
 from triage.model.outcome import Outcome, Stage, Status
 
@@ -128,7 +128,7 @@ def case(folder: Path, name: str, block: int = 128) -> Case:
         "constexprs": {} if name == "copied" else {"BLOCK": block},
         "target": f"cuda:{HERE}",
     }
-    return cases.checked(document, folder, "case.json")
+    return documents.checked(document, folder, "case.json")
 
 
 def failure(seen: Outcome) -> OriginalFailure:
@@ -150,7 +150,7 @@ def ran(case: Case, seen: Outcome, toolchain: Toolchain) -> reproducer.Ran:
     specimen = Specimen(case.path.read_text(), case)
     made = launch_script.arguments(case, case.inputs)
     script = case.folder / launch_script.FILE
-    script.write_text(launch_script.reproducer(specimen, made, failure(seen), toolchain.triton))
+    script.write_text(launch_script.reproducer(specimen, made, failure(seen), toolchain.release))
     return reproducer.run_once(script, toolchain, 120.0)
 
 

@@ -83,7 +83,7 @@ def test_the_assemblers_of_a_toolchain_are_asked(nowhere: Path, monkeypatch: pyt
     program(binaries / "ptxas-blackwell", "kill -SEGV $$")
     monkeypatch.setattr(sys, "executable", str(environment / "bin/python"))
     (found,) = examine().toolchains
-    assert found.toolchain.triton == "3.6.0"
+    assert found.toolchain.release == "3.6.0"
     assert [(one.path.name, one.version) for one in found.ptxas] == [("ptxas", "12.8"), ("ptxas-blackwell", None)]
 
 

@@ -506,7 +506,7 @@ def test_an_environment_is_made_once_and_works(cache: Path, monkeypatch: pytest.
 def test_probing_a_managed_environment_says_the_same(cache: Path) -> None:
     made = Toolchains(cache).managed(VERSION)
     probed = Toolchains(cache).from_python(made.python)
-    assert (probed.triton, probed.python_version, probed.identity) == (made.triton, made.python_version, made.identity)
+    assert (probed.release, probed.python_version, probed.identity) == (made.triton, made.python_version, made.identity)
 
 
 @needs_uv
@@ -808,8 +808,8 @@ def test_environments_that_others_may_have_made_are_not_used(tmp_path: Path, too
     environment = toolchains.managed("3.2.0").python.parent.parent
     (tmp_path / "toolchains").mkdir()
     (tmp_path / "toolchains" / environment.name).symlink_to(environment)
-    assert "3.2.0" in [toolchain.triton for toolchain in Toolchains(tmp_path).installed()]
+    assert "3.2.0" in [toolchain.release for toolchain in Toolchains(tmp_path).installed()]
     (tmp_path / "toolchains").chmod(0o777)
-    assert "3.2.0" not in [toolchain.triton for toolchain in Toolchains(tmp_path).installed()]
+    assert "3.2.0" not in [toolchain.release for toolchain in Toolchains(tmp_path).installed()]
     with pytest.raises(EnvironmentFault, match="others may write to it"):
         Toolchains(tmp_path).managed("3.2.0")

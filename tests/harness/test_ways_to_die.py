@@ -48,7 +48,7 @@ AMD = ["ttir", "ttgir", "llir", "amdgcn", "hsaco"]
 
 
 def numbers(toolchain: Toolchain) -> tuple[int, int]:
-    major, minor = toolchain.triton.split(".")[:2]
+    major, minor = toolchain.release.split(".")[:2]
     return int(major), int(minor)
 
 
@@ -113,7 +113,7 @@ def test_a_good_compile_says_what_it_uses(compile_all: Compile, toolchain: Toolc
         assert result.resources.threads == 4 * case.target.warp_size
         assert (result.drawbacks, result.notes) == ((), ()), case.target
         assert result.max_rss_bytes > 10 << 20
-        assert result.environment["triton"] == toolchain.triton
+        assert result.environment["triton"] == toolchain.release
         assert result.environment["python"] == toolchain.python_version
         assert ("ptxas" in result.environment) == (case.target.backend == "cuda")
 
@@ -155,7 +155,7 @@ MORE = [
 
 @pytest.mark.parametrize("version", ["newest", *(pytest.param(version, marks=pytest.mark.slow) for version in EVERY)])
 def test_what_is_legal_and_slow_is_noted(compile_all: Compile, toolchain: Toolchain, version: str) -> None:
-    tried = [row for row in (SLOW if version == "newest" else [*SLOW, *MORE]) if in_range(toolchain.triton, row[1])]
+    tried = [row for row in (SLOW if version == "newest" else [*SLOW, *MORE]) if in_range(toolchain.release, row[1])]
     results = compile_all([case for case, _, _ in tried], toolchain)
     for (case, _, expected), result in zip(tried, results, strict=True):
         assert isinstance(result, Outcome), (case.target, result)

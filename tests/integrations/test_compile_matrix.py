@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from plugin_suites import PROGRAMS, Session, SuiteOf, suite
 
-from triage.model import case as cases
+from triage.frontends import documents
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_a_failure_says_why_and_keeps_its_case(matrix: Session) -> None:
     text = matrix.tests["test_bad[cuda:90]"][1]
     assert "cause: Every extent of a block tensor" in text
     path = Path(next(line for line in text.splitlines() if "triage check" in line).rpartition(" ")[2])
-    case = cases.load(path)
+    case = documents.load(path)
     assert (path.parent.name, case.name, dict(case.constexprs)) == ("kept", "ones", {"N": 3})
 
 

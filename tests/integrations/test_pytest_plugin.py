@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from plugin_suites import ROOT, Session, SuiteOf, suite
 
-from triage.model import case as cases
+from triage.frontends import documents
 
 STRIKES = ("strike:abort", "strike:segfault", "strike:exit")
 REAL = {
@@ -58,7 +58,7 @@ def test_three_of_twenty_abort_and_seventeen_pass(
         assert SAID[abort] in text
         path = Path(done.diagnoses[test].rpartition("triage check ")[2])
         assert path.parent == folder
-        assert cases.load(path).name in text
+        assert documents.load(path).name in text
     assert "3 tests met a compile that would have ended the session" in done.out
     assert "the cases are in .pytest_cache/d/triage" in done.out
     # What only the session needed is gone.

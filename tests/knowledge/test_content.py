@@ -13,6 +13,7 @@ import pytest
 
 from triage.cases import reproducers
 from triage.data import data_folder
+from triage.frontends import documents
 from triage.knowledge import Entry, load_all, match
 from triage.knowledge.load import load
 from triage.logs import diagnose_text
@@ -55,7 +56,7 @@ def test_every_reproducer_that_is_named_exists_and_every_one_is_named() -> None:
 
 
 def test_the_reproducers_are_many_and_for_many_targets() -> None:
-    targets = [cases.load(data_folder("reproducers") / name / "case.json").target for name in reproducers.names()]
+    targets = [documents.load(data_folder("reproducers") / name / "case.json").target for name in reproducers.names()]
     assert len(targets) >= LEAST_REPRODUCERS
     assert len(set(map(str, targets))) >= LEAST_TARGETS
     assert any(target.backend == "hip" for target in targets)
@@ -64,7 +65,7 @@ def test_the_reproducers_are_many_and_for_many_targets() -> None:
 @pytest.mark.parametrize("name", reproducers.names())
 def test_a_reproducer_is_small_and_says_what_it_shows(name: str) -> None:
     folder = data_folder("reproducers") / name
-    case = cases.load(folder / "case.json")
+    case = documents.load(folder / "case.json")
     assert case.triton
     assert case.origin.get("title")
     assert (folder / case.file).read_text().startswith('"""')

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from commands import DATA
 
+from triage.frontends.documents import load
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.store import Store
@@ -23,7 +24,7 @@ from triage.matrix.releases import Row, Selection
 from triage.matrix.runner import Runner
 from triage.matrix.supply import Supply
 from triage.matrix.table import MatrixTable
-from triage.model.case import Case, load
+from triage.model.case import Case
 from triage.model.errors import EnvironmentFault, InputError
 from triage.model.progress import Progress
 from triage.model.target import Target

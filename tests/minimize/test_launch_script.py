@@ -19,6 +19,7 @@ from conftest import NEWEST
 from running import PROGRAMS
 
 from triage import logs
+from triage.frontends import documents
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
@@ -27,7 +28,6 @@ from triage.minimize import launch_script, reproducer
 from triage.minimize.failure import Identity, OriginalFailure
 from triage.minimize.launcher import Launcher
 from triage.minimize.source.specimen import Specimen
-from triage.model import case as cases
 from triage.model.case import Case, frozen
 from triage.model.outcome import BeyondShared, Outcome, Stage, Status, Undecided
 from triage.model.target import Target
@@ -93,7 +93,7 @@ Run = Callable[..., tuple[int, str]]
 def case(folder: Path, **document: Any) -> Case:
     (folder / "kernel.py").write_text(KERNEL)
     whole = {"schema": "triton-triage/case/1", "target": "cuda:90", **document}
-    return cases.checked(whole, folder, "case.json")
+    return documents.checked(whole, folder, "case.json")
 
 
 def failure(log: str = WILD) -> OriginalFailure:
@@ -125,7 +125,7 @@ def run(driver: Path, release: Callable[[str], Toolchain], tmp_path: Path) -> Ru
         made = launch_script.arguments(case, case.inputs)
         script = tmp_path / launch_script.FILE
         # The child prints what it does only where nothing is recognised; here it is wanted always.
-        text = launch_script.reproducer(specimen, made, failure(seen), toolchain.triton)
+        text = launch_script.reproducer(specimen, made, failure(seen), toolchain.release)
         text = text.replace("    ended_by = ", "    print(printed)\n    ended_by = ")
         script.write_text(text.replace("    sys.exit(_judge())\n", f"    sys.exit(_judge())\n{SHARE_KEY}\n", 1))
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | variables

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from triage.frontends import documents
 from triage.minimize import result_folder
 from triage.minimize.problem import Verdict
 from triage.minimize.result_folder import Earlier, ResultFolder
 from triage.minimize.source.specimen import Specimen
-from triage.model import case as cases
 from triage.model.case import Case, frozen
 from triage.model.errors import EnvironmentFault, InputError
 
@@ -42,7 +42,7 @@ def test_killed_at_any_write(tmp_path: Path, survives: int, monkeypatch: pytest.
             folder.save(specimen(2))
     else:
         folder.save(specimen(2))
-    found = cases.load(tmp_path)
+    found = documents.load(tmp_path)
     number = found.constexprs["N"]
     assert number == (2 if survives == 2 else 1)
     assert found.path.read_text() == TEXT.format(number)

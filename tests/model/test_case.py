@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from golden_files import Golden
 
+from triage.frontends import documents
 from triage.model import case as cases
 from triage.model.case import Case, Language, frozen
 from triage.model.errors import InputError
@@ -49,34 +50,34 @@ def folder_with(tmp_path: Path, **fields: Any) -> Path:
 
 def refusal(path: Path) -> str:
     with pytest.raises(InputError) as caught:
-        cases.load(path)
+        documents.load(path)
     return str(caught.value)
 
 
 def test_a_folder_and_its_case_json_are_the_same_case(tmp_path: Path) -> None:
     folder = folder_with(tmp_path)
-    case = cases.load(folder)
-    assert case == cases.load(folder / "case.json")
+    case = documents.load(folder)
+    assert case == documents.load(folder / "case.json")
     assert case.path == folder / "kernel.py"
     assert (case.target, case.language, case.triton) == (Target("cuda", "90"), Language.TRITON, "3.2.0")
 
 
 def test_what_is_read_is_written_again_with_the_divisors_it_means(tmp_path: Path) -> None:
-    written = cases.load(folder_with(tmp_path)).to_json()
+    written = documents.load(folder_with(tmp_path)).to_json()
     assert written == {**DOCUMENT, "divisible": {"n": 16, "x_ptr": 16}}
-    assert cases.checked(written, tmp_path, "again").to_json() == written
+    assert documents.checked(written, tmp_path, "again").to_json() == written
 
 
 def test_fields_that_may_be_left_out(tmp_path: Path) -> None:
     rest = dict.fromkeys(["language", "constexprs", "divisible", "options", "toolchain", "origin"], ABSENT)
-    case = cases.load(folder_with(tmp_path, **rest))
+    case = documents.load(folder_with(tmp_path, **rest))
     assert case.language is Language.TRITON
     assert case.divisibility() == {"x_ptr": 16}
     assert case.triton is None
 
 
 def test_a_stated_divisor_of_1_takes_the_pointers_default_back(tmp_path: Path) -> None:
-    assert cases.load(folder_with(tmp_path, divisible={"x_ptr": 1})).divisibility() == {"x_ptr": 1}
+    assert documents.load(folder_with(tmp_path, divisible={"x_ptr": 1})).divisibility() == {"x_ptr": 1}
 
 
 BAD_FIELDS: dict[str, dict[str, Any]] = {
@@ -196,7 +197,7 @@ def test_a_source_without_the_kernel(tmp_path: Path, golden: Golden, content: by
 
 @pytest.mark.parametrize("name", ["add", "renamed"])
 def test_a_kernel_may_be_defined_or_bound(tmp_path: Path, name: str) -> None:
-    assert cases.load(folder_with(tmp_path, kernel={"file": "kernel.py", "name": name})).name == name
+    assert documents.load(folder_with(tmp_path, kernel={"file": "kernel.py", "name": name})).name == name
 
 
 TYPES = {
@@ -229,7 +230,7 @@ def test_what_is_no_type(text: str) -> None:
 
 @pytest.fixture
 def case(tmp_path: Path) -> Case:
-    return cases.load(folder_with(tmp_path))
+    return documents.load(folder_with(tmp_path))
 
 
 def test_a_neighbour_puts_each_name_where_it_belongs(case: Case) -> None:
@@ -251,7 +252,7 @@ def test_a_name_that_belongs_nowhere_is_an_error(case: Case) -> None:
 def test_identity_is_what_is_compiled(case: Case, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    same = cases.load(folder_with(elsewhere, origin={}, toolchain={}, divisible={"n": 16, "x_ptr": 16}))
+    same = documents.load(folder_with(elsewhere, origin={}, toolchain={}, divisible={"n": 16, "x_ptr": 16}))
     assert same.identity() == case.identity()
     assert case.with_changes({"BLOCK": 64}).identity() != case.identity()
     (elsewhere / "kernel.py").write_text(KERNEL + "# a comment moves lines\n")

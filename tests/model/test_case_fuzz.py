@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from triage.model import case as cases
+from triage.frontends import documents
 from triage.model.case import Case
 from triage.model.errors import InputError
 
@@ -125,7 +125,7 @@ def tried(folder: Path, document: dict[str, Any]) -> None:
     path = folder / "case.json"
     path.write_text(json.dumps(document))
     try:
-        case = cases.load(path)
+        case = documents.load(path)
     except InputError as error:
         line = str(error)
         assert line.startswith((f"{path}: ", f"{folder}/kernel.py: "))
@@ -138,7 +138,7 @@ def tried(folder: Path, document: dict[str, Any]) -> None:
 def works(case: Case) -> None:
     """What every command does with a case."""
     document = json.dumps(case.to_json(), allow_nan=False)
-    again = cases.checked(json.loads(document), case.folder, "again")
+    again = documents.checked(json.loads(document), case.folder, "again")
     assert json.loads(json.dumps(again.to_json())) == json.loads(document)
     assert again.identity() == case.identity()
     assert json.dumps(case.to_message(), allow_nan=False).encode()
@@ -148,7 +148,7 @@ def works(case: Case) -> None:
 @pytest.mark.parametrize("name", ["num_warps", "num_stages", "num_ctas", "maxnreg"])
 def test_a_null_option_is_not_stated(folder: Path, name: str) -> None:
     (folder / "case.json").write_text(json.dumps({**DOCUMENT, "options": {name: None}}))
-    case = cases.load(folder)
+    case = documents.load(folder)
     assert case.options == {}
     assert case.with_changes({name: None}).options == {}
 
@@ -157,4 +157,4 @@ def test_a_null_option_is_not_stated(folder: Path, name: str) -> None:
 def test_a_field_that_stands_there_twice_is_an_error(folder: Path, again: str) -> None:
     (folder / "case.json").write_text(f"{json.dumps(DOCUMENT)[:-1]}, {again}}}")
     with pytest.raises(InputError, match="stands there twice; leave one of them"):
-        cases.load(folder)
+        documents.load(folder)

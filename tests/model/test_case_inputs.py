@@ -10,7 +10,7 @@ import pytest
 from golden_files import Golden
 
 from triage.cases import reproducers
-from triage.model import case as cases
+from triage.frontends import documents
 from triage.model.case import Case
 from triage.model.errors import InputError
 
@@ -33,24 +33,24 @@ def stored(folder: Path, **fields: Any) -> Path:
 
 
 def test_inputs_are_read_and_written(tmp_path: Path) -> None:
-    case = cases.load(stored(tmp_path, inputs=INPUTS))
+    case = documents.load(stored(tmp_path, inputs=INPUTS))
     assert dict(case.inputs) == INPUTS
     assert case.to_json()["inputs"] == INPUTS
-    assert cases.checked(case.to_json(), tmp_path, "again").to_json() == case.to_json()
+    assert documents.checked(case.to_json(), tmp_path, "again").to_json() == case.to_json()
 
 
 def test_a_case_without_them_has_no_such_field(tmp_path: Path) -> None:
-    case = cases.load(stored(tmp_path))
+    case = documents.load(stored(tmp_path))
     assert (dict(case.inputs), "inputs" in case.to_json()) == ({}, False)
 
 
 def test_they_are_no_part_of_what_is_compiled(tmp_path: Path) -> None:
-    without = cases.load(stored(tmp_path)).identity()
-    assert cases.load(stored(tmp_path, inputs=INPUTS)).identity() == without
+    without = documents.load(stored(tmp_path)).identity()
+    assert documents.load(stored(tmp_path, inputs=INPUTS)).identity() == without
 
 
 def test_a_neighbour_keeps_them(tmp_path: Path) -> None:
-    case = cases.load(stored(tmp_path, inputs=INPUTS))
+    case = documents.load(stored(tmp_path, inputs=INPUTS))
     assert case.with_changes({"BLOCK": 64, "num_warps": 8, "target": "cuda:80"}).inputs == case.inputs
 
 
@@ -65,14 +65,14 @@ REFUSED: dict[str, Any] = {
 @pytest.mark.parametrize("value", REFUSED.values(), ids=REFUSED.keys())
 def test_the_error_names_file_field_and_fix(tmp_path: Path, golden: Golden, value: Any) -> None:
     with pytest.raises(InputError) as caught:
-        cases.load(stored(tmp_path, inputs=value))
+        documents.load(stored(tmp_path, inputs=value))
     golden(str(caught.value))
 
 
 def _with_inputs() -> list[Case]:
     folders = (reproducers.folder(name) for name in reproducers.names())
     files = (path for folder in folders if folder for path in (folder / "case.json", folder / "fixed.json"))
-    found = (cases.load(path) for path in files if path.is_file())
+    found = (documents.load(path) for path in files if path.is_file())
     return [case for case in found if case.inputs]
 
 

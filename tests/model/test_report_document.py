@@ -16,7 +16,7 @@ from report_schema import problems
 
 from triage.api import check as api_check
 from triage.cases.reproducers import folder
-from triage.model.case import checked
+from triage.frontends.documents import checked
 from triage.model.diagnosis import Kind
 from triage.model.outcome import Stage, Status
 from triage.pipeline import Options

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from triage.frontends import documents
 from triage.harness.limits import GIB, Limits
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.model import case as cases
 from triage.model.case import Case
 from triage.model.measurement import Measurement, NotMeasured, settled
 from triage.model.target import Target
@@ -67,7 +67,7 @@ def case(folder: Path, name: str = "add", block: int = 128, factor: int = 2, n: 
             "flops": "n",
         },
     }
-    return cases.checked(document, folder, "case.json")
+    return documents.checked(document, folder, "case.json")
 
 
 def test_times_and_agreement(tmp_path: Path, here: Toolchain) -> None:

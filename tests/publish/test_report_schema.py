@@ -16,8 +16,8 @@ from samples import FINISHED, scrubber
 
 from triage.cases import reproducers
 from triage.cases.locate import locate
+from triage.frontends.documents import load
 from triage.harness.toolchains import Toolchains
-from triage.model.case import load
 from triage.model.diagnosis import Kind
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Stage, Status

@@ -20,7 +20,7 @@ from test_credentials import AROUND, LAYOUTS, NAMED, TOKENS, generated
 
 import triage
 from soak.campaign import Defect, Part
-from triage.model import case as cases
+from triage.frontends import documents
 from triage.model.diagnosis import Kind
 from triage.model.errors import InputError
 from triage.publish.render import Format
@@ -67,7 +67,7 @@ def mutated_cases(part: Part) -> None:
         (current.working / "kernel.py").write_text(KERNEL)
         current.description = repr(data[:1500])
         try:
-            works(cases.load(path))
+            works(documents.load(path))
         except InputError as error:
             is_line = len(str(error)) < MOST_LINE + len(str(path)) and not re.search(r"[\0-\x1f\x7f]", str(error))
             current.expect(is_line, Defect.INTERNAL, f"not a line: {str(error)[:500]!r}")

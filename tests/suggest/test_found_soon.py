@@ -10,7 +10,8 @@ from statistics import median
 
 import pytest
 
-from triage.model.case import Case, load
+from triage.frontends.documents import load
+from triage.model.case import Case
 from triage.model.report import Report
 from triage.pipeline import Options, Session
 from triage.suggest.budget import Budget

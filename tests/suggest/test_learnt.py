@@ -28,7 +28,7 @@ def test_values_are_gathered_by_parameter_and_those_that_cannot_help_come_first(
         "fails the same with BLOCK_N=16, 64",
         "fails the same with num_warps=8",
         "fails differently with num_warps=1: another",
-        "fails the same on Triton 3.9.0",
+        "fails the same on 3.9.0",
     )
 
 

@@ -14,6 +14,7 @@ from triage.capture.counts import total
 from triage.capture.program import labels
 from triage.capture.program.folder import AGAIN, CACHED, COMPILED, NOTICE, UNGUARDED
 from triage.files import open_log, read_file
+from triage.frontends import documents
 from triage.model.errors import InputError
 from triage.model.words import count
 
@@ -219,10 +220,9 @@ def _read(folder: Path, hung: frozenset[Path], stopped: frozenset[Path]) -> Capt
     if not (folder / "case.json").exists():
         origin = _document(folder / "origin.json")
         return replace(captured, origin=origin, problem=str(origin.get("problem") or "nothing was written"))
-    from triage.model import case as cases  # imported only if something failed
 
     try:
-        case = cases.load(folder)
+        case = documents.load(folder)
     except InputError as error_:
         origin = _document(folder / "case.json").get("origin", {})
         return replace(captured, origin=origin if isinstance(origin, dict) else {}, problem=str(error_))

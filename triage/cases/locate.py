@@ -17,24 +17,20 @@ from triage.cases.packages import find_package
 from triage.cases.slices import sliced
 from triage.drafts.draft import Given
 from triage.files import ANYWHERE
+from triage.frontends import documents
+from triage.frontends.constants import check_constant
+from triage.frontends.frontend import Frontend, frontend
 from triage.model import case as cases
 from triage.model.case import Case, Language
+from triage.model.compilers import CUTE, TRITON
 from triage.model.errors import InputError, unreadable
 from triage.model.target import Target
 from triage.source.imports import imported_files
 
 DEFAULT_TARGET = "cuda:90"
 
-_DTYPES = {
-    "i1": "int1", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
-    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
-    "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64",
-    "fp8e5": "float8e5", "fp8e4nv": "float8e4nv", "fp8e4b8": "float8e4b8",
-    "fp8e4b15": "float8e4b15", "fp8e5b16": "float8e5b16",
-}  # fmt: skip
 _NOT_A_LITERAL = (ValueError, SyntaxError, MemoryError, RecursionError)
 """Exceptions of ``ast.literal_eval`` for text that is not a literal."""
-_TRITON_OBJECT = re.compile(r"(?:tl|gl|ttgl|triton|gluon)\.[A-Za-z_]")
 
 
 def locate(text: str, options: Mapping[str, Any] | None = None) -> Case:
@@ -75,7 +71,7 @@ def locate_all(text: str, options: Mapping[str, Any] | None = None) -> Located:
     if path.suffix == ".py" and not resolve.is_generated(path, ANYWHERE):
         raise InputError(f"{text}: name the kernel as well: {text}::FUNCTION --arg NAME=TYPE --const NAME=VALUE")
     if path.suffix == ".json" or (path.is_dir() and _exists(path / "case.json")):
-        case = _changed(cases.load(path), options)
+        case = _changed(documents.load(path), options)
         if not case.is_ir:
             imported_files(case)  # Refuses a case folder with links that lead out of it.
         return Located((case,))
@@ -173,8 +169,11 @@ def _from_source(text: str, options: Mapping[str, Any]) -> Case:
         source = case.read()
     except OSError as error:
         raise unreadable(file, error) from None
-    cases.check_source(source, path, name)
-    values = given(options)
+    language = _language(source, name)
+    cases.check_source(source, path, name, classes=frontend(language).has_classes)
+    target = _target(options, Target.parse(DEFAULT_TARGET))
+    frontend(language).check_target(target, lambda problem: InputError(f"--target {target}: {problem}"))
+    values = given(options, language)
     if unknown := sorted(set(values.divisible) - set(values.signature)):
         raise InputError(f"--divisible {unknown[0]}: not an argument given with --arg")
     return replace(
@@ -182,21 +181,22 @@ def _from_source(text: str, options: Mapping[str, Any]) -> Case:
         signature=values.signature,
         constexprs=values.constexprs,
         divisible=values.divisible,
-        target=_target(options, Target.parse(DEFAULT_TARGET)),
+        target=target,
         options=values.options,
-        language=_language(source, name),
+        language=language,
     )
 
 
-def given(options: Mapping[str, Any]) -> Given:
+def given(options: Mapping[str, Any], language: Language = Language.TRITON) -> Given:
     """What the command line states of a kernel. Raises InputError."""
-    signature = _signature(options.get("arg") or ())
-    constexprs = _constexprs(options.get("const") or ())
+    reader = frontend(language)
+    signature = _signature(options.get("arg") or (), reader)
+    constexprs = _constexprs(options.get("const") or (), reader)
     if both := sorted(set(signature) & set(constexprs)):
         raise InputError(f"--const {both[0]}: also given as --arg; an argument is one or the other")
-    divisible = _divisors(options.get("divisible") or ())
+    divisible = _divisors(options.get("divisible") or (), reader)
     stated = {name: value for name, value in options.items() if value not in (None, (), [])}
-    return Given(*map(cases.frozen, (signature, constexprs, divisible, _options(stated))))
+    return Given(*map(cases.frozen, (signature, constexprs, divisible, _options(stated, reader))))
 
 
 def targets(text: str | None) -> list[Target]:
@@ -207,10 +207,12 @@ def targets(text: str | None) -> list[Target]:
 
 def _changed(case: Case, options: Mapping[str, Any]) -> Case:
     """A stored case with its values replaced by those of the command line."""
-    arguments, constants = _signature(options.get("arg", ())), _constexprs(options.get("const", ()))
+    reader = frontend(case.language)
+    arguments, constants = _signature(options.get("arg", ()), reader), _constexprs(options.get("const", ()), reader)
+    construct = {name: constants.pop(name) for name in case.construct if name in constants}
     signature = {name: type_ for name, type_ in {**case.signature, **arguments}.items() if name not in constants}
     constexprs = {name: value for name, value in {**case.constexprs, **constants}.items() if name not in arguments}
-    divisors = _divisors(options.get("divisible", ()))
+    divisors = _divisors(options.get("divisible", ()), reader)
     if unknown := sorted(set(divisors) - set(signature)):
         raise InputError(f"--divisible {unknown[0]}: not an argument given with --arg")
     divisible = {**case.divisible, **divisors}
@@ -220,9 +222,10 @@ def _changed(case: Case, options: Mapping[str, Any]) -> Case:
         signature=signature,
         constexprs=constexprs,
         divisible={name: value for name, value in divisible.items() if name in signature},
-        options={**case.options, **_options(options)},
+        options={**case.options, **_options(options, reader)},
         target=_target(options, case.target),
     )
+    changed = replace(changed, construct=cases.frozen({**case.construct, **construct}))
     return ir_text.completed(changed) if case.is_ir else changed
 
 
@@ -238,6 +241,10 @@ def _language(source: bytes, name: str) -> Language:
     contain kernels of both languages, so the import of the decorator decides. For a name that is not a decorated
     function (assigned, imported), any import of Gluon makes it Gluon."""
     nodes = list(ast.walk(ast.parse(source)))
+    modules = {alias.name.partition(".")[0] for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {(node.module or "").partition(".")[0] for node in nodes if isinstance(node, ast.ImportFrom)}
+    if CUTE.module in modules and TRITON.module not in modules:
+        return Language.CUTE
     gluon = [
         re.escape(alias.asname or alias.name)
         for node in nodes
@@ -265,33 +272,31 @@ def _pairs(option: str, values: Iterable[str], example: str) -> dict[str, str]:
     return pairs
 
 
-def _signature(values: Iterable[str]) -> dict[str, str]:
+def _signature(values: Iterable[str], language: Frontend) -> dict[str, str]:
     signature = _pairs("arg", values, "--arg NAME=TYPE, such as --arg a_ptr=*fp16")
     for name, text in signature.items():
-        cases.check_type(text, lambda problem, name=name: InputError(f"--arg {name}: {problem}"))
+        language.check_type(text, lambda problem, name=name: InputError(f"--arg {name}: {problem}"))
     return signature
 
 
-def _constexprs(values: Iterable[str]) -> dict[str, Any]:
+def _constexprs(values: Iterable[str], language: Frontend) -> dict[str, Any]:
     pairs = _pairs("const", values, "--const NAME=VALUE, such as --const BLOCK_M=128")
-    return {name: parse_constant(name, text) for name, text in pairs.items()}
+    return {name: _constant(name, text, language) for name, text in pairs.items()}
 
 
-def parse_constant(name: str, text: str) -> Any:
-    """A Python literal, a Triton dtype by name, or a Triton object as text. Raises InputError."""
-    short = text.removeprefix("tl.").removeprefix("triton.language.")
-    dtype = _DTYPES.get(short, short if short in _DTYPES.values() else None)
-    if dtype is not None:
-        return f"tl.{dtype}"
-    if _TRITON_OBJECT.match(text):
+def _constant(name: str, text: str, language: Frontend) -> Any:
+    """A Python literal, a dtype by name, or an object of the language as text. Raises InputError."""
+    if (dtype := language.dtype(text)) is not None:
+        return dtype
+    if language.object_text.match(text):
         return text
     try:
         value = _with_lists(ast.literal_eval(text))
     except _NOT_A_LITERAL:
         lowered = {"true": "True", "false": "False", "none": "None"}.get(text.lower())
         fix = f"did you mean {name}={lowered}?" if lowered else f"for text write {name}='\"{text}\"'"
-        raise InputError(f"--const {name}={text}: neither a Python literal nor a Triton dtype; {fix}") from None
-    cases.check_constant(value, lambda problem: InputError(f"--const {name}: {problem}"))
+        raise InputError(f"--const {name}={text}: neither a Python literal nor a dtype; {fix}") from None
+    check_constant(value, lambda problem: InputError(f"--const {name}: {problem}"))
     return value
 
 
@@ -300,16 +305,16 @@ def _with_lists(value: Any) -> Any:
     return [_with_lists(item) for item in value] if isinstance(value, tuple | list) else value
 
 
-def _divisors(values: Iterable[str]) -> dict[str, int]:
+def _divisors(values: Iterable[str], language: Frontend) -> dict[str, int]:
     divisors = {}
     for name, text in _pairs("divisible", values, "--divisible NAME=16").items():
         value = int(text) if text.isascii() and text.isdigit() else text
-        cases.check_divisor(value, lambda problem, name=name: InputError(f"--divisible {name}: {problem}"))
+        language.check_divisor(value, lambda problem, name=name: InputError(f"--divisible {name}: {problem}"))
         divisors[name] = int(value)
     return divisors
 
 
-def _options(options: Mapping[str, Any]) -> dict[str, Any]:
+def _options(options: Mapping[str, Any], language: Frontend) -> dict[str, Any]:
     compiled_with = {name: options[name] for name in ("num_warps", "num_stages", "num_ctas") if name in options}
     for name, text in _pairs("option", options.get("option", ()), "--option NAME=VALUE").items():
         if name in compiled_with:
@@ -318,9 +323,9 @@ def _options(options: Mapping[str, Any]) -> dict[str, Any]:
             value = _with_lists(ast.literal_eval(text))
         except _NOT_A_LITERAL:
             value = text
-        cases.check_constant(value, lambda problem, name=name: InputError(f"--option {name}: {problem}"))
+        check_constant(value, lambda problem, name=name: InputError(f"--option {name}: {problem}"))
         compiled_with[name] = value
-    cases.check_options(
+    language.check_options(
         compiled_with, lambda where, problem: InputError(f"{_flag(where.partition('.')[2])}: {problem}")
     )
     return compiled_with

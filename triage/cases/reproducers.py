@@ -7,7 +7,7 @@
 from pathlib import Path
 
 from triage.data import data_folder
-from triage.model import case as cases
+from triage.frontends import documents
 from triage.model.case import Case
 
 
@@ -29,5 +29,5 @@ def fixed(name: str) -> tuple[Case, str] | None:
     path = folder(name)
     if path is None or not (path / "fixed.json").is_file():
         return None
-    variant = cases.load(path / "fixed.json")
+    variant = documents.load(path / "fixed.json")
     return variant, str(variant.origin.get("change", "see fixed.py"))

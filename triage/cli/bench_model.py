@@ -15,10 +15,11 @@ import click
 from triage.cases.locate import locate
 from triage.cli.options import case_options, compile_options, limits, print_json
 from triage.files import ANYWHERE, MOST_DOCUMENT, read_file, replace_file, writing
+from triage.frontends.documents import checked
 from triage.harness.engine import Engine
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.model.case import Case, checked
+from triage.model.case import Case
 from triage.model.errors import InputError, unreadable
 from triage.performance.agreement import ModelTable, ModelTables
 from triage.publish.formats.terminal import console
@@ -113,7 +114,7 @@ class _Running:
             toolchain = self._toolchain(case.triton)
             table, device = self.bench.measure(name, case, toolchain, axes, most)
             tables.append(table)
-            releases.append(toolchain.triton)
+            releases.append(toolchain.release)
         return ModelTables(device, ", ".join(dict.fromkeys(releases)), tuple(tables))
 
     def evaluated(self, saved: ModelTables, file: Path, names: tuple[str, ...]) -> ModelTables:

@@ -101,7 +101,7 @@ def _matrix(
 ) -> None:
     """Compile with the installed releases, and with the newest, which a maintainer asks for first."""
     toolchains = Toolchains(progress=progress.note, deadline=deadline)
-    installed = [toolchain.triton for toolchain in toolchains.installed()]
+    installed = [toolchain.release for toolchain in toolchains.installed()]
     selection = releases.select([releases.INSTALLED] * bool(installed) + [RELEASES[-1]], installed)
     builds = releases.builds([f"own={options.python}"] if options.python else [], selection.known)
     store = Store(note=progress.warn) if options.cache else None

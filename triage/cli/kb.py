@@ -211,7 +211,7 @@ def _runs(
     """Release → reproducers to run on it: all on the requested releases, else each on that of its case. With
     ``missing``, those alone that have no observation of the release."""
     runs: dict[str | None, list[Path]] = {}
-    installed = [toolchain.triton for toolchain in toolchains.installed()] if releases else []
+    installed = [toolchain.release for toolchain in toolchains.installed()] if releases else []
     chosen = select(releases, installed).chosen if releases else ()
     for folder in folders:
         for release in chosen or (verify.own_release(folder),):

@@ -98,7 +98,7 @@ def _rows(
     if pythons and not tritons:
         selection = releases.Selection((), ())
     else:
-        installed = [toolchain.triton for toolchain in toolchains.installed()]
+        installed = [toolchain.release for toolchain in toolchains.installed()]
         selection = releases.select(tritons or (releases.INSTALLED,), installed)
     builds = releases.builds(pythons, selection.known)
     for row in builds:

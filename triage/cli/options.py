@@ -83,7 +83,8 @@ limit_options: Callable[[F], F] = _all(timeout_option("Per compile. [120]"), mac
 
 compile_options: Callable[[F], F] = _all(
     click.option("--triton", metavar="VERSION", help="Compile with this release, which is installed on first use."),
-    click.option("--python", metavar="PATH", help="Compile with the Triton of this interpreter."),
+    click.option("--cute", metavar="VERSION", help="The same for CuTe DSL."),
+    click.option("--python", metavar="PATH", help="Compile with the Triton or CuTe DSL of this interpreter."),
     limit_options,
 )
 """The toolchain of a single release, and limits."""
@@ -143,6 +144,7 @@ def pipeline_options(values: Mapping[str, Any]) -> Options:
 
     return Options(
         triton=values.get("triton"),
+        cute=values.get("cute"),
         python=values.get("python"),
         limits=limits(values),
         jobs=values["jobs"],

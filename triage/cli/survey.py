@@ -95,7 +95,7 @@ def _tritons(text: str | None) -> list[str | None]:
         return [text]
     from triage.harness.toolchains import Toolchains
 
-    installed = [toolchain.triton for toolchain in Toolchains().installed()]
+    installed = [toolchain.release for toolchain in Toolchains().installed()]
     return list(releases.select([text or ""], installed).chosen)
 
 

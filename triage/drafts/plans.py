@@ -164,7 +164,7 @@ def plans(functions: Sequence[JitFunction], settings: SurveySettings) -> Iterato
                 for function, prepared in group:
                     yield Plan(
                         function=function,
-                        base=replace(prepared.base, target=target, triton=toolchain.triton),
+                        base=replace(prepared.base, target=target).with_release(toolchain.release),
                         stated=_own(settings.stated, function),
                         toolchain=toolchain,
                         limits=settings.limits,

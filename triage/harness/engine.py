@@ -287,7 +287,8 @@ class Engine:
     def _start_fresh(self, work: Work, mode: Mode | observe.How) -> None:
         request = work.request
         nanny = self._tree.nanny()
-        known = dict(work.first.outcome.environment) if work.first else {"triton": request.toolchain.triton}
+        stated = {request.toolchain.compiler.name: request.toolchain.release}
+        known = dict(work.first.outcome.environment) if work.first else stated
         run, writing = self._open_run(work, nanny, known)
         extra = observe.environment(mode, run.folder) if isinstance(mode, observe.How) else {}
         path = run.folder / "request.json"
@@ -436,7 +437,8 @@ class Engine:
             result = Undecided(full)
         if isinstance(result, Outcome):
             if not result.environment:
-                result = replace(result, environment={"triton": work.request.toolchain.triton})
+                toolchain = work.request.toolchain
+                result = replace(result, environment={toolchain.compiler.name: toolchain.release})
             if self._store is not None:
                 result = self._store.put(work.request, result, folder, work.reads)
             result = self._with_artifacts(work.request, result, folder)
@@ -520,6 +522,6 @@ def _with_entry(outcome: Outcome, folder: Path, destination: Path) -> Outcome:
 
 def _no_lld(request: Request) -> str:
     return (
-        f"Triton {request.toolchain.triton} links AMD kernels with ld.lld, and none was found; every stage up to "
+        f"Triton {request.toolchain.release} links AMD kernels with ld.lld, and none was found; every stage up to "
         "amdgcn compiled. Install lld, or set TRITON_HIP_LLD_PATH to an ld.lld"
     )

@@ -34,6 +34,8 @@ COMPILER = (
 )  # fmt: skip
 """Beginnings of the names of variables that Triton 3.0 to 3.9 read, in Python and in C++. The list is also in
 capture/program/service.py, which imports nothing of triage."""
+_CUTE = "CUTE_DSL_"
+"""Beginning of the names of CuTe DSL's variables: architecture, what is kept and printed. triage sets these itself."""
 _PROCESS = (
     "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "LD_", "PYTHON", "MALLOC_", "GLIBC_TUNABLES",
 )  # fmt: skip
@@ -55,7 +57,11 @@ def installer_environment() -> dict[str, str]:
 
 def worker_environment(lld: str | None = None) -> dict[str, str]:
     """The environment of a worker. ``lld``: path of an ld.lld, for AMD on releases that link with it (up to 3.4)."""
-    environment = {k: v for k, v in interpreter_environment().items() if k not in _NOT_PASSED}
+    environment = {
+        name: value
+        for name, value in interpreter_environment().items()
+        if name not in _NOT_PASSED and not name.startswith(_CUTE)
+    }
     # Triton's JIT names the cache entry by hashes of its own; Python's must not vary either between two runs.
     environment.setdefault("PYTHONHASHSEED", "0")
     if lld and "TRITON_HIP_LLD_PATH" not in environment:

@@ -15,6 +15,7 @@ from triage.harness.worker.loop import FAULT
 from triage.harness.worker.recorder import MARK
 from triage.legality.limits import over_limit
 from triage.model.case import Case
+from triage.model.compilers import COMPILERS
 from triage.model.document import decode, encode
 from triage.model.errors import InputError
 from triage.model.outcome import BeyondShared, Outcome, PythonError, Resources, Stage, StageTime, Status, Undecided
@@ -193,7 +194,8 @@ def is_readable(event: dict[str, Any]) -> bool:
                 resources, entry = _resources(event), event.get("cache_entry")
                 _lowering(event)
                 beyond = encode(_beyond_shared(event), exact=True) or {}
-                counts = [event.get("num_ctas"), *(encode(resources, exact=True) or {}).values(), *beyond.values()]
+                used = encode(resources, exact=True) or {}
+                counts = [event.get("num_ctas"), event.get("launches"), *used.values(), *beyond.values()]
                 are_counts = all(0 <= count < _MOST for count in counts if isinstance(count, int))
                 return are_counts and isinstance(counts[0], int | None) and (entry is None or _is_name(entry))
             case _:
@@ -242,6 +244,8 @@ def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
     for stage, text in _back_end_texts(outcome):
         if logs.printed_error(text) is not None:
             return replace(outcome, status=Status.SUSPECT, stage=stage, resources=None)
+    if event.get("launches") == 0:
+        return replace(outcome, status=Status.SUSPECT, stage=Stage.TRACE, resources=None, suspicion=UNLAUNCHED)
     if resources is None:
         return outcome
     excess = over_limit(
@@ -270,11 +274,13 @@ def unless_skipped(case: Case, outcome: Outcome) -> Outcome | Undecided:
     """The outcome of a whole compile, unless it is said to have returned and no binary was made: the module under test
     has replaced the compiler."""
     ended = {done.stage for done in outcome.stages}
-    if case.is_ir or outcome.status not in (Status.OK, Status.SUSPECT) or ended & _BINARIES:
+    unlaunched = outcome.suspicion == UNLAUNCHED
+    if case.is_ir or unlaunched or outcome.status not in (Status.OK, Status.SUSPECT) or ended & _BINARIES:
         return outcome
     return Undecided(f"{case.file} replaces the compiler: its compile returned, and made no binary")
 
 
+UNLAUNCHED = "The host function launches no kernel: nothing was compiled"
 _BINARIES = frozenset({Stage.CUBIN, Stage.HSACO})
 _BACK_END = frozenset({Stage.LLIR, Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
 
@@ -306,15 +312,16 @@ def split_marks(log: str, token: str) -> tuple[str, tuple[tuple[Stage, int], ...
     return "".join(parts), tuple(marks)
 
 
+_COMPILERS = frozenset(compiler.module for compiler in COMPILERS.values())
 _NO_MODULE = re.compile(r"No module named '([\w.]{1,200})'")
 
 
 def missing_import(file: str, errors: tuple[PythonError, ...]) -> Undecided | None:
     """The answer for a kernel's module that imports what the environment does not have; None for every other failure.
-    Triton's own modules do not count: without one, a release lacks an API."""
+    A compiler's own modules do not count: without one, a release lacks an API."""
     for error in errors:
         missing = _NO_MODULE.match(error.message) if error.type == "ModuleNotFoundError" else None
-        if missing is not None and missing.group(1).partition(".")[0] != "triton":
+        if missing is not None and missing.group(1).partition(".")[0] not in _COMPILERS:
             return Undecided(
                 f"{file} imports {missing.group(1)}, which this environment does not have; "
                 "install it there, or use --python PATH with an environment that has it"

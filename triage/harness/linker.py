@@ -15,7 +15,7 @@ from pathlib import Path
 
 from triage.harness.machine.clock import Clock, Program
 from triage.harness.toolchains import Toolchain
-from triage.harness.toolchains.model import libtriton
+from triage.harness.toolchains.model import libraries as compiled_libraries
 from triage.model.releases import in_range
 
 _SCRIPT = Path(__file__).parent / "worker" / "link.py"
@@ -28,8 +28,8 @@ def find(spare: Iterable[Toolchain], folder: Path) -> str | None:
     if (program := find_lld()) is not None:
         return str(program)
     for toolchain in spare:
-        libraries = libtriton(toolchain.package)
-        if libraries and in_range(toolchain.triton, _BUILT_IN):
+        libraries = compiled_libraries(toolchain.package, toolchain.compiler)
+        if libraries and in_range(toolchain.release, _BUILT_IN):
             path = folder / "ld.lld"
             command = shlex.join([str(toolchain.python), "-I", "-S", str(_SCRIPT), str(libraries[0])])
             path.write_text(f'#!/bin/sh\nexec {command} "$@"\n')

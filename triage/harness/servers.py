@@ -325,7 +325,7 @@ class ServerTree:
         """The message that makes the server above start one of this level."""
         if level is Level.TOOLCHAIN:
             environment = self.environment(request)
-            command = self.command(request, "serve")
+            command = self.command(request, "serve", request.toolchain.compiler.name)
             return {"op": "start", "command": command, "environment": environment, "memory_bytes": 0}
         if level is Level.TARGET:
             return {

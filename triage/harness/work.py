@@ -10,7 +10,7 @@ from triage import logs
 from triage.harness import observe
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.driver import driver_properties, product_properties
-from triage.harness.host_packages import module_message
+from triage.harness.host_packages import host_tools, module_message
 from triage.harness.judgement import Judging
 from triage.harness.reads import ModuleReads
 from triage.harness.remote import Remote
@@ -92,6 +92,8 @@ class Work:
             "folder": str(run.folder),
             "path": str(case.location),
             "kernel": case.name,
+            "compiler": case.compiler.name,
+            "tools": host_tools(),
             "target": case.target.to_message(),
             "limits": driver_properties(case.target),
             "device": product_properties(case.target),
@@ -132,7 +134,7 @@ class SecondLook:
         if outcome.status not in (Status.CRASH, Status.ERROR, Status.SUSPECT) or outcome.killed_from_outside:
             return None
         if outcome.pipeline and _observes(request):
-            return observe.first_way(request.toolchain.triton)
+            return observe.first_way(request.toolchain.release)
         if outcome.status is Status.ERROR or _fingerprint(request, outcome, printed) in self._confirmed:
             return None
         return Mode.FRESH

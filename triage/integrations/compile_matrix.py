@@ -127,7 +127,7 @@ class CompileMatrix:
             report = self._compiler.check(case, self._combination)
         except EnvironmentFault as error:
             self._undecided(str(error))
-        triton = report.environment["triton"]
+        triton = report.release
         cell = judge(report.case, triton, report.outcome, report.diagnosis)
         if cell.verdict is CellVerdict.NOT_APPLICABLE:
             pytest.skip(f"not applicable: Triton {triton} lacks what the kernel uses: {cell.reason}")
@@ -182,7 +182,7 @@ class _Compiler:
     def check(self, case: Case, combination: Combination) -> Report:
         """Raises InputError and EnvironmentFault."""
         self._session.options = replace(self._session.options, limits=combination.limits)
-        return self._session.check(replace(case, triton=combination.triton))
+        return self._session.check(case.with_release(combination.triton))
 
     def keep(self, case: Case) -> Path:
         """Copy a failed case to its permanent folder."""
@@ -240,7 +240,7 @@ def _releases(value: Any) -> list[str | None]:
     if value is None:
         return [None]
     texts = _texts("triton", value)
-    installed = [toolchain.triton for toolchain in Toolchains().installed()] if INSTALLED in ",".join(texts) else []
+    installed = [toolchain.release for toolchain in Toolchains().installed()] if INSTALLED in ",".join(texts) else []
     return list(select(texts, installed).chosen)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from triage.capture.live import program
 from triage.cases.locate import locate
+from triage.frontends import documents
 from triage.model import case as cases
 from triage.model.case import Case
 from triage.model.errors import InputError
@@ -122,7 +123,7 @@ def _configured(case: Case, stated: Mapping[str, Any], target: Target) -> Case:
         "toolchain": {},
     }
     document.pop("inputs", None)
-    checked = cases.checked(document, case.folder, case.name)
+    checked = documents.checked(document, case.folder, case.name)
     return replace(checked, language=case.language)
 
 

@@ -1,9 +1,10 @@
 """Runs reproducers, and their fixed variants, on releases of Triton: the facts that ``kb check`` compares."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+from triage.frontends import documents
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
@@ -12,7 +13,6 @@ from triage.knowledge import observed
 from triage.knowledge.entry import Entry
 from triage.knowledge.matching import match, ties
 from triage.knowledge.observed import Behaviour, Observation, observe
-from triage.model import case as cases
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Undecided
@@ -99,20 +99,20 @@ def _requests(
     variants = [(folder.name, variant, case) for folder in folders for variant, case in _variants(folder)]
     for toolchain in toolchains:
         for name, variant, case in variants:
-            tag = (name, variant, toolchain.triton, case.triton in (None, toolchain.triton))
+            tag = (name, variant, toolchain.release, case.triton in (None, toolchain.release))
             action = FullCompile(observe=True, use_cache=use_cache)
-            yield Request(replace(case, triton=toolchain.triton), toolchain, limits, action, tag)
+            yield Request(case.with_release(toolchain.release), toolchain, limits, action, tag)
 
 
 def _variants(folder: Path) -> Iterator[tuple[str, Case]]:
-    yield CASE, cases.load(folder / "case.json")
+    yield CASE, documents.load(folder / "case.json")
     if (folder / "fixed.json").is_file():
-        yield FIXED, cases.load(folder / "fixed.json")
+        yield FIXED, documents.load(folder / "fixed.json")
 
 
 def own_release(folder: Path) -> str | None:
     """The release that a reproducer's case names."""
-    return cases.load(folder / "case.json").triton
+    return documents.load(folder / "case.json").triton
 
 
 def is_recorded(folder: Path, release: str | None) -> bool:

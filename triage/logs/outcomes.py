@@ -121,6 +121,8 @@ def _decided(outcome: Outcome) -> Diagnosis | None:
         kind, headline = Kind.KILLED, f"Killed from outside{f' by {outcome.signal}' if outcome.signal else ''}"
     elif outcome.beyond_shared is not None:
         return _beyond_shared(outcome.beyond_shared)
+    elif outcome.suspicion is not None:
+        kind, headline = Kind.FRONTEND_ERROR, outcome.suspicion
     elif outcome.status is Status.TIMEOUT:
         limit = f" within {outcome.limit_s:g} s" if outcome.limit_s else ""
         stage = f" (stage {outcome.stage.value})" if outcome.stage else ""

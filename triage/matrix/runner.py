@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import pairwise
 
 from triage.harness.engine import Engine
@@ -142,7 +141,7 @@ class Runner:
                 self._asked += 1
         if not waiting:
             return
-        installed = {toolchain.triton for toolchain in self._toolchains.installed()}
+        installed = {toolchain.release for toolchain in self._toolchains.installed()}
         # Installed ones first: they compile while the others are created.
         supply = Supply(self._resolve, sorted(waiting, key=lambda row: row.triton not in installed))
         try:
@@ -169,7 +168,7 @@ class Runner:
                     self._tell(row, target, MatrixCell(CellVerdict.UNDECIDED, reason=str(toolchain), input_error=wrong))
 
     def _request(self, row: Row, target: str, toolchain: Toolchain) -> Request:
-        case = replace(self._cases[target], triton=toolchain.triton)
+        case = self._cases[target].with_release(toolchain.release)
         action = FullCompile(observe=True, keep=self._keep, use_cache=self._use_cache)
         return Request(case, toolchain, self._limits, action, tag=(row, target))
 
@@ -180,7 +179,7 @@ class Runner:
 
     def _take(self, attempt: Attempt) -> None:
         row, target = attempt.request.tag
-        case, triton = attempt.request.case, attempt.request.toolchain.triton
+        case, triton = attempt.request.case, attempt.request.toolchain.release
         cell = judge(case, triton, attempt.result, attempt.diagnosis, attempt.cached)
         if cell.input_error and all(known.verdict is CellVerdict.UNDECIDED for known in self._cells.values()):
             # A case that does not fit its kernel does not fit it on any release: create no further environment.

@@ -125,7 +125,7 @@ def _start(attempt: Attempt, home: Path) -> _Launch:
     script, log = home / launch_script.FILE, home / "log"
     arguments = launch_script.arguments(case, case.inputs)
     script.write_text(
-        launch_script.reproducer(specimen, arguments, None, attempt.request.toolchain.triton), encoding="utf-8"
+        launch_script.reproducer(specimen, arguments, None, attempt.request.toolchain.release), encoding="utf-8"
     )
     environment = worker_environment()
     # The original may import from the user's folder.

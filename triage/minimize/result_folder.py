@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from triage.files import MOST_DOCUMENT, open_log, read_file, replace_file, writing
+from triage.frontends import documents
 from triage.minimize.problem import Verdict
 from triage.minimize.source.specimen import Specimen
-from triage.model import case as cases
 from triage.model.case import Case
 from triage.model.errors import InputError, TriageError
 
@@ -74,7 +74,7 @@ class ResultFolder:
                 if verdict in set(Verdict):  # A kill may have cut a line short.
                     verdicts[key] = Verdict(verdict)
         try:
-            case = cases.load(self.folder)
+            case = documents.load(self.folder)
             return Earlier(case, case.text(), verdicts)
         except (TriageError, OSError):
             return None  # It ended before it had anything.

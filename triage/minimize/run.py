@@ -59,7 +59,7 @@ def minimize(case: Case, options: MinimizeOptions, progress: Progress | None = N
     toolchains = Toolchains(progress=progress.note, deadline=deadline)
     triton = options.triton or (None if options.python else case.triton)
     toolchain = toolchains.resolve(triton, options.python)
-    original = _original(replace(case, triton=toolchain.triton))
+    original = _original(case.with_release(toolchain.release))
     identity = hashlib.sha256(json.dumps([original.key(), toolchain.identity]).encode()).hexdigest()[:24]
     folder = ResultFolder(options.folder, identity)
     earlier = folder.begin()
@@ -270,7 +270,7 @@ class _Reduction:
             scripts.script = self.folder.folder / launch_script.FILE
             scripts.reproduced = scripts.launched or ((125, 125) if scripts.not_launched else None)
             return scripts
-        write(scripts.script, reproducer.reproducer(settled.best, failure, toolchain.triton))
+        write(scripts.script, reproducer.reproducer(settled.best, failure, toolchain.release))
         with finishing(ended, deadline):
             scripts.reproduced = reproducer.run_twice(scripts.script, toolchain, settled.limits.timeout_s, deadline)
         return scripts
@@ -286,7 +286,7 @@ class _Reduction:
         except launch_script.UnsupportedArgument as error:
             return None, f"{file} was not written: {error}"
         script = self.folder.folder / file
-        write(script, launch_script.reproducer(settled.best, arguments, settled.failure, toolchain.triton))
+        write(script, launch_script.reproducer(settled.best, arguments, settled.failure, toolchain.release))
         patience_s, deadline = settled.limits.timeout_s, self.engine.deadline
         first, second = (reproducer.run_once(script, toolchain, patience_s, deadline) for _ in range(2))
         for run in (first, second):

@@ -6,8 +6,6 @@ import ast
 import hashlib
 import io
 import json
-import math
-import re
 import tokenize
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,10 +15,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, TypeAlias
 
-from triage.files import MOST_DOCUMENT, MOST_SOURCE, LeavesFolder, read_file, resolved
-from triage.model import inputs as launch_inputs
-from triage.model.document import Doc, Documented, Internal, Name, document_fields
-from triage.model.errors import InputError, unreadable
+from triage.files import MOST_SOURCE, read_file, resolved
+from triage.model.compilers import CUTE, TRITON, Compiler
+from triage.model.document import Doc, Documented, Internal, Name
+from triage.model.errors import InputError
 from triage.model.target import Target
 
 SCHEMA = "triton-triage/case/1"
@@ -36,16 +34,15 @@ IR_ENDINGS = frozenset({".source", ".glir", ".ttir", ".ttgir", ".llir", ".ll", "
 pipeline that MLIR's reproducer names."""
 
 
-_MOST_NAME = 1000
-"""Characters of a name; C++ names of Triton's functions are as long."""
-_MOST_NESTING = 32
-"""Objects and lists in one another; a case has four, and Python gives up at some hundred."""
-_MOST_SHOWN = 300
-"""Characters of a field's name or of a value in an error."""
-
 MOST_IR = 64 << 20
 """Bytes of a text of IR; the largest of a failing kernel that was seen has 3 MB."""
-_KERNEL_FILE = "the name of the kernel's source file in this folder"
+KERNEL_FILE = "the name of the kernel's source file in this folder"
+
+
+_TRITON_OPTIONS = frozenset(
+    {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "debug", "default_dot_input_precision"}
+)
+_CUTE_OPTIONS = frozenset({"arch", "opt_level", "ptxas_options"})
 
 
 class Language(str, Enum):
@@ -54,6 +51,16 @@ class Language(str, Enum):
     TRITON = "triton"
     GLUON = "gluon"
     CUTE = "cute"
+
+    @property
+    def compiler(self) -> Compiler:
+        """What compiles it."""
+        return CUTE if self is Language.CUTE else TRITON
+
+    @property
+    def options(self) -> frozenset[str]:
+        """Options that exist on every release and may be added to a case that does not state them."""
+        return _CUTE_OPTIONS if self is Language.CUTE else _TRITON_OPTIONS
 
 
 def frozen(value: Mapping[str, Any] | None = None) -> Frozen:
@@ -79,7 +86,7 @@ class Case(Documented):
     schema_name: ClassVar[str] = SCHEMA
 
     folder: Internal[Path]
-    file: Annotated[Name, Doc("The source file, in the case's folder.", name="kernel.file", words=_KERNEL_FILE)]
+    file: Annotated[Name, Doc("The source file, in the case's folder.", name="kernel.file", words=KERNEL_FILE)]
     name: Annotated[Name, Doc("The function.", name="kernel.name", words="the name of a function")]
     signature: Annotated[Frozen, Doc("Argument names and types.", schema={"additionalProperties": {"type": "string"}})]
     constexprs: Annotated[Frozen, Doc("Compile-time arguments; tl.float32 and the like name Triton's objects.")] = (
@@ -94,6 +101,10 @@ class Case(Documented):
     options: Annotated[Frozen, Doc("The backend's own options.")] = field(default_factory=frozen)
     language: Language = Language.TRITON
     triton: Annotated[str | None, Doc(name="toolchain.triton", optional=True, words="a version such as '3.2.0'")] = None
+    cute: Annotated[str | None, Doc(name="toolchain.cute", optional=True, words="a version such as '4.8.1'")] = None
+    construct: Annotated[Frozen, Doc("Arguments of the constructor, where the kernel is a class.", optional=True)] = (
+        field(default_factory=frozen)
+    )
     origin: Annotated[Frozen, Doc("Where the case comes from; free.")] = field(default_factory=frozen)
     inputs: Annotated[Frozen, Doc("How to make the arguments of a launch.", optional=True)] = field(
         default_factory=frozen
@@ -156,8 +167,9 @@ class Case(Documented):
             "divisible": self.divisibility(),
             "target": str(self.target),
             "options": dict(self.options),
-            "toolchain": {"triton": self.triton} if self.triton else {},
+            "toolchain": {name: release for name, release in (("triton", self.triton), ("cute", self.cute)) if release},
             "origin": dict(self.origin),
+            **({"construct": dict(self.construct)} if self.construct else {}),
             **({"inputs": dict(self.inputs)} if self.inputs else {}),
         }
 
@@ -169,13 +181,14 @@ class Case(Documented):
 
     def settings(self) -> str:
         """Constexprs and options in a line; Gluon kernels may have ``num_warps`` as both."""
-        values = (*self.constexprs.items(), *self.options.items())
+        values = (*self.construct.items(), *self.constexprs.items(), *self.options.items())
         return " ".join(dict.fromkeys(f"{name}={value}" for name, value in values))
 
     def to_message(self) -> dict[str, Any]:
         """What a worker compiles, as it reads it."""
         document = self.to_json()
-        return {name: document[name] for name in ("language", "signature", "constexprs", "divisible", "options")}
+        names = ("language", "signature", "constexprs", "divisible", "options")
+        return {**{name: document[name] for name in names}, "construct": dict(self.construct)}
 
     def identity(self) -> str:
         """Hash of what is compiled: source text and configuration, without folder, origin, toolchain and inputs."""
@@ -188,10 +201,10 @@ class Case(Documented):
         return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
     def with_changes(self, changes: Mapping[str, Any]) -> Case:
-        """A neighbour: each name goes to the constexpr, argument or option it belongs to; ``target`` and
-        ``triton`` are themselves. Raises KeyError for a name that is none of these."""
+        """A neighbour: each name goes to the constexpr, argument, constructor's argument or option it belongs to;
+        ``target`` and the compiler's name are themselves. Raises KeyError for a name that is none of these."""
         signature, constexprs, options = dict(self.signature), dict(self.constexprs), dict(self.options)
-        target, triton = self.target, self.triton
+        construct, target, release = dict(self.construct), self.target, self.release
         for name, value in changes.items():
             if name in constexprs:
                 constexprs[name] = value
@@ -199,14 +212,30 @@ class Case(Documented):
                 signature[name] = value
             elif name == "target":
                 target = Target.parse(value)
-            elif name == "triton":
-                triton = value
-            elif name in KNOWN_OPTIONS or name in options:
+            elif name == self.compiler.name:
+                release = value
+            elif name in construct:
+                construct[name] = value
+            elif name in self.language.options or name in options:
                 options[name] = value
             else:
                 raise KeyError(name)
         changed = self.replaced(signature, constexprs, self.divisible, options, target)
-        return replace(changed, triton=triton)
+        return replace(changed, construct=frozen(construct)).with_release(release)
+
+    @property
+    def compiler(self) -> Compiler:
+        """What compiles it."""
+        return self.language.compiler
+
+    @property
+    def release(self) -> str | None:
+        """The release of its compiler that the case names."""
+        return self.cute if self.compiler == CUTE else self.triton
+
+    def with_release(self, release: str | None) -> Case:
+        """The same case for a release of its compiler."""
+        return replace(self, cute=release) if self.compiler == CUTE else replace(self, triton=release)
 
     def moved(self, folder: Path, file: str, boundary: Path | None = None) -> Case:
         """The same configuration of a kernel in another file, made from this case's."""
@@ -252,213 +281,9 @@ def _lines(data: bytes, encoding: str) -> str:
     return io.TextIOWrapper(io.BytesIO(data), encoding, errors="replace").read()
 
 
-KNOWN_OPTIONS = frozenset(
-    {"num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "debug", "default_dot_input_precision"}
-)
-"""Options that exist on every release and may be added to a case that does not state them."""
-
-
-def load(path: Path, boundary: Path | None = None) -> Case:
-    """Read a case folder or its ``case.json``. Its files lie in ``boundary``, or else in the folder itself. Raises
-    InputError naming the file, the field and the fix."""
-    document_path = path / "case.json" if path.is_dir() else path
-    try:
-        data = read_file(document_path, boundary or document_path.parent, MOST_DOCUMENT)
-        text = data.decode(json.detect_encoding(data))
-    except FileNotFoundError:
-        raise InputError(f"{document_path}: no such file; a case folder holds case.json and the kernel") from None
-    except (OSError, UnicodeDecodeError) as error:
-        problem = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{document_path}: cannot be read as text: {problem}") from None
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
-        for name, value in pairs:
-            if name in fields:
-                raise InputError(f"{document_path}: {name:.{_MOST_SHOWN}}: stands there twice; leave one of them")
-            fields[name] = value
-        return fields
-
-    try:
-        document = json.loads(text, object_pairs_hook=once)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{document_path}: not JSON: {error}") from None
-    return checked(document, document_path.parent, str(document_path), boundary)
-
-
-def checked(document: Any, folder: Path, where: str, boundary: Path | None = None) -> Case:
-    """The case of a parsed document, ready to compile: unlike :meth:`Case.from_json`, which reads a document of any
-    folder, this checks each value, and the kernel in ``folder``. ``where`` names the document in errors. Raises
-    InputError."""
-
-    def bad(field_name: str, problem: str) -> InputError:
-        return InputError(f"{where}: {field_name:.{_MOST_SHOWN}}: {problem:.{_MOST_SHOWN}}")
-
-    if not isinstance(document, dict):
-        raise InputError(f"{where}: expected a JSON object with schema {SCHEMA!r}")
-    _check_values(document, bad)
-    if document.get("schema") != SCHEMA:
-        raise bad("schema", f"expected {SCHEMA!r}, found {document.get('schema')!r}")
-    known = {"schema", *(own.path[0] for own in document_fields(Case))}
-    if unknown := sorted(set(document) - known):
-        raise bad(unknown[0], f"unknown field; known are {', '.join(sorted(known))}")
-    if not isinstance(target := document.get("target"), str):
-        raise bad("target", f"expected text such as 'cuda:90', found {target!r}")
-    case = replace(Case.from_json(document, where), folder=folder, boundary=boundary)
-    signature, constexprs = case.signature, case.constexprs
-    if case.language is Language.CUTE:
-        raise bad("language", "cute kernels cannot be compiled by this release; triton and gluon can")
-    _check_kernel(case, bad)
-    for argument, type_ in signature.items():
-        check_type(type_, lambda problem, argument=argument: bad(f"signature.{argument}", problem))
-    for argument, value in case.divisible.items():
-        if argument not in signature:
-            raise bad(f"divisible.{argument}", "not an argument of the signature")
-        check_divisor(value, lambda problem, argument=argument: bad(f"divisible.{argument}", problem))
-    if both := sorted(set(constexprs) & set(signature)):
-        raise bad(f"constexprs.{both[0]}", "also in signature; an argument is one or the other")
-    for argument, value in constexprs.items():
-        check_constant(value, lambda problem, argument=argument: bad(f"constexprs.{argument}", problem))
-    check_options(case.options, bad)
-    if case.is_ir and (values := sorted({*signature, *constexprs})):
-        raise bad(values[0], f"{case.file} is IR, which has no named arguments and constexprs any more; leave it out")
-    if "inputs" in document:
-        launch_inputs.check(case.inputs, signature, constexprs, case.divisibility(), bad)
-    mappings: dict[str, Any] = {
-        name: frozen(getattr(case, name))
-        for name in ("signature", "constexprs", "divisible", "options", "origin", "inputs")
-    }
-    return replace(case, **mappings)
-
-
-def _check_values(document: dict[str, Any], bad: Any) -> None:
-    """What any field may hold: JSON that every reader understands, in texts that can be encoded, not nested deeply."""
-    level: list[tuple[str, Any]] = [("", document)]
-    for _ in range(_MOST_NESTING):
-        below: list[tuple[str, Any]] = []
-        for path, value in level:
-            match value:
-                case dict():
-                    for name, item in value.items():
-                        field_name = f"{path}.{name}" if path else name
-                        if len(name) > _MOST_NAME:
-                            raise bad(field_name, f"a name of {len(name)} characters; give at most {_MOST_NAME}")
-                        _check_text(name, field_name, bad)
-                        below.append((field_name, item))
-                case list():
-                    below += [(path, item) for item in value]
-                case str():
-                    _check_text(value, path, bad)
-                case int() if not -(1 << 63) <= value < 1 << 64:
-                    raise bad(path, "does not fit into 64 bits")
-                case float() if not math.isfinite(value):
-                    raise bad(path, f"{value} is not a number that JSON can hold")
-        level = below
-    if level:
-        raise bad(level[0][0], f"nested deeper than {_MOST_NESTING}; leave it out")
-
-
-def _check_text(text: str, field_name: str, bad: Any) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise bad(
-            field_name.encode(errors="backslashreplace").decode(),
-            f"not Unicode: character {error.start} is a surrogate",
-        ) from None
-
-
-_SCALAR = r"(?:fp8e4nv|fp8e4b8|fp8e4b15|fp8e5b16|fp8e5|fp16|bf16|fp32|fp64|[iu](?:1|8|16|32|64)|B)"
-_TYPE = re.compile(rf"(?:\*+k?)?{_SCALAR}|nvTmaDesc")
-_DESCRIPTOR = re.compile(
-    rf"tensordesc(?:_im2col)?<{_SCALAR}\[ *\d+(?: *, *\d+)* *\](?:, *input_rank=\d+)?(?:, *(?P<layout>[^<>]+))?>"
-)
-
-
-def check_type(value: Any, bad: Any) -> None:
-    """A type as ``str_to_ty`` of any release spells it. A descriptor's layout is a call with literals: Triton
-    evaluates that text."""
-    if isinstance(value, str):
-        descriptor = _DESCRIPTOR.fullmatch(value)
-        if _TYPE.fullmatch(value) or (descriptor and (not descriptor["layout"] or _is_layout(descriptor["layout"]))):
-            return
-    raise bad(f"expected a Triton type such as '*fp16', 'i32' or 'tensordesc<fp16[128, 64]>', found {value!r}")
-
-
-def _is_layout(text: str) -> bool:
-    try:
-        call = ast.parse(text, mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            return False
-        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
-            ast.literal_eval(argument)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
-
-
-def check_constant(value: Any, bad: Any) -> None:
-    """A constexpr is what JSON can hold and Triton can represent: text, booleans, numbers, null, lists of these."""
-    match value:
-        case None | bool() | str():
-            return
-        case int() if -(1 << 63) <= value < 1 << 64:
-            return
-        case int():
-            raise bad("does not fit into 64 bits")
-        case float() if math.isfinite(value):
-            return
-        case float():
-            raise bad(f"{value} is not a number that JSON can hold")
-        case list():
-            for item in value:
-                check_constant(item, bad)
-        case _:
-            raise bad(f"a {type(value).__name__} cannot be a constexpr here")
-
-
-def check_divisor(value: Any, bad: Any) -> None:
-    """A divisor is a positive power of two; Triton's attribute knows 16, and 1 takes the default back."""
-    if not isinstance(value, int) or isinstance(value, bool) or value not in (1, 16):
-        raise bad(f"expected 16 (known divisible by 16) or 1 (nothing known), found {value!r}")
-
-
-def check_options(options: Mapping[str, Any], bad: Any) -> None:
-    """The three launch options have hard shapes on every release; the backend checks the rest."""
-    for name in ("num_warps", "num_stages", "num_ctas"):
-        value = options.get(name)
-        if value is None:
-            continue
-        if not isinstance(value, int) or isinstance(value, bool) or value < (0 if name == "num_stages" else 1):
-            raise bad(f"options.{name}", f"expected a positive integer, found {value!r}")
-        if name == "num_warps" and value & (value - 1):
-            raise bad(f"options.{name}", f"must be a power of two (triton/backends/*/compiler.py), found {value}")
-
-
-def _check_kernel(case: Case, bad: Any) -> None:
-    if not case.file:
-        raise bad("kernel.file", f"expected {_KERNEL_FILE}, found nothing")
-    if len(case.name) > _MOST_NAME or not case.name.isidentifier():
-        raise bad("kernel.name", f"expected the name of a function, found {case.name!r}")
-    try:
-        if Path(case.file).is_absolute():
-            raise LeavesFolder
-        source = case.read()
-    except LeavesFolder:
-        raise bad("kernel.file", f"{case.file!r} leaves the case folder") from None
-    except FileNotFoundError:
-        raise bad("kernel.file", f"{case.file!r} does not exist in {case.folder}") from None
-    except OSError as error:
-        problem = unreadable(case.path, error)
-        is_input = isinstance(problem, InputError)
-        raise (bad("kernel.file", f"cannot be read: {error.strerror}") if is_input else problem) from None
-    if not case.is_ir:
-        check_source(source, case.path, case.name)
-
-
-def check_source(source: bytes, path: Path, name: str) -> None:
-    """Parse the content of the kernel's file and look for the function. Raises InputError with what the file does
-    define.
+def check_source(source: bytes, path: Path, name: str, classes: bool = False) -> None:
+    """Parse the content of the kernel's file and look for the function, or with ``classes`` a class. Raises
+    InputError with what the file does define.
 
     A name that is assigned or imported is accepted: what it is shows when the worker imports the module.
     """
@@ -471,7 +296,8 @@ def check_source(source: bytes, path: Path, name: str) -> None:
     except (RecursionError, MemoryError) as error:
         raise InputError(f"{path}: too deeply nested for Python's parser: {error}") from None
     # Most kernels are functions of the module, which the walk meets first; the rest of a large file costs more.
-    if any(isinstance(node, ast.FunctionDef) and node.name == name for node in ast.walk(tree)):
+    kinds = (ast.FunctionDef, ast.ClassDef) if classes else (ast.FunctionDef,)
+    if any(isinstance(node, kinds) and node.name == name for node in ast.walk(tree)):
         return
     defined = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     bound = {alias.asname or alias.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names}

@@ -25,9 +25,13 @@ class Status(str, Enum):
 
 
 class Stage(str, Enum):
-    """Where in the pipeline (contract: ``outcome.stage``). ``source`` is the front-end, up to the first IR."""
+    """Where in the pipeline (contract: ``outcome.stage``). ``source`` is the front-end, up to the first IR; of CuTe DSL
+    the kernel's module and arguments, before the host function is traced."""
 
     SOURCE = "source"
+    TRACE = "trace"
+    VERIFY = "verify"
+    PASSES = "passes"
     TTIR = "ttir"
     TTGIR = "ttgir"
     LLIR = "llir"
@@ -129,6 +133,7 @@ class Outcome(Documented):
     ``log`` is standard output and error together, bounded, with the compiler's own text only; ``log_stages``
     says at which character offset of ``log`` each stage began. ``pipeline`` is true when the process was
     inside an MLIR pass pipeline when it ended. ``pass_name`` comes from a second, observed run.
+    ``suspicion``: what is wrong with a compile that returned, in a sentence, where no other field says it.
     ``limit_s``/``limit_bytes`` are what the attempt ran under. ``imported`` is false when the kernel's module
     itself failed, before there was a kernel.
     """
@@ -164,6 +169,7 @@ class Outcome(Documented):
     pass_name: Internal[str | None] = None
     over_limit: Internal[str | None] = None
     beyond_shared: Internal[BeyondShared | None] = None
+    suspicion: Internal[str | None] = None
     cache_key: Internal[str | None] = None
     limit_s: Internal[float | None] = None
     limit_bytes: Internal[int | None] = None

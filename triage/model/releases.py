@@ -1,4 +1,4 @@
-"""Triton versions as text: what a user may write, which releases there are, their order and ranges. Pure.
+"""Versions of a compiler as text: what a user may write, their order and ranges. Pure.
 
 Versions are those of PEP 440, read by ``packaging``; it is imported when the first one is read.
 """
@@ -10,20 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from triage.model.compilers import TRITON, Compiler
 from triage.model.errors import InputError
 
 if TYPE_CHECKING:
     from packaging.version import Version
 
-# Every 3.x release on the Python Package Index when this was written. Newer ones are found by the installer;
-# the table only answers what `3.3` means without asking, and what is near a version that does not exist.
-RELEASES = (
-    *("3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.3.1", "3.4.0", "3.5.0"),
-    *("3.5.1", "3.6.0", "3.7.0", "3.7.1", "3.8.0", "3.9.0"),
-)
-
-OLDEST = "3.0"
-_OLDEST_MAJOR = 3
+RELEASES = TRITON.releases
 _LARGEST_NUMBER = 99_999
 """Of a part of a version that a user asks for; anything above is a typing error."""
 _BOUND = re.compile(r"\s*(?:<=|>=|<|>|==)\s*\d+(?:\.\d+)*\s*", re.ASCII)
@@ -35,11 +28,12 @@ class ReleaseRequest:
 
     text: str
     is_series: bool
+    compiler: Compiler = TRITON
 
     @property
     def requirement(self) -> str:
         """The request as an installer's requirement."""
-        return f"triton=={self.text}.*" if self.is_series else f"triton=={self.text}"
+        return f"{self.compiler.distribution}=={self.text}{'.*' if self.is_series else ''}"
 
     def accepts(self, version: str) -> bool:
         """Whether an installer may answer the request with ``version`` (PEP 440: a local ``+…`` may be added)."""
@@ -68,11 +62,11 @@ def read(text: str) -> Version | None:
         return None
 
 
-def parse(text: str) -> ReleaseRequest:
+def parse(text: str, compiler: Compiler = TRITON) -> ReleaseRequest:
     """Read ``3.2.0``, ``3.2``, ``3.5.0rc1``, ``3.4.0+git1a2b3c``.
 
     A series that is over (a newer one is known) becomes its newest release here, without asking an installer.
-    Raises InputError for anything else, and for Triton before 3.0.
+    Raises InputError for anything else, and for releases before the oldest that is supported.
     """
     version = read(text)
     text = text.strip().removeprefix("v")
@@ -83,24 +77,31 @@ def parse(text: str) -> ReleaseRequest:
         or len(version.release) not in (2, 3)
         or max(version.release) > _LARGEST_NUMBER
     ):
-        raise InputError(f"--triton {text!r}: not a Triton version; write 3.2 or 3.2.0")
-    if version.major < _OLDEST_MAJOR:
-        raise InputError(f"--triton {text}: Triton {version.major}.x is not supported; {OLDEST} is the oldest")
+        example = compiler.releases[-1]
+        series = example.rpartition(".")[0]
+        raise InputError(f"{compiler.option} {text!r}: not a version of {compiler.title}; write {series} or {example}")
+    if version.major < compiler.oldest_major:
+        raise InputError(
+            f"{compiler.option} {text}: {compiler.title} {version.major}.x is not supported; "
+            f"{compiler.oldest} is the oldest"
+        )
     if len(version.release) == 3:
-        return ReleaseRequest(text, is_series=False)
+        return ReleaseRequest(text, is_series=False, compiler=compiler)
     if text != version.base_version:
-        raise InputError(f"--triton {text!r}: write all three numbers of the release, as in 3.2.0rc1")
-    series = ReleaseRequest(text, is_series=True)
-    known = [release for release in RELEASES if series.is_met_by(release)]
-    if known and known[-1] != RELEASES[-1]:
-        return ReleaseRequest(known[-1], is_series=False)
-    return series
+        raise InputError(
+            f"{compiler.option} {text!r}: write all three numbers of the release, as in {compiler.releases[-1]}rc1"
+        )
+    series_request = ReleaseRequest(text, is_series=True, compiler=compiler)
+    known = [release for release in compiler.releases if series_request.is_met_by(release)]
+    if known and known[-1] != compiler.releases[-1]:
+        return ReleaseRequest(known[-1], is_series=False, compiler=compiler)
+    return series_request
 
 
-def is_supported(version: str) -> bool:
-    """Whether an installed Triton is new enough; a version that cannot be read gets the benefit of the doubt."""
+def is_supported(version: str, compiler: Compiler = TRITON) -> bool:
+    """Whether an installed compiler is new enough; a version that cannot be read gets the benefit of the doubt."""
     parsed = read(version)
-    return parsed is None or parsed.major >= _OLDEST_MAJOR
+    return parsed is None or parsed.major >= compiler.oldest_major
 
 
 def without_local(version: str) -> str:
@@ -134,9 +135,10 @@ def in_range(version: str, text: str) -> bool:
     return parsed is not None and is_range(text) and SpecifierSet(text).contains(parsed.base_version)
 
 
-def nearest(version: str, released: Iterable[str], count: int = 3) -> list[str]:
+def nearest(version: str, released: Iterable[str], count: int = 3, compiler: Compiler = TRITON) -> list[str]:
     """The ``count`` supported releases around where ``version`` would be, in order."""
-    known = sorted({release for release in released if read(release) and is_supported(release)}, key=sort_key)
+    supported = {release for release in released if read(release) and is_supported(release, compiler)}
+    known = sorted(supported, key=sort_key)
     position = sum(sort_key(release) < sort_key(version) for release in known)
     start = max(0, min(position - (count + 1) // 2, len(known) - count))
     return known[start : start + count]

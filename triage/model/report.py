@@ -118,6 +118,11 @@ class Tried(Documented):
     headline: Annotated[str, Doc(blank=True)] = ""
     same: Annotated[bool, Doc(name="same_failure")] = False
 
+    @property
+    def release(self) -> str | None:
+        """The other release of the compiler that it was compiled with; None where it is another change."""
+        return str(*self.changes.values()) if self.kind is SuggestionKind.TOOLCHAIN else None
+
 
 @dataclass(frozen=True, slots=True)
 class Report(Documented):
@@ -133,7 +138,7 @@ class Report(Documented):
     case: Case
     outcome: Outcome
     environment: Annotated[
-        Mapping[str, str], Doc("With what it was compiled.", schema={"required": ["triton", "python", "target"]})
+        Mapping[str, str], Doc("With what it was compiled.", schema={"required": ["python", "target"]})
     ]
     diagnosis: Annotated[Diagnosis | None, Doc("Null when it compiles.")] = None
     matches: tuple[Match, ...] = ()
@@ -146,6 +151,16 @@ class Report(Documented):
     ] = ()
     learnt: Annotated[Texts, Doc("What those that failed have in common, in sentences.")] = ()
     unmeasured: Annotated[Texts, Doc("Why suggestions were not timed, one text a reason; empty if not asked for.")] = ()
+
+    @property
+    def release(self) -> str:
+        """The release of the compiler."""
+        return self.environment[self.case.compiler.name]
+
+    @property
+    def compiled_with(self) -> str:
+        """The compiler and its release, for people."""
+        return self.case.compiler.label(self.release)
 
     @property
     def searched(self) -> Annotated[Count, Doc(name="neighbours_compiled", optional=True)]:

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from triage.files import MOST_DOCUMENT, open_file, read_file
+from triage.frontends import documents
 from triage.matrix import table as matrices
 from triage.matrix.table import MatrixTable
 from triage.minimize import result as minimize_result
 from triage.minimize.result import MinimizeResult
-from triage.model import case as cases
 from triage.model import report as reports
 from triage.model.case import Case
 from triage.model.document import encode
@@ -149,7 +149,7 @@ def of_report(report: Report, again: str | None = None) -> Finished:
 
 def case_of(folder: Path) -> Case | None:
     """The reduced case beneath a folder that has no report, which is to be checked; None where there is none."""
-    return next((cases.load(path.parent, folder) for path in _documents(folder) if path.name == MINIMIZED), None)
+    return next((documents.load(path.parent, folder) for path in _documents(folder) if path.name == MINIMIZED), None)
 
 
 def mapped(finished: Finished, text: Callable[[str], str], plain: Callable[[Any], Any]) -> Finished:
@@ -230,7 +230,7 @@ def _case_beside(folder: Path, top: Path) -> Case | None:
     above ``top`` belongs to the triage."""
     for parent in (folder / CASE, *([folder.parent] if folder != top else [])):
         with suppress(InputError):
-            return cases.load(parent, top)
+            return documents.load(parent, top)
     return None
 
 
@@ -256,7 +256,7 @@ def _of_source(content: bytes) -> Excerpt:
 def _reduction(path: Path, top: Path) -> Reduction:
     folder = path.parent
     result = _value(MinimizeResult.from_json, minimize_result.SCHEMA, path, top)
-    kernel = cases.load(folder, top).path
+    kernel = documents.load(folder, top).path
     script = next((folder / name for name in _SCRIPTS if _exists(folder / name)), None)
     if script is None:
         raise InputError(f"{folder}: holds no {_SCRIPTS[0]}; run triage minimize again")

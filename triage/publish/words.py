@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from triage.model.compilers import COMPILERS
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Status
 from triage.model.report import EQUAL_ESTIMATES, ExpectedTime, Match, Report, Suggestion, SuggestionKind
@@ -19,6 +20,8 @@ def ending(outcome: Outcome) -> str:
             return f"{who} died of {outcome.signal}"
         case Status.CRASH:
             return f"{who} called exit({outcome.exit_code})"
+        case Status.SUSPECT if outcome.suspicion:
+            return "the compile returned normally, but it is not what was asked for"
         case Status.SUSPECT if outcome.beyond_shared:
             return "the compile returned normally, but its binary is wrong (do not launch it)"
         case Status.SUSPECT:
@@ -63,7 +66,7 @@ def telling(matches: Sequence[Match], most: int) -> list[Match]:
 def configuration(report: Report) -> str:
     """The kernel, its target and release, and its settings."""
     case = report.case
-    return f"{case.name} for {case.target}, Triton {report.environment['triton']}: {case.settings()}"
+    return f"{case.name} for {case.target}, {report.compiled_with}: {case.settings()}".rstrip(": ")
 
 
 def exit_codes(codes: Iterable[int]) -> str:
@@ -79,7 +82,7 @@ def change(suggestion: Suggestion) -> str:
             others = settings({name: value for name, value in changes.items() if name != "source"})
             return "; ".join(part for part in (str(changes.get("source", "")), others) if part)
         case SuggestionKind.TOOLCHAIN:
-            return f"Triton {changes.get('triton')}"
+            return ", ".join(COMPILERS[name].label(release) for name, release in changes.items() if name in COMPILERS)
         case SuggestionKind.CONFIG:
             return settings(changes)
 

@@ -51,11 +51,9 @@ def _others(single: list[Tried]) -> Iterator[str]:
 
 
 def _releases(tried: Iterable[Tried]) -> Iterator[str]:
-    failed = [
-        str(attempt.changes["triton"]) for attempt in tried if attempt.kind is SuggestionKind.TOOLCHAIN and attempt.same
-    ]
+    failed = [attempt.release for attempt in tried if attempt.release is not None and attempt.same]
     if failed:
-        yield f"fails the same on Triton {', '.join(sorted(failed))}"
+        yield f"fails the same on {', '.join(sorted(failed))}"
 
 
 def _listed(values: list[Any]) -> str:

@@ -55,10 +55,10 @@ def configuration(case: Case, toolchain: Toolchain, source: KernelSource, propos
 
 
 def releases(case: Case, toolchains: Iterable[Toolchain]) -> Iterator[Neighbour]:
-    """The unchanged case with other Triton releases."""
+    """The unchanged case with other releases of its compiler."""
     for index, toolchain in enumerate(toolchains):
-        why = f"Triton {toolchain.triton} compiles it unchanged"
-        changes = {"triton": toolchain.triton}
+        why = f"{case.compiler.label(toolchain.release)} compiles it unchanged"
+        changes = {case.compiler.name: toolchain.release}
         yield Neighbour(case, toolchain, SuggestionKind.TOOLCHAIN, changes, _TOOLCHAIN_DISTANCE + index, why)
 
 

@@ -102,7 +102,7 @@ class NeighbourPlan:
     def _configurations(self) -> Iterator[Neighbour]:
         proposals = neighbours(self.case, self._source, self.diagnosis, self.outcome.log)
         if self.case.is_ir:
-            proposals = applicable(self.case, self.toolchain.triton, proposals)
+            proposals = applicable(self.case, self.toolchain.release, proposals)
         for proposal in proposals:
             yield configuration(self.case, self.toolchain, self._scene.source, proposal)
 

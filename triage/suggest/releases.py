@@ -9,7 +9,7 @@ from triage.harness.toolchains import Toolchain
 from triage.knowledge.observed import lacking
 from triage.model.diagnosis import Diagnosis
 from triage.model.releases import sort_key
-from triage.model.report import SuggestionKind, Tried
+from triage.model.report import Tried
 
 _NAME = re.compile(r"has no attribute '(\w+)'|cannot import name '(\w+)'|keyword argument '(\w+)'")
 _MODULE = re.compile(r"No module named 'triton\.([\w.]+)'")
@@ -20,7 +20,7 @@ _MOST = 2
 def near(own: str, installed: Iterable[Toolchain]) -> list[Toolchain]:
     """Those to try first, the nearest newer one at the front."""
     others = _by_release(own, installed)
-    newer = [other for other in others if sort_key(other.triton) > sort_key(own)]
+    newer = [other for other in others if sort_key(other.release) > sort_key(own)]
     older = [other for other in others if other not in newer]
     # The nearest are the easiest to move to; the newest shows whether there is a fix at all.
     return list(dict.fromkeys(newer[:2] + newer[-1:] + older[-1:]))
@@ -29,7 +29,7 @@ def near(own: str, installed: Iterable[Toolchain]) -> list[Toolchain]:
 def refusals(tried: Iterable[Tried], own: str, failure: Diagnosis | None) -> dict[str, str]:
     """Releases that refused the kernel for an API that they lack, with the text that says so. ``failure`` is that of
     the release ``own``."""
-    texts = {str(attempt.changes["triton"]): attempt.headline for attempt in tried if _is_release(attempt)}
+    texts = {attempt.release: attempt.headline for attempt in tried if attempt.release is not None}
     texts[own] = failure.message if failure is not None else ""
     return {release: line for release, text in texts.items() if (line := lacking(text)) is not None}
 
@@ -40,9 +40,9 @@ def with_api(
     """Installed releases that were not tried and whose sources name what ``refused`` lack: the nearest to those, and
     thereby the newest of an API that was removed, first. A release that itself lacks the API (``own`` in ``refused``)
     needs it from either side, others look for what is newer than they are."""
-    done = {str(attempt.changes["triton"]) for attempt in tried if _is_release(attempt)}
-    others = [other for other in _by_release(own, installed) if other.triton not in done]
-    newer = [other for other in others if sort_key(other.triton) > sort_key(own)]
+    done = {attempt.release for attempt in tried}
+    others = [other for other in _by_release(own, installed) if other.release not in done]
+    newer = [other for other in others if sort_key(other.release) > sort_key(own)]
     older = [other for other in others if other not in newer]
     others = [*reversed(older), *newer] if own in refused else [*reversed(newer)]
     return [other for other in others if all(_names(other.package, text) for text in refused.values())][:_MOST]
@@ -52,22 +52,18 @@ def fix_to_make(own: str, fixed_in: str | None, tried: Iterable[Tried], refused:
     """The release of a known fix, where only newer ones than it were tried and they lack what the kernel uses."""
     if fixed_in is None or sort_key(fixed_in) <= sort_key(own):
         return None
-    done = [str(attempt.changes["triton"]) for attempt in tried if _is_release(attempt)]
+    done = {attempt.release for attempt in tried}
     later = [release for release in refused if sort_key(release) > sort_key(fixed_in)]
     return fixed_in if later and fixed_in not in done else None
-
-
-def _is_release(attempt: Tried) -> bool:
-    return attempt.kind is SuggestionKind.TOOLCHAIN
 
 
 def _by_release(own: str, installed: Iterable[Toolchain]) -> list[Toolchain]:
     """One toolchain for each release but ``own``, oldest first."""
     others: dict[str, Toolchain] = {}
     for other in installed:
-        if other.triton != own:
-            others.setdefault(other.triton, other)
-    return sorted(others.values(), key=lambda other: sort_key(other.triton))
+        if other.release != own:
+            others.setdefault(other.release, other)
+    return sorted(others.values(), key=lambda other: sort_key(other.release))
 
 
 def _names(package: Path, refusal: str) -> bool:

@@ -265,7 +265,7 @@ class Search:
             results=neighbour.results,
             caller=neighbour.caller,
             diff=neighbour.diff,
-            caution=caution(neighbour.case, neighbour.toolchain.triton, outcome.resources),
+            caution=caution(neighbour.case, neighbour.toolchain.release, outcome.resources),
         )
 
 

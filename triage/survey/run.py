@@ -20,7 +20,7 @@ Answer = Callable[[SurveyRow, SurveyColumn, Settled, Report | TriageError], None
 
 def new_table(project: ProjectKernels, settings: SurveySettings) -> KernelTable:
     """The empty table of a project."""
-    columns = [SurveyColumn(str(target), tool.triton) for tool in settings.toolchains for target in settings.targets]
+    columns = [SurveyColumn(str(target), tool.release) for tool in settings.toolchains for target in settings.targets]
     return KernelTable(project.name, tuple(columns), len(project.devices))
 
 
@@ -52,7 +52,7 @@ def _position(project: ProjectKernels, settled: Settled) -> tuple[SurveyRow, Sur
     plan, function = settled.plan, settled.plan.function
     configuration = settled.draft.configuration if settled.draft is not None and not plan.which.is_first else ""
     row = SurveyRow(project.file(function), function.line, function.name, configuration)
-    return row, SurveyColumn(str(plan.base.target), plan.toolchain.triton)
+    return row, SurveyColumn(str(plan.base.target), plan.toolchain.release)
 
 
 class _Estimate:

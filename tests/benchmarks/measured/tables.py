@@ -10,7 +10,8 @@ from pathlib import Path
 from measured.launches import LAUNCHES
 from measured.launches.launch import Configuration, Launch
 
-from triage.model.case import Case, checked
+from triage.frontends.documents import checked
+from triage.model.case import Case
 
 HERE = Path(__file__).parent
 KERNELS = HERE / "kernels"

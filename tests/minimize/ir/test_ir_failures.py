@@ -39,7 +39,7 @@ def down(engine: Engine, release: Callable[[str], Toolchain], tmp_path_factory: 
     def reduced(name: str, version: str = NEWEST, seconds: float = 6.0) -> ReducedIR:
         folder = tmp_path_factory.mktemp("ir")
         toolchain = release(version)
-        case = replace(locate(name), triton=toolchain.triton)
+        case = replace(locate(name), triton=toolchain.release)
         runner = CountingRunner(engine)
         original = Specimen(case.path.read_text(encoding="utf-8"), case, in_package=True)
         failure = Compiler(runner, toolchain, Limits(), folder / "all").learn(original, 1)

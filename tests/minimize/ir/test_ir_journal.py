@@ -35,7 +35,7 @@ def test_every_pass_that_passed_passes_alone(
     tmp_path: Path,
 ) -> None:
     toolchain = release(version)
-    case = replace(locate(name), triton=toolchain.triton)
+    case = replace(locate(name), triton=toolchain.release)
 
     def outcome(task: IrTask) -> Outcome:
         (attempt,) = engine.run([Request(case, toolchain, action=task)])

@@ -88,7 +88,7 @@ def compile_rewrites(engine: Engine, toolchain: Toolchain, cases: Sequence[Case]
     for place, (case, outcome) in enumerate(zip(cases, outcomes, strict=True)):
         diagnosis = logs.diagnose_outcome(outcome, case.path)
         assert diagnosis is not None, f"{case.path} compiles"
-        matches = knowledge.match(diagnosis, knowledge.load_all(), case, toolchain.triton)
+        matches = knowledge.match(diagnosis, knowledge.load_all(), case, toolchain.release)
         scene = Scene.of(case, case.path.read_text(encoding="utf-8"), diagnosis, outcome.log)
         for rewritten in rewrites(case, scene, [name for match in matches for name in match.rewrites]):
             changed_case = rewritten_case(case.with_changes(rewritten.changes), rewritten.text, folder)

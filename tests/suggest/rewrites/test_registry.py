@@ -9,7 +9,7 @@ from rewriting import write
 
 from triage import knowledge
 from triage.data import data_folder
-from triage.model.case import load
+from triage.frontends.documents import load
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.suggest.rewrites.catalogue import CATALOGUE
 from triage.suggest.rewrites.registry import recipe, rewrites

@@ -5,10 +5,10 @@ from typing import Any
 
 from triage import knowledge
 from triage.capture.service.start import Settings
+from triage.frontends import documents
 from triage.harness.artifacts import give_up
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile
-from triage.model import case as cases
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import TriageError
@@ -58,7 +58,7 @@ def answer(attempt: Attempt, folders: tuple[Path, ...]) -> dict[str, Any]:
     diagnosis = attempt.diagnosis
     if diagnosis is None:
         return {**fields, "text": result.status.value}
-    matches = knowledge.match(diagnosis, knowledge.load_all(folders), case, attempt.request.toolchain.triton)
+    matches = knowledge.match(diagnosis, knowledge.load_all(folders), case, attempt.request.toolchain.release)
     cause = matches[0].cause if matches else ""
     return {**fields, "headline": diagnosis.headline, "text": text(case, result, diagnosis, matches), "cause": cause}
 
@@ -100,7 +100,7 @@ def nearest(folder: Path, python: str, limits: Limits, settings: Settings) -> st
     )
     try:
         with Session(options) as session:
-            report = session.check(cases.load(folder))
+            report = session.check(documents.load(folder))
         give_up(report.artifacts.values())
     except TriageError as error:
         return f"nearest configuration that compiles: could not tell ({error})"

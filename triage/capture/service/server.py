@@ -21,12 +21,12 @@ from triage.capture.service.cases import stable, warm_up
 from triage.capture.service.connection import Connection, SignsOfLife
 from triage.capture.service.start import Settings
 from triage.files import remove_tree
+from triage.frontends import documents
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.model import case as cases
 from triage.model.errors import TriageError
 from triage.scratch import hold, remove_empty
 
@@ -204,7 +204,7 @@ class GuardService:
         self._open.append(question)
         self._signs_of_life.give(question.connection)
         try:
-            case = cases.load(Path(question.folder))
+            case = documents.load(Path(question.folder))
             if operation == "nearest":
                 self._look_for_nearest(question)
                 return

@@ -7,7 +7,7 @@ from importlib import resources
 from typing import Any
 
 from triage.cases.artifacts import derived, literal
-from triage.model import case as cases
+from triage.frontends import documents
 from triage.model.case import Case
 from triage.model.errors import InputError
 
@@ -105,7 +105,7 @@ def case(files: Mapping[str, str], document: dict[str, Any], where: str) -> Case
         raise InputError(f"{where}: contains a value that is not a literal") from None
     folder = derived.keep(files, document)
     try:
-        return cases.load(folder)
+        return documents.load(folder)
     except InputError as error:
         raise InputError(str(error).replace(str(folder / "case.json"), where)) from None
 

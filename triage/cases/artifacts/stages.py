@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from triage.cases.artifacts import ir_text, reading
-from triage.model import case as cases
+from triage.frontends import triton
 from triage.model.case import Case, frozen
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -119,7 +119,7 @@ def _with_metadata(case: Case, metadata: dict[str, Any], path: Path) -> Case:
             options[name] = value
     if not all(isinstance(value, bool | int | str) for value in options.values()):
         raise InputError(f"{path}: options are not what Triton writes there")
-    cases.check_options(options, lambda where, problem: InputError(f"{path}: {where}: {problem}"))
+    triton.check_options(options, lambda where, problem: InputError(f"{path}: {where}: {problem}"))
     version = str(metadata.get("triton_version", ""))
     return replace(
         case,

@@ -60,7 +60,9 @@ def make(
             toolchain = found_meanwhile() or _made_for_another_python(plan)
             if toolchain is not None:
                 return toolchain
-            progress(f"making an environment with Triton {plan.request.text} in {plan.folder}, once")
+            progress(
+                f"making an environment with {plan.request.compiler.title} {plan.request.text} in {plan.folder}, once"
+            )
             try:
                 return _build(plan, lock)
             except BaseException:
@@ -75,7 +77,7 @@ def make(
 def _made_for_another_python(plan: InstallPlan) -> Toolchain | None:
     """A complete environment in the same folder, marked to serve this triage's Python as well."""
     existing = managed.read(plan.folder)
-    if existing is None or not plan.request.accepts(existing.triton) or (toolchain := existing.toolchain()) is None:
+    if existing is None or not plan.request.accepts(existing.release) or (toolchain := existing.toolchain()) is None:
         return None
     replace(existing, stands_in_for=tuple(sorted({*existing.stands_in_for, *plan.stands_in_for}))).write()
     return toolchain
@@ -91,17 +93,20 @@ def _build(plan: InstallPlan, lock: int) -> Toolchain:
         plan.installer.install(plan.folder, plan.request),
     ):
         run(command, plan.request, cwd=plan.folder.parent, log=plan.log, lock=lock, deadline=plan.deadline)
+    compiler = plan.request.compiler
     try:
-        probed = probe(plan.folder / "bin/python")
+        probed = probe(plan.folder / "bin/python", compiler)
     except NotPython as error:
         raise InstallFailure(Problem.OTHER, f"the new interpreter does not start ({error})") from None
-    if probed.package is None or probed.triton is None or not plan.request.accepts(probed.triton):
+    if probed.package is None or probed.release is None or not plan.request.accepts(probed.release):
         # A package elsewhere that shadows the new one, or an index that answers with something else.
-        raise InstallFailure(Problem.OTHER, f"the installer brought {probed.triton or 'no Triton'} instead")
+        raise InstallFailure(Problem.OTHER, f"the installer brought {probed.release or f'no {compiler.title}'} instead")
     package = Path(os.path.relpath(probed.package, plan.folder))
-    environment = ManagedEnvironment(probed.triton, probed.python_version, package, plan.stands_in_for, plan.folder)
+    environment = ManagedEnvironment(
+        probed.release, probed.python_version, package, plan.stands_in_for, compiler.name, plan.folder
+    )
     toolchain = environment.toolchain()
     if toolchain is None:
-        raise InstallFailure(Problem.OTHER, "the installed Triton has no compiled library")
+        raise InstallFailure(Problem.OTHER, f"the installed {compiler.title} has no compiled library")
     environment.write()
     return toolchain

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from triage.model.compilers import COMPILERS
 from triage.model.errors import EnvironmentFault, InputError, TriageError
-from triage.model.releases import RELEASES, ReleaseRequest, nearest
+from triage.model.releases import ReleaseRequest, nearest
 
 
 class Problem(Enum):
@@ -19,11 +20,12 @@ class Problem(Enum):
     NO_VENV = "no venv module"
     NO_WHEEL = "no wheel for this Python"
     NO_WHEEL_AT_ALL = "no wheel for this machine"
-    NO_PACKAGE = "no Triton in the index"
+    NO_PACKAGE = "no such package in the index"
     NO_SUCH_VERSION = "no such version"
     OTHER = "other"
 
 
+_NAMES = "|".join(re.escape(compiler.distribution) for compiler in COMPILERS.values())
 # The first that matches wins. The order matters: pip reports an index that it cannot reach, and a version that
 # has no wheel for this Python, in the same words as a version that does not exist.
 _SIGNS: tuple[tuple[Problem, re.Pattern[str]], ...] = (
@@ -45,13 +47,15 @@ _SIGNS: tuple[tuple[Problem, re.Pattern[str]], ...] = (
     (Problem.NO_WHEEL_AT_ALL, re.compile(r"no wheels with a matching platform|no usable wheels", re.I)),
     (
         Problem.NO_PACKAGE,
-        re.compile(r"triton was not found in the (?:package registry|provided package)|\(from versions: none\)", re.I),
+        re.compile(
+            rf"(?:{_NAMES}) was not found in the (?:package registry|provided package)|\(from versions: none\)", re.I
+        ),
     ),
     (
         Problem.NO_SUCH_VERSION,
         re.compile(
-            r"there (?:is|are) no versions? of triton|only triton\S+ (?:is|are) available|"  # uv
-            r"only the following versions of triton\b|No matching distribution found for triton",
+            rf"there (?:is|are) no versions? of (?:{_NAMES})|only (?:{_NAMES})\S+ (?:is|are) available|"  # uv
+            rf"only the following versions of (?:{_NAMES})\b|No matching distribution found for (?:{_NAMES})",
             re.I,
         ),
     ),
@@ -78,7 +82,7 @@ _MESSAGES: dict[Problem, tuple[str, str]] = {
     Problem.NO_VENV: ("this Python cannot make environments", "install uv, or your system's python3-venv package"),
     Problem.NO_WHEEL: (
         "it has {pythons}",
-        "install a Python that it has one for, or use --python PATH with an environment that has this Triton",
+        "install a Python that it has one for, or use --python PATH with an environment that has this release",
     ),
     Problem.NO_WHEEL_AT_ALL: (
         "it has no wheel for {machine}",
@@ -86,8 +90,8 @@ _MESSAGES: dict[Problem, tuple[str, str]] = {
     ),
     Problem.OTHER: ("{line}", "`triage doctor` shows the installer, the disk and the caches"),
 }
-_LISTED = re.compile(r"triton==\S+ \(from versions: ([^)]*)\)")
-_ABI_TAGS = re.compile(r"only found wheels for `triton` .*?with the following Python (?:ABI )?tags?: ([^\n]*)")
+_LISTED = re.compile(rf"(?:{_NAMES})==\S+ \(from versions: ([^)]*)\)")
+_ABI_TAGS = re.compile(rf"only found wheels for `(?:{_NAMES})` .*?with the following Python (?:ABI )?tags?: ([^\n]*)")
 _CREDENTIALS = re.compile(r"(://)[^/@\s]+@")
 
 
@@ -115,7 +119,9 @@ def diagnose(output: str, request: ReleaseRequest) -> InstallFailure:
     pythons = frozenset(f"3.{minor}" for minor in re.findall(r"`?cp3(\d+)\b", tags.group(1))) if tags else frozenset()
     for problem, sign in _SIGNS:
         if match := sign.search(output):
-            if problem is Problem.NO_SUCH_VERSION and any(request.accepts(release) for release in RELEASES):
+            if problem is Problem.NO_SUCH_VERSION and any(
+                request.accepts(release) for release in request.compiler.releases
+            ):
                 # uv looked at every file of the index. pip lists only what fits this Python.
                 problem = Problem.NO_WHEEL if released else Problem.NO_PACKAGE  # noqa: PLW2901 - corrected
             line = output.split("\n")[output.count("\n", 0, match.start())]
@@ -126,8 +132,11 @@ def diagnose(output: str, request: ReleaseRequest) -> InstallFailure:
 def explain(failure: InstallFailure, request: ReleaseRequest, *, folder: Path, log: Path) -> TriageError:
     """The one line for the user: what happened, and the fix."""
     if failure.problem is Problem.NO_SUCH_VERSION:
-        near = ", ".join(nearest(request.text, failure.released or RELEASES))
-        return InputError(f"--triton {request.text}: there is no such Triton release; the nearest are {near}")
+        compiler = request.compiler
+        near = ", ".join(nearest(request.text, failure.released or compiler.releases, compiler=compiler))
+        return InputError(
+            f"{compiler.option} {request.text}: there is no such release of {compiler.title}; the nearest are {near}"
+        )
     series = sorted(failure.pythons, key=lambda name: int(name.partition(".")[2]))
     problem, fix = _MESSAGES[failure.problem]
     problem = problem.format(
@@ -136,7 +145,9 @@ def explain(failure: InstallFailure, request: ReleaseRequest, *, folder: Path, l
         machine=f"{platform.system()} {platform.machine()}",
         pythons=f"wheels for Python {', '.join(series)} only" if series else "no wheel for the Pythons found here",
     )
-    return EnvironmentFault(f"Triton {request.text} could not be installed: {problem}; {fix}; log: {log}")
+    return EnvironmentFault(
+        f"{request.compiler.title} {request.text} could not be installed: {problem}; {fix}; log: {log}"
+    )
 
 
 def _telling_line(output: str) -> str:

@@ -19,12 +19,6 @@ from triage.model.releases import ReleaseRequest
 LIMIT_S = 1800.0
 _WATCH_S = 0.1
 
-# Triton 3.0 to 3.x builds its launcher with setuptools, which Python 3.12 no longer brings.
-_BESIDE_TRITON = ("setuptools",)
-
-# A source distribution would be an hour's build of LLVM, or fail after minutes.
-_WHEELS_ONLY = ("--only-binary", "triton")
-
 
 @dataclass(frozen=True, slots=True)
 class Installer:
@@ -39,9 +33,11 @@ class Installer:
         return [python, "-m", "venv", str(folder)]
 
     def install(self, folder: Path, request: ReleaseRequest) -> list[str]:
-        """The command that installs the requested Triton into ``folder``."""
+        """The command that installs the requested release into ``folder``."""
+        compiler = request.compiler
         python = str(folder / "bin/python")
-        packages = [*_WHEELS_ONLY, request.requirement, *_BESIDE_TRITON]
+        # A source distribution would be an hour's build of LLVM, or fail after minutes.
+        packages = ["--only-binary", compiler.distribution, request.requirement, *compiler.beside]
         if self.uv:
             return [*self.uv, "pip", "install", "--python", python, *packages]
         quiet = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")

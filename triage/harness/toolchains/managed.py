@@ -19,13 +19,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from triage.cache import is_trusted
 from triage.files import replace_file
 from triage.harness.deadline import Deadline
-from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
-from triage.model.document import Documented, Internal
+from triage.harness.toolchains.model import Toolchain, fingerprint, libraries
+from triage.model.compilers import COMPILERS, TRITON, Compiler
+from triage.model.document import Doc, Documented, Internal
 from triage.model.errors import EnvironmentFault, InputError
 
 MARKER = "triage-toolchain.json"
@@ -39,32 +40,39 @@ _LOCK_POLL_S = 0.1
 class ManagedEnvironment(Documented):
     """A complete environment; its marker is the document.
 
-    ``package``: Triton's folder, below ``folder``. ``stands_in_for``: the Python series that have no wheel for this
-    Triton, as was observed when the environment was built.
+    ``release``: of the compiler (in the marker, whose name is older than the second compiler, ``triton``).
+    ``package``: the folder of its module, below ``folder``. ``stands_in_for``: the Python series that have no wheel for
+    this release, as was observed when the environment was built.
     """
 
     schema_name: ClassVar[str] = "triton-triage/toolchain/1"
 
-    triton: str
+    release: Annotated[str, Doc(name="triton")]
     python_version: str
     package: Path
     stands_in_for: tuple[str, ...]
+    compiler_name: Annotated[str, Doc(name="compiler", optional=True)] = TRITON.name
     folder: Internal[Path] = Path()
+
+    @property
+    def compiler(self) -> Compiler:
+        """What it has."""
+        return COMPILERS[self.compiler_name]
 
     def serves(self, series: str) -> bool:
         """Whether a triage that runs on Python ``series`` uses this environment."""
         return self.python_version.startswith(f"{series}.") or series in self.stands_in_for
 
     def toolchain(self) -> Toolchain | None:
-        """The environment as a toolchain; None when its interpreter or its Triton no longer exists."""
+        """The environment as a toolchain; None when its interpreter or its compiler no longer exists."""
         python, package = self.folder / "bin/python", self.folder / self.package
-        if not os.access(python, os.X_OK) or not libtriton(package):
+        if not os.access(python, os.X_OK) or not libraries(package, self.compiler):
             return None
         try:
-            identity = fingerprint(package, triton=self.triton, python_version=self.python_version)
+            identity = fingerprint(package, self.compiler, release=self.release, python_version=self.python_version)
         except OSError:
             return None
-        return Toolchain(python, self.triton, self.python_version, True, identity, package)
+        return Toolchain(python, self.release, self.python_version, True, identity, package, self.compiler)
 
     def touch(self) -> None:
         """Record that it is used: ``triage clean`` may ask how long it has not been."""
@@ -80,9 +88,10 @@ def read(folder: Path) -> ManagedEnvironment | None:
     """The environment in ``folder``; None unless its marker exists and is valid."""
     try:
         document = json.loads((folder / MARKER).read_text("utf-8"))
-        return replace(ManagedEnvironment.from_json(document), folder=folder)
+        environment = replace(ManagedEnvironment.from_json(document), folder=folder)
     except (OSError, ValueError, InputError):
         return None
+    return environment if environment.compiler_name in COMPILERS else None
 
 
 def read_all(root: Path) -> list[ManagedEnvironment]:

@@ -6,26 +6,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from triage.model.compilers import TRITON, Compiler
+
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """One interpreter with one Triton.
+    """One interpreter with one release of a compiler.
 
     ``identity`` is equal as long as the same case compiles to the same result, so stored results have it in their key.
-    ``managed`` says that triage made the environment. ``package`` is Triton's folder.
+    ``managed`` says that triage made the environment. ``package`` is the folder of the
+    compiler's module.
     """
 
     python: Path
-    triton: str
+    release: str
     python_version: str
     managed: bool
     identity: str
     package: Path
+    compiler: Compiler = TRITON
 
 
-def libtriton(package: Path) -> list[Path]:
-    """The compiled libraries of the Triton in ``package``; empty when that Triton was never built."""
-    return sorted((package / "_C").glob("libtriton*.so"))
+def libraries(package: Path, compiler: Compiler) -> list[Path]:
+    """The compiled libraries of the compiler in ``package``; empty where it was never built."""
+    return sorted(package.glob(compiler.libraries))
 
 
 def assemblers(package: Path) -> list[Path]:
@@ -33,15 +37,15 @@ def assemblers(package: Path) -> list[Path]:
     return sorted(path for path in (package / "backends/nvidia/bin").glob("ptxas*") if path.is_file())
 
 
-def fingerprint(package: Path, *, triton: str, python_version: str) -> str:
+def fingerprint(package: Path, compiler: Compiler, *, release: str, python_version: str) -> str:
     """Hash what decides a compile's result, from file facts alone (a few milliseconds, nothing is read).
 
-    The interpreter's path is not in it: an environment is upgraded in place, and two may hold the same Triton.
+    The interpreter's path is not in it: an environment is upgraded in place, and two may hold the same release.
     The Python sources' times are: an editable source build changes its results without touching the library.
     Raises OSError when the folder is gone.
     """
-    digest = hashlib.sha256(f"{triton}\0{python_version}\0".encode())
-    for library in libtriton(package):
+    digest = hashlib.sha256(f"{release}\0{python_version}\0".encode())
+    for library in libraries(package, compiler):
         facts = library.stat()
         digest.update(f"{library.name}\0{facts.st_size}\0{facts.st_mtime_ns}\0".encode())
     for assembler in assemblers(package):

@@ -1,4 +1,4 @@
-"""Inspects an interpreter from outside: its Python version and where its Triton is, without importing that."""
+"""Inspects an interpreter from outside: its Python version and where its compiler is, without importing that."""
 
 import json
 import re
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triage.harness.environment import interpreter_environment
+from triage.model.compilers import Compiler
 from triage.model.errors import machine_fault
 from triage.model.releases import without_local
 
@@ -23,10 +24,11 @@ report = {"python": "%d.%d.%d" % tuple(sys.version_info[:3]), "package": None, "
 if sys.version_info >= (3, 8):
     import importlib.metadata, importlib.util, os
     sys.path[:] = [entry for entry in sys.path if entry]
-    spec = importlib.util.find_spec("triton")
+    module, names = sys.argv[1], sys.argv[2:]
+    spec = importlib.util.find_spec(module)
     if spec is not None and spec.origin:
         report["package"] = os.path.dirname(os.path.abspath(spec.origin))
-        for name in ("triton", "pytorch-triton", "pytorch-triton-rocm", "pytorch-triton-xpu", "triton-nightly"):
+        for name in names:
             try:
                 record = importlib.metadata.distribution(name)
                 report["records"].append([record.version, os.path.abspath(str(record.locate_file("")))])
@@ -44,24 +46,27 @@ class NotPython(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What an interpreter reports. ``package``: Triton's folder, None without one. ``triton``: None when unknown."""
+    """What an interpreter reports. ``package``: the folder of the compiler's module, None without one. ``release``:
+    None when unknown."""
 
     python_version: str
     package: Path | None
-    triton: str | None
+    release: str | None
 
 
-def probe(python: Path) -> Probe:
+def probe(python: Path, compiler: Compiler) -> Probe:
     """Start ``python`` and ask. Raises NotPython with the reason in a few words."""
     # Asked first, since `-c` would have a shell or any other program *run* the script in its own way.
     version_line(python)
-    output = _run(python, "-c", _SCRIPT)
+    output = _run(python, "-c", _SCRIPT, compiler.module, compiler.distribution, *compiler.also_named)
     answer = _ANSWER.search(output)
     if answer is None:
         raise NotPython(_first_line(reversed(output.splitlines())) or "it ended without an answer")
     report = json.loads(answer.group(1))
     package = Path(report["package"]) if report["package"] else None
-    return Probe(report["python"], package, _triton_version(package, report["records"]) if package else None)
+    if package is not None and not (package / compiler.evidence).exists():
+        package = None  # Another package of that name.
+    return Probe(report["python"], package, _release(package, report["records"]) if package else None)
 
 
 _PATH_SCRIPT = 'import json, sys; sys.stdout.write("\\ntriage-path " + json.dumps(sys.path[1:]) + "\\n")'
@@ -108,8 +113,8 @@ def _run(python: Path, *arguments: str) -> str:
     return done.stdout.decode("utf-8", "replace")
 
 
-def _triton_version(package: Path, records: list[list[str]]) -> str | None:
-    """Choose between the records, each with the folder it describes, and Triton's own text."""
+def _release(package: Path, records: list[list[str]]) -> str | None:
+    """Choose between the records, each with the folder it describes, and the package's own text."""
     for record, folder in records:
         if Path(folder) == package.parent:
             return record

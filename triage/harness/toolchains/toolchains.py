@@ -13,10 +13,11 @@ from triage.harness.toolchains import managed
 from triage.harness.toolchains.builder import InstallPlan, make
 from triage.harness.toolchains.failures import InstallFailure, Problem, explain
 from triage.harness.toolchains.installers import Installer, find_installer
-from triage.harness.toolchains.model import Toolchain, fingerprint, libtriton
+from triage.harness.toolchains.model import Toolchain, fingerprint, libraries
 from triage.harness.toolchains.probe import NotPython, import_path, probe, version_line
+from triage.model.compilers import TRITON, Compiler
 from triage.model.errors import EnvironmentFault, InputError, TriageError
-from triage.model.releases import OLDEST, ReleaseRequest, is_supported, numbers, parse, sort_key
+from triage.model.releases import ReleaseRequest, is_supported, numbers, parse, sort_key
 
 _OWN_SERIES = f"3.{sys.version_info.minor}"
 # Triton's wheels start at Python 3.8 (Triton 3.0); the upper end is open and only bounds the search.
@@ -36,47 +37,53 @@ class Toolchains:
         self.deadline = deadline or Deadline()
         self._root = (cache_root() if cache_dir is None else cache_dir.absolute()) / "toolchains"
         self._progress = progress or (lambda line: None)
-        self._default: Toolchain | None = None
+        self._defaults: dict[Compiler, Toolchain] = {}
 
-    def resolve(self, triton: str | None = None, python: str | None = None) -> Toolchain:
-        """The toolchain that ``--triton`` and ``--python`` mean; without either the default.
+    def resolve(self, release: str | None = None, python: str | None = None, compiler: Compiler = TRITON) -> Toolchain:
+        """The toolchain that ``--triton`` (``--cute``) and ``--python`` mean; without either the default.
 
         Raises InputError when both are given, and what :meth:`default`, :meth:`from_python` and :meth:`managed`
         raise.
         """
-        if triton is not None and python is not None:
-            raise InputError("--triton and --python exclude each other; --python already says which Triton")
+        if release is not None and python is not None:
+            raise InputError(
+                f"{compiler.option} and --python exclude each other; --python already says which {compiler.title}"
+            )
         if python is not None:
-            return self.from_python(python)
-        if triton is None:
-            return self.default()
-        request = parse(triton)
-        beside = self._default_or_none()
-        return beside if beside is not None and request.is_met_by(beside.triton) else self.managed(triton)
+            return self.from_python(python, compiler)
+        if release is None:
+            return self.default(compiler)
+        request = parse(release, compiler)
+        beside = self._default_or_none(compiler)
+        return beside if beside is not None and request.is_met_by(beside.release) else self.managed(release, compiler)
 
-    def default(self) -> Toolchain:
-        """The Triton beside triage. Raises EnvironmentFault when there is none that can be used."""
-        if self._default is None:
+    def default(self, compiler: Compiler = TRITON) -> Toolchain:
+        """The compiler beside triage. Raises EnvironmentFault when there is none that can be used."""
+        if compiler not in self._defaults:
             if not sys.executable:
-                raise EnvironmentFault("this Python does not know its own path; use --python PATH or --triton VERSION")
+                raise EnvironmentFault(
+                    f"this Python does not know its own path; use --python PATH or {compiler.option} VERSION"
+                )
             try:
-                self._default = _examine(Path(sys.executable))
+                self._defaults[compiler] = _examine(Path(sys.executable), compiler)
             except InputError as error:
                 raise EnvironmentFault(str(error)) from None
-        return self._default
+        return self._defaults[compiler]
 
-    def from_python(self, python: str | Path) -> Toolchain:
+    def from_python(self, python: str | Path, compiler: Compiler = TRITON) -> Toolchain:
         """Somebody's own environment: an interpreter's path or name, or an environment's folder.
 
-        Raises InputError: no such file, not Python, too old, no Triton, a Triton that is too old or not built.
+        Raises InputError: no such file, not Python, too old, no such compiler, one that is too old or not built.
         """
-        return _examine(_locate(python))
+        return _examine(_locate(python), compiler)
 
-    def installed(self) -> list[Toolchain]:
+    def installed(self, compiler: Compiler = TRITON) -> list[Toolchain]:
         """What can be used at once: the complete managed environments and the default, by version."""
-        candidates = [environment.toolchain() for environment in managed.read_all(self._root)]
-        usable = [toolchain for toolchain in (*candidates, self._default_or_none()) if toolchain is not None]
-        return sorted(usable, key=lambda toolchain: (sort_key(toolchain.triton), toolchain.managed))
+        environments = [each for each in managed.read_all(self._root) if each.compiler == compiler]
+        candidates = [environment.toolchain() for environment in environments]
+        beside = self._default_or_none(compiler)
+        usable = [toolchain for toolchain in (*candidates, beside) if toolchain is not None]
+        return sorted(usable, key=lambda toolchain: (sort_key(toolchain.release), toolchain.managed))
 
     def import_path(self, python: str | None = None) -> list[str]:
         """The folders in which an interpreter looks for modules, ``PYTHONPATH`` first; by default triage's own. Raises
@@ -89,26 +96,30 @@ class Toolchains:
             raise InputError(f"--python {python}: not a Python interpreter that starts ({error})") from None
         return [folder for folder in (*os.environ.get("PYTHONPATH", "").split(os.pathsep), *own) if folder]
 
-    def managed(self, version: str) -> Toolchain:
-        """The managed environment with Triton ``version`` (``3.2.0``, or ``3.2`` for its newest patch).
+    def managed(self, version: str, compiler: Compiler = TRITON) -> Toolchain:
+        """The managed environment with that release of a compiler (``3.2.0``, or ``3.2`` for its newest patch).
 
         Created on first use, once, however many processes ask at the same time. Raises InputError for a text that is
         not a version, too old or not released, and EnvironmentFault when the environment cannot be made.
         """
-        request = parse(version)
+        request = parse(version, compiler)
         return self._find(request) or self._make(request)
 
-    def _default_or_none(self) -> Toolchain | None:
+    def _default_or_none(self, compiler: Compiler) -> Toolchain | None:
         try:
-            return self.default()
+            return self.default(compiler)
         except TriageError:
             return None
 
     def _find(self, request: ReleaseRequest) -> Toolchain | None:
         own = _OWN_SERIES
-        fitting = [each for each in managed.read_all(self._root) if request.accepts(each.triton) and each.serves(own)]
+        fitting = [
+            each
+            for each in managed.read_all(self._root)
+            if each.compiler == request.compiler and request.accepts(each.release) and each.serves(own)
+        ]
         # The newest release; of two environments with it, the one that was built for triage's own Python.
-        fitting.sort(key=lambda each: (sort_key(each.triton), own not in each.stands_in_for), reverse=True)
+        fitting.sort(key=lambda each: (sort_key(each.release), own not in each.stands_in_for), reverse=True)
         for environment in fitting:
             if (toolchain := environment.toolchain()) is not None:
                 environment.touch()
@@ -119,12 +130,14 @@ class Toolchains:
         """Create the environment with triage's own Python, or with the nearest that has a wheel."""
         installer = find_installer()
         failed: list[tuple[str, InstallFailure]] = []
+        # Environments with Triton, the first compiler, have no name in theirs.
+        prefix = "" if request.compiler == TRITON else f"{request.compiler.name}-"
         for series, python in _pythons(installer, failed):
             plan = InstallPlan(
                 request=request,
                 installer=installer,
                 python=python,
-                folder=self._root / f"{request.text}-py{series}",
+                folder=self._root / f"{prefix}{request.text}-py{series}",
                 stands_in_for=tuple(sorted(series for series, _ in failed)),
                 deadline=self.deadline,
             )
@@ -135,7 +148,7 @@ class Toolchains:
                 if failure.problem is not Problem.NO_WHEEL and python != series:
                     raise explain(failure, request, folder=plan.folder, log=plan.log) from None
         # The first failure lists the wheels that exist; that uv could not fetch a Python is not what the user needs.
-        raise explain(failed[0][1], request, folder=self._root, log=self._root / f"{request.text}-py*.log")
+        raise explain(failed[0][1], request, folder=self._root, log=self._root / f"{prefix}{request.text}-py*.log")
 
 
 def _pythons(installer: Installer, failed: list[tuple[str, InstallFailure]]) -> Iterator[tuple[str, str]]:
@@ -185,25 +198,29 @@ def _locate(python: str | Path) -> Path:
     return path
 
 
-def _examine(python: Path) -> Toolchain:
+def _examine(python: Path, compiler: Compiler) -> Toolchain:
     """Raises InputError with what the interpreter lacks."""
+    title, option = compiler.title, compiler.option
     try:
-        probed = probe(python)
+        probed = probe(python, compiler)
     except NotPython as error:
         raise InputError(f"--python {python}: not a Python interpreter that starts ({error})") from None
     if numbers(probed.python_version) < (3, 8):
         raise InputError(f"--python {python}: Python {probed.python_version} is too old; 3.8 is the oldest supported")
     if probed.package is None:
-        raise InputError(f"{python} has no Triton; `{python} -m pip install triton`, or use --triton VERSION")
-    version = probed.triton or "unknown"
-    if not is_supported(version):
-        raise InputError(f"{python} has Triton {version}; {OLDEST} is the oldest supported, use --triton VERSION")
-    if not libtriton(probed.package):
         raise InputError(
-            f"{python} has a Triton without a compiled library in {probed.package}/_C; build or reinstall it"
+            f"{python} has no {title}; `{python} -m pip install {compiler.distribution}`, or use {option} VERSION"
         )
+    version = probed.release or "unknown"
+    if not is_supported(version, compiler):
+        raise InputError(
+            f"{python} has {title} {version}; {compiler.oldest} is the oldest supported, use {option} VERSION"
+        )
+    if not libraries(probed.package, compiler):
+        folder = (probed.package / compiler.libraries).parent
+        raise InputError(f"{python} has a {title} without a compiled library in {folder}; build or reinstall it")
     try:
-        identity = fingerprint(probed.package, triton=version, python_version=probed.python_version)
+        identity = fingerprint(probed.package, compiler, release=version, python_version=probed.python_version)
     except OSError as error:
-        raise InputError(f"{python} has a Triton that cannot be read ({error}); reinstall it") from None
-    return Toolchain(python, version, probed.python_version, False, identity, probed.package)
+        raise InputError(f"{python} has a {title} that cannot be read ({error}); reinstall it") from None
+    return Toolchain(python, version, probed.python_version, False, identity, probed.package, compiler)

@@ -33,10 +33,16 @@ class _Finder:
 
     @staticmethod
     def find_spec(name: str, path: Optional[Sequence[str]] = None, target: Any = None) -> Optional[ModuleSpec]:
-        package, _, module = name.rpartition(".")
-        if package != PACKAGE:
+        package, *below = name.split(".")
+        if package != PACKAGE or not below:
             return None
-        file = str(_HERE / ("%s.py" % module))
+        here = _HERE.joinpath(*below)
+        folder = [str(here)] if here.is_dir() else None
+        file = str(here / "__init__.py") if folder else "%s.py" % here
+        if folder:
+            return importlib.util.spec_from_file_location(
+                name, file, loader=_Loader(name, file), submodule_search_locations=folder
+            )
         return importlib.util.spec_from_file_location(name, file, loader=_Loader(name, file))
 
 
@@ -58,9 +64,9 @@ def _module(name: str) -> Any:
 
 
 def main(mode: str, *arguments: str) -> None:
-    """``nanny FD FOLDER``: the root of all processes, in triage's own interpreter. ``serve FD``: a toolchain server on
-    that socket. ``fresh FILE FD``: one compile, result on that pipe. ``bench FILE FD``: one case launched and timed,
-    likewise."""
+    """``nanny FD FOLDER``: the root of all processes, in triage's own interpreter. ``serve COMPILER FD``: a
+    toolchain server on that socket. ``fresh FILE FD``: one compile, result on that pipe. ``bench FILE FD``: one case
+    launched and timed, likewise."""
     leave, code = os._exit, _FAULT
     try:
         _load_package()
@@ -69,7 +75,7 @@ def main(mode: str, *arguments: str) -> None:
         if mode == "nanny":
             _module("nanny").serve(socket.socket(fileno=fd), Path(arguments[1]))
         elif mode == "serve":
-            _module("server").serve_toolchain(socket.socket(fileno=fd))
+            _module("server").serve_toolchain(socket.socket(fileno=fd), arguments[0])
         else:
             request = json.loads(Path(arguments[0]).read_text())
             if mode == "fresh":

@@ -4,32 +4,14 @@ import errno
 import os
 import sys
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from faulthandler import enable as enable_faulthandler
 from io import open as open_file
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
+from typing import Any, Callable, Dict, List
 
-from . import (
-    adapter,
-    causes,
-    description,
-    disassembly,
-    errors,
-    imports,
-    ir_pipeline,
-    ir_record,
-    ir_replay,
-    ir_text,
-    load,
-    lowering,
-    placeholders,
-    places,
-    recorder,
-    resources,
-    stages,
-    values,
-)
+from . import adapter, causes, compilers, errors, ir_text, load, own_code, recorder, values
+from .cute import grammar
 from .reads import Reads
 
 _MACHINE = {
@@ -39,20 +21,19 @@ _MACHINE = {
     errno.EAGAIN,  # ulimit -u, or the group's limit on processes
 }  # fmt: skip
 """Faults of the machine, or limits of its own, and not of the kernel: triage could not tell."""
+_BAD_INPUT = (adapter.BadCase, load.BadKernel, values.BadValue, ir_text.CannotRead, grammar.BadType)
 _NO_THREAD = "can't start new thread"
 _NO_MEMORY = (os.strerror(errno.ENOMEM), "std::bad_alloc", "failed to map segment from shared object")
 _NO_LLD = "ld.lld not found"
 
 
-class Fault(Exception):
-    """Triage's own code failed, or the environment: nothing is known of the compile. The text is the reason."""
-
-
-def run_forked(request: Dict[str, Any], module: Any, missing: List[str], result: int) -> None:
+def run_forked(
+    request: Dict[str, Any], compiler: "compilers.Compiler", module: Any, missing: List[str], result: int
+) -> None:
     """Compile in a fork of a case server that has imported ``module``, with stand-ins for the packages ``missing``."""
     recording = _prepare(request, result)
     recording.begin("source")
-    _guarded(request, lambda: (module, missing), recording)
+    _guarded(request, lambda: (compiler, module, missing), recording)
 
 
 def run_fresh(request: Dict[str, Any], result: int) -> None:
@@ -60,33 +41,21 @@ def run_fresh(request: Dict[str, Any], result: int) -> None:
     recording = _prepare(request, result)
 
     def imported() -> Any:
-        with _own_code("importing Triton"):
-            stages.install()
-            if request["triton_key"]:
-                adapter.set_triton_key(request["triton_key"])
-            target = request["target"]
-            adapter.set_driver(adapter.gpu_target(**target), request["limits"])
-            imports.set_target(target, request["device"])
+        with own_code.during("importing the compiler"):
+            compiler = compilers.chosen(request["compiler"])
+            compiler.load_compiler()
+            compiler.set_target(request)
         path = Path(request["path"])
         # The compile's time starts with this event.
         recording.begin("source")
         recording.emit("importing")
         reads = Reads()
         reads.begin()
-        loaded = load.load_module(path, request["sliced"], request["lent"])
+        module, missing = load.load_module(path, request["sliced"], request["lent"])
         recording.emit("imported", reads=reads.end(path))
-        return loaded
+        return compiler, module, missing
 
     _guarded(request, imported, recording)
-
-
-@contextmanager
-def _own_code(doing: str) -> Iterator[None]:
-    """Around what is triage's own and not the user's: an exception is no failure of the compile."""
-    try:
-        yield
-    except BaseException as error:  # what the module under test has put into the standard library raises anything
-        raise Fault("%s: %s: %s" % (doing, type(error).__name__, error)) from error
 
 
 def _prepare(request: Dict[str, Any], result: int) -> recorder.Recorder:
@@ -102,13 +71,13 @@ def _prepare(request: Dict[str, Any], result: int) -> recorder.Recorder:
     return recording
 
 
-def _guarded(request: Dict[str, Any], module: Callable[[], Any], recording: recorder.Recorder) -> None:
+def _guarded(request: Dict[str, Any], prepared: Callable[[], Any], recording: recorder.Recorder) -> None:
     """Compile, and report how that ended. Raises recorder.Unreported."""
     try:
-        loaded, missing = module()
+        compiler, loaded, missing = prepared()
         for name in missing:
             recording.emit("missing", package=name)
-        _compile(request, loaded, recording)
+        compiler.compile(request, loaded, recording)
     except BaseException as error:  # SystemExit and KeyboardInterrupt as well
         event = verdict(error)
         recording.conclude(**event)
@@ -131,15 +100,14 @@ def verdict(error: BaseException) -> Dict[str, Any]:
     if stand_in is not None:
         return {"ev": "undecided", "reason": stand_in, "input_error": False}
     # An API that does not exist on this release is how the case fails here.
-    lacks_api = isinstance(error, values.BadValue) and "this Triton has no" in str(error)
-    if isinstance(error, (adapter.BadCase, load.BadKernel, values.BadValue, ir_text.CannotRead)) and not lacks_api:
+    if isinstance(error, _BAD_INPUT) and not isinstance(error, values.LacksApi):
         return {"ev": "undecided", "reason": str(error), "input_error": True}
     described = errors.describe(error)
     links = list(errors.chain(error, suppressed=True))
     no_memory = any(_refused_memory(link) for link in links)
     if not no_memory:
         for link in links:
-            if isinstance(link, Fault) or _is_the_machines(link):
+            if isinstance(link, own_code.Fault) or _is_the_machines(link):
                 return {"ev": "undecided", "reason": errors.message(link), "input_error": False}
         if any(_NO_LLD in link["message"] for link in described):
             return {"ev": "undecided", "reason": "no-lld", "input_error": False}
@@ -157,91 +125,3 @@ def _refused_memory(error: BaseException) -> bool:
     if isinstance(error, (OSError, ImportError, RuntimeError)):
         return any(text in errors.message(error) for text in _NO_MEMORY)
     return isinstance(error, MemoryError)
-
-
-def _compile(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
-    import triton
-
-    task = request["ir"]
-    if task is not None and task["kind"] != "record":
-        ir_replay.run(request, recording)
-        return
-    if task is not None:
-        ir_record.install(task)
-    if Path(request["path"]).suffix in ir_text.ENDINGS:
-        _compile_text(request, recording)
-        return
-    if request["describe"]:
-        _describe(request, module, recording)
-        return
-    kernel = load.find_kernel(module, request["kernel"])
-    if request["functions"]:
-        places.restore(module, request["functions"])
-    recording.begin("source")
-    source = adapter.make_source(kernel, request["case"])
-    target = adapter.gpu_target(**request["target"])
-    adapter.check_options(target, request["case"]["options"])
-    try:
-        compiled = triton.compile(source, target=target, options=dict(request["case"]["options"]))
-    except stages.Stopped as stopped:
-        _done(request, recording, {}, stopped.metadata.get)
-        return
-    with _own_code("looking for the compiled kernel"):
-        entry = adapter.cache_entry(os.environ["TRITON_CACHE_DIR"], kernel.__name__)
-    _done(request, recording, compiled.asm, lambda name: getattr(compiled.metadata, name, None), entry)
-
-
-def _describe(request: Dict[str, Any], module: Any, recording: recorder.Recorder) -> None:
-    layers = load.find_layers(module, request["kernel"])
-    with imports.stand_ins(request["sliced"], request["lent"]):
-        description.write(layers, **request["describe"])
-    # Nothing was compiled.
-    recording.conclude("done", resources=None, num_ctas=None, cache_entry=None)
-
-
-def _compile_text(request: Dict[str, Any], recording: recorder.Recorder) -> None:
-    recording.begin("source")
-    if ir_text.ENDINGS[Path(request["path"]).suffix] == "mlir":
-        recording.emit("note", text=ir_pipeline.run(request, recording))
-        # A pipeline makes no kernel.
-        recording.conclude("done", resources=None, num_ctas=None, cache_entry=None)
-        return
-    texts: Dict[str, Any] = {}
-    try:
-        texts, metadata = ir_text.compile_text(request)
-    except stages.Stopped as stopped:
-        metadata = stopped.metadata
-    if "shared" not in metadata:
-        recording.emit("note", text="how much shared memory it takes was decided before this text, and is not known")
-    _done(request, recording, texts, metadata.get)
-
-
-_METADATA = ("shared", "num_warps", "num_ctas", "warp_size", "tmem_size", "name")
-
-
-def _done(
-    request: Dict[str, Any],
-    recording: recorder.Recorder,
-    assembly: Mapping[str, Any],
-    attribute: Callable[[str], Any],
-    entry: Optional[str] = None,
-) -> None:
-    """Report the end. ``attribute``: the compile's metadata by name."""
-    placeholders.check()
-    if any(name in assembly and not assembly[name] for name in ("cubin", "hsaco")):
-        # ptxas does not notice that it cannot write, and ends well.
-        raise Fault("the assembler wrote an empty file; is the disk full?")
-    with _own_code("reading the compiled kernel"):
-        metadata = {name: attribute(name) for name in _METADATA}
-        metadata["warp_size"] = metadata["warp_size"] or request["target"]["warp_size"]
-        used = resources.read(assembly, recording.ptxas_log, metadata)
-        lowered = lowering.read(assembly)
-        beyond = disassembly.beyond_shared(assembly, used, request["folder"], sys.modules["triton"].__file__ or "")
-    recording.conclude(
-        "done",
-        resources=used,
-        lowering=lowered,
-        beyond_shared=beyond,
-        num_ctas=metadata["num_ctas"],
-        cache_entry=entry,
-    )

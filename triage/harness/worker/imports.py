@@ -26,6 +26,8 @@ HOST_SIDE = frozenset(
     }
 )  # fmt: skip
 """Packages that run on the host and never inside a kernel."""
+COMPILERS = frozenset({"triton", "cutlass"})
+"""Packages that no stand-in replaces."""
 _MISSING = (
     "%s is not installed beside this Triton; install it there, or use --python PATH with an environment that has it"
 )
@@ -38,12 +40,10 @@ _release = ""
 """Of torch."""
 
 
-def set_target(target: Dict[str, Any], device: Mapping[str, Any]) -> None:
-    """Give stand-ins for torch the facts of a target, and this Triton's."""
-    import triton
-
+def set_target(target: Dict[str, Any], device: Mapping[str, Any], torch_release: str) -> None:
+    """Give stand-ins for torch the facts of a target, and of the release that goes with the compiler."""
     global _release  # noqa: PLW0603
-    _release = torch_facts.torch_version(triton.__version__)
+    _release = torch_release
     placeholders.know(numpy_facts.FACTS)
     placeholders.know(torch_facts.facts(target, dict(device), _release))
 
@@ -85,7 +85,7 @@ class Finder(DistributionFinder, Loader):
         if package == "torch" and self._sliced:
             return self._first_stand_in(package, _OF_A_PROGRAM)
         spec = self._found(fullname, path)
-        if spec is not None or package != fullname or package == "triton":
+        if spec is not None or package != fullname or package in COMPILERS:
             return spec
         if package in self._lent:
             folder = self._lent[package]
@@ -129,7 +129,12 @@ class Finder(DistributionFinder, Loader):
             spec = finder.find_spec(fullname, path) if finder is not self and hasattr(finder, "find_spec") else None
             if spec is not None:
                 installed = any(name in str(spec.origin) for name in _INSTALLED)
-                if self._sliced and installed and spec.loader is not None and fullname.partition(".")[0] != "triton":
+                if (
+                    self._sliced
+                    and installed
+                    and spec.loader is not None
+                    and fullname.partition(".")[0] not in COMPILERS
+                ):
                     self._replace_on_failure(spec)
                 return spec
         return None

@@ -17,7 +17,7 @@ _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 def read(assembly: Mapping[str, Any], ptxas_log: str, metadata: Mapping[str, Any]) -> Dict[str, Any]:
     """The resources of the report document: shared bytes a block, registers and spilled bytes a thread."""
     if "ptx" in assembly:
-        tensor_core = next((name for name, instruction in _PTX_CLASSES if instruction in assembly["ptx"]), "none")
+        tensor_core = ptx_class(assembly["ptx"])
         registers, spills = _ptxas(ptxas_log)
     else:
         text = assembly.get("amdgcn", "")
@@ -35,6 +35,11 @@ def read(assembly: Mapping[str, Any], ptxas_log: str, metadata: Mapping[str, Any
         "warp_specialized": _specialized(module, warps),
         "register_copies": _register_copies(module),
     }
+
+
+def ptx_class(ptx: str) -> str:
+    """The fastest matrix instruction of a text of PTX."""
+    return next((name for name, instruction in _PTX_CLASSES if instruction in ptx), "none")
 
 
 def _specialized(module: str, warps: Optional[int]) -> bool:

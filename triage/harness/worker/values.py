@@ -1,7 +1,8 @@
-"""JSON values to Triton objects: ``tl.float32``, ``gl.NVMMASharedLayout(128, 16, 2)``, and back. Parsed, never
-evaluated.
+"""JSON values to a compiler's objects and back: ``tl.float32``, ``gl.NVMMASharedLayout(128, 16, 2)``,
+``cutlass.Float16``. Parsed, never evaluated.
 
-Only names inside ``triton`` are reachable, only types and their class methods are called, only with literals.
+Only names inside ``triton`` and ``cutlass`` are reachable, only types and their class methods are called, only with
+literals.
 """
 
 import ast
@@ -18,7 +19,11 @@ _ROOTS = {
     "gl": "triton.experimental.gluon.language",
     "ttgl": "triton.experimental.gluon.language",
     "gluon": "triton.experimental.gluon",
+    "cutlass": "cutlass",
+    "cute": "cutlass.cute",
 }
+_TITLES = {"triton": "Triton", "cutlass": "CuTe DSL"}
+"""Of the packages that have the objects."""
 _TRITON_TEXT = re.compile(r"(?:%s)(?:\.[A-Za-z_][A-Za-z0-9_]*)+(?:\(.*\))?\Z" % "|".join(_ROOTS), re.DOTALL)
 _LEAST, _MOST = -(1 << 63), (1 << 64) - 1
 _MOST_TEXT = 100
@@ -27,6 +32,10 @@ _MOST_TEXT = 100
 
 class BadValue(Exception):
     """The text looks like a Triton object but does not name one; or an object has no such text."""
+
+
+class LacksApi(BadValue):
+    """This release of the compiler has no such object: how a case fails here."""
 
 
 def decode(value: Any) -> Any:
@@ -133,7 +142,7 @@ def _resolve(node: ast.AST, text: str) -> Tuple[Any, Any]:
     try:
         value: Any = importlib.import_module(path)
     except ImportError:
-        raise BadValue("%r: this Triton has no %s" % (text, path)) from None
+        raise LacksApi("%r: this %s has no %s" % (text, _TITLES.get(path.partition(".")[0], "Triton"), path)) from None
     holder: Any = None
     for name in reversed(names):
         path += "." + name
@@ -148,13 +157,15 @@ def _resolve(node: ast.AST, text: str) -> Tuple[Any, Any]:
                 value = importlib.import_module(path)
                 continue
             except ImportError:
-                raise BadValue("%r: this Triton has no %s" % (text, path)) from None
+                raise LacksApi(
+                    "%r: this %s has no %s" % (text, _TITLES.get(path.partition(".")[0], "Triton"), path)
+                ) from None
         value = getattr(value, name)
-        if isinstance(value, ModuleType) and value.__name__.split(".")[0] != "triton":
-            raise BadValue("%r: %s is not a part of Triton" % (text, value.__name__))
+        if isinstance(value, ModuleType) and value.__name__.split(".")[0] not in _TITLES:
+            raise BadValue("%r: %s is not a part of the compiler" % (text, value.__name__))
     return value, holder
 
 
 def _is_tritons_class(value: Any) -> bool:
     """A layout or type, or the holder of one's class methods."""
-    return isinstance(value, type) and value.__module__.split(".")[0] == "triton"
+    return isinstance(value, type) and value.__module__.split(".")[0] in _TITLES

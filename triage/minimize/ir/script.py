@@ -50,7 +50,7 @@ def _ptxas(call: Any, file: str) -> str | None:
 def script(point: FailurePoint, seen: tuple[Diagnosis, Outcome], replays: Replays, file: str, line: str) -> str:
     """The text of ``rerun.py``. ``seen``: the failure that it looks for; ``line``: the command line in its header."""
     diagnosis, outcome = seen
-    case, triton = replays.case, replays.toolchain.triton
+    case, triton = replays.case, replays.toolchain.release
     settings = {
         "HEADLINE": diagnosis.headline,
         "TRITON": triton,

@@ -1,9 +1,10 @@
 """Configuration and environment, the compiler's input when it failed, its output, and how to reproduce the failure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from triage.ir.operations import failing
+from triage.model.compilers import COMPILERS
 from triage.model.outcome import Stage
 from triage.model.report import Report
 from triage.publish.compose.excerpts import listing
@@ -25,7 +26,7 @@ def environment(finished: Finished) -> Section | None:
     report, case = finished.report, finished.case
     if case is None:
         return None
-    names = {"triton": "Triton", "python": "Python", "ptxas": "ptxas", "platform": "Platform", "triage": "triage"}
+    names = {"python": "Python", "platform": "Platform", **{each.name: each.title for each in COMPILERS.values()}}
     known = report.environment if report else {}
     rows = [(names.get(name, name), value) for name, value in known.items() if name != "target"]
     rows.insert(1, ("Target", str(case.target)))
@@ -117,8 +118,8 @@ def reproduce(finished: Finished) -> Section | None:
     """The steps with pip and Python, if there is a reproducer, and the command of triage."""
     report, reduction = finished.report, finished.reduction
     blocks: list[Block] = []
-    if report is not None and reduction is not None and (release := report.environment.get("triton")):
-        blocks += _with_pip(reduction, release, report.environment)
+    if report is not None and reduction is not None and (release := report.release):
+        blocks += _with_pip(reduction, release, report)
     if report is not None and reduction is None and finished.kernel is not None:
         together = ", ".join([report.case.file, *finished.beside, "case.json"])
         blocks.append(Paragraph(("With triage: ", Code(together), " in a folder, and ", Code("triage check FOLDER"))))
@@ -127,17 +128,25 @@ def reproduce(finished: Finished) -> Section | None:
     return Section("reproduce", "How to reproduce", tuple(blocks)) if blocks else None
 
 
-def _with_pip(reduction: Reduction, release: str, environment: Mapping[str, str]) -> Iterator[Block]:
+def _with_pip(reduction: Reduction, release: str, report: Report) -> Iterator[Block]:
+    environment, compiler = report.environment, report.case.compiler
     python = ".".join(environment.get("python", "3").split(".")[:2])
     name = reduction.script_name
     if "+" in release:
         yield Paragraph(
-            (f"Triton {release} is a build of its own, which pip does not have; with it: ", Code(f"python {name}"))
+            (
+                f"{compiler.label(release)} is a build of its own, which pip does not have; with it: ",
+                Code(f"python {name}"),
+            )
         )
     else:
-        steps = [f"python{python} -m venv venv", f"venv/bin/pip install triton=={release}", f"venv/bin/python {name}"]
+        steps = [
+            f"python{python} -m venv venv",
+            f"venv/bin/pip install {compiler.distribution}=={release}",
+            f"venv/bin/python {name}",
+        ]
         yield Listing("With plain pip and Python", "\n".join(steps), "sh", folded=False, weight=Weight.ESSENTIAL)
-    on = f"Triton {release}, Python {environment.get('python')}, {environment.get('platform')}"
+    on = f"{compiler.label(release)}, Python {environment.get('python')}, {environment.get('platform')}"
     if (codes := reduction.result.reproduced) is None:
         return
     runs = exit_codes(codes)

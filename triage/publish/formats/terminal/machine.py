@@ -18,7 +18,7 @@ def machine(console: Console, facts: MachineFacts) -> None:
         ptxas = ", ".join(sorted({tool.version for tool in installed.ptxas if tool.version})) or "none"
         toolchain = installed.toolchain
         origin = "managed" if toolchain.managed else "beside triage"
-        _line(console, f"{toolchain.triton:<8} Python {toolchain.python_version:<8} ptxas {ptxas:<12} {origin}")
+        _line(console, f"{toolchain.release:<8} Python {toolchain.python_version:<8} ptxas {ptxas:<12} {origin}")
     _line(console, f"environments are made with {facts.installer}")
     section(console, "Linkers for AMD (Triton 3.0 to 3.4)")
     for linker in facts.lld:

@@ -1,0 +1,1 @@
+"""What differs by language: how a case is described and checked."""

@@ -1,0 +1,54 @@
+"""CuTe DSL: its types, targets and options, as texts and values of a case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from triage.harness.worker.cute import grammar
+from triage.model.target import Target
+
+OBJECT = re.compile(r"(?:cutlass|cute)\.[A-Za-z_]")
+"""The beginning of a constexpr that names an object of the DSL."""
+_OLDEST_TARGET = 70
+_ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
+_LEVELS = range(4)
+
+
+def check_type(value: Any, bad: Any) -> None:
+    """A type in the grammar of :mod:`triage.harness.worker.cute.grammar`."""
+    example = "'tensor<bf16, (128,64):(64,1), align=16>', 'ptr<f16, gmem>', 'i32' or 'stream'"
+    if not isinstance(value, str):
+        raise bad(f"expected a type such as {example}, found {value!r}")
+    try:
+        grammar.parse(value)
+    except grammar.BadType as error:
+        raise bad(f"{value!r}: {error}; write a type such as {example}") from None
+
+
+def check_divisor(value: Any, bad: Any) -> None:
+    """Divisors are parts of the types here."""
+    raise bad("CuTe's divisors are in the type: write ?{16} for a dynamic extent, align=16 for a pointer")
+
+
+def check_options(options: Mapping[str, Any], bad: Any) -> None:
+    """The DSL's compile options that a case may have."""
+    arch, level = options.get("arch"), options.get("opt_level")
+    if arch is not None and not (isinstance(arch, str) and _ARCHITECTURE.fullmatch(arch)):
+        raise bad("options.arch", f"expected an architecture such as 'sm_90a', found {arch!r}")
+    if level is not None and (isinstance(level, bool) or level not in _LEVELS):
+        raise bad("options.opt_level", f"expected 0 to 3, found {level!r}")
+
+
+def check_target(target: Target, bad: Any) -> None:
+    """The DSL compiles for NVIDIA GPUs."""
+    if target.backend != "cuda" or int(target.arch) < _OLDEST_TARGET:
+        raise bad(f"CuTe DSL compiles for cuda:{_OLDEST_TARGET} and newer, found {target}")
+
+
+def dtype(text: str) -> str | None:
+    """A dtype by any of its names, as a constexpr's value; None for other text."""
+    short = text.removeprefix("cutlass.")
+    name = grammar.DTYPES.get(short, short if short in grammar.DTYPES.values() else None)
+    return name and f"cutlass.{name}"

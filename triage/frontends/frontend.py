@@ -1,0 +1,68 @@
+"""The protocol of a front end, and which language has which. Nothing outside this folder asks for the language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from re import Pattern
+from typing import Any
+
+from triage.frontends import cute, triton
+from triage.model.case import Language
+from triage.model.target import Target
+
+Bad = Callable[..., Exception]
+"""Makes the error for a problem: of one value ``bad(problem)``, of several ``bad(field, problem)``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frontend:
+    """A language as the rest of triage sees it.
+
+    ``check_type``, ``check_divisor``, ``check_target`` raise ``bad(problem)``, ``check_options`` ``bad(field,
+    problem)``. ``dtype``: a constexpr's value for the name of a dtype, or None. ``object_text``: how the text of a
+    constexpr begins that names an object of the language. ``has_classes``: a kernel may be a class, which is
+    constructed first. ``has_tiles``: a program of it works on tiles whose layouts the compiler chooses, which is what
+    Triton's rewrites, predictions and estimates of time are about.
+    """
+
+    check_type: Callable[[Any, Bad], None]
+    check_divisor: Callable[[Any, Bad], None]
+    check_options: Callable[[Mapping[str, Any], Bad], None]
+    check_target: Callable[[Target, Bad], None]
+    dtype: Callable[[str], str | None]
+    object_text: Pattern[str]
+    has_classes: bool = False
+    has_tiles: bool = False
+
+
+def _triton(has_tiles: bool) -> Frontend:
+    return Frontend(
+        triton.check_type,
+        triton.check_divisor,
+        triton.check_options,
+        triton.check_target,
+        triton.dtype,
+        triton.OBJECT,
+        has_tiles=has_tiles,
+    )
+
+
+_FRONTENDS = {
+    Language.TRITON: _triton(has_tiles=True),
+    Language.GLUON: _triton(has_tiles=False),
+    Language.CUTE: Frontend(
+        cute.check_type,
+        cute.check_divisor,
+        cute.check_options,
+        cute.check_target,
+        cute.dtype,
+        cute.OBJECT,
+        has_classes=True,
+    ),
+}
+
+
+def frontend(language: Language) -> Frontend:
+    """The front end of a language."""
+    return _FRONTENDS[language]

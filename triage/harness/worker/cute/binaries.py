@@ -1,0 +1,116 @@
+"""What the compiled kernels use, read from the files that the DSL kept, from the cubin in its module, and from the
+launch in the host's code."""
+
+import os
+import re
+import subprocess
+from io import open as open_file
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from .. import resources
+
+_OBJECT = re.compile(r'gpu\.binary[^\n]*?(?:bin\s*=\s*)?"((?:[^"\\]|\\.)*)"')
+_ELF = "\\7FELF"
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
+_USAGE = re.compile(r"REG:(\d+)\s+STACK:(\d+)\s+SHARED:(\d+)\s+LOCAL:(\d+)")
+_SASS_CLASSES = (("tcgen05", re.compile(r"\bUTC\w*MMA\b")), ("wgmma", re.compile(r"\b[HIQ]GMMA\b")),
+                 ("mma.sync", re.compile(r"\b[HIQD]?MMA\b")))  # fmt: skip
+_LAUNCHED = re.compile(r"gpu\.launch_func.*?dynamic_shared_memory_size (%[\w#]+)")
+_CONSTANT = re.compile(r"(%[\w#]+) = (?:arith|llvm\.mlir)\.constant[( ](-?\d+)(?: : i\d+)?")
+_STORE = re.compile(r"llvm\.store (%[\w#]+), %[\w#]+ : (\w+|!llvm\.ptr)")
+_CONFIGURATION = ["i32", "i32", "i32", "i64", "i32", "i32", "i32"]
+"""Stores into a launch's configuration from 4.3 on: an extent of block, bytes of shared memory, and the grid."""
+
+
+def read(folder: str, traced: str, lowered: str, tools: Dict[str, str]) -> Dict[str, Any]:
+    """``ptx``: the text, "" where the release keeps none. ``made``: whether there is a binary. ``registers``,
+    ``spill_bytes``, ``tensor_core``, ``shared_bytes`` as in the report."""
+    ptx = "\n".join(_content(path).decode("utf-8", "replace") for path in sorted(Path(folder).glob("*.ptx")))
+    cubins = sorted(Path(folder).glob("*.cubin")) or _from_module(lowered, folder)
+    usage = [_usage(path, tools.get("cuobjdump")) for path in cubins]
+    known = [use for use in usage if use is not None]
+    return {
+        "made": bool(cubins),
+        "ptx": ptx,
+        "registers": max((use["registers"] for use in known), default=None),
+        # Without a frame nothing is spilled; a frame may hold arrays as well.
+        "spill_bytes": 0 if known and not any(use["frame"] for use in known) else None,
+        "tensor_core": resources.ptx_class(ptx) if ptx else _sass_class(cubins, tools.get("cuobjdump")),
+        "shared_bytes": shared_bytes(traced, lowered) + max((use["static"] for use in known), default=0),
+    }
+
+
+def shared_bytes(traced: str, lowered: str) -> int:
+    """Dynamic shared memory of the largest launch, in bytes: a constant in the host's code."""
+    sizes: List[int] = []
+    constants = dict(_CONSTANT.findall(traced))
+    sizes += [int(constants[name]) for name in _LAUNCHED.findall(traced) if name in constants]
+    stores: List[Any] = []
+    constants = {}
+    for line in lowered.splitlines():
+        constant = _CONSTANT.search(line)
+        if constant:
+            constants[constant.group(1)] = constant.group(2)
+        store = _STORE.search(line)
+        if store:
+            stores.append((store.group(2), constants.get(store.group(1))))
+            window = stores[-len(_CONFIGURATION) :]
+            if [kind for kind, _ in window] == _CONFIGURATION and window[3][1] is not None:
+                sizes.append(int(window[3][1]))
+        elif "llvm.func" in line:
+            stores, constants = [], {}
+    return max(sizes, default=0)
+
+
+def _content(path: Path) -> bytes:
+    with open_file(str(path), "rb") as file:
+        return file.read()
+
+
+def _from_module(lowered: str, folder: str) -> List[Path]:
+    """The cubins in a module's ``gpu.binary`` operations, up to 4.2."""
+    paths = []
+    for number, match in enumerate(_OBJECT.finditer(lowered)):
+        if not match.group(1).startswith(_ELF):
+            continue
+        path = Path(folder) / ("module%d.cubin" % number)
+        with open_file(str(path), "wb") as file:
+            file.write(_unescaped(match.group(1)))
+        paths.append(path)
+    return paths
+
+
+def _unescaped(text: str) -> bytes:
+    """MLIR's text of a string attribute: two hexadecimal digits behind a backslash, or the character itself."""
+    data = bytearray()
+    at = 0
+    for match in _ESCAPE.finditer(text):
+        data += text[at : match.start()].encode("utf-8", "surrogateescape")
+        code = match.group(1)
+        data += bytes([int(code, 16)]) if len(code) == 2 else code.encode()
+        at = match.end()
+    data += text[at:].encode("utf-8", "surrogateescape")
+    return bytes(data)
+
+
+def _usage(cubin: Path, program: Optional[str]) -> Optional[Dict[str, int]]:
+    """Registers and bytes of the frame a thread, and bytes of static shared memory a block. None without the tool."""
+    uses = _USAGE.findall(_output(program, "--dump-resource-usage", cubin))
+    if not uses:
+        return None
+    registers, stack, shared, local = (max(int(use[index]) for use in uses) for index in range(4))
+    # 1 KiB of a block's shared memory is the system's from 9.0 on, and is in the number without being asked for.
+    return {"registers": registers, "frame": stack + local, "static": shared if shared != 1024 else 0}
+
+
+def _sass_class(cubins: List[Path], program: Optional[str]) -> str:
+    text = "\n".join(_output(program, "--dump-sass", cubin) for cubin in cubins)
+    return next((name for name, pattern in _SASS_CLASSES if pattern.search(text)), "none")
+
+
+def _output(program: Optional[str], option: str, cubin: Path) -> str:
+    if program is None or not os.access(program, os.X_OK):
+        return ""
+    done = subprocess.run([program, option, str(cubin)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return done.stdout.decode("utf-8", "replace")

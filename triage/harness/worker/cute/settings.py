@@ -1,0 +1,50 @@
+"""The environment variables by which the DSL is told the architecture and what to keep, made to count in a process that
+has already read them."""
+
+import os
+from typing import Any, Dict
+
+_ALWAYS = {
+    # Without it 4.8 names no place in the source for what fails below tracing.
+    "LINEINFO": "1",
+    "KEEP_PTX": "1",
+    "KEEP_CUBIN": "1",
+    "DISABLE_FILE_CACHING": "1",
+    # Exceptions keep the frames of the DSL, among which are the user's.
+    "FILTER_STACKTRACE": "0",
+}
+_PREFIX = "CUTE_DSL_"
+
+
+def architecture(target: Dict[str, Any], options: Dict[str, Any]) -> str:
+    """The name under which the DSL knows a target: with the features of the very architecture from 9.0 on, as the DSL
+    names the GPU that it finds itself (``detect_gpu_arch`` in cutlass/base_dsl/env_manager.py)."""
+    stated = options.get("arch")
+    if stated:
+        return str(stated)
+    return "sm_%s%s" % (target["arch"], "a" if int(target["arch"]) >= 90 else "")
+
+
+def apply(arch: str, folder: str) -> None:
+    """Set the variables and have the DSL read them again. ``folder``: where PTX and cubin are written."""
+    os.makedirs(folder, exist_ok=True)
+    for name, value in {**_ALWAYS, "ARCH": arch, "DUMP_DIR": folder}.items():
+        os.environ[_PREFIX + name] = value
+    from cutlass.base_dsl import dsl, env_manager
+
+    for function in list(vars(env_manager).values()):
+        clear = getattr(function, "cache_clear", None)
+        if callable(clear):
+            clear()
+    for instance in _instances(dsl):
+        instance.envar = type(instance.envar)(instance.name)
+
+
+def _instances(dsl: Any) -> Any:
+    """The DSL's objects that exist: a metaclass keeps them from 4.1 on, a function before."""
+    kept = getattr(getattr(dsl, "DSLSingletonMeta", None), "_instances", None)
+    if kept is not None:
+        return list(kept.values())
+    from cutlass.cutlass_dsl import CuTeDSL
+
+    return [CuTeDSL._get_dsl()]
