@@ -16,7 +16,7 @@ from triage.harness.toolchains import Toolchain
 from triage.minimize.failure import Identity
 from triage.minimize.oracle import CountingRunner, Oracle
 from triage.minimize.problem import BudgetUsed, RunBudget, Verdict
-from triage.minimize.source.compiling import Compiler
+from triage.minimize.source.compiling import CandidateCompiler
 from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case, frozen
 from triage.model.errors import EnvironmentFault, InputError
@@ -66,7 +66,7 @@ class Asked:
         self.machine = Machine({"original": [WANTED], **outcomes})
         toolchain = Toolchain(Path("python"), "3.9.0", "3.11", False, "id", Path("triton"))
         runner = CountingRunner(self.machine)
-        self.compiler = Compiler(runner, toolchain, Limits(), folder / "all")
+        self.compiler = CandidateCompiler(runner, toolchain, Limits(), folder / "all")
         self.failure = self.compiler.learn(Specimen("original", self.case, in_package=True), repeat)
         self.repeat = repeat or self.failure.repeats
         self.oracle = Oracle(runner, self.compiler.trials(self.failure), Specimen.key, self.repeat)

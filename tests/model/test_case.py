@@ -10,7 +10,7 @@ import pytest
 from golden_files import Golden
 
 from triage.frontends import documents
-from triage.model import case as cases
+from triage.frontends.triton import check_type
 from triage.model.case import Case, Language, frozen
 from triage.model.errors import InputError
 from triage.model.target import Target
@@ -85,7 +85,7 @@ BAD_FIELDS: dict[str, dict[str, Any]] = {
     "no schema": {"schema": ABSENT},
     "unknown field": {"kernels": {}},
     "language": {"language": "opencl"},
-    "cute": {"language": "cute"},
+    "cute": {"language": "cute", "divisible": {}},
     "no kernel": {"kernel": ABSENT},
     "kernel": {"kernel": "kernel.py"},
     "no file": {"kernel": {"name": "add"}},
@@ -214,7 +214,7 @@ TYPES = {
 
 @pytest.mark.parametrize("text", [one for group in TYPES.values() for one in group])
 def test_types(text: str) -> None:
-    cases.check_type(text, InputError)
+    check_type(text, InputError)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_types(text: str) -> None:
 )  # fmt: skip
 def test_what_is_no_type(text: str) -> None:
     with pytest.raises(InputError, match="expected a Triton type"):
-        cases.check_type(text, InputError)
+        check_type(text, InputError)
 
 
 @pytest.fixture

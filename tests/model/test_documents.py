@@ -78,7 +78,7 @@ MISSING = object()
         ("diagnosis.line", 1.5, "diagnosis.line: expected an integer, found float"),
         ("diagnosis.kind", "crash", "diagnosis.kind: 'crash' is not one of assertion, unreachable, "),
         ("outcome.stages_completed", "ttir", "outcome.stages_completed: expected a list, found str"),
-        ("outcome.stages_completed.0", "link", "outcome.stages_completed[0]: 'link' is not one of source, ttir, "),
+        ("outcome.stages_completed.0", "link", "outcome.stages_completed[0]: 'link' is not one of source, trace, "),
         ("outcome.duration_s", None, "outcome.duration_s: expected a number, found nothing"),
         ("matches.0.upstream.0", 7, "matches[0].upstream[0]: expected a text, found int"),
         ("suggestions.0.verified", 1, "suggestions[0].verified: expected true or false, found int"),

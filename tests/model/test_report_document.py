@@ -23,7 +23,21 @@ from triage.pipeline import Options
 
 # The closed sets of the documented schema.
 STATUSES = {"ok", "suspect", "error", "crash", "timeout", "out-of-memory"}
-STAGES = {"source", "ttir", "ttgir", "llir", "ptx", "cubin", "amdgcn", "hsaco", "load", "launch"}
+STAGES = {
+    "source",
+    "trace",
+    "verify",
+    "passes",
+    "ttir",
+    "ttgir",
+    "llir",
+    "ptx",
+    "cubin",
+    "amdgcn",
+    "hsaco",
+    "load",
+    "launch",
+}
 KINDS = {
     "assertion", "unreachable", "llvm-fatal", "llvm-diagnostic", "segfault", "abort", "mlir-diagnostic",
     "frontend-error", "python-exception", "ptxas", "assembler", "out-of-resources", "timeout", "out-of-memory",

@@ -32,7 +32,7 @@ from triage.minimize.problem import (
 )
 from triage.minimize.result import DOCUMENT, MinimizeOptions, MinimizeResult, OtherFailure, SourceSize
 from triage.minimize.result_folder import Earlier, ResultFolder, write
-from triage.minimize.source.compiling import Compiler
+from triage.minimize.source.compiling import CandidateCompiler
 from triage.minimize.source.reduce import anonymize, reduce
 from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
@@ -69,7 +69,7 @@ def minimize(case: Case, options: MinimizeOptions, progress: Progress | None = N
             Engine(options.jobs, spare=toolchains.installed, deadline=deadline) as engine,
         ):
             runner = CountingRunner(Launcher(engine, deadline) if options.launch else engine, deadline)
-            compiler = Compiler(runner, toolchain, options.limits, work)
+            compiler = CandidateCompiler(runner, toolchain, options.limits, work)
             reduction = _Reduction(original, options, progress, folder, compiler, engine, started)
             result = reduction.run(earlier if options.resume else None)
             write(folder.folder / DOCUMENT, json.dumps(result.stored(), indent=2) + "\n")
@@ -116,7 +116,7 @@ class _Reduction:
     options: MinimizeOptions
     progress: Progress
     folder: ResultFolder
-    compiler: Compiler
+    compiler: CandidateCompiler
     engine: Engine
     started: float
 

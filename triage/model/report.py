@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
 
 from triage.model.case import Case
+from triage.model.compilers import COMPILERS
 from triage.model.diagnosis import Diagnosis
 from triage.model.document import Amount, Count, Doc, Documented, Internal, Name
 from triage.model.measurement import Measurement
@@ -138,7 +139,11 @@ class Report(Documented):
     case: Case
     outcome: Outcome
     environment: Annotated[
-        Mapping[str, str], Doc("With what it was compiled.", schema={"required": ["python", "target"]})
+        Mapping[str, str],
+        Doc(
+            "With what it was compiled.",
+            schema={"required": ["python", "target"], "anyOf": [{"required": [name]} for name in COMPILERS]},
+        ),
     ]
     diagnosis: Annotated[Diagnosis | None, Doc("Null when it compiles.")] = None
     matches: tuple[Match, ...] = ()

@@ -15,7 +15,7 @@ from triage.harness.toolchains import Toolchains
 from triage.minimize.ir.replays import Replays
 from triage.minimize.ir.run import reduce_ir
 from triage.minimize.oracle import CountingRunner
-from triage.minimize.source.compiling import Compiler
+from triage.minimize.source.compiling import CandidateCompiler
 from triage.minimize.source.specimen import Specimen
 
 
@@ -55,7 +55,7 @@ def test_an_interrupt_keeps_the_best(toolchains: Toolchains, tmp_path: Path) -> 
     with Engine(2) as engine:
         runner = CountingRunner(engine)
         original = Specimen(case.path.read_text(encoding="utf-8"), case, in_package=True)
-        failure = Compiler(runner, toolchain, Limits(), tmp_path / "all").learn(original, 1)
+        failure = CandidateCompiler(runner, toolchain, Limits(), tmp_path / "all").learn(original, 1)
         replays = Replays(runner, case, toolchain, Limits(), failure, tmp_path / "scratch")
         result = reduce_ir(replays, tmp_path / "out", interrupt)
     assert result.ended == "interrupted"

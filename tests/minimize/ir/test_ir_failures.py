@@ -19,7 +19,7 @@ from triage.minimize.ir.failure_point import NoIR
 from triage.minimize.ir.replays import Replays
 from triage.minimize.ir.run import ReducedIR, reduce_ir
 from triage.minimize.oracle import CountingRunner
-from triage.minimize.source.compiling import Compiler
+from triage.minimize.source.compiling import CandidateCompiler
 from triage.minimize.source.specimen import Specimen
 
 NEWEST = "newest"
@@ -42,7 +42,7 @@ def down(engine: Engine, release: Callable[[str], Toolchain], tmp_path_factory: 
         case = replace(locate(name), triton=toolchain.release)
         runner = CountingRunner(engine)
         original = Specimen(case.path.read_text(encoding="utf-8"), case, in_package=True)
-        failure = Compiler(runner, toolchain, Limits(), folder / "all").learn(original, 1)
+        failure = CandidateCompiler(runner, toolchain, Limits(), folder / "all").learn(original, 1)
         replays = Replays(runner, case, toolchain, Limits(), failure, folder / "scratch")
         return reduce_ir(replays, folder / "out", lambda what: None, seconds)
 

@@ -28,7 +28,7 @@ _NO_LLD = "ld.lld not found"
 
 
 def run_forked(
-    request: Dict[str, Any], compiler: "compilers.Compiler", module: Any, missing: List[str], result: int
+    request: Dict[str, Any], compiler: "compilers.CompilerModule", module: Any, missing: List[str], result: int
 ) -> None:
     """Compile in a fork of a case server that has imported ``module``, with stand-ins for the packages ``missing``."""
     recording = _prepare(request, result)

@@ -1,4 +1,4 @@
-"""What a worker needs of a compiler: one module each, with the functions of :class:`Compiler`."""
+"""What a worker needs of a compiler: one module each, with the functions of :class:`CompilerModule`."""
 
 import importlib
 from types import ModuleType
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from .recorder import Recorder
 
-    class Compiler(Protocol):
+    class CompilerModule(Protocol):
         """A module that adapts one compiler. ``message``: a request, or that which starts a target server."""
 
         def load_compiler(self) -> Dict[str, str]:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _MODULES = {"triton": "triton_compiler", "cute": "cute.compiler"}
 
 
-def chosen(name: str) -> "Compiler":
+def chosen(name: str) -> "CompilerModule":
     """The adapter of the compiler of that name."""
     module: Any = importlib.import_module("." + _MODULES[name], __package__)
     return module  # type: ignore[no-any-return]

@@ -32,7 +32,7 @@ def serve_toolchain(sock: socket.socket, name: str) -> None:
     server.run()
 
 
-def _serve_target(compiler: "compilers.Compiler", message: Dict[str, Any], fds: List[int]) -> None:
+def _serve_target(compiler: "compilers.CompilerModule", message: Dict[str, Any], fds: List[int]) -> None:
     process.redirect(fds[0])
     sock = socket.socket(fileno=fds[1])
     compiler.set_target(message)
@@ -45,7 +45,7 @@ def _serve_target(compiler: "compilers.Compiler", message: Dict[str, Any], fds: 
     server.run()
 
 
-def _serve_case(compiler: "compilers.Compiler", message: Dict[str, Any], fds: List[int]) -> None:
+def _serve_case(compiler: "compilers.CompilerModule", message: Dict[str, Any], fds: List[int]) -> None:
     process.redirect(fds[0])
     sock = socket.socket(fileno=fds[1])
     process.limit(message["memory_bytes"])

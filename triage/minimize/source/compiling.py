@@ -31,7 +31,7 @@ many seconds, and as many times what it took until that was known."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compiler:
+class CandidateCompiler:
     """Compiles specimens with one toolchain, below ``folder``. ``limits`` are the original's. ``findings``: other
     failures that were met, headlines by signature."""
 
@@ -137,7 +137,7 @@ def _action(until: Stage | Milestone | None, observe: bool = False) -> Action:
 
 @dataclass(frozen=True, slots=True)
 class _CompileTrial:
-    compiler: Compiler
+    compiler: CandidateCompiler
     failure: OriginalFailure
     wanted: Identity
     observe: bool

@@ -58,7 +58,7 @@ def shared_bytes(traced: str, lowered: str) -> int:
             window = stores[-len(_CONFIGURATION) :]
             if [kind for kind, _ in window] == _CONFIGURATION and window[3][1] is not None:
                 sizes.append(int(window[3][1]))
-        elif "llvm.func" in line:
+        elif line.lstrip().startswith("llvm.func"):
             stores, constants = [], {}
     return max(sizes, default=0)
 

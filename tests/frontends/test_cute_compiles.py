@@ -1,0 +1,146 @@
+"""CuTe kernels compiled in isolation: each way to end, the stage, and what the compiled kernel uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.request import Attempt, FullCompile, Request
+from triage.harness.toolchains import Toolchain, Toolchains
+from triage.model.case import Case, Language, frozen
+from triage.model.compilers import CUTE
+from triage.model.outcome import Outcome, Stage, Status, Undecided
+from triage.model.target import Target
+
+NEWEST = "4.8.1"
+KERNELS = Path(__file__).parent / "kernels"
+TENSOR = "tensor<f32, (128):(1), align=16>"
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Toolchain:
+    return Toolchains().managed(NEWEST, CUTE)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    with Engine(jobs=2, keep=True) as engine:
+        yield engine
+
+
+def case(name: str, target: str = "cuda:90", options: dict[str, Any] | None = None, **constexprs: Any) -> Case:
+    return Case(
+        folder=KERNELS,
+        file="store.py",
+        name=name,
+        signature=frozen({"tensor": TENSOR}),
+        constexprs=frozen(constexprs),
+        target=Target.parse(target),
+        options=frozen(options),
+        language=Language.CUTE,
+    )
+
+
+def run(engine: Engine, toolchain: Toolchain, *cases: Case, timeout_s: float = 60.0) -> list[Attempt]:
+    action = FullCompile(keep=True, use_cache=False)
+    requests = [Request(each, toolchain, Limits(timeout_s), action, tag) for tag, each in enumerate(cases)]
+    return sorted(engine.run(requests), key=lambda attempt: attempt.request.tag)
+
+
+def outcome(attempt: Attempt) -> Outcome:
+    assert isinstance(attempt.result, Outcome), attempt.result
+    return attempt.result
+
+
+def test_what_a_kernel_uses(engine: Engine, toolchain: Toolchain) -> None:
+    small, over = run(engine, toolchain, case("shared", KIB=16), case("shared", KIB=300))
+    compiled = outcome(small)
+    assert compiled.status is Status.OK
+    assert [time.stage for time in compiled.stages] == [
+        Stage.TRACE, Stage.VERIFY, Stage.PASSES, Stage.PTX, Stage.CUBIN,
+    ]  # fmt: skip
+    used = compiled.resources
+    assert used is not None
+    assert (used.shared_bytes, used.threads, used.spill_bytes) == (16 * 1024, 32, 0)
+    assert used.registers
+    assert compiled.environment["cute"] == NEWEST
+    # Only the launch would refuse it.
+    assert (outcome(over).status, outcome(over).stage) == (Status.ERROR, Stage.LOAD)
+    assert outcome(over).over_limit == f"shared memory: {300 * 1024} > 232448"
+
+
+def test_each_stage_can_fail(engine: Engine, toolchain: Toolchain) -> None:
+    raising, barrier, dying, hanging = run(
+        engine,
+        toolchain,
+        replace(case("raises"), constexprs=frozen()),
+        case("barrier", ID=99),
+        case("aborts"),
+        case("endless"),
+        timeout_s=8.0,
+    )
+    assert (outcome(raising).status, outcome(raising).stage) == (Status.ERROR, Stage.TRACE)
+    assert (outcome(barrier).status, outcome(barrier).stage) == (Status.ERROR, Stage.CUBIN)
+    assert (outcome(dying).status, outcome(dying).signal) == (Status.CRASH, "SIGABRT")
+    assert "in aborts" in outcome(dying).log, "the Python stack names the user's function"
+    assert (outcome(hanging).status, outcome(hanging).stage) == (Status.TIMEOUT, Stage.TRACE)
+
+
+def test_a_class_is_constructed_and_called(engine: Engine, toolchain: Toolchain) -> None:
+    filler = replace(
+        case("Filler"),
+        signature=frozen({"tensor": TENSOR, "count": "i32", "stream": "stream"}),
+        construct=frozen({"threads": 64}),
+    )
+    compiled, unknown = run(engine, toolchain, filler, replace(filler, construct=frozen({"thread": 64})))
+    resources = outcome(compiled).resources
+    assert resources is not None
+    assert resources.threads == 64
+    assert isinstance(unknown.result, Undecided)
+    assert unknown.result.input_error
+    assert unknown.result.reason == "thread is not an argument of Filler(threads, value)"
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"name": "missing"}, "no function 'missing'"),
+        ({"signature": frozen()}, "argument tensor of host has no type (--arg tensor=TYPE)"),
+        ({"constexprs": frozen()}, "argument THREADS of host has no value (--const THREADS=VALUE)"),
+        ({"options": frozen({"num_warps": 4})}, "option num_warps is not known"),
+        ({"construct": frozen({"a": 1})}, "host is a function: it takes no construct"),
+    ],
+)
+def test_what_does_not_fit_the_kernel(
+    engine: Engine, toolchain: Toolchain, changed: dict[str, Any], reason: str
+) -> None:
+    [attempt] = run(engine, toolchain, replace(case("host", THREADS=32), **changed))
+    assert isinstance(attempt.result, Undecided)
+    assert attempt.result.input_error
+    assert reason in attempt.result.reason
+
+
+def test_another_architecture_by_option(engine: Engine, toolchain: Toolchain) -> None:
+    [attempt] = run(engine, toolchain, case("host", "cuda:100", {"arch": "sm_100f"}, THREADS=32))
+    assert outcome(attempt).status is Status.OK
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", ["4.0.0", "4.1.0", "4.2.1", "4.3.5", "4.4.2", "4.5.3", "4.6.3", "4.7.1", "4.8.1"])
+def test_every_release(engine: Engine, release: str) -> None:
+    toolchain = Toolchains().managed(release, CUTE)
+    flat = case("shared", KIB=16)
+    dynamic = replace(flat, signature=frozen({"tensor": "tensor<f32, (?{32}):(1), align=16>"}))
+    attempts = run(engine, toolchain, flat, dynamic, case("barrier", ID=99), case("aborts"))
+    for attempt in attempts[:2]:
+        resources = outcome(attempt).resources
+        assert resources is not None, outcome(attempt)
+        assert resources.shared_bytes == 16 * 1024
+        assert resources.registers
+    assert outcome(attempts[3]).signal == "SIGABRT"
