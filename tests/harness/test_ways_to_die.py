@@ -18,12 +18,12 @@ import pytest
 from conftest import Traces, compiler
 
 from triage import logs
+from triage.frontends import documents
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.linker import find_lld
 from triage.harness.request import Milestone, PartialCompile, Request
 from triage.harness.toolchains import Toolchain, Toolchains
-from triage.model import case as case_module
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.gpus import TensorCore
@@ -235,7 +235,7 @@ def test_a_pass_failure_has_the_diagnostic_and_the_pass(compile_one: One, toolch
 
 @pytest.mark.parametrize("version", ["3.0.0", pytest.param("3.1.0", marks=pytest.mark.slow), "3.2.0"])
 def test_an_assertion_kills_older_releases(compile_one: One, toolchain: Toolchain) -> None:
-    case = case_module.load(kernel_cases.REPRODUCERS / "wgmma-tf32-mn-major")
+    case = documents.load(kernel_cases.REPRODUCERS / "wgmma-tf32-mn-major")
     outcome = compile_one(case, toolchain, observe=True)
     assert (outcome.status, outcome.stage, outcome.signal) == (Status.CRASH, Stage.LLIR, "SIGABRT")
     assert (outcome.exit_code, stages(outcome), outcome.errors) == (None, ["ttir", "ttgir"], ())
@@ -250,7 +250,7 @@ def test_an_assertion_kills_older_releases(compile_one: One, toolchain: Toolchai
     ["newest", *(pytest.param(one, marks=pytest.mark.slow) for one in EVERY[3:])],
 )
 def test_newer_releases_turn_an_assertion_into_an_exception(compile_one: One, toolchain: Toolchain) -> None:
-    case = case_module.load(kernel_cases.REPRODUCERS / "wgmma-mn-major-warp-specialized")
+    case = documents.load(kernel_cases.REPRODUCERS / "wgmma-mn-major-warp-specialized")
     outcome = compile_one(case, toolchain, observe=True)
     found = diagnosis(outcome, case)
     assert (found.kind, found.function) == (Kind.ASSERTION, "WGMMAOpPattern::getPtxAsm")
@@ -300,7 +300,7 @@ def test_a_binary_beyond_its_shared_memory_is_suspect(
     compile_all: Compile, release: Callable[[str], Toolchain], name: str, target: str
 ) -> None:
     """ptxas reuses a register that still holds a part of the address; with more warps it needs none."""
-    case = case_module.load(kernel_cases.REPRODUCERS / "ptxas-shared-address")
+    case = documents.load(kernel_cases.REPRODUCERS / "ptxas-shared-address")
     case = replace(case, target=Target.parse(target))
     wrong, right = compile_all([case, replace(case, options={"num_warps": 4})], release(name))
     assert isinstance(wrong, Outcome)

@@ -25,6 +25,7 @@ from triage.matrix.runner import Runner
 from triage.matrix.supply import Supply
 from triage.matrix.table import MatrixTable
 from triage.model.case import Case
+from triage.model.compilers import TRITON, Compiler
 from triage.model.errors import EnvironmentFault, InputError
 from triage.model.progress import Progress
 from triage.model.target import Target
@@ -43,16 +44,16 @@ class Played(Toolchains):
         self._missing, self._installed, self._before = missing, installed, before
         self.made: list[str] = []
 
-    def installed(self) -> list[Toolchain]:
-        return [replace(self.default(), triton=name) for name in self._installed]
+    def installed(self, compiler: Compiler = TRITON) -> list[Toolchain]:
+        return [replace(self.default(), release=name) for name in self._installed]
 
-    def resolve(self, triton: str | None = None, python: str | None = None) -> Toolchain:
-        name = triton or "build"
+    def resolve(self, release: str | None = None, python: str | None = None, compiler: Compiler = TRITON) -> Toolchain:
+        name = release or "build"
         self._before(name)
         self.made.append(name)
         if name in self._missing:
             raise EnvironmentFault(f"{name}: the disk is full")
-        return replace(self.default(), triton=name)
+        return replace(self.default(), release=name)
 
 
 def case(name: str) -> Case:

@@ -70,7 +70,7 @@ class Bench:
         identity = Identity.of(diagnosis)
         failure = OriginalFailure(diagnosis, outcome, identity, identity, 1.0)
         specimen = Specimen(case.path.read_text(encoding="utf-8"), case)
-        text = reproducer(specimen, failure, self._toolchain.triton)
+        text = reproducer(specimen, failure, self._toolchain.release)
         looked_for = _SETTINGS.search(script.read_text(encoding="utf-8"))
         assert looked_for is not None
         other = script.with_name(f"swapped-{case.folder.name}.py")

@@ -9,6 +9,7 @@ import pytest
 
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.case import Case
+from triage.model.compilers import TRITON, Compiler
 from triage.model.errors import EnvironmentFault
 from triage.model.report import SuggestionKind, Tried
 from triage.model.target import Target
@@ -50,7 +51,7 @@ def attempt(release: str, headline: str = "") -> Tried:
 
 def test_the_nearest_newer_releases_come_first_then_the_newest_and_one_older(tmp_path: Path) -> None:
     installed = [stub(f"3.{minor}.0", tmp_path) for minor in range(7)]
-    assert [each.triton for each in near("3.2.0", installed)] == ["3.3.0", "3.4.0", "3.6.0", "3.1.0"]
+    assert [each.release for each in near("3.2.0", installed)] == ["3.3.0", "3.4.0", "3.6.0", "3.1.0"]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_releases_that_name_what_others_lack(
     texts = {f"3.{minor}.0": has_it if minor in range(3, 6) else "" for minor in range(10)}
     installed = [stub(release, tmp_path, text) for release, text in texts.items()]
     found = with_api(own, installed, [attempt(release, text) for release, text in refused.items()], refused)
-    assert [each.triton for each in found] == expected
+    assert [each.release for each in found] == expected
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def check(
     signature = {"a_desc": "*fp32", "b_desc": "*fp32", "c_ptr": "*fp32", "N": "i32", "K": "i32"}
     constexprs = {"BM": 128, "BN": 32, "BK": 32}
     case = Case(folder, "kernel.py", "matmul", signature, constexprs, target=Target.parse("cuda:90"), triton=triton)
-    monkeypatch.setattr(Toolchains, "installed", lambda self: installed)
+    monkeypatch.setattr(Toolchains, "installed", lambda self, compiler=TRITON: installed)
     with Session(Options(triton=triton, budget=Budget(compiles=6))) as session:
         report = session.check(case)
     releases = {one.changes["triton"]: one.compiled for one in report.tried if one.kind is SuggestionKind.TOOLCHAIN}
@@ -122,7 +123,7 @@ def test_without_that_release_the_report_is_as_it_was(
 ) -> None:
     resolve = Toolchains.managed
 
-    def managed(self: Toolchains, version: str) -> Toolchain:
+    def managed(self: Toolchains, version: str, compiler: Compiler = TRITON) -> Toolchain:
         if version == "3.3.0":
             raise EnvironmentFault("no package index answers")
         return resolve(self, version)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from triage.cases import reproducers
-from triage.model import case as case_module
+from triage.frontends import documents
 from triage.model.case import Case, frozen
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.target import Target
@@ -129,7 +129,7 @@ def test_what_cannot_be_read_is_not_judged(tmp_path: Path) -> None:
 def reproducer(name: str) -> Case:
     folder = reproducers.folder(name)
     assert folder is not None
-    return case_module.load(folder)
+    return documents.load(folder)
 
 
 def changes(case: Case, message: str, kind: Kind = Kind.ASSERTION) -> list[dict[str, Any]]:

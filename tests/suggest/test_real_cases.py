@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from triage.model import case as case_module
+from triage.frontends import documents
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.suggest.neighbours import LIMIT, neighbours
@@ -64,7 +64,7 @@ def known_cases() -> Iterator[Known]:
     root = folder()
     for path in sorted(root.iterdir()) if root else []:
         known = json.loads((path / "known.json").read_text(encoding="utf-8"))
-        case = case_module.load(path)
+        case = documents.load(path)
         yield Known(
             path.name,
             case,

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from triage.cases.reproducers import folder
+from triage.frontends import documents
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchains
-from triage.model import case as case_module
 from triage.model.case import Case, frozen
 from triage.model.errors import InputError
 from triage.model.report import Match, Report, SuggestionKind
@@ -31,7 +31,7 @@ from triage.suggest.search import Search
 def reproducer(name: str) -> Case:
     found = folder(name)
     assert found is not None
-    return replace(case_module.load(found), triton=None)
+    return replace(documents.load(found), triton=None)
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from typing import Any
 
 from triage import knowledge, logs
 from triage.cases import reproducers
+from triage.frontends import documents
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import FullCompile, Request
 from triage.harness.toolchains import Toolchain
-from triage.model import case as case_module
 from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.model.outcome import Outcome, Status
@@ -33,7 +33,7 @@ def reproducer(name: str) -> Case:
     """A reproducer that ships with triage."""
     folder = reproducers.folder(name)
     assert folder is not None, name
-    return case_module.load(folder)
+    return documents.load(folder)
 
 
 def write(folder: Path, source: str, signature: Mapping[str, str], constexprs: Mapping[str, Any], **more: Any) -> Case:
