@@ -188,7 +188,7 @@ def test_an_error_quoted_in_a_sentence() -> None:
         + "However, with one more line"
         " `a = cute.make_layout(m)` we get a `DSLRuntimeError: a dynamic Boolean has no value at compile time.` here.\n"
     )
-    assert diagnosis.headline == "DSLRuntimeError: a dynamic Boolean has no value at compile time."
+    assert diagnosis.headline == "a dynamic Boolean has no value at compile time."
 
 
 def test_the_stack_of_a_crashed_thread_without_the_line_that_names_the_signal() -> None:

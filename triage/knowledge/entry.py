@@ -14,7 +14,8 @@ class Symptoms:
     """The failures that an entry matches: every field that is not empty must hold.
 
     ``message`` and ``function`` hold if one of their texts occurs, the others if one of them is equal. In a text, ``…``
-    is any text within the line. The rest are conditions on the case or the machine: ``targets`` are prefixes of the
+    is any text within the line. ``compiler``: those whose failures they are; Triton's if it is empty. The rest are
+    conditions on the case or the machine: ``targets`` are prefixes of the
     target (``cuda:9``), ``triton`` and ``torch`` ranges of releases (``<3.3``).
     """
 
@@ -25,6 +26,7 @@ class Symptoms:
     pass_name: tuple[str, ...] = ()
     stage: tuple[str, ...] = ()
     exception: tuple[str, ...] = ()
+    compiler: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     triton: str | None = None
     torch: str | None = None

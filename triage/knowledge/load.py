@@ -14,7 +14,7 @@ from triage.files import ANYWHERE, read_file
 from triage.knowledge import stored
 from triage.knowledge.entry import PLACEHOLDER, Advice, Entry, Symptoms
 from triage.knowledge.stored import Parsed
-from triage.model.diagnosis import Kind
+from triage.model.diagnosis import KernelCompiler, Kind
 from triage.model.errors import InputError, unreadable
 from triage.model.releases import is_range
 from triage.model.setting import SYSTEMS
@@ -24,8 +24,8 @@ _ENTRY_FIELDS = {
     "does_not_help", "rewrites", "generic", "next",
 }  # fmt: skip
 _MATCH_FIELDS = {
-    "kind", "function", "file", "message", "pass", "stage", "exception", "targets", "triton", "torch", "system",
-    "options",
+    "kind", "function", "file", "message", "pass", "stage", "exception", "compiler", "targets", "triton", "torch",
+    "system", "options",
 }  # fmt: skip
 
 _MOST_BYTES = 1 << 20
@@ -183,6 +183,7 @@ class _File:
             **texts,
             kind=self._names(data, "match.kind", [kind.value for kind in Kind], "a kind of failure"),
             pass_name=self._texts(data, "pass"),
+            compiler=self._names(data, "match.compiler", [compiler.value for compiler in KernelCompiler], "a compiler"),
             triton=self._optional(data, "match.triton", is_range, "a range such as '>=3.0,<3.3'"),
             torch=self._optional(data, "match.torch", is_range, "a range such as '>=2.6'"),
             system=self._optional(data, "match.system", SYSTEMS.__contains__, " or ".join(map(repr, SYSTEMS))),

@@ -6,13 +6,13 @@ The confidence is a probability: that the entry says what happened. Each field t
 
 import operator
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from triage.knowledge.entry import Entry, Symptoms
-from triage.model.case import Case
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.case import Case, Language
+from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind
 from triage.model.releases import in_range
 from triage.model.report import Match
 from triage.model.setting import Setting
@@ -20,6 +20,8 @@ from triage.model.setting import Setting
 # How often a field agrees by chance. Measured on pasted texts of public threads: of 10 entries whose message of at
 # least 20 characters occurred, 9 were right. A file has many failures, a kind has hundreds.
 _DOUBT = {"message": 0.15, "function": 0.3, "file": 0.45, "pass": 0.45, "exception": 0.5, "kind": 0.7, "stage": 0.9}
+# An entry for CuTe alone; most entries are for Triton, so that of those it says nothing.
+_DOUBT_OF_COMPILER: Mapping[tuple[str, ...], float] = {(KernelCompiler.CUTE.value,): 0.6}
 _SHORT = 20
 """Characters of a message's text below which it may occur by chance; each one that is missing adds to the doubt."""
 _CONDITION_UNKNOWN = 0.85
@@ -45,6 +47,7 @@ def match(diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, tri
     diagnosed text tells of its setting.
     """
     facts = _Facts.of(diagnosis, case, triton)
+    diagnosis = _attributed(diagnosis, case)
     matches = [_as_match(entry, confidence) for entry in entries if (confidence := _best(entry, diagnosis, facts)) > 0]
     return sorted(matches, key=lambda match: (-match.confidence, match.id))
 
@@ -68,6 +71,7 @@ def near_misses(
 ) -> list[NearMiss]:
     """The entries of which a symptom that names the failure holds, and others do not; those that lack least first."""
     facts = _Facts.of(diagnosis, case, triton)
+    diagnosis = _attributed(diagnosis, case)
     near = []
     for entry in entries:
         fields = list(_fields(entry.symptoms, diagnosis))
@@ -78,6 +82,13 @@ def near_misses(
         if differences and (names_it or almost):
             near.append(NearMiss(entry, tuple(differences)))
     return sorted(near, key=lambda miss: (len(miss.differences), miss.entry.id))
+
+
+def _attributed(diagnosis: Diagnosis, case: Case | None) -> Diagnosis:
+    """The diagnosis with the compiler of the case, if there is one: it is more certain than words of a text."""
+    if case is None:
+        return diagnosis
+    return replace(diagnosis, compiler=KernelCompiler.CUTE if case.language is Language.CUTE else KernelCompiler.TRITON)
 
 
 _FEW_WORDS = 4
@@ -126,6 +137,12 @@ def _fields(symptoms: Symptoms, diagnosis: Diagnosis) -> Iterator[_Field]:
                 yield _Field(name, True, 1.0, "")
             else:
                 yield _Field(name, holds, _DOUBT[name], difference)
+    compilers = symptoms.compiler or (KernelCompiler.TRITON.value,)
+    compiler = diagnosis.compiler.value if diagnosis.compiler else None
+    # What nobody's words tell is of any compiler, but for an entry that has nothing else to go by.
+    if compiler is not None or (symptoms.compiler and not (symptoms.message or symptoms.function)):
+        difference = f"compiler: {compiler or 'not known'}, not {' or '.join(compilers)}"
+        yield _Field("compiler", compiler in compilers, _DOUBT_OF_COMPILER.get(compilers, 1.0), difference)
     if symptoms.function:
         function = diagnosis.function or ""
         difference = f"function: {function or 'not known'}, not {' or '.join(symptoms.function)}"
@@ -202,7 +219,7 @@ def _confidence(symptoms: Symptoms, diagnosis: Diagnosis, facts: _Facts) -> floa
         if not field.holds:
             return 0.0
         doubt *= field.doubt
-        is_specific = is_specific or field.name not in ("kind", "stage")
+        is_specific = is_specific or field.name not in ("kind", "stage", "compiler")
     # A kind alone does not identify a bug: without a case that confirms the conditions, such an entry is a guess.
     conditions = [holds for holds, _ in _conditions(symptoms, facts)]
     if False in conditions or (None in conditions and not is_specific):

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from triage.ir.locations import users_location
 from triage.logs import text
+from triage.logs.cute_texts import is_wrapper
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.frontend import FRONTEND_ERRORS
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind, SourceLocation
 
 #: ``raise … from cause``: the exception above is the reason for the one below.
 CAUSE = "The above exception was the direct cause of the following exception:"
@@ -41,7 +42,26 @@ def link_at(position: int, line: str) -> ChainLink | None:
 def has_reason(diagnosis: Diagnosis) -> bool:
     """False for a front-end error that only says where it happened."""
     first = diagnosis.message.partition("\n")[0]
-    return not any(name in first for name in FRONTEND_ERRORS)
+    return not any(name in first for name in FRONTEND_ERRORS) and not is_wrapper(first.partition(": ")[2])
+
+
+def traced(finding: Finding, source: SourceLocation | None) -> Finding:
+    """The finding for an exception that was raised while CuTe DSL traced a kernel, at a line of the user's."""
+    diagnosis = finding.diagnosis
+    if diagnosis.kind not in (Kind.PYTHON_EXCEPTION, Kind.FRONTEND_ERROR) or finding.specificity is Specificity.TAIL:
+        return finding
+    return replace(
+        finding,
+        specificity=max(finding.specificity, Specificity.DIAGNOSTIC),
+        locations=(*finding.locations, *((source,) if source else ())),
+        diagnosis=replace(
+            diagnosis,
+            kind=Kind.FRONTEND_ERROR,
+            compiler=KernelCompiler.CUTE,
+            stage=diagnosis.stage or "trace",
+            source=diagnosis.source or source,
+        ),
+    )
 
 
 def _both(inner: bool | None, outer: bool | None) -> bool | None:
@@ -78,7 +98,7 @@ def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
             kind=kind,
             exception=outer.diagnosis.exception,
             source=users_location(locations),
-            stage="source",
+            stage=main.diagnosis.stage if main.diagnosis.compiler is KernelCompiler.CUTE else "source",
             related=_related(main.diagnosis, other.diagnosis),
         ),
         specificity=max(main.specificity, Specificity.DIAGNOSTIC),

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from triage.ir import passes
+from triage.logs.cute_texts import OF_PACKAGE, OF_RUNTIME
 from triage.logs.evidence import LAUNCH
 from triage.logs.patterns import regex
 from triage.logs.recognisers.silent_pass import failed_pass
+from triage.model.diagnosis import SourceLocation
 
 _STAGE = regex(r",? in make_(ttir|ttgir|llir|ptx|cubin|amdgcn|hsaco)\b")
 _FRONTEND = regex(r",? in (?:make_ir|ast_to_ttir)\b")
@@ -37,6 +39,12 @@ _OF_TRITON = regex(
     r"triton(?!server|client|_python_backend)|inductor|cutlass|helion|gluon|<torch_package|[\\/]_?dynamo[\\/]",
     re.IGNORECASE,
 )
+_NUMBER = regex(r'", line (\d{1,7})|\.py:(\d{1,7})')
+# Python's own files, and code that has none.
+_NOBODYS = regex(r"^<|[\\/]lib[\\/]python3\.\d{1,2}[\\/](?!(?:site|dist)-packages)")
+# Calls that trace a kernel of CuTe DSL, as frames show them: parts of their lines, and the lines.
+_CUTE_CALLS = ("cute.compile(", ".launch(")
+_TRACES = regex(r"\bcute\.compile\(|\.launch\((?:grid=|$)")
 #: Where something else begins, whose failure does not follow from those above: pytest's and unittest's line above each
 #: failing test, a request to a server, a command at a prompt.
 _BOUNDARY = regex(
@@ -64,12 +72,23 @@ ANCHORS = (
     "got prompt",
     passes.REPRODUCER_ANCHOR,
     "Traceback (most recent",
+    *_CUTE_CALLS,
     'File "',
     ".py:",
     ".py](",
     ".py in ",
     "_____ ",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Traceback:
+    """What the frames of a traceback show. ``foreign``: none of them is Triton's or CuTe's; ``traces``: CuTe DSL was
+    tracing a kernel; ``source``: the innermost line that is neither of the DSL nor of Python, where it was."""
+
+    foreign: bool
+    traces: bool = False
+    source: SourceLocation | None = None
 
 
 _header = lru_cache(maxsize=512)(passes.header)  # a dump's few hundred headers come again with every kernel
@@ -91,6 +110,11 @@ class Context:
     # Whether the lines are those of a traceback, and whether it has a frame of Triton.
     _in_traceback: bool = False
     _of_triton: bool = False
+    # Whether it has a frame or a call of CuTe DSL's, whether the innermost is of what runs a compiled kernel, and the
+    # user's innermost line.
+    _of_cute: bool = False
+    _runs: bool = False
+    _users: SourceLocation | None = None
 
     def see(self, position: int, line: str) -> None:
         """Collect the facts of a line."""
@@ -109,7 +133,9 @@ class Context:
         elif passes.REPRODUCER_ANCHOR in line:
             self.dumped = self.dumped or passes.single_pass(line)
         elif _TRACEBACK in line:
-            self._in_traceback, self._of_triton = True, False
+            self._begin_traceback(True)
+        elif self._in_traceback and any(call in line for call in _CUTE_CALLS) and _TRACES.search(line):
+            self._of_cute = self._of_triton = True
         elif (
             "$ " in line or line.startswith(("_____", "ERROR: ", "FAIL: ")) or line.endswith("got prompt")
         ) and _BOUNDARY.match(line):
@@ -122,6 +148,9 @@ class Context:
         self.boundaries += [position] if len(self.boundaries) < 10_000 else []
         self._in_traceback = False
 
+    def _begin_traceback(self, begins: bool) -> None:
+        self._in_traceback, self._of_triton, self._of_cute, self._runs, self._users = begins, False, False, False, None
+
     def _see_dump(self, line: str) -> None:
         header = _header(line)
         if header is None:
@@ -133,18 +162,26 @@ class Context:
 
     def _see_frame(self, line: str, frame: re.Match[str]) -> None:
         self._in_traceback = True
-        self._of_triton = self._of_triton or _OF_TRITON.search(frame[frame.lastgroup or 0]) is not None
+        file = frame[frame.lastgroup or 0]
+        self._of_triton = self._of_triton or _OF_TRITON.search(file) is not None
+        if OF_PACKAGE.search(file):
+            self._of_cute, self._runs = True, OF_RUNTIME.search(file) is not None
+        elif not _NOBODYS.search(file) and (number := _NUMBER.search(line)):
+            self._users = SourceLocation(file, int(number[1] or number[2]))
         if match := _STAGE.search(line):
             self.stage = match.group(1)
         elif self.stage is None and (_FRONTEND.search(line) or _OF_FRONTEND.search(line)):
             self.stage = "source"
 
-    def end_traceback(self, before: Sequence[str]) -> bool | None:
-        """Whether the traceback that ends here is one without Triton; None where there is none. ``before`` are the
-        lines above."""
-        foreign = not self._of_triton and not any(map(LAUNCH.search, before)) if self._in_traceback else None
-        self._in_traceback = self._of_triton = False
-        return foreign
+    def end_traceback(self, before: Sequence[str]) -> Traceback | None:
+        """The traceback that ends here; None where there is none. ``before`` are the lines above."""
+        traceback = None
+        if self._in_traceback:
+            foreign = not self._of_triton and not any(map(LAUNCH.search, before))
+            traces = self._of_cute and not self._runs
+            traceback = Traceback(foreign, traces, self._users if traces else None)
+        self._begin_traceback(False)
+        return traceback
 
     def pass_at(self, position: int) -> str | None:
         """The pass that ran when the failure at ``position`` was printed."""

@@ -20,14 +20,18 @@ _PLAIN = regex(
     r":(?P<line>\d{1,7})(?::(?P<column>\d{1,7}))?:? ?$"
 )
 _UNKNOWN_LOCATION = regex(r"(?:<unknown>:0(?::0)?:|loc\(unknown\):|loc\(.{1,4000}\):) ?$")
-# CuTe DSL prints the operation's name as a location after the severity.
-_LOCATION_AFTER = regex(r'"[^"]{0,200}"\("([^"]{1,1000})":(\d{1,7}):(\d{1,7})\): ')
+# MLIR's binding for Python prints the location after the severity; CuTe DSL's have the text of the statement as a name,
+# and columns that count from 0, which is also that of a whole function.
+_LOCATION_AFTER = regex(r'"(?:[^"\\]|\\.){0,1000}"\("([^"]{1,1000})":(\d{1,7}):(\d{1,7})\): ?')
+_UNKNOWN_AFTER = "unknown: "
 _CARET = regex(r"^\s{0,4096}\^~{0,4096}\s*$")
 
 #: Errors that say only that something failed.
 TAILS = (
     "Failures have been detected while processing an MLIR pass pipeline",
     "A failure has been detected while processing the MLIR module",
+    "An error happened while serializing the module",
+    "Failed translating the module to ISA",
 )
 #: Errors that name a consequence and the operation, not the cause.
 SYMPTOMS = (
@@ -71,8 +75,10 @@ def parse(line: str) -> DiagnosticLine | None:
         return None
     text = line[severity.end() :].strip()
     if after := _LOCATION_AFTER.match(text):
-        locations = (*locations, SourceLocation(after.group(1), int(after.group(2)), int(after.group(3))))
+        column = int(after.group(3))
+        locations = (*locations, SourceLocation(after.group(1), int(after.group(2)), column + 1 if column else None))
         text = text[after.end() :]
+    text = text.removeprefix(_UNKNOWN_AFTER)
     return DiagnosticLine(severity.group(1), text, locations)
 
 

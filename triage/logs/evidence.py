@@ -7,7 +7,7 @@ a program that compiles with Triton prints. Words of other programs nearby count
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import islice
@@ -18,26 +18,40 @@ from triage.logs.patterns import regex
 from triage.logs.recognisers import environment, stack_trace
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind, Trait
+from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind, Trait
 
-#: Strings that only a text about a compile with Triton or one of its relatives has. The name alone is none of them: two
-#: other well-known programs have it, and lists of installed packages.
-EVIDENCE = (
-    "triton.jit", "triton.language", "triton.compiler", "triton.runtime", "triton.autotune", "triton.backends",
-    "triton/compiler", "triton/runtime", "triton/backends", "triton/language", "triton/_C", "triton/lib/",
-    "triton\\compiler", "triton\\runtime", "triton\\backends", "triton\\language", "triton\\_C", ".triton/cache",
-    "TritonGPU", "triton_gpu", "tl.constexpr", "tt.func", "ttg.", "ttng.", "!tt.ptr", "_inductor", "cutlass.cute",
-    "cutlass_dsl", "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",
-    "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "riton kernel",
-)  # fmt: skip
+#: Strings that only a text about a compile with Triton or one of its relatives has, or with CuTe DSL. A name alone is
+#: none of them: two other well-known programs are named Triton, CUTLASS and CuTe are libraries for C++ as well, and
+#: lists of installed packages have them all.
+EVIDENCE: Mapping[KernelCompiler, tuple[str, ...]] = {
+    KernelCompiler.TRITON: (
+        "triton.jit", "triton.language", "triton.compiler", "triton.runtime", "triton.autotune", "triton.backends",
+        "triton/compiler", "triton/runtime", "triton/backends", "triton/language", "triton/_C", "triton/lib/",
+        "triton\\compiler", "triton\\runtime", "triton\\backends", "triton\\language", "triton\\_C", ".triton/cache",
+        "TritonGPU", "triton_gpu", "tl.constexpr", "tt.func", "ttg.", "ttng.", "!tt.ptr", "_inductor",
+        "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",
+        "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "riton kernel",
+    ),
+    KernelCompiler.CUTE: (
+        "cutlass.cute", "cutlass_dsl", "base_dsl", "cute.jit", "cute.kernel", "cute.compile", "CUTE_DSL_",
+        "DSLRuntimeError", "DSLUserCodeError", "cute_nvgpu", "!cute.", "cuteDSL", "CuTeDSL", "CuTe DSL", "CuTe-DSL",
+        "CuteDSL",
+    ),
+}  # fmt: skip
 # In a failing line itself: words of Triton's and its relatives', and those of any compiler for GPUs.
 _OWN_WORDS = regex(
-    r"'cute\.\w|Triton Error \[|Error during Intel "
+    r"Triton Error \[|Error during Intel "
     r"|\b(?:tt|ttg|ttng|ttig|amdg|nvws|triton_(?:gen|gpu|nvidia_gpu))\.[a-z]"
     r"|LinearLayout|2-\.-0-\.-0-|triton::(?:ir|codegen|gpu|driver|nvidia)\b|mlir::triton"
     r"|triton(?:amd|intel|nvidia)?gpu"
     r"|\btriton[./\\_-](?:compiler|runtime|backends|language|_C|jit|opt|poi|red|per|tem)\b",
     re.IGNORECASE,
+)
+# In a failing line itself: words of CuTe DSL's.
+_CUTE_WORDS = regex(
+    r"'cute(?:_nvgpu)?\.\w|!cute(?:_nvgpu)?\.|\bnvidia_cutlass_dsl\b|\bCUTE_DSL_|\bDSL[A-Z]\w{2,40}Error\b"
+    r"|\bbase_dsl\b|\bcutlass\.(?:cute|_mlir|cutlass_dsl)\b|\bCu[Tt]e ?-?DSL\b|_cute_ops_gen|cuda_dialect_"
+    r"|'cutlass(?:\.\w{1,40}){0,4}'"
 )
 _COMPILER_WORDS = regex(
     r"(?<!\.)\bmlir\b|mlir::|nvvm|nvptx|amdgcn|amdgpu|\brocdl|wgmma|tcgen05|__nv_"
@@ -88,9 +102,25 @@ _NEAR = 12
 
 
 @cache
-def evidence_sieve() -> Sieve:
-    """Finds the strings of :data:`EVIDENCE`."""
-    return sieve_for(EVIDENCE)
+def evidence_sieve(compiler: KernelCompiler) -> Sieve:
+    """Finds the strings that are evidence of a compiler."""
+    return sieve_for(EVIDENCE[compiler])
+
+
+def _compiler(diagnosis: Diagnosis, line: str) -> KernelCompiler | None:
+    """The compiler whose words the failing text has; None where it has neither's."""
+    first = f"{diagnosis.message[:1000]}\n{line[:1000]}"
+    if _CUTE_WORDS.search(first):
+        return KernelCompiler.CUTE
+    return KernelCompiler.TRITON if _OWN_WORDS.search(first) else None
+
+
+def attributed(finding: Finding, window: Window) -> Finding:
+    """The finding with the compiler whose words its lines have."""
+    if finding.diagnosis.compiler is not None:
+        return finding
+    compiler = _compiler(finding.diagnosis, window.line)
+    return replace(finding, diagnosis=replace(finding.diagnosis, compiler=compiler)) if compiler else finding
 
 
 def _is_generic(finding: Finding) -> bool:
@@ -119,6 +149,8 @@ def _longest(finding: Finding) -> float:
 
 def _is_own(diagnosis: Diagnosis) -> bool:
     """True where the failing text itself shows that it is of a compile or launch."""
+    if diagnosis.compiler is KernelCompiler.CUTE:
+        return True
     first = diagnosis.message[:1000]
     match diagnosis.kind:
         case Kind.FRONTEND_ERROR | Kind.OUT_OF_RESOURCES:
@@ -178,9 +210,15 @@ def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool
     return False if _COMPILER_WORDS.search(diagnosis.message[:1000]) else None
 
 
-def settled(findings: Iterable[Finding], has_evidence: bool, lines: float) -> list[Finding]:
-    """The findings; what nothing near them shows is decided by the whole text. ``lines`` is how many it has."""
-    found = list(findings)
+def settled(findings: Iterable[Finding], evidence: Collection[KernelCompiler], lines: float) -> list[Finding]:
+    """The findings; what nothing near them shows is decided by the whole text: ``evidence`` is of which compilers it
+    is, ``lines`` how many it has."""
+    only = next(iter(evidence)) if len(evidence) == 1 else None
+    has_evidence = bool(evidence)
+    found = [
+        replace(finding, diagnosis=replace(finding.diagnosis, compiler=finding.diagnosis.compiler or only))
+        for finding in findings
+    ]
     last = max((finding.position for finding in found), default=-1)
     return [
         replace(finding, foreign=True)

@@ -23,6 +23,7 @@ from triage.logs.recognisers import Recogniser
 from triage.logs.sieve import Sieve
 from triage.logs.surroundings import ENDS
 from triage.logs.window import LINES_AFTER, LINES_BEFORE, Line
+from triage.model.diagnosis import KernelCompiler
 
 #: Such lines are many: they are recognised by their beginning and not cleaned.
 DUMP_HEADER = passes.HEADER.encode()
@@ -87,8 +88,8 @@ class Excerpts:
         self._left = FIRST_LINES
         #: All lines of a short log.
         self.whole: list[str] = []
-        #: Whether a line is one that only a text about Triton has.
-        self.has_evidence = False
+        #: The compilers of which a line is one that only a text about that compiler has.
+        self.evidence: set[KernelCompiler] = set()
         #: The first and the last bytes; of a short log both are all of it.
         self.ends = (b"", b"")
 
@@ -106,12 +107,18 @@ class Excerpts:
             size += len(block)
             # The last line is a block of its own if no line end follows it.
             self.whole = [*self.whole, *_few(block)] if size <= _FEW else []
-            self.has_evidence = self.has_evidence or bool(evidence_sieve()(block))
+            self._see_evidence(block)
             first, last = self.ends
             self.ends = (first or block[:ENDS], (last + block)[-ENDS:])
             self._left += len(block) // BYTES_A_LINE
             yield from self._of_block(data, len(tail), self._sieve(block), is_last=following is None)
             tail = _tail(data, len(data))
+
+    def _see_evidence(self, block: bytes) -> None:
+        """Note of which compilers a block is; of each only until it is known."""
+        for compiler in KernelCompiler:
+            if compiler not in self.evidence and evidence_sieve(compiler)(block):
+                self.evidence.add(compiler)
 
     def _of_block(self, data: bytes, at: int, hits: list[int], is_last: bool) -> Iterator[Line]:
         self._at = at

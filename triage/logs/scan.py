@@ -10,11 +10,11 @@ from itertools import pairwise
 from triage.ir import passes
 from triage.logs import context as context_module
 from triage.logs import episodes, signature
-from triage.logs.chains import LINKS, MAX_RELATED, ChainLink, frontend_headline, join_chains, link_at
+from triage.logs.chains import LINKS, MAX_RELATED, ChainLink, frontend_headline, join_chains, link_at, traced
 from triage.logs.context import Context
 from triage.logs.dump import lowered_operation, with_lowered_operation
 from triage.logs.ending import ending
-from triage.logs.evidence import is_foreign, names_another, settled
+from triage.logs.evidence import attributed, is_foreign, names_another, settled
 from triage.logs.excerpts import Excerpts, Readers
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import has_terms
@@ -27,7 +27,7 @@ from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.sizes import arithmetic
 from triage.logs.surroundings import emulations, setting_of
 from triage.logs.window import Window, windows
-from triage.model.diagnosis import Diagnosis, Kind, Trait
+from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind, Trait
 from triage.model.setting import UNKNOWN_SETTING, Setting
 
 #: A text may repeat its failure endlessly (a loop over configurations); further findings are skipped, unless they are
@@ -96,7 +96,7 @@ class Reading:
     """All failures in a log, in its order, not yet ranked, with their context.
 
     ``others`` are the last ones that other programs report; ``has_evidence`` tells whether any line of the log is one
-    that only a program with Triton prints; ``ends`` are the first and the last bytes.
+    that only a program with Triton or CuTe DSL prints; ``ends`` are the first and the last bytes.
     """
 
     findings: list[Finding]
@@ -156,17 +156,26 @@ class _Found:
             if recogniser.most > least:
                 work += 1
                 if finding := recogniser.read(window):
-                    return (finding if finding.specificity > least else None), work + _WORK
+                    return (_of_compiler(finding, recogniser) if finding.specificity > least else None), work + _WORK
         return None, work
+
+
+def _of_compiler(finding: Finding, recogniser: Recogniser) -> Finding:
+    """The finding, attributed to the compiler that prints such lines."""
+    if recogniser.compiler is None:
+        return finding
+    return replace(finding, diagnosis=replace(finding.diagnosis, compiler=recogniser.compiler))
 
 
 def _with_context(finding: Finding, window: Window, context: Context) -> Finding:
     """The finding with the facts that only its position in the log shows."""
     diagnosis = finding.diagnosis
     ends = diagnosis.exception is not None or is_exception_line(window.line)
-    finding = replace(
-        finding, foreign=is_foreign(finding, window, context.end_traceback(window.before) if ends else None)
-    )
+    finding = attributed(finding, window)
+    traceback = context.end_traceback(window.before) if ends else None
+    finding = replace(finding, foreign=is_foreign(finding, window, traceback.foreign if traceback else None))
+    if traceback is not None and traceback.traces:
+        finding = traced(finding, traceback.source)
     if diagnosis.exception is not None:
         return finding
     in_a_pass = diagnosis.kind.has(Trait.IN_PASS) and finding.specificity >= Specificity.SYMPTOM
@@ -191,7 +200,9 @@ def _completed(finding: Finding, context: Context) -> Finding:
     if diagnosis.pass_name is not None:
         diagnosis = replace(diagnosis, pass_name=context.argument_of(diagnosis.pass_name))
     if diagnosis.stage is None:
-        diagnosis = replace(diagnosis, stage=context.stage)
+        # CuTe DSL's exceptions list the errors of its other stages.
+        as_it_traces = diagnosis.compiler is KernelCompiler.CUTE and diagnosis.kind is Kind.MLIR_DIAGNOSTIC
+        diagnosis = replace(diagnosis, stage="trace" if as_it_traces else context.stage)
     if finding.specificity is Specificity.TAIL and diagnosis.kind is Kind.MLIR_DIAGNOSTIC:
         diagnosis = replace(diagnosis, headline=silent_pass.headline(diagnosis.pass_name))
     return replace(finding, diagnosis=replace(diagnosis, signature=signature.signature_of(diagnosis)))
@@ -214,9 +225,9 @@ def read(log: Log, sieve: Sieve | None = None) -> Reading:
     if not found.findings and (quotation := _quotation(excerpts)):
         found.findings.append(quotation)
     joined = _with_stacks(join_chains(found.findings, links))
-    whole = settled(joined, excerpts.has_evidence, len(excerpts.whole) or math.inf)
+    whole = settled(joined, excerpts.evidence, len(excerpts.whole) or math.inf)
     completed = [_completed(finding, context) for finding in whole]
-    return Reading(completed, context, list(found.others), excerpts.has_evidence, excerpts.ends)
+    return Reading(completed, context, list(found.others), bool(excerpts.evidence), excerpts.ends)
 
 
 def _quotation(excerpts: Excerpts) -> Finding | None:
@@ -224,7 +235,7 @@ def _quotation(excerpts: Excerpts) -> Finding | None:
         return None
     if quotation := quoted(excerpts.whole):
         return quotation
-    is_about_triton = excerpts.has_evidence or any(map(has_terms, excerpts.whole))
+    is_about_triton = bool(excerpts.evidence) or any(map(has_terms, excerpts.whole))
     return quoted_in_prose(excerpts.whole, _read_alone) if is_about_triton else None
 
 
@@ -232,7 +243,7 @@ def _read_alone(window: Window) -> Finding | None:
     """What the recognisers make of a line without neighbours, but for what any program may print."""
     for recogniser in readers(window.line) or ():
         if (finding := recogniser.read(window)) and finding.diagnosis.kind is not Kind.OTHER:
-            return None if finding.diagnosis.kind.has(Trait.PROCESS_END) else finding
+            return None if finding.diagnosis.kind.has(Trait.PROCESS_END) else _of_compiler(finding, recogniser)
     return None
 
 

@@ -9,6 +9,7 @@ results of the rules means raising ``VERSION``.
 import re
 from collections.abc import Callable
 
+from triage.logs import cute_rewordings
 from triage.logs.clean import strip_control
 from triage.logs.patterns import regex
 from triage.logs.rewordings import reworded
@@ -42,7 +43,7 @@ _LOCATION = regex(
 _TEMPORARY = regex(r"\btmp[\w]{6,12}(?:\.\w{1,8}){0,3}")
 _SSA = regex(r"%(?:arg\d{1,6}|c-?\d{1,10}(?:_\w{1,20})?|cst(?:_\d{1,6})?|\d{1,9})(?:#\d{1,4}|:\d{1,4})?(?![\w.])")
 _DAG_NODE = regex(r"\bt\d{1,6}(?=[:,]|\b)")
-_LAYOUT_NAME = regex(r"#[A-Za-z_][\w.]{0,78}$")
+_LAYOUT_NAME = regex(r"(?:#[A-Za-z_]|!cute)[\w.]{0,78}$")
 _LAYOUT_ALIAS = regex(r"#((?:ttg\.|ttng\.)?[A-Za-z_]+?)\d{1,6}\b")
 _SHAPED = regex(r"\b((?:tensor|vector|memref|memdesc|tensordesc|ptr)<)(?:\d{1,10}x|\?x)+")
 # In round brackets only where it is more than one number: `(0)` is a call's.
@@ -81,7 +82,7 @@ _TRAILING = regex(r"[\s.!:;,]{1,64}$")
 
 
 def without_layout_bodies(text: str) -> str:
-    """``#ttg.blocked<{sizePerThread = [1]}>`` -> ``#ttg.blocked``, nested ones with their outermost."""
+    """``#ttg.blocked<{sizePerThread = [1]}>`` -> ``#ttg.blocked``, nested ones with their outermost; CuTe's types."""
     outside: list[str] = []
     depth = 0
     for index, character in enumerate(text):
@@ -114,6 +115,7 @@ def _substituting(*pairs: tuple[re.Pattern[str], str | Callable[[re.Match[str]],
 COMMON: tuple[Rule, ...] = (("terminal-control", strip_control), ("white-space", lambda text: " ".join(text.split())))
 #: For messages; constants and names in an assertion's expression identify the bug and are not normalised.
 MESSAGE: tuple[Rule, ...] = (
+    ("cute-values", cute_rewordings.without_values),
     ("printed-operation", _substituting((_PRINTED_OPERATION, ""), (_PRINTED_GENERIC, r"\1"))),
     ("first-sentence", _substituting((_SENTENCES, ""))),
     ("aside", _substituting((_NOTE_ASIDE, ""))),
@@ -139,6 +141,7 @@ MESSAGE: tuple[Rule, ...] = (
     ("bound", _substituting((_BOUND, "N"))),
     ("number", _substituting((_NUMBER, "N"))),
     ("rewording", reworded),
+    ("cute-rewording", cute_rewordings.reworded),
 )
 #: For LLVM's own texts: nodes of a selection graph are numbered anew in every compile.
 CODE_GENERATOR: tuple[Rule, ...] = (("graph-node", _substituting((_DAG_NODE, "t"))),)

@@ -8,19 +8,22 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from triage.logs import diagnostic_lines
+from triage.logs import cute_report, diagnostic_lines
+from triage.logs.cute_rewordings import of_code
+from triage.logs.patterns import regex
 from triage.logs.recognisers import (
     assembler,
     assertion,
     launch_error,
     llvm_diagnostic,
     llvm_fatal,
+    process_end,
     ptxas,
     silent_pass,
     unreachable,
 )
 from triage.logs.recognisers.frontend import FRONTEND_ERRORS
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind
 
 #: Headers whose assertions any caller can violate: there the expression alone does not identify a bug.
 SHARED_HEADERS = frozenset(
@@ -94,13 +97,32 @@ def _diagnostic_text(line: str) -> str:
     return diagnostic.text if diagnostic else line
 
 
+#: The exception behind an error of CuTe DSL's, where it is not the error itself.
+_CAUSED = regex(r"(?:note: )?Caused exception: (?P<cause>\S.{0,1000})")
+
+
+def _of_cute(diagnosis: Diagnosis) -> list[Field]:
+    """The code of the error, or its text, and what caused it."""
+    line, *rest = diagnosis.message.split("\n")
+    code = cute_report.code_of(line)
+    stated = of_code(code, line) if code else _without_exception(line)
+    cause = next((match["cause"] for match in map(_CAUSED.match, rest) if match), "")
+    return [Field(stated, verbatim=code is not None), *([Field(cause)] if cause and cause not in line else [])]
+
+
+def _without_exception(line: str) -> str:
+    name, separator, reason = line.partition(": ")
+    return reason if separator and name.isidentifier() and len(reason.split()) > 1 else line
+
+
 def _frontend(diagnosis: Diagnosis) -> list[Field]:
     """The text without its exception's type, which a quoted error often lacks; the type where there is no text."""
+    if diagnosis.compiler is KernelCompiler.CUTE:
+        return _of_cute(diagnosis)
     line = _first_line(diagnosis.message)
     if any(error in line for error in FRONTEND_ERRORS):
         return [_verbatim(diagnosis.exception or "?")]  # without a text of its own; its location is the user's code
-    name, separator, reason = line.partition(": ")
-    return [Field(reason if separator and name.isidentifier() and len(reason.split()) > 1 else line)]
+    return [Field(_without_exception(line))]
 
 
 def _unreachable(diagnosis: Diagnosis) -> list[Field]:
@@ -108,8 +130,9 @@ def _unreachable(diagnosis: Diagnosis) -> list[Field]:
 
 
 def _bare(diagnosis: Diagnosis) -> list[Field]:
-    """A crash without a message is identified by where it happened; a frame of Python's is not the compiler's."""
-    is_python = (diagnosis.file or "").endswith(".py")
+    """A crash without a message is identified by where it happened; a frame of Python's is not the compiler's, except
+    for the functions that build an operation each."""
+    is_python = (diagnosis.file or "").endswith(".py") and not (diagnosis.file or "").endswith(process_end.BUILDERS)
     return [_verbatim((not is_python and diagnosis.function) or _where(diagnosis))]
 
 

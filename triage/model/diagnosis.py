@@ -66,6 +66,13 @@ class Kind(str, Enum):
         return bool(self.traits & trait)
 
 
+class KernelCompiler(str, Enum):
+    """The compilers whose failures are diagnosed. Gluon's is Triton's."""
+
+    TRITON = "triton"
+    CUTE = "cute"
+
+
 @dataclass(frozen=True, slots=True)
 class SourceLocation(Documented):
     """A location in the user's kernel: 1-based line, 1-based column, and the line's text where it is known."""
@@ -80,6 +87,7 @@ class SourceLocation(Documented):
 class Diagnosis(Documented):
     """One failure, named. ``stage`` is where it happened; ``required`` and ``limit`` are the numbers of an
     out-of-resources failure, ``resource`` what they count: documents have these three only where there is one.
+    ``compiler`` is whose failure it is, where its words or those around it tell.
     ``setting`` is what the text tells of the machine; ``related`` are the failures that the same text chains to this
     one, as exceptions do, or that follow from it."""
 
@@ -94,6 +102,7 @@ class Diagnosis(Documented):
     source: SourceLocation | None = None
     signature: Annotated[Name, Doc("Equal for the same bug over releases, build paths and configurations.")] = ""
     stage: Internal[str | None] = None
+    compiler: Internal[KernelCompiler | None] = None
     resource: Annotated[str | None, Doc(optional=True)] = None
     required: Annotated[int | None, Doc(optional=True)] = None
     limit: Annotated[int | None, Doc(optional=True)] = None

@@ -8,7 +8,11 @@ from importlib import import_module
 from triage.logs.recognisers.base import Recogniser
 
 ORDER = (
+    "cute_environment",
     "environment",
+    "cute_back_end",
+    "cute_report",
+    "cute_exception",
     "assertion",
     "unreachable",
     "out_of_memory",

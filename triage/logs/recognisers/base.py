@@ -8,7 +8,7 @@ from triage.ir.locations import users_location
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.window import Window
-from triage.model.diagnosis import Kind, SourceLocation
+from triage.model.diagnosis import KernelCompiler, Kind, SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +18,14 @@ class Recogniser:
     ``read`` is called only for a line that contains one of ``anchors``; it returns None when the line is not of
     its kind after all. It sees the window and has no state. ``examples`` are texts that it must recognise, and the
     kind of each: every spelling that was seen in the wild. ``most`` is the specificity of its most specific findings.
+    ``compiler``: the only one that prints such lines, if they tell.
     """
 
     anchors: tuple[str, ...]
     read: Callable[[Window], Finding | None]
     examples: Mapping[str, Kind]
     most: Specificity = Specificity.DIAGNOSTIC
+    compiler: KernelCompiler | None = None
 
     def wants(self, line: str) -> bool:
         """True when the line may be for this recogniser."""

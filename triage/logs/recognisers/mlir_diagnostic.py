@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from triage.logs.cute_texts import OF_PACKAGE
 from triage.logs.diagnostic_lines import SYMPTOMS, TAILS, DiagnosticLine, is_caret, parse
 from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import is_frontends
@@ -20,6 +21,8 @@ from triage.model.diagnosis import Kind
 _OF_LINTER = regex(r"  \[[a-z][a-z-]{1,40}\]$")
 _NOT_A_KERNEL = regex(r"\.(?:c|cc|cpp|cxx|cu|h|hpp|hip|inc|rs|go|js|ts|java|proto|ya?ml|toml|json|sh)$", re.IGNORECASE)
 _CALL = "called from"
+# What CuTe DSL's exceptions say above the errors that they list, and the stage in which those are found.
+_LISTED = (("Verification failed:", "verify"), ("Failure while executing pass pipeline:", "passes"))
 _EXCEPTION = regex(r": [A-Z]\w{2,60}(?:Error|Exception): ")
 
 
@@ -36,7 +39,7 @@ def _block(after: Sequence[str]) -> tuple[str | None, list[DiagnosticLine], list
             lines += [after[index], after[index + 1]]
             index += 2
             continue
-        note = parse(after[index])
+        note = parse(after[index].lstrip())  # MLIR's binding for Python indents its notes
         if note is None or note.severity != "note":
             break
         notes.append(note)
@@ -49,6 +52,15 @@ def _specificity(error: str) -> Specificity:
     if error.startswith(TAILS):
         return Specificity.TAIL
     return Specificity.SYMPTOM if error.startswith(SYMPTOMS) else Specificity.DIAGNOSTIC
+
+
+def _stage(window: Window) -> str | None:
+    """The stage of CuTe DSL's in which an error stands that its exception lists."""
+    for above in reversed(window.before):
+        for words, stage in _LISTED:
+            if above.rstrip().endswith(words):
+                return stage
+    return None
 
 
 def _of_another_tool(diagnostic: DiagnosticLine) -> bool:
@@ -69,7 +81,8 @@ def _read(window: Window) -> Finding | None:
         return finding(window, Kind.FRONTEND_ERROR, error.text, error.text, stage="source")
     excerpt, notes, lines = _block(window.after)
     calls = tuple(location for note in notes if note.text.startswith(_CALL) for location in note.locations)
-    locations = error.locations + calls
+    # Of the DSL's own files no line is the user's.
+    locations = tuple(location for location in error.locations + calls if not OF_PACKAGE.search(location.file))
     if locations and excerpt:
         locations = (replace(locations[0], text=excerpt), *locations[1:])
     return finding(
@@ -81,6 +94,7 @@ def _read(window: Window) -> Finding | None:
         locations=locations,
         notes=[note.text for note in notes if not note.text.startswith(_CALL)],
         extent=len(lines),
+        stage=_stage(window),
     )
 
 

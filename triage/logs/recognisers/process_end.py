@@ -6,13 +6,15 @@ It is the last resort: any other failure in the log is more specific.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from triage.logs import text
+from triage.logs.cute_texts import OF_PACKAGE
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, Kind
+from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind, SourceLocation
 
 #: The kind and the headline of each signal. SIGFPE and the like are aborts that the processor raised.
 SIGNALS: dict[str, tuple[Kind, str]] = {
@@ -44,6 +46,7 @@ _TEXTS = (
         None,
     ),
     ("egmentation fault", regex(r"(?:^|[:!] {1,8}|\d {1,8}|\()[Ss]egmentation fault\b"), "SIGSEGV"),
+    ("Segfault encountered", regex(r"!{3,10} Segfault encountered !{3,10}"), "SIGSEGV"),  # of TVM's FFI
     ("Bus error", regex(r"\bBus error\b"), "SIGBUS"),
     ("Aborted", regex(_SHELL + r"Aborted(?: \(core dumped\))?(?:\s|$)"), "SIGABRT"),
     ("zsh: ", regex(r"^zsh: abort\b"), "SIGABRT"),
@@ -66,6 +69,9 @@ _TEXTS = (
 _TIMED_OUT = regex(r"\bTimeout after (?P<limit>\d{1,6}(?:\.\d{1,3})?) ?s compiling\b")
 #: Python's faulthandler: the error, then the stack of each thread.
 _FATAL, _CURRENT = "Fatal Python error: ", ("Current thread ", "Stack (most recent call first)")
+#: The modules of CuTe DSL in which each function builds an operation.
+BUILDERS = ("_ops_gen.py", "_ops_ext.py")
+_COMPILER = regex(r"[\\/]base_dsl[\\/]compiler\.py$")
 _FRAME = regex(r'\s{1,8}File "(?P<file>[^"]{1,1000})", line (?P<line>\d{1,9}) in (?P<function>[\w<>.]{1,200})')
 
 
@@ -84,10 +90,45 @@ def _read(window: Window) -> Finding | None:
     if signal is None:
         return _crashed_thread(window, line)
     diagnosis = ended_by(signal, line)
-    if line.startswith(_FATAL) and (frame := _current_frame(window.after)):
-        file, number = text.last_component(frame["file"]), int(frame["line"])
-        diagnosis = replace(diagnosis, file=file, line=number, function=frame["function"])
+    frames = _frames(window.after) if line.startswith(_FATAL) else []
+    if frames and any(OF_PACKAGE.search(frame["file"]) for frame in frames):
+        return _in_cute(window, diagnosis, frames)
+    if frames:
+        file, number = text.last_component(frames[0]["file"]), int(frames[0]["line"])
+        diagnosis = replace(diagnosis, file=file, line=number, function=frames[0]["function"])
     return Finding(diagnosis, Specificity.TAIL, window.position)
+
+
+def _in_cute(window: Window, diagnosis: Diagnosis, frames: list[re.Match[str]]) -> Finding:
+    """The end of a process in CuTe DSL: in a function that builds an operation, or in a pass; and whose line it was."""
+    inner = list(takewhile(lambda frame: OF_PACKAGE.search(frame["file"]), frames))
+    builder = next((frame for frame in inner if _builds(frame)), None)
+    users = next((frame for frame in frames if not OF_PACKAGE.search(frame["file"]) and "<" not in frame["file"]), None)
+    in_passes = any(frame["function"] == "compile" and _COMPILER.search(frame["file"]) for frame in inner)
+    source = None if users is None or in_passes else SourceLocation(users["file"], int(users["line"]))
+    headline = diagnosis.headline
+    if builder is not None:
+        headline += f" in {builder['function']}, which builds an operation"
+    elif in_passes:
+        headline += " in its passes"
+    diagnosis = replace(
+        diagnosis,
+        headline=text.headline(headline),
+        message=text.message("\n".join([window.line.strip(), *(frame.group() for frame in frames)])),
+        file=text.last_component(builder["file"]) if builder else None,
+        line=int(builder["line"]) if builder else None,
+        function=builder["function"] if builder else None,
+        source=source,
+        stage="passes" if in_passes else "trace",
+        compiler=KernelCompiler.CUTE,
+    )
+    locations = (source,) if source else ()
+    return Finding(diagnosis, Specificity.TAIL, window.position, locations)
+
+
+def _builds(frame: re.Match[str]) -> bool:
+    """True for the function that builds an operation; the class that it makes first is nothing to people."""
+    return bool(frame["file"].endswith(BUILDERS)) and frame["function"] != "__init__"
 
 
 def _crashed_thread(window: Window, line: str) -> Finding | None:
@@ -102,12 +143,12 @@ def _crashed_thread(window: Window, line: str) -> Finding | None:
     return Finding(diagnosis, Specificity.TAIL, window.position)
 
 
-def _current_frame(after: Sequence[str]) -> re.Match[str] | None:
-    """The innermost Python frame of the thread that crashed, as faulthandler prints it."""
+def _frames(after: Sequence[str]) -> list[re.Match[str]]:
+    """The Python frames of the thread that crashed, as faulthandler prints them: innermost first."""
     lines = iter(after)
-    if any(line.startswith(_CURRENT) for line in lines):
-        return _FRAME.match(next(lines, ""))
-    return None
+    if not any(line.startswith(_CURRENT) for line in lines):
+        return []
+    return [frame for frame in takewhile(bool, map(_FRAME.match, lines)) if frame]
 
 
 def _signal(line: str) -> str | None:

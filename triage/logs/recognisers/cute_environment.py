@@ -1,0 +1,64 @@
+"""CuTe DSL compiled a kernel and cannot load it on this machine: nothing is wrong with the kernel.
+
+Until release 4.4 its JIT engine needs the CUDA driver for that, where there is a GPU or not:
+``JIT session error: Symbols not found: [ cuFuncSetAttribute, cuLaunchKernel ]`` (4.2), then ``RuntimeError: Unknown
+function cutlass_host_…``; ``DSLRuntimeError: 🧊🧊🧊 ICE 🧊🧊🧊`` around ``CudaDriverDependencyError`` (4.3 and 4.4).
+"""
+
+from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
+from triage.logs.recognisers.base import Recogniser, finding
+from triage.logs.window import Window
+from triage.model.diagnosis import KernelCompiler, Kind
+
+_NO_DRIVER = "CuTe DSL does not find the CUDA driver (libcuda), which it needs to load what it compiled"
+#: What a line says, and the headline.
+_STATED = (
+    (
+        regex(r"JIT session error: Symbols not found: \[[^\]]{0,2000}\bcuda_dialect_"),
+        "CuTe DSL does not find its runtime library (CUTE_DSL_LIBS)",
+    ),
+    (regex(r"JIT session error: Symbols not found: \[ ?_?cu(?:da)?[A-Z]"), _NO_DRIVER),
+    (regex(r"CudaDriverDependencyError|CUDA Driver Dependency Error"), _NO_DRIVER),
+    (regex(r'DynamicLibNotFoundError: "cuda" is an NVIDIA driver library'), _NO_DRIVER),
+)
+# A consequence of the first two.
+_UNKNOWN_FUNCTION = regex(r"RuntimeError: Unknown function (?:cutlass|_mlir)_\w")
+_EXCEPTION = regex(r"(?:[\w.]{1,200}\.)?(?P<name>[A-Z]\w{2,60}Error): ")
+
+
+def _read(window: Window) -> Finding | None:
+    line = window.line.strip()
+    if line.startswith(("raise ", "File ")):
+        return None
+    stated = _EXCEPTION.match(line)
+    exception = stated["name"] if stated else None
+    if _UNKNOWN_FUNCTION.search(line):
+        headline = "CuTe DSL could not load what it compiled; a line above says why"
+        return finding(window, Kind.ENVIRONMENT, headline, line, Specificity.SYMPTOM, exception=exception, stage="load")
+    for pattern, headline in _STATED:
+        if pattern.search(line):
+            return finding(window, Kind.ENVIRONMENT, headline, line, exception=exception, stage="load")
+    return None
+
+
+RECOGNISER = Recogniser(
+    anchors=(
+        "JIT session error",
+        "Driver Dependency Error",
+        "DriverDependencyError",
+        "DynamicLibNotFound",
+        "Unknown function ",
+    ),
+    read=_read,
+    examples=dict.fromkeys(
+        (
+            "JIT session error: Symbols not found: [ cuFuncSetAttribute, cuLaunchKernel ]",
+            "JIT session error: Symbols not found: [ cuda_dialect_init_library_once, _cudaGetDevice ]",
+            "base_dsl.common.CudaDriverDependencyError: CudaDriverDependencyError: CUDA Driver Dependency Error",
+            "RuntimeError: Unknown function cutlass_host_Tensorgmemo1281",
+        ),
+        Kind.ENVIRONMENT,
+    ),
+    compiler=KernelCompiler.CUTE,
+)

@@ -1,0 +1,127 @@
+"""An exception of CuTe DSL's, in the form that it has until release 4.5; later ones show a report.
+
+::
+
+    cutlass.cute.nvgpu.common.OpError: OpError: expects the M-mode to be 64 or 128, but got 192
+    Error Code: MmaF16BF16Op error
+    💡 Suggestions:
+     Check your Op construction code
+
+Some only wrap another failure: ``DSLRuntimeError: 🧊🧊🧊 ICE IR Verification Failed 🧊🧊🧊`` a diagnostic below it,
+``💥💥💥 Error during runtime code generation for function `host` 💥💥💥`` the exception above it in the chain, or
+behind ``Caused exception:``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triage.logs.cute_texts import EXCEPTION, is_wrapper, undecorated
+from triage.logs.finding import Finding, Specificity
+from triage.logs.patterns import regex
+from triage.logs.recognisers.base import Recogniser, finding
+from triage.logs.window import Window
+from triage.model.diagnosis import KernelCompiler, Kind, SourceLocation
+
+_LABEL = regex(
+    r"\s{0,4}(?:[^\w\s]{1,4} ?)?"
+    r"(?P<label>Caused exception|Error Code|Line|File|Snippet|Additional Context|Suggestions):"
+    r"\s{0,2}(?P<text>.{0,4000})$"
+)
+_ENDS = ("Traceback (", "  File ", "The above exception", "During handling of", "====", "```", "~~~")
+_MOST_LINES = 40
+# What the driver says as a kernel is loaded or launched.
+_DRIVER = regex(r"(?:CUDA_ERROR_|cudaError)\w{3,60}|CUDA launch failed")
+_LOADING = regex(r"NO_BINARY|INVALID_(?:SOURCE|PTX|IMAGE)|UNSUPPORTED_PTX|NoKernelImage|InvalidPtx")
+#: Exceptions whose text is other failures', which follow it.
+_OF_COMPILER = ("MLIRError", "CompilationError", "CompilerDiagnosticError")
+_SUGGESTED = "Suggestions"
+
+
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    """The labelled texts below an exception, and how many lines they take."""
+
+    texts: dict[str, list[str]]
+    extent: int
+
+    def first(self, label: str) -> str:
+        return next((text for text in self.texts.get(label, ()) if text), "")
+
+
+def _labelled(after: Sequence[str]) -> _Labelled:
+    texts: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    extent = 0
+    for index in range(min(_MOST_LINES, len(after))):
+        line = after[index]
+        if line.startswith(_ENDS) or EXCEPTION.match(line.strip()):
+            break
+        if label := _LABEL.match(line):
+            current = texts.setdefault(label["label"], [])
+            current.append(label["text"].strip())
+        elif current is None or (line.strip() and not line.startswith(" ") and not texts.get("Snippet")):
+            break
+        elif line.strip():
+            current.append(line.strip())
+        extent = index + 1
+    return _Labelled(texts, extent)
+
+
+def _location(labelled: _Labelled) -> SourceLocation | None:
+    """The statement that the DSL shows of a file, whose line it does not always tell."""
+    file, line = labelled.first("File"), labelled.first("Line")
+    if not file or not line.isdecimal():
+        return None
+    return SourceLocation(file, int(line), None, labelled.first("Snippet") or None)
+
+
+def _read(window: Window) -> Finding | None:
+    stated = EXCEPTION.match(window.line.strip())
+    if stated is None:
+        return None
+    name, text = stated["name"], undecorated(stated["text"] or "")
+    labelled = _labelled(window.after)
+    cause = undecorated(labelled.first("Caused exception"))
+    if is_wrapper(text) and cause and not is_wrapper(cause):
+        text, cause = cause, ""
+    if not text or is_wrapper(text) or name in _OF_COMPILER:
+        shown = f"{name}: {text}" if text else name
+        return finding(
+            window, Kind.PYTHON_EXCEPTION, shown, shown, Specificity.TAIL, exception=name, stage=_stage(text)
+        )
+    located = _location(labelled)
+    message = [text, *([f"Caused exception: {cause}"] if cause else [])]
+    kind = Kind.LAUNCH_ERROR if _DRIVER.match(text) else Kind.FRONTEND_ERROR
+    stage = "trace" if kind is Kind.FRONTEND_ERROR else "load" if _LOADING.search(text) else "launch"
+    return finding(
+        window,
+        kind,
+        text,
+        "\n".join(message),
+        locations=(located,) if located else (),
+        notes=[*labelled.texts.get("Additional Context", ()), *labelled.texts.get(_SUGGESTED, ())],
+        extent=labelled.extent,
+        exception=name,
+        stage=stage,
+    )
+
+
+def _stage(text: str) -> str | None:
+    """The stage in which what an exception wraps failed."""
+    if "Verification" in text:
+        return "verify"
+    return "trace" if "code generation" in text else "passes" if "pipeline" in text else None
+
+
+RECOGNISER = Recogniser(
+    anchors=("DSL", "OpError: ", "MLIRError: ", "base_dsl.compiler.C", "DependencyError: "),
+    read=_read,
+    examples={
+        "cutlass.base_dsl.common.DSLRuntimeError: DSLRuntimeError: Expect 3d grid!": Kind.FRONTEND_ERROR,
+        "DSLRuntimeError: 💥💥💥 Error during runtime code generation for function `f` 💥💥💥\n"
+        "  Caused exception: cannot access local variable 'y'": Kind.FRONTEND_ERROR,
+        "cutlass.cute.nvgpu.common.OpError: OpError: expects the M-mode to be 64": Kind.FRONTEND_ERROR,
+        "DSLCudaRuntimeError: CUDA_ERROR_NO_BINARY_FOR_GPU (error code: 209)": Kind.LAUNCH_ERROR,
+    },
+    compiler=KernelCompiler.CUTE,
+)
