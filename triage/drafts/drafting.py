@@ -11,6 +11,7 @@ from triage import scratch
 from triage.drafts import verdict
 from triage.drafts.draft import UNCLEAR, Draft, Given, drafts
 from triage.drafts.model import Basis, JitFunction, Value
+from triage.drafts.refusal import Refusal
 from triage.harness.description import KernelDescription, described
 from triage.harness.dialogues import Dialogue
 from triage.harness.limits import Limits
@@ -194,7 +195,7 @@ def _compiled(plan: Plan, draft: Draft) -> Generator[Request, Attempt, Settled]:
             corrected = {name: value for name, value in current.values.items() if value is not draft.values[name]}
             plan.learnt.update(corrected)
             return Settled(plan, current, case, attempt)
-        refusal = verdict.Refusal(current, outcome, attempt.diagnosis, case.text(), plan.whole, tried)
+        refusal = Refusal(current, outcome, attempt.diagnosis, case.text(), plan.whole, tried)
         match verdict.judge(refusal):
             case verdict.KernelFails():
                 return Settled(plan, current, case, attempt)
