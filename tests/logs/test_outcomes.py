@@ -38,6 +38,7 @@ OUTCOMES = [
     (Outcome(Status.CRASH, Stage.PTX, exit_code=1), Kind.UNKNOWN),
     (Outcome(Status.SUSPECT, Stage.PTX, log="error: couldn't allocate x\n"), Kind.LLVM_DIAGNOSTIC),
     (Outcome(Status.SUSPECT, Stage.CUBIN, beyond_shared=BEYOND, log=ASSERTION), Kind.PTXAS),
+    (Outcome(Status.SUSPECT, Stage.PTX, beyond_shared=replace(BEYOND, stage=Stage.PTX)), Kind.LAUNCH_ERROR),
     (Outcome(Status.TIMEOUT, Stage.LLIR, limit_s=60, log=ASSERTION), Kind.TIMEOUT),
     (Outcome(Status.OUT_OF_MEMORY, Stage.LLIR, limit_bytes=2**33), Kind.OUT_OF_MEMORY),
     (Outcome(Status.CRASH, Stage.LLIR, signal="SIGTERM", killed_from_outside=True, log=ASSERTION), Kind.KILLED),

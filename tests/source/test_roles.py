@@ -224,3 +224,55 @@ def attention(k_ptr, o_ptr, N, stride, BLOCK_M: tl.constexpr, BLOCK_N: tl.conste
 """
     found = roles(text, "attention")
     assert found["BLOCK_N"].kind is RoleKind.TILE
+
+
+@pytest.mark.parametrize(
+    "decorator", ["", '@triton.autotune(configs=[triton.Config({"u": 128, "p": 84})], key=["n"])\n']
+)
+def test_the_number_of_programs_is_no_tile(decorator: str) -> None:
+    """A grouped matmul: each program takes every p-th block of all its problems."""
+    found = roles(decorator + textwrap.dedent(GROUPED), "k")
+    assert found["p"].kind is RoleKind.GROUP, found["p"]
+    assert {found[name].kind for name in "uvw"} == {_TILE}
+
+
+GROUPED = """
+def k(a, b, c, sizes, n, p: tl.constexpr, u: tl.constexpr, v: tl.constexpr, w: tl.constexpr):
+    block = tl.program_id(0)
+    end = 0
+    for problem in range(n):
+        rows, columns = tl.load(sizes + problem * 3), tl.load(sizes + problem * 3 + 1)
+        depth = tl.load(sizes + problem * 3 + 2)
+        across = tl.cdiv(columns, v)
+        blocks = tl.cdiv(rows, u) * across
+        while block >= end and block < end + blocks:
+            x = (block - end) // across * u + tl.arange(0, u)
+            y = (block - end) % across * v + tl.arange(0, v)
+            z = tl.arange(0, w)
+            pa = tl.load(a + problem).to(tl.pointer_type(tl.float16)) + x[:, None] * depth + z[None, :]
+            pb = tl.load(b + problem).to(tl.pointer_type(tl.float16)) + z[:, None] * columns + y[None, :]
+            pc = tl.load(c + problem).to(tl.pointer_type(tl.float16)) + x[:, None] * columns + y[None, :]
+            acc = tl.zeros((u, v), dtype=tl.float32)
+            for step in range(0, tl.cdiv(depth, w)):
+                acc += tl.dot(tl.load(pa), tl.load(pb))
+                pa += w
+                pb += w * columns
+            tl.store(pc, acc.to(tl.float16))
+            block += p
+        end = end + blocks
+"""
+
+
+def test_a_step_from_a_block_s_first_element_is_a_tile() -> None:
+    _kinds(
+        """
+        def k(x, y, n, u: tl.constexpr, s: tl.constexpr):
+            first = tl.program_id(0) * s
+            for i in range(0, s, u):
+                o = first + tl.arange(0, u)
+                tl.store(y + o, tl.load(x + o, mask=o < n), mask=o < n)
+                first += u
+        """,
+        u=_TILE,
+        s=_TILE,
+    )

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.request import Request
+from triage.harness.toolchains import Toolchains
 from triage.model.case import Case, frozen
 from triage.model.gpus import TensorCore
+from triage.model.outcome import Resources
 from triage.model.report import Report
 from triage.pipeline import Options, Session
+from triage.source import parameters
 from triage.source.roles import RoleKind, roles
 from triage.suggest.budget import Budget
+from triage.suggest.tuning.expectations import Expectations
 from triage.suggest.tuning.space import Space
+from triage.suggest.tuning.tuning import Tuning
 
 MATMUL = """
 import triton
@@ -90,3 +100,86 @@ def test_what_made_a_neighbour_compile_stays(matmul: Case) -> None:
     space = Space(base, matmul.text(), multiplies=True, changed={"num_warps": 8})
     assert {options["num_warps"] for options in space.options()} == {8}
     assert space.changes(space.tiles, {"num_warps": 8, "num_stages": 3}, matmul) == {"num_warps": 8, "num_stages": 3}
+
+
+NORM = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def norm(x, y, n, R: tl.constexpr, D: tl.constexpr):
+    tl.static_assert(R <= 4)
+    rows = tl.program_id(0) * R + tl.arange(0, R)
+    at = rows[:, None] * D + tl.arange(0, D)[None, :]
+    values = tl.load(x + at, mask=(rows < n)[:, None], other=0.0)
+    centred = values - (tl.sum(values, 1) / D)[:, None]
+    scale = tl.rsqrt(tl.sum(centred * centred, 1) / D + 1e-6)
+    tl.store(y + at, centred * scale[:, None], mask=(rows < n)[:, None])
+"""
+
+
+def check(case: Case, cache: Path, monkeypatch: pytest.MonkeyPatch, budget: Budget) -> Report:
+    monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(cache))
+    with Session(Options(budget=budget)) as session:
+        return session.check(case)
+
+
+def test_a_tile_that_spills_is_not_left_for_another_that_spills(
+    matmul: Case, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """256x256 fp32 results in four warps are 512 registers a thread, and in eight still too many."""
+    case = matmul.with_changes({"a": "*fp32", "b": "*fp32", "BM": 256, "BN": 256, "BK": 32, "num_stages": 4})
+    report = check(case, cache, monkeypatch, Budget(compiles=1))
+    assert report.outcome.resources is not None and (report.outcome.resources.spill_bytes or 0) > 1000
+    [suggestion] = report.suggestions
+    assert suggestion.resources is not None and not suggestion.resources.spill_bytes
+
+
+def test_what_compiles_and_spills_is_repaired(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the front end refuses has no resources. The first neighbour that it takes holds 256 values a thread."""
+    (tmp_path / "kernel.py").write_text(NORM)
+    signature, tiles = {"x": "*fp32", "y": "*fp32", "n": "i32"}, {"R": 8, "D": 8192}
+    case = Case(tmp_path, "kernel.py", "norm", frozen(signature), frozen(tiles), frozen({"x": 16, "y": 16}))
+    report = check(case, cache, monkeypatch, Budget(compiles=12))
+    spilled = next(dict(tried.changes) for tried in report.tried if tried.compiled)
+    assert spilled == {"R": 4}
+    first = report.suggestions[0]
+    assert first.resources is not None and not first.resources.spill_bytes
+    assert first.changes["R"] < 4 or first.changes["num_warps"] > 4
+
+
+@pytest.fixture
+def front_end() -> Iterator[Engine]:
+    with Engine(keep=True) as engine:
+        yield engine
+
+
+def test_where_everything_spills_the_walk_goes_on(matmul: Case, front_end: Engine) -> None:
+    """To fewer values a thread, however many were tried, until nothing nearby has fewer."""
+    toolchain, expectations = Toolchains().default(), Expectations(Limits(60.0))
+
+    def answer(requests: Iterable[Request]) -> None:
+        for attempt in front_end.run(requests):
+            expectations.take(attempt)
+
+    source = parameters.read(matmul.text(), matmul.name)
+    tuning = Tuning(matmul, toolchain, matmul.text(), source, True, expectations)
+    answer(expectations.ask(matmul, toolchain))
+    tuner = tuning.begin({})
+    assert tuner is not None
+    spilling = Resources(0, 255, 4000, TensorCore.WGMMA, threads=128)
+    values, proposals = [], []
+    for _ in range(100):
+        while requests := list(tuner.probes()):
+            answer(requests)
+        if (proposal := tuner.next()) is None:
+            break
+        proposals.append(proposal)
+        changed = matmul.with_changes(proposal.changes)
+        tiles, warps = changed.constexprs, int(changed.options["num_warps"])
+        values.append(tiles["BM"] * tiles["BN"] / warps)
+        tuner.learn(changed, proposal.changes, replace(spilling, threads=32 * warps))
+    assert len(proposals) > 3
+    assert values[0] < 128 * 256 / 4
+    assert min(values) <= 256  # Eight for each thread.

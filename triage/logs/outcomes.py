@@ -62,7 +62,9 @@ def _beyond_shared(access: BeyondShared) -> Diagnosis:
     message = f"the {subject} {what} ({access.instruction} in thread {access.thread}{others})"
     source = SourceLocation(access.file, access.line) if access.file and access.line else None
     note = "its launch ends in an illegal memory access"
-    kind = Kind.UNKNOWN if access.stage is Stage.PTX else Kind.PTXAS
+    # PTX that is wrong has no tool that refused it: as for a limit that only the launch reports, the kind is what the
+    # launch ends in.
+    kind = Kind.LAUNCH_ERROR if access.stage is Stage.PTX else Kind.PTXAS
     return bounded_diagnosis(kind, f"The {subject} {what}", message, source=source, notes=(note,))
 
 

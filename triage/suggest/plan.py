@@ -73,7 +73,8 @@ class NeighbourPlan:
         scene = self._scene
         wanted = scene.diagnosis.kind is Kind.OUT_OF_RESOURCES or scene.evidence.over_shared
         begins = wanted and "tensor memory" not in (scene.diagnosis.resource or "")
-        return Tuning(self.case, self.toolchain, self._source, scene.source, begins, Expectations(limits))
+        expectations, resources = Expectations(limits), self.outcome.resources
+        return Tuning(self.case, self.toolchain, self._source, scene.source, begins, expectations, resources)
 
     def neighbours(self, others: Callable[[], Iterable[Toolchain]]) -> Iterator[Neighbour]:
         """All of them, lazily. ``others`` finds the other releases, which may take the making of an environment."""

@@ -122,7 +122,7 @@ class Search:
         yield from self._read_compiled()
 
     def _neighbours(self, neighbours: Iterable[Neighbour], limits: Limits, started: float) -> Iterator[Request | None]:
-        is_tuned = False
+        is_tuned, repaired = False, False
         if self.tuning is not None:
             yield from self.tuning.expectations.ask(self.tuning.case, self.tuning.toolchain)
             if self.tuning.begins:
@@ -138,6 +138,10 @@ class Search:
                 if same is not None and self.tuning is not None and not is_tuned:
                     is_tuned = True
                     yield from self._tuned(same.changes, limits, started)
+                elif not is_tuned and not repaired and (spilling := self._spilling()) is not None:
+                    repaired = True
+                    yield from self._tuned(spilling.changes, limits, started, is_repair=True)
+                    is_tuned = bool(good := self._good())
                 if is_tuned:
                     continue  # The model says that nothing else is faster.
                 if len(good) >= self.budget.enough or (good and self._asked >= self.budget.settled):
@@ -153,13 +157,16 @@ class Search:
             if self.tuning is not None and "target" not in neighbour.changes:
                 yield from self.tuning.expectations.ask(neighbour.case, neighbour.toolchain)
 
-    def _tuned(self, changes: Mapping[str, Any], limits: Limits, started: float) -> Iterator[Request | None]:
-        """Configurations that the model proposes, from the failing one with ``changes``."""
+    def _tuned(
+        self, changes: Mapping[str, Any], limits: Limits, started: float, is_repair: bool = False
+    ) -> Iterator[Request | None]:
+        """Configurations that the model proposes, from the failing one with ``changes``. ``is_repair``: as for
+        ``Tuning.begin``."""
         assert self.tuning is not None
         yield from self._read_compiled()
         while self.tuning.expectations.is_waiting:
             yield None
-        tuner, learnt, idle_since = self.tuning.begin(changes), 0, None
+        tuner, learnt, idle_since = self.tuning.begin(changes, is_repair), 0, None
         while tuner is not None and not self._is_over(started):
             yield from tuner.probes()
             if tuner.expectations.is_waiting:
@@ -220,6 +227,13 @@ class Search:
             if suggestion.kind is SuggestionKind.CONFIG and (resources := suggestion.resources) is not None
             if not resources.spill_bytes
         ]
+
+    def _spilling(self) -> Suggestion | None:
+        """What has only spills against it, and the model can repair."""
+        if self.tuning is None or self.tuning.begins:
+            return None
+        worth = (one for one in self.suggestions if one.kind is SuggestionKind.CONFIG and not one.results)
+        return next((one for one in worth if self._loses_nothing(one)), None)
 
     def _loses_nothing(self, suggestion: Suggestion) -> bool:
         if "target" in suggestion.changes or suggestion.resources is None:

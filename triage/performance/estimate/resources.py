@@ -14,7 +14,7 @@ _BASE_REGISTERS = 32
 _VECTOR_BYTES = 16
 """What one thread loads at a time; its address takes two registers."""
 _MOST_REGISTERS = 255
-_SPILLED_FOR_EACH = 2
+SPILLED_FOR_EACH = 2
 """Values that ptxas spills for each that is too many (measured: 1 to 4)."""
 
 
@@ -77,7 +77,7 @@ def predicted(work: BlockWork, case: Case) -> Resources:
     return Resources(
         shared_bytes=int(shared_bytes(work, stages)),
         registers=int(min(needed, most)),
-        spill_bytes=int(max(needed - most, 0)) * 4 * _SPILLED_FOR_EACH,
+        spill_bytes=int(max(needed - most, 0)) * 4 * SPILLED_FOR_EACH,
         tensor_core=core,
         threads=threads,
     )

@@ -27,6 +27,7 @@ from triage.source.roles.symbols import (
     Value,
     added,
     atoms,
+    factors,
     moves,
     name,
     names,
@@ -181,5 +182,13 @@ class Interpreter(RoleExpressions):
             )
             return replace(value, block=replace(value.block, offsets=offsets))
         if (parameter := one_name(step.terms)) and value.dims == () and not value.data:
-            self.uses.add([parameter], ParameterUse.STEP_LOOP, self._line)
+            use = ParameterUse.SHARES if _numbers_blocks(value.terms, parameter) else ParameterUse.STEP_LOOP
+            self.uses.add([parameter], use, self._line)
         return value.with_terms(added(value.terms, product(single(turns), step.terms)))
+
+
+def _numbers_blocks(terms: Sum, step: str) -> bool:
+    """A block's own number in the grid, which nothing multiplies, with whole steps added: ``pid + turns * PROGRAMS``.
+    A step of that is the number of programs; ``pid * TILE + turns * TILE`` is a position in the data."""
+    of_grid = frozenset(term for term in terms if any(atom.kind == GRID for atom in term))
+    return bool(of_grid) and not factors(of_grid) and factors(terms) <= {step}

@@ -29,13 +29,15 @@ Tiles = tuple[tuple[str, int], ...]
 @dataclass(frozen=True)
 class Space:
     """``multiplies``: the kernel has a matrix product; ``pipelines``: in a loop whose stages matter. ``changed``: what
-    ``base`` has that the failing case has not; that stays."""
+    ``base`` has that the failing case has not; that stays, but for ``onward``: numbers that may go on in the direction
+    of their change, True for down."""
 
     base: Case
     source: str
     multiplies: bool
     changed: Mapping[str, Any] = field(default_factory=dict)
     pipelines: bool = True
+    onward: Mapping[str, bool] = field(default_factory=dict)
 
     @cached_property
     def tiles(self) -> Tiles:
@@ -44,7 +46,7 @@ class Space:
         return tuple(
             (name, value)
             for name, value in self.base.constexprs.items()
-            if type(value) is int and value > 0 and not value & (value - 1) and name not in self.changed
+            if type(value) is int and value > 0 and not value & (value - 1) and self._varies(name)
             if name in known and known[name].kind is RoleKind.TILE and name not in tied
         )
 
@@ -57,27 +59,37 @@ class Space:
         now = dict(tiles)
         for name, value in tiles:
             for other in (value * 2, value // 2):
-                if self._allowed(other):
+                if self._allowed(name, other):
                     yield tuple({**now, name: other}.items())
         for (grown, value), (shrunk, other) in permutations(tiles, 2):
-            if self._allowed(value * 2) and self._allowed(other // 2):
+            if self._allowed(grown, value * 2) and self._allowed(shrunk, other // 2):
                 yield tuple({**now, grown: value * 2, shrunk: other // 2}.items())
 
-    def _allowed(self, extent: int) -> bool:
+    def _varies(self, name: str) -> bool:
+        return name not in self.changed or name in self.onward
+
+    def _allowed(self, name: str, extent: int) -> bool:
         least, most = (_SMALLEST_OPERAND, _LARGEST_OPERAND) if self.multiplies else (1, _LARGEST)
-        return least <= extent <= most
+        return least <= extent <= most and self._goes_on(name, extent, self.base.constexprs[name])
+
+    def _goes_on(self, name: str, value: int, now: int) -> bool:
+        if name not in self.onward:
+            return True
+        return value <= now if self.onward[name] else value >= now
 
     def options(self) -> Iterator[Mapping[str, int]]:
         """Warps and stages."""
         case = self.base
         warps = case.options.get("num_warps", DEFAULT_WARPS)
         stages = case.options.get("num_stages")
-        for num_warps in (warps,) if "num_warps" in self.changed else _WARPS:
-            if num_warps * case.target.warp_size > MAX_THREADS:
+        for num_warps in _WARPS if self._varies("num_warps") else (warps,):
+            if num_warps * case.target.warp_size > MAX_THREADS or not self._goes_on("num_warps", num_warps, warps):
                 continue
-            varies = self.multiplies and self.pipelines and "num_stages" not in self.changed
+            varies = self.multiplies and self.pipelines and self._varies("num_stages")
             depths = _STAGES[case.target.backend] if varies else (stages,)
             for num_stages in depths:
+                if num_stages is not None and not self._goes_on("num_stages", num_stages, stages_of(case)):
+                    continue
                 yield {"num_warps": num_warps} if num_stages is None else {
                     "num_warps": num_warps, "num_stages": num_stages
                 }  # fmt: skip

@@ -3,6 +3,9 @@
 The front end is asked for the TTIR of a tile (milliseconds); from it the model predicts resources and time for every
 number of warps and stages. Compiled configurations correct the predicted resources, and their time is estimated from
 the real ones. The search over tiles climbs: it moves to the best neighbouring tile until none is faster.
+
+As long as everything that compiled waits for spilled registers, the predicted registers were wrong: the search repairs,
+towards fewer values a thread (more warps, smaller tiles), and goes on for as long as compiles are left.
 """
 
 from __future__ import annotations
@@ -19,8 +22,10 @@ from triage.legality.limits import limits as block_limits
 from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.model.outcome import Resources
+from triage.model.report import EQUAL_ESTIMATES
 from triage.performance.estimate import estimate
-from triage.performance.estimate.resources import predicted
+from triage.performance.estimate.resources import SPILLED_FOR_EACH, most_registers, predicted, registers
+from triage.performance.estimate.roofline import Bound
 from triage.performance.estimate.work import BlockWork
 from triage.suggest.configuration import DEFAULT_WARPS
 from triage.suggest.proposal import Move, Proposal
@@ -38,11 +43,13 @@ _MOST_REGISTERS = 255
 
 @dataclass(frozen=True, slots=True)
 class TunedConfiguration:
-    """A configuration, as changes of the failing case, and the time that is expected of it, in seconds."""
+    """A configuration, as changes of the failing case, the time that is expected of it in seconds, and its pressure:
+    registers that a thread is predicted to need over those that there are."""
 
     tiles: Tiles
     changes: Mapping[str, Any]
     seconds: float
+    pressure: float
 
 
 @dataclass(slots=True)
@@ -61,42 +68,83 @@ class Tuner:
     _shared: list[float] = field(default_factory=list)
     _registers: list[float] = field(default_factory=list)
     _copies: list[int] = field(default_factory=list)
+    _spilled: list[tuple[float, float]] = field(default_factory=list)
+    """Of those that wait for spilled registers, the predicted pressure, and how many times that it really is."""
+    _is_repaired: bool = False
 
     def probes(self) -> Iterator[Request]:
         """Requests for TTIR that are worth asking for now."""
-        for tiles in self._frontier():
-            if len(self._tiles) >= MOST_TILES or self.expectations.spent_s > MOST_S:
+        while frontier := self._frontier():
+            for tiles in frontier:
+                if len(self._tiles) >= MOST_TILES or self.expectations.spent_s > MOST_S:
+                    return
+                try:
+                    case = self.space.case(tiles)
+                except (KeyError, InputError):
+                    continue
+                self._tiles[tiles] = case
+                yield from self.expectations.ask(case, self.toolchain)
+            if self.expectations.is_waiting or self._fits():
                 return
-            try:
-                case = self.space.case(tiles)
-            except (KeyError, InputError):
-                continue
-            self._tiles[tiles] = case
-            yield from self.expectations.ask(case, self.toolchain)
 
     def _frontier(self) -> list[Tiles]:
         if not self._tiles:
             return [self.space.tiles]
-        ranked = self._ranked()
-        if not ranked or ranked[0].tiles in self._expanded:
+        ranked = self._candidates()
+        start = ranked[0].tiles if ranked else self._smallest()
+        if start is None or start in self._expanded:
             return []
-        self._expanded.add(ranked[0].tiles)
-        return [tiles for tiles in self.space.beside(ranked[0].tiles) if tiles not in self._tiles]
+        self._expanded.add(start)
+        return [tiles for tiles in self.space.beside(start) if tiles not in self._tiles]
+
+    def _smallest(self) -> Tiles | None:
+        """Where nothing fits: the tiles not yet gone on from that need the least shared memory."""
+        sizes = {
+            tiles: predicted(work, case).shared_bytes
+            for tiles, case in self._tiles.items()
+            if tiles not in self._expanded and (work := self.expectations.work(case)) is not None
+        }
+        return min(sizes, key=lambda tiles: sizes[tiles], default=None)
+
+    @property
+    def repairs(self) -> bool:
+        """Whether all that compiled until now waits for spilled registers."""
+        return bool(self._spilled) and not self._is_repaired
 
     def next(self) -> Proposal | None:
         """What to compile next; None where nothing is expected to be faster than what compiled."""
-        if self._compiled >= MOST_COMPILES:
+        if self._compiled >= MOST_COMPILES and not self.repairs:
             return None
         compiled = [seconds for seconds in self.known.values() if seconds is not None]
-        for candidate in self._ranked():
+        for candidate in self._candidates():
             if key(candidate.changes) in self.known:
                 continue
-            if len(compiled) >= ENOUGH and candidate.seconds >= min(compiled):
+            if len(compiled) >= ENOUGH and candidate.seconds >= min(compiled) and not self.repairs:
                 return None
             self.known[key(candidate.changes)] = None
             self._compiled += 1
             return self._proposal(candidate)
         return None
+
+    def _candidates(self) -> list[TunedConfiguration]:
+        """Those worth a compile, best first. For a repair those with less pressure than all that spilled: the fastest
+        of what should fit into registers, then what comes nearest to it."""
+        ranked = self._ranked()
+        if not self.repairs:
+            return ranked
+        least = min(pressure for pressure, _ in self._spilled)
+        lighter = [candidate for candidate in ranked if candidate.pressure < least]
+        return sorted(lighter, key=lambda candidate: max(candidate.pressure * self._underestimated, 1.0))
+
+    def _fits(self) -> bool:
+        """Whether there is something worth a compile that is not expected to spill as much as what compiled."""
+        candidates = self._candidates()
+        return bool(candidates) and (not self.repairs or candidates[0].pressure * self._underestimated <= 1)
+
+    @property
+    def _underestimated(self) -> float:
+        """How many times the predicted pressure what spilled really has, at least."""
+        return min(factor for _, factor in self._spilled)
 
     def _ranked(self) -> list[TunedConfiguration]:
         """All that are not known to fail, fastest first, near ones first among equals."""
@@ -110,7 +158,7 @@ class Tuner:
                 changed = replace(case, options={**case.options, **options})
                 seconds = self.known[key(changes)] if key(changes) in self.known else self._seconds(work, changed)
                 if seconds is not None:
-                    candidates.append(TunedConfiguration(tiles, changes, seconds))
+                    candidates.append(TunedConfiguration(tiles, changes, seconds, _pressure(work, changed)))
         return sorted(candidates, key=lambda candidate: (candidate.seconds, self._distance(candidate.changes)))
 
     def _seconds(self, work: BlockWork, case: Case) -> float | None:
@@ -133,7 +181,8 @@ class Tuner:
         )
 
     def learn(self, case: Case, changes: Mapping[str, Any], resources: Resources | None) -> None:
-        """What a neighbour takes that was compiled, None where it failed."""
+        """What a neighbour takes that was compiled, None where it failed. No ``changes`` are the failing case: what it
+        takes is known where only the launch would fail."""
         self.known[key(changes)] = None
         work = self.expectations.work(case)
         if resources is None or work is None:
@@ -146,6 +195,17 @@ class Tuner:
             self._registers.append(resources.registers - expected.registers)
         corrected = self.expectations.of(case, resources)
         self.known[key(changes)] = None if corrected is None else corrected.seconds
+        self._learn_spills(case, work, resources, is_neighbour=bool(changes))
+
+    def _learn_spills(self, case: Case, work: BlockWork, resources: Resources, is_neighbour: bool) -> None:
+        time = self.expectations.of(case, resources, fits=False)
+        spilled = resources.spill_bytes or 0
+        # Less than estimates can tell apart is no reason to go on.
+        if time is None or time.terms.get(Bound.SPILLS, 0.0) <= (EQUAL_ESTIMATES - 1) * time.seconds:
+            self._is_repaired |= is_neighbour
+            return
+        most, pressure = most_registers(_threads(case)), _pressure(work, case)
+        self._spilled.append((pressure, (1 + spilled / 4 / SPILLED_FOR_EACH / most) / pressure))
 
     def _distance(self, changes: Mapping[str, Any]) -> float:
         """Steps of options and tiles that the user must take."""
@@ -162,6 +222,15 @@ class Tuner:
         moves_tiles = not changes.keys().isdisjoint(name for name, _ in candidate.tiles)
         why = "fastest by the static model" + (", from one that compiles" if self.space.changed else "")
         return Proposal(changes, Move.TILE if moves_tiles else Move.OPTION, 0.0, self._distance(changes), why)
+
+
+def _threads(case: Case) -> int:
+    return int(case.options.get("num_warps", DEFAULT_WARPS)) * case.target.warp_size
+
+
+def _pressure(work: BlockWork, case: Case) -> float:
+    threads = _threads(case)
+    return registers(work, threads, predicted(work, case).tensor_core) / most_registers(threads)
 
 
 def key(changes: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,10 @@ from triage.model.case import Case
 from triage.model.outcome import Outcome, Resources
 from triage.model.report import ExpectedTime
 from triage.performance.estimate import estimate
+from triage.performance.estimate.resources import stages_of
 from triage.performance.estimate.work import BlockWork, bodies
 from triage.source.parameters import KernelSource
+from triage.suggest.configuration import DEFAULT_WARPS
 from triage.suggest.neighbour import Neighbour, configuration
 from triage.suggest.proposal import Proposal
 from triage.suggest.tuning.expectations import Expectations, relative_to
@@ -22,8 +24,9 @@ from triage.suggest.tuning.tuner import Tuner
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """``case`` failed, ``source`` is the text of its file. ``begins``: the failure is of resources, so the model's
-    proposals are compiled before those of the other generators."""
+    """``case`` failed, ``source`` is the text of its file, ``resources`` are what it takes where only its launch would
+    fail. ``begins``: the failure is of resources, so the model's proposals are compiled before those of the other
+    generators."""
 
     case: Case
     toolchain: Toolchain
@@ -31,16 +34,28 @@ class Tuning:
     facts: KernelSource
     begins: bool
     expectations: Expectations
+    resources: Resources | None = None
 
-    def begin(self, changes: Mapping[str, Any]) -> Tuner | None:
+    def begin(self, changes: Mapping[str, Any], is_repair: bool = False) -> Tuner | None:
         """A search that starts at the failing case with ``changes``; None where its TTIR or the target's rates are not
-        known."""
+        known. ``is_repair``: with those it compiles and spills, so the same values may change further."""
         base = self.case.with_changes(changes)
         work = self.expectations.work(base)
         if work is None or estimate.machine(base.target) is None:
             return None
-        space = Space(base, self.source, multiplies(work), changes, pipelines(work))
-        return Tuner(self.case, self.toolchain, space, self.expectations)
+        onward = dict(self._directions(changes)) if is_repair else {}
+        space = Space(base, self.source, multiplies(work), changes, pipelines(work), onward)
+        tuner = Tuner(self.case, self.toolchain, space, self.expectations)
+        tuner.learn(self.case, {}, self.resources)
+        return tuner
+
+    def _directions(self, changes: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+        """Numbers that were changed, and whether they became less."""
+        defaults = {"num_warps": DEFAULT_WARPS, "num_stages": stages_of(self.case)}
+        before = {**defaults, **self.case.options, **self.case.constexprs}
+        for name, value in changes.items():
+            if type(value) is int and type(before.get(name)) is int:
+                yield name, value < before[name]
 
     def neighbour(self, proposal: Proposal) -> Neighbour:
         """The neighbour that compiles a proposal of the search."""
