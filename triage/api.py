@@ -30,7 +30,7 @@ def check(case: Case | Path | str, options: Options | None = None) -> Report:
 
 
 def draft(path: Path | str, options: Options | None = None, target: str = DEFAULT_TARGET) -> list[Case]:
-    """Cases of the kernels in a Python file, a folder or an installed package (found, not imported), one for each
+    """Cases of the kernels in a Python file, a folder or an installed package (which is not imported), one for each
     configuration; of ``FILE.py::NAME`` those of one kernel. A case's ``origin`` has, under ``drafted``, each value with
     where it comes from, and under ``unclear`` why Triton's front end refuses them, if it does.
 

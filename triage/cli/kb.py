@@ -165,7 +165,7 @@ def new(source: str, folders: tuple[Path, ...], path: Path | None) -> int:
 
 
 def _triaged(source: str, folders: tuple[Path, ...]) -> tuple[Diagnosis, Case | None, tuple[Match, ...]]:
-    """The failure of a case or a log, the case if there is one, and the entries that match."""
+    """The failure of a case or a log, the case if the source is a case, and the entries that match."""
     file = Path(source)
     if file.is_file() and file.suffix not in (".json", ".py"):
         try:

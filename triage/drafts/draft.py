@@ -73,7 +73,7 @@ class Draft:
         return not self._constexpr(name) and isinstance(self.values[name].value, str)
 
     def drafted(self) -> dict[str, str]:
-        """The values that the user has not given, by name: value and where it comes from."""
+        """The drafted values by name: value and where it comes from."""
         values = {**self.values, **self.options}
         return {name: self._text(name, value) for name, value in values.items() if value.basis is not Basis.GIVEN}
 

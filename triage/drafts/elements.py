@@ -50,7 +50,7 @@ class ElementTypes:
         return self.types.get(name, [])
 
     def language_type(self, name: str | None) -> str:
-        """The name in Triton's language of a type; without one, of the user's tensors."""
+        """The name of a type in Triton's language; for None that of the user's tensors."""
         return _LANGUAGE.get(name or self.user[0], "tl.float32")
 
     def meets_floats(self, types: set[str]) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from triage.drafts.declarations import declared_type, default_of, is_constexpr, literal
 from triage.drafts.device.uses import Use, Uses
 from triage.drafts.elements import ElementTypes, element_types
 from triage.drafts.host.frame import Launch
@@ -14,29 +15,22 @@ from triage.drafts.host.values import (
     NONE,
     Abstract,
     Const,
-    Descriptor,
     Dtype,
     Float,
     Int,
     Items,
-    TensorValue,
     Unknown,
 )
-from triage.drafts.jitted import Jitted, dotted
+from triage.drafts.jitted import Jitted
 from triage.drafts.model import Basis, JitFunction, Parameter, Value
 from triage.drafts.names import Role, role, usual_size
-from triage.drafts.project import ProjectFile
+from triage.drafts.pointers import innermost_strides, pointers_of
+from triage.drafts.tuning import configurations_of, heuristics_of
 
-_ANNOTATIONS = {
-    "int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64", "int1": "i1", "int8": "i8", "uint8": "u8",
-    "int16": "i16", "float32": "fp32", "float64": "fp64", "float16": "fp16", "bfloat16": "bf16",
-    "int": "i32", "float": "fp32", "bool": "i1",
-}  # fmt: skip
-"""Annotations of a parameter that is no constexpr, by their last component."""
-
-
+_ROW_STRIDE = 1024
+"""Stride of an outer dimension in elements, where nobody states it: a row of a usual length."""
 _UNROLLED = 4
-"""Times that a loop is unrolled whose number nobody states; the compile takes as many times as long."""
+"""Iterations of an unrolled loop whose number nobody states; the time of the compile grows with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +51,16 @@ def infer(
 ) -> JitFunction:
     """A jitted function with the candidates for each parameter. ``half``: the project's 16-bit float."""
     launches = _ordered(jitted, launches)
-    pointers = _pointers(jitted, launches, uses)
-    heuristics = _heuristics(jitted)
-    configs, configured = _configs(jitted)
+    pointers = pointers_of(jitted, launches, uses)
+    heuristics = heuristics_of(jitted)
+    configs, configured = configurations_of(jitted)
     kernel = _Kernel(
         jitted,
         launches,
         uses,
         element_types(launches, uses, pointers, half),
         pointers,
-        _innermost(jitted, launches),
+        innermost_strides(jitted, launches),
         frozenset(heuristics) | frozenset(configured),
     )
     options = {
@@ -90,26 +84,6 @@ def infer(
     )
 
 
-def is_constexpr(argument: ast.arg) -> bool:
-    return argument.annotation is not None and "constexpr" in ast.unparse(argument.annotation)
-
-
-def never_pointers(jitted: Jitted, launches: list[Launch]) -> frozenset[str]:
-    """Parameters that are no addresses: constants, and those that launches pass numbers for."""
-    names = {argument.arg for argument in jitted.arguments if is_constexpr(argument)}
-    for argument in jitted.arguments:
-        values = [value for launch in launches for value in launch.arguments.get(argument.arg, ())]
-        values = [value for value in values if not isinstance(value, Unknown) and value != NONE]
-        if values and all(isinstance(value, Int | Float | Const | Dtype) for value in values):
-            names.add(argument.arg)
-        if not values and argument.annotation is not None and _annotated(argument) is not None:
-            names.add(argument.arg)
-        rule = role(argument.arg)
-        if not values and rule is not None and rule.role is Role.STRIDE:
-            names.add(argument.arg)
-    return frozenset(names)
-
-
 def _ordered(jitted: Jitted, launches: list[Launch]) -> list[Launch]:
     """The launch of which most arguments are known first: the values of a case should come from one launch."""
 
@@ -126,52 +100,6 @@ def _ordered(jitted: Jitted, launches: list[Launch]) -> list[Launch]:
 def _values(kernel: _Kernel, name: str) -> list[tuple[Abstract, Launch]]:
     """What launches pass for a parameter, the best launch first."""
     return [(value, launch) for launch in kernel.launches for value in launch.arguments.get(name, ())]
-
-
-def _pointers(jitted: Jitted, launches: list[Launch], uses: Uses) -> frozenset[str]:
-    """Parameters that are addresses, or descriptors."""
-    names = set()
-    for argument in jitted.arguments:
-        name = argument.arg
-        if is_constexpr(argument):
-            continue
-        values = [value for launch in launches for value in launch.arguments.get(name, ())]
-        rule = role(name)
-        tensor = any(isinstance(value, TensorValue | Descriptor) for value in values)
-        number = any(isinstance(value, Int | Float) for value in values)
-        used = uses.has(name, Use.ADDRESS) or uses.has(name, Use.DESCRIPTOR)
-        annotation = ast.unparse(argument.annotation) if argument.annotation else ""
-        if (
-            tensor
-            or "pointer" in annotation
-            or "'*" in annotation
-            or (used and not number)
-            or (not values and rule is not None and rule.role is Role.POINTER and not uses.has(name, Use.INTEGER))
-        ):
-            names.add(name)
-    return frozenset(names)
-
-
-def _innermost(jitted: Jitted, launches: list[Launch]) -> frozenset[str]:
-    """Strides of innermost dimensions: as launches show, or else the last of several that are named alike."""
-    names = set()
-    for argument in jitted.arguments:
-        values = [value for launch in launches for value in launch.arguments.get(argument.arg, ())[:1]]
-        if any(isinstance(value, Int) and value.inner for value in values):
-            names.add(argument.arg)
-    if launches:
-        return frozenset(names)
-    group: list[str] = []
-    for name in [*(argument.arg for argument in jitted.arguments if not is_constexpr(argument)), ""]:
-        rule = role(name)
-        stride = rule is not None and rule.role is Role.STRIDE
-        if group and (not stride or name[:-1] != group[0][:-1]):
-            if len(group) > 1:
-                names.add(group[-1])
-            group = []
-        if stride:
-            group.append(name)
-    return frozenset(names)
 
 
 def _parameter(kernel: _Kernel, argument: ast.arg, configured: Mapping[str, list[Value]]) -> Parameter:
@@ -229,9 +157,6 @@ def _divisible(kernel: _Kernel, name: str, best: Value) -> int | None:
     return None
 
 
-# Arguments of a launch
-
-
 def _argument(kernel: _Kernel, argument: ast.arg) -> list[Value]:
     name = argument.arg
     values: list[Value] = []
@@ -239,7 +164,7 @@ def _argument(kernel: _Kernel, argument: ast.arg) -> list[Value]:
     number = next((isinstance(value, Int | Float) for value in passed if value != NONE), False)
     if name in kernel.pointers and passed.keys() != {NONE} and not number:
         values += kernel.elements.of(name)
-    annotated = _annotated(argument)
+    annotated = declared_type(argument)
     for value, launch in _values(kernel, name):
         values += [Value(type_, basis, at) for type_, basis, at in _passed(kernel, name, value, launch)]
     if name in kernel.pointers:
@@ -253,13 +178,9 @@ def _argument(kernel: _Kernel, argument: ast.arg) -> list[Value]:
     values += _default(kernel, argument)
     if values and values[0].basis.rank <= Basis.ANNOTATION.rank:
         return [*values, *_used(kernel, name)]
-    return [*_merged_basis(values, _used(kernel, name)), *_named(kernel, name)] or [
+    return [*values, *_used(kernel, name), *_named(kernel, name)] or [
         Value("i32", Basis.ASSUMED, "nothing tells what it is")
     ]
-
-
-def _merged_basis(defaults: list[Value], used: list[Value]) -> list[Value]:
-    return [*defaults, *used]
 
 
 def _passed(kernel: _Kernel, name: str, value: Abstract, launch: Launch) -> list[tuple[Any, Basis, str]]:
@@ -291,20 +212,6 @@ def _passed(kernel: _Kernel, name: str, value: Abstract, launch: Launch) -> list
     return []
 
 
-def _annotated(argument: ast.arg) -> str | None:
-    """The type that an annotation states."""
-    node = argument.annotation
-    if node is None or is_constexpr(argument):
-        return None
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        text = node.value.strip()
-        return (
-            text if text.startswith("*") or text in _ANNOTATIONS.values() else _ANNOTATIONS.get(text.rpartition(".")[2])
-        )
-    name = dotted(node)
-    return _ANNOTATIONS.get(name.rpartition(".")[2]) if name else None
-
-
 def _default(kernel: _Kernel, argument: ast.arg) -> list[Value]:
     """The default in the signature."""
     default = default_of(kernel.jitted, argument.arg)
@@ -319,20 +226,6 @@ def _default(kernel: _Kernel, argument: ast.arg) -> list[Value]:
         case ast.Constant(value=None):
             return [Value(None, Basis.DEFAULT, at)]
     return []
-
-
-def default_of(jitted: Jitted, name: str) -> ast.expr | None:
-    """The expression of a parameter's default."""
-    arguments = jitted.node.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    first = len(positional) - len(arguments.defaults)
-    for index, argument in enumerate(positional):
-        if argument.arg == name and index >= first:
-            return arguments.defaults[index - first]
-    for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if argument.arg == name:
-            return default
-    return None
 
 
 def _used(kernel: _Kernel, name: str) -> list[Value]:
@@ -364,9 +257,6 @@ def _named(kernel: _Kernel, name: str) -> list[Value]:
     return [Value("i32", Basis.USE, condition)] if condition else []
 
 
-# Constants
-
-
 def _constexpr(kernel: _Kernel, argument: ast.arg) -> list[Value]:
     name, uses = argument.arg, kernel.uses
     values: list[Value] = []
@@ -387,7 +277,7 @@ def _constexpr(kernel: _Kernel, argument: ast.arg) -> list[Value]:
     default = default_of(kernel.jitted, name)
     at = f"default in line {argument.lineno}"
     if default is not None:
-        constant, known = _literal(default)
+        constant, known = literal(default)
         if known:
             # What is left out of a launch is the default.
             explicit = any(name in launch.arguments for launch in kernel.launches)
@@ -413,7 +303,7 @@ def _constexpr(kernel: _Kernel, argument: ast.arg) -> list[Value]:
     elif uses.has(name, Use.OPTIONAL) and not integer:
         values.append(Value(None, Basis.USE, uses.has(name, Use.OPTIONAL) or ""))
     if rule is not None and rule.role is Role.STRIDE:
-        values.append(Value(1 if name in kernel.innermost else 1024, Basis.NAME, "a stride"))
+        values.append(Value(1 if name in kernel.innermost else _ROW_STRIDE, Basis.NAME, "a stride"))
     if integer or not values:
         basis = Basis.NAME if integer else Basis.ASSUMED
         size = min(usual_size(name), _UNROLLED) if uses.has(name, Use.UNROLLED) else usual_size(name)
@@ -431,7 +321,7 @@ def _constant_of(value: Abstract, name: str, kernel: _Kernel | None = None) -> A
         case Int(value=None, stride=None):
             return usual_size(name)
         case Int(value=None):
-            return 1024
+            return _ROW_STRIDE
         case Int(value=number) | Float(value=float(number)):
             return number
         case Float():
@@ -442,71 +332,6 @@ def _constant_of(value: Abstract, name: str, kernel: _Kernel | None = None) -> A
             constants = [_constant_of(item[0], name, kernel) for item in items]
             return None if None in constants else constants
     return None
-
-
-def _literal(node: ast.expr) -> tuple[Any, bool]:
-    """The JSON value of a default, and whether it is one."""
-    if isinstance(node, ast.Call) and (dotted(node.func) or "").endswith("constexpr") and node.args:
-        node = node.args[0]
-    try:
-        value = ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        name = dotted(node)
-        return (f"tl.{name.rpartition('.')[2]}", True) if name and name.startswith("tl.") else (None, False)
-    return value, value is None or isinstance(value, bool | int | float | str)
-
-
-# Tuning
-
-
-def _heuristics(jitted: Jitted) -> tuple[str, ...]:
-    """The parameters that heuristics set."""
-    names: dict[str, None] = {}
-    for decorator in jitted.decorators:
-        if isinstance(decorator, ast.Call) and (dotted(decorator.func) or "").endswith("heuristics"):
-            for node in _with_globals(jitted.file, [*decorator.args, *(word.value for word in decorator.keywords)]):
-                if isinstance(node, ast.Dict):
-                    names.update((str(key.value), None) for key in node.keys if isinstance(key, ast.Constant))
-    return tuple(names)
-
-
-def _configs(jitted: Jitted) -> tuple[tuple[str, ...], dict[str, list[Value]]]:
-    """The autotune configurations as the source writes them, and the values that they state for parameters."""
-    texts: dict[str, None] = {}
-    values: dict[str, list[Value]] = {}
-    names = {argument.arg for argument in jitted.arguments}
-    for decorator in jitted.decorators:
-        if not isinstance(decorator, ast.Call) or "autotune" not in (dotted(decorator.func) or "").lower():
-            continue
-        for node in _with_globals(jitted.file, [*decorator.args, *(word.value for word in decorator.keywords)]):
-            if not isinstance(node, ast.Call) or not (dotted(node.func) or "").endswith("Config"):
-                continue
-            texts[" ".join(ast.unparse(node).split())] = None
-            for inner in ast.walk(node):
-                if isinstance(inner, ast.Dict):
-                    for key, value in zip(inner.keys, inner.values, strict=True):
-                        if isinstance(key, ast.Constant) and key.value in names:
-                            constant, known = _literal(value)
-                            stated = values.setdefault(key.value, [])
-                            if known:
-                                stated.append(Value(constant, Basis.CONFIG, f"configuration in line {node.lineno}"))
-    return tuple(texts), values
-
-
-def _with_globals(file: ProjectFile, nodes: Iterable[ast.expr]) -> list[ast.AST]:
-    """All nodes of expressions, and those of the definitions in the file that they name."""
-    result: list[ast.AST] = []
-    waiting: list[ast.AST] = list(nodes)
-    seen: set[str] = set()
-    while waiting:
-        node = waiting.pop()
-        for each in ast.walk(node):
-            result.append(each)
-            if isinstance(each, ast.Name) and each.id in file.definitions and each.id not in seen:
-                seen.add(each.id)
-                for definition in file.definitions[each.id]:
-                    waiting.append(definition if isinstance(definition, ast.AST) else definition.node)
-    return result
 
 
 def _distinct(values: Iterable[Value]) -> tuple[Value, ...]:

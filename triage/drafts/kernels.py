@@ -14,9 +14,10 @@ from triage.drafts.device.kernel_run import kernel_uses
 from triage.drafts.device.uses import Uses
 from triage.drafts.host.frame import Launch
 from triage.drafts.host.launches import Host
-from triage.drafts.infer import infer, never_pointers
+from triage.drafts.infer import infer
 from triage.drafts.jitted import Jitted, JittedFunctions, dotted, mentions_jit
 from triage.drafts.model import JitFunction
+from triage.drafts.pointers import never_pointers
 from triage.drafts.project import Project, Scope
 from triage.model.errors import InputError
 

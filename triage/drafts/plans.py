@@ -178,7 +178,7 @@ def plans(functions: Sequence[JitFunction], settings: SurveySettings) -> Iterato
 
 
 def _own(stated: Given, function: JitFunction) -> Given:
-    """What is given of the parameters that a kernel has."""
+    """The stated values of parameters that the kernel has."""
     names = {parameter.name for parameter in function.parameters}
 
     def own(values: Mapping[str, T]) -> dict[str, T]:

@@ -39,21 +39,21 @@ def span(table: Table) -> Span:
 
 
 def _untried(older: str, newer: str, table: Table) -> bool:
-    """Whether a release between two was not run: what the edge between them is, is then not known."""
+    """Whether a release between two was not run, so that the first or last failing release is not known."""
     low, high = sort_key(older), sort_key(newer)
     return any(low < sort_key(release) < high for release in RELEASES if release not in table)
 
 
 def united(spans: Iterable[Span]) -> Span:
     """The span of an entry with several reproducers: it is fixed when the last of them is."""
-    failing = [one for one in spans if one.last_bad is not None]
+    failing = [span for span in spans if span.last_bad is not None]
     if not failing:
         return Span()
-    first = [one.first_bad for one in failing]
-    fixed = [one.fixed_in for one in failing]
+    first = [span.first_bad for span in failing]
+    fixed = [span.fixed_in for span in failing]
     return Span(
         None if None in first else min(filter(None, first), key=sort_key),
-        max((one.last_bad for one in failing if one.last_bad), key=sort_key),
+        max((span.last_bad for span in failing if span.last_bad), key=sort_key),
         None if None in fixed else max(filter(None, fixed), key=sort_key),
     )
 

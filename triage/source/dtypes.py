@@ -56,7 +56,7 @@ def element_bits(type_: str) -> int | None:
 @dataclass(frozen=True, slots=True)
 class Holds:
     """What a type represents: the significant bits of a number, and the largest and the smallest one (for floating
-    point the smallest positive normal one, for integers the least)."""
+    point the smallest positive normal number, for integers the least)."""
 
     bits: int
     largest: float

@@ -127,7 +127,7 @@ class KernelTable:
 
     @property
     def exit_code(self) -> int:
-        """1 if any cell fails, 3 if none could be told, else 0."""
+        """1 if any cell fails, 3 if every cell is undecided, else 0."""
         verdicts = self.counts()
         if any(verdict.bad for verdict in verdicts):
             return 1

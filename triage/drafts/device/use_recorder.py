@@ -73,7 +73,7 @@ class UseRecorder:
                 self.uses.element(element, ElementUse.ADDRESS, self.where(node, what))
 
     def floating(self, term: Term, node: ast.AST, other: Term) -> None:
-        """The term meets a float, or what may be one: a parameter in it is a float, unless other uses say more."""
+        """The term meets a float, or what may be a float: so are the parameters in it, unless other uses say more."""
         if term.index:
             return
         for name in term.scalars:

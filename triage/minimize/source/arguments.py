@@ -141,7 +141,7 @@ def literal(value: Any) -> str:
 
 
 def swaps(view: View, single: bool) -> list[SourcePatch]:
-    """Replace a local name or argument by another, so that two loads or pointers become one: every read of it, or
+    """Replace a local name or argument by another, which unites two loads or pointers: every read of it, or
     with ``single`` one of several."""
     patches: list[SourcePatch] = []
     for function in view.functions:

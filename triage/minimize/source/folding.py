@@ -1,6 +1,6 @@
 """A specimen written out: branches that constants decide taken, helpers inlined, tuple assignments split.
 
-The result is usually longer. It is no reduction, but the text in which ``slices`` can see what depends on what.
+The result is usually longer: not a reduction, but the text from which ``slices`` reads the dependences.
 """
 
 import ast

@@ -23,8 +23,8 @@ _COMPOUND = (ast.If, ast.For, ast.While, ast.With)
 
 @dataclass(frozen=True)
 class _Statement:
-    """A statement of the kernel, with its place: ``around`` are the compound statements that hold it, outermost first,
-    and ``blocks`` the blocks of statements, the function's own first."""
+    """A statement of the kernel with its position: ``around`` are the compound statements that hold it, outermost
+    first, and ``blocks`` the blocks of statements, the function's own first."""
 
     node: ast.stmt
     number: int

@@ -2,8 +2,8 @@
 
 ``ptr + (pid * BM + tl.arange(0, BM))[:, None] * K`` is ``ptr + G0·BM·K + A[BM]·K``. So whether a range of ``BM``
 elements is moved on by ``BM`` is a question about the products of one sum. Numbers are dropped: a kernel that
-addresses every second element asks the same questions. What is no sum of products (a quotient, a minimum, a loaded
-value) is one atom that remembers what it was made of.
+addresses every second element asks the same questions. Each other expression (a quotient, a minimum, a loaded value)
+is an atom that remembers its operands.
 """
 
 from __future__ import annotations

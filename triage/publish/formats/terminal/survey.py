@@ -28,7 +28,7 @@ Again = Callable[[SurveyRow, SurveyColumn], str]
 
 
 def table(console: Console, table: KernelTable, again: Again) -> None:
-    """Print a table: rows by file, then what the letters stand for, then why cells could not be told, then counts."""
+    """Print a table: rows by file, then the failures by letter, the reasons of undecided cells, and counts."""
     failures, rows = table.failures(), table.rows
     labels = {signature: f"{failure.label}" for signature, failure in failures.items()}
     several = len({column.triton for column in table.columns}) > 1
