@@ -111,7 +111,7 @@ def test_what_is_assigned_later_replaces_what_was_before() -> None:
 
 def test_a_slice_stores_what_it_ends_in() -> None:
     seen = view(BODY)
-    bodies = [kernel(specimen) for subset in slices.kept(seen) if (specimen := subset.make()) is not None]
+    bodies = [kernel(specimen) for subset in slices.with_needed(seen) if (specimen := subset.make()) is not None]
     assert bodies[0] == "a = n + 1\ntl.store(p + tl.zeros_like(a).to(tl.int32), a)"
     assert "a = n + 1\ntl.store(p, a)" in bodies
     assert "a = n + 1\nfor i in range(n):\n    c = a + i\n    tl.store(p + tl.zeros_like(c).to(tl.int32), c)" in bodies
@@ -119,7 +119,7 @@ def test_a_slice_stores_what_it_ends_in() -> None:
 
 def test_what_is_dropped_goes_with_all_that_needs_it() -> None:
     seen = view(BODY)
-    bodies = [kernel(specimen) for subset in slices.dropped(seen) if (specimen := subset.make()) is not None]
+    bodies = [kernel(specimen) for subset in slices.without_dependents(seen) if (specimen := subset.make()) is not None]
     assert bodies[1].startswith("a = n + 1\nfor i in range(n):\n    c = a + i\ne = n")  # without b
     assert "tl.store(p, a)" in bodies[1]
 

@@ -9,6 +9,7 @@ from triage.model.case import Case
 from triage.model.outcome import Operand
 
 _MOST_REASONS = 3
+"""Notes for one refusal: a type that is wrong breaks several rules at once."""
 
 
 def arithmetic(operation: str, operands: Sequence[Operand], case: Case, triton: str | None) -> list[str]:

@@ -21,6 +21,7 @@ P = TypeVar("P")
 Size = tuple[int, ...]
 
 _MOST_ROUNDS = 30
+"""Bound of a loop that ends on its own, since each round makes the best smaller."""
 
 
 class Verdict(str, Enum):

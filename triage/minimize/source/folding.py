@@ -20,6 +20,7 @@ from triage.source.functions import stored_names
 from triage.source.module import statements
 
 _MOST_STEPS = 60
+"""Bound for helpers that call themselves, whose calls can be inlined without end."""
 _MOST_CHARACTERS = 200_000
 """A helper that is called at many places may be inlined into a text that takes longer to parse than to compile."""
 _OPERATORS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {

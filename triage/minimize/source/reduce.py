@@ -13,8 +13,8 @@ from triage.minimize.source.folding import written_out
 from triage.minimize.source.specimen import Specimen
 from triage.minimize.source.view import SourcePatch, View, compatible, sound
 
-_MOST_SWEEPS = 20
-_MOST_CASCADES = 40
+_MOST_SWEEPS, _MOST_CASCADES = 20, 40
+"""Bounds of loops that end on their own unless a pass makes the text longer (``smaller=False``)."""
 
 Problem = ReductionProblem[Specimen]
 Propose = Callable[[View], list[SourcePatch]]
@@ -103,10 +103,10 @@ def _slice(problem: Problem) -> None:
     problem.step("slices")
     longer = written_out(problem.best)
     for specimen in [longer, problem.best] if longer != problem.best else [longer]:
-        if (view := View.of(specimen)) is not None and _descend(problem, slices.kept(view)):
+        if (view := View.of(specimen)) is not None and _descend(problem, slices.with_needed(view)):
             return
     specimen = longer
-    while (view := View.of(specimen)) is not None and _descend(problem, slices.dropped(view)):
+    while (view := View.of(specimen)) is not None and _descend(problem, slices.without_dependents(view)):
         specimen = problem.best
 
 

@@ -103,7 +103,7 @@ class Dependences:
                 yield writer  # in the iteration before
 
 
-def kept(view: View) -> list[Subset[Specimen]]:
+def with_needed(view: View) -> list[Subset[Specimen]]:
     """For each statement of the kernel, what it needs and nothing else. What it assigns is stored through one of the
     kernel's pointers, where that can be written down."""
     if (kernel := view.kernel) is None:
@@ -120,7 +120,7 @@ def kept(view: View) -> list[Subset[Specimen]]:
     return slices
 
 
-def dropped(view: View) -> list[Subset[Specimen]]:
+def without_dependents(view: View) -> list[Subset[Specimen]]:
     """For each statement of the kernel, everything but this one and those that need it."""
     if (kernel := view.kernel) is None:
         return []

@@ -33,6 +33,7 @@ from triage.source.roles.syntax import entries
 from triage.source.roles.uses import MemoryAccess, ParameterUse
 
 _DEEPEST = 8
+"""Functions of a file that call one another; a deeper call is an atom of its arguments."""
 _STEERING = frozenset(
     {
         "num_stages", "num_warps", "loop_unroll_factor", "warp_specialize", "flatten", "disallow_acc_multi_buffer",

@@ -6,8 +6,8 @@ from typing import Any, Dict, List
 
 from .device import Device
 
-_MAX_THREADS = 1024
-_REGISTERS = 65536
+_MAX_THREADS, _REGISTERS = 1024, 65536
+"""Of a block, and of a multiprocessor: the same for every GPU from Pascal on (CUDA programming guide)."""
 _USUAL_SHARED = 49152
 """Shared memory of a CUDA block that does not opt in to more."""
 _L2_BYTES = 50 << 20

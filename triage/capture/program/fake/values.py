@@ -7,8 +7,11 @@ is tracked, as if all were alike, so that ``(a == b).all()`` of two tensors that
 from typing import Any, Callable, Dict, List, Tuple
 
 _MOST_ELEMENTS = 1 << 16
+"""Elements of a tensor whose contents are tracked."""
 _MOST_TO_READ = 1 << 28
+"""Elements that an operation on the host may read, all operands together: 1 GiB of fp32."""
 _PURGE_AFTER = 1024
+"""Storages from which on those of freed tensors are dropped, at each doubling."""
 
 
 class Values:
