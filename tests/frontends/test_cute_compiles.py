@@ -89,6 +89,8 @@ def test_each_stage_can_fail(engine: Engine, toolchain: Toolchain) -> None:
     assert (outcome(barrier).status, outcome(barrier).stage) == (Status.ERROR, Stage.CUBIN)
     assert (outcome(dying).status, outcome(dying).signal) == (Status.CRASH, "SIGABRT")
     assert "in aborts" in outcome(dying).log, "the Python stack names the user's function"
+    assert "cute" in outcome(barrier).artifacts["trace"].read_text()
+    assert ".entry" in outcome(barrier).artifacts["ptx"].read_text()
     assert (outcome(hanging).status, outcome(hanging).stage) == (Status.TIMEOUT, Stage.TRACE)
 
 

@@ -21,7 +21,7 @@ PASS_INPUT = "pass-input.mlir"
 STACK = "python-stack.txt"
 """Where the worker prints its Python stack at a fatal signal (``worker/child.py``)."""
 
-_STAGES = ("source", "ttir", "ttgir", "llir", "ptx", "amdgcn")
+_STAGES = ("source", "trace", "ttir", "ttgir", "llir", "ptx", "amdgcn")
 MOST_BYTES = 64 << 20
 """Larger files are not collected: nobody attaches them."""
 

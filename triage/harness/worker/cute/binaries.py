@@ -10,14 +10,16 @@ from typing import Any, Dict, List, Optional
 
 from .. import resources
 
-_OBJECT = re.compile(r'gpu\.binary[^\n]*?(?:bin\s*=\s*)?"((?:[^"\\]|\\.)*)"')
-_ELF = "\\7FELF"
+_OBJECT = re.compile(r'"(\\7FELF(?:[^"\\]|\\.)*)"')
+"""The text of a cubin in a module."""
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 _USAGE = re.compile(r"REG:(\d+)\s+STACK:(\d+)\s+SHARED:(\d+)\s+LOCAL:(\d+)")
 _SASS_CLASSES = (("tcgen05", re.compile(r"\bUTC\w*MMA\b")), ("wgmma", re.compile(r"\b[HIQ]GMMA\b")),
                  ("mma.sync", re.compile(r"\b[HIQD]?MMA\b")))  # fmt: skip
 _LAUNCHED = re.compile(r"gpu\.launch_func.*?dynamic_shared_memory_size (%[\w#]+)")
 _CONSTANT = re.compile(r"(%[\w#]+) = (?:arith|llvm\.mlir)\.constant[( ](-?\d+)(?: : i\d+)?")
+_SHARED = re.compile(r"(%[\w#]+) = cute_nvgpu\.arch\.get_dyn_smem\(\)")
+_ADVANCED = re.compile(r'(%[\w#]+) = cute\.add_offset\((%[\w#]+), .*!cute\.int_tuple<"(\d+)">')
 _STORE = re.compile(r"llvm\.store (%[\w#]+), %[\w#]+ : (\w+|!llvm\.ptr)")
 _CONFIGURATION = ["i32", "i32", "i32", "i64", "i32", "i32", "i32"]
 """Stores into a launch's configuration from 4.3 on: an extent of block, bytes of shared memory, and the grid."""
@@ -42,8 +44,9 @@ def read(folder: str, traced: str, lowered: str, tools: Dict[str, str]) -> Dict[
 
 
 def shared_bytes(traced: str, lowered: str) -> int:
-    """Dynamic shared memory of the largest launch, in bytes: a constant in the host's code."""
-    sizes: List[int] = []
+    """Dynamic shared memory of the largest launch, in bytes: a constant in the host's code. Up to 4.1 a launch asks for
+    what the user states; there what the kernel takes counts, if that is more."""
+    sizes = _allocated(traced)
     constants = dict(_CONSTANT.findall(traced))
     sizes += [int(constants[name]) for name in _LAUNCHED.findall(traced) if name in constants]
     stores: List[Any] = []
@@ -63,6 +66,18 @@ def shared_bytes(traced: str, lowered: str) -> int:
     return max(sizes, default=0)
 
 
+def _allocated(traced: str) -> List[int]:
+    """Ends of what a kernel takes of its shared memory, one behind the other, in bytes."""
+    ends: Dict[str, int] = {}
+    for line in traced.splitlines():
+        first, next_ = _SHARED.search(line), _ADVANCED.search(line)
+        if first:
+            ends[first.group(1)] = 0
+        elif next_ and next_.group(2) in ends:
+            ends[next_.group(1)] = ends[next_.group(2)] + int(next_.group(3))
+    return list(ends.values())
+
+
 def _content(path: Path) -> bytes:
     with open_file(str(path), "rb") as file:
         return file.read()
@@ -72,8 +87,6 @@ def _from_module(lowered: str, folder: str) -> List[Path]:
     """The cubins in a module's ``gpu.binary`` operations, up to 4.2."""
     paths = []
     for number, match in enumerate(_OBJECT.finditer(lowered)):
-        if not match.group(1).startswith(_ELF):
-            continue
         path = Path(folder) / ("module%d.cubin" % number)
         with open_file(str(path), "wb") as file:
             file.write(_unescaped(match.group(1)))

@@ -4,7 +4,7 @@ import faulthandler
 import importlib
 import os
 import sys
-from io import open as open_file
+from contextlib import suppress
 from types import ModuleType
 from typing import Any, Dict, Optional
 
@@ -74,14 +74,11 @@ def compile(request: Dict[str, Any], module: ModuleType, recording: recorder.Rec
     # The DSL traces by running the user's code: what kills the process there is at a line of theirs, as in a program
     # of their own that has the handler on.
     faulthandler.enable(file=sys.stderr)
+    stages.current.folder = folder
     call = binding.bind(_find(module, request["kernel"]), case)
     recording.begin("trace")
-    try:
+    with suppress(stages.Finished):
         cute.compile(call.function, *call.positional, **call.named, **options)
-    except stages.Finished:
-        pass
-    finally:
-        _keep(folder)
     placeholders.check()
     _done(request, recording, folder)
 
@@ -104,13 +101,6 @@ def _options(stated: Dict[str, Any]) -> Dict[str, str]:
             raise adapter.BadCase("option %s is not known to CuTe DSL here; it has %s" % (name, ", ".join(_OPTIONS)))
     words = ["--%s %s" % (name.replace("_", "-"), stated[name]) for name in _OPTIONS[1:] if name in stated]
     return {"options": " ".join(words)} if words else {}
-
-
-def _keep(folder: str) -> None:
-    """Leave the traced module where artifacts are collected."""
-    if stages.current.traced:
-        with open_file(os.path.join(folder, "kernel.trace"), "w", encoding="utf-8") as file:
-            file.write(stages.current.traced)
 
 
 def _done(request: Dict[str, Any], recording: recorder.Recorder, folder: str) -> None:

@@ -4,7 +4,9 @@ What follows there is the JIT engine, which up to 4.4 asks for a driver.
 """
 
 import functools
+import os
 import re
+from io import open as open_file
 from typing import Any, Dict, List
 
 from .. import recorder
@@ -19,9 +21,11 @@ class Finished(BaseException):
 
 class Compile:
     """What is known of the compile under way. ``traced`` and ``lowered``: the module as MLIR's text, before the passes
-    and after. ``launches``: by launch, its configuration as far as it is known now."""
+    and after; the former is written to ``folder``. ``launches``: by launch, its configuration as far as it is known
+    then."""
 
     def __init__(self) -> None:
+        self.folder = ""
         self.traced = ""
         self.lowered = ""
         self.launches: List[Dict[str, Any]] = []
@@ -59,9 +63,13 @@ def _wrap(holder: Any, name: str, around: Any) -> None:
 
 def _verify(recording: recorder.Recorder, original: Any, dsl: Any, module: Any, *rest: Any, **named: Any) -> Any:
     recording.begin("verify")
-    result = original(dsl, module, *rest, **named)
-    current.traced = _text(module)
-    return result
+    try:
+        return original(dsl, module, *rest, **named)
+    finally:
+        # Before the passes, which may kill the process.
+        current.traced = _text(module)
+        with open_file(os.path.join(current.folder, "kernel.trace"), "w", encoding="utf-8") as file:
+            file.write(current.traced)
 
 
 def _lower(recording: recorder.Recorder, original: Any, compiler: Any, module: Any, *rest: Any, **named: Any) -> Any:
