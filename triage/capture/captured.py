@@ -14,7 +14,6 @@ from triage.capture.counts import total
 from triage.capture.program import labels
 from triage.capture.program.folder import AGAIN, CACHED, COMPILED, NOTICE, UNGUARDED
 from triage.files import open_log, read_file
-from triage.frontends import documents
 from triage.model.errors import InputError
 from triage.model.words import count
 
@@ -220,6 +219,8 @@ def _read(folder: Path, hung: frozenset[Path], stopped: frozenset[Path]) -> Capt
     if not (folder / "case.json").exists():
         origin = _document(folder / "origin.json")
         return replace(captured, origin=origin, problem=str(origin.get("problem") or "nothing was written"))
+
+    from triage.frontends import documents  # imported only if something failed
 
     try:
         case = documents.load(folder)
