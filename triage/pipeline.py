@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import platform
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -43,6 +43,8 @@ from triage.suggest.budget import Budget
 if TYPE_CHECKING:
     from triage.drafts.drafting import Plan, Settled
     from triage.performance.cost import FastPath
+    from triage.suggest.neighbour import Neighbour
+    from triage.suggest.search import Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,10 @@ class Session:
             self._interrupted, missing = True, Interrupted("interrupted before it was compiled")
         except Exception as error:
             missing = fault(error)
-        self._searches = sum(attempt.diagnosis is not None for attempt in attempts.values())
+        self._searches = sum(
+            attempt.diagnosis is not None or (isinstance(attempt.result, Outcome) and bool(attempt.result.drawbacks))
+            for attempt in attempts.values()
+        )
         for index, (case, request) in enumerate(zip(cases, requests, strict=True)):
             if isinstance(request, TriageError):
                 yield request
@@ -204,7 +209,10 @@ class Session:
         environment = _environment(case, request.toolchain, outcome)
         diagnosis = attempt.diagnosis
         if diagnosis is None:
-            return Report(case, outcome, environment)
+            report = Report(case, outcome, environment)
+            if not outcome.drawbacks or not self.options.suggest or self._interrupted:
+                return report
+            return self._searching(report, partial(self._with_faster, toolchain=request.toolchain))
         from triage import knowledge
         from triage.knowledge.observed import missing_api
 
@@ -217,52 +225,80 @@ class Session:
         report = Report(case, outcome, environment, diagnosis, matches, artifacts=outcome.artifacts)
         if not self.options.suggest or self._interrupted:
             return report
+        toolchain = request.toolchain
+        return self._searching(
+            report, lambda report: self._with_api(self._with_suggestions(report, toolchain, diagnosis), toolchain)
+        )
+
+    def _searching(self, report: Report, with_suggestions: Callable[[Report], Report]) -> Report:
+        """The report with suggestions; without, where the search for them fails."""
         try:
-            return self._with_api(self._with_suggestions(report, request.toolchain, diagnosis), request.toolchain)
+            return with_suggestions(report)
         except Exception as error:
-            self._progress.problem(of_case(case, fault(error)))
+            self._progress.problem(of_case(report.case, fault(error)))
             return report
 
     def _with_suggestions(self, report: Report, toolchain: Toolchain, diagnosis: Diagnosis) -> Report:
-        from triage.suggest.learnt import learnt
         from triage.suggest.plan import NeighbourPlan
-        from triage.suggest.search import Search
-        from triage.suggest.timed import timed
 
         options, case, outcome, matches = self.options, report.case, report.outcome, report.matches
-        search = Search(
-            engine=self._engine,
-            limits=options.limits,
-            budget=self._share(),
-            meant=_intended_fast_path(case, outcome),
-            signature=diagnosis.signature,
-            use_cache=options.cache,
-            progress=self._progress.tried,
-            over=partial(self._progress.note, "the time of the search is used up: waiting for the compiles under way"),
-        )
+        search = self._search(_intended_fast_path(case, outcome), diagnosis.signature)
         with scratch.folder("rewrites") as folder:
             plan = NeighbourPlan(case, toolchain, outcome, diagnosis, matches, folder)
             search.tuning = plan.tuning(options.limits)
             releases = partial(self._other_releases, toolchain, matches)
+            # Timed before the folder with the rewritten sources is removed.
+            searched = self._searched(report, search, plan.neighbours(releases))
+        return replace(searched, suggestions=(*searched.suggestions, *plan.advice(searched.suggestions)))
+
+    def _with_faster(self, report: Report, toolchain: Toolchain) -> Report:
+        """The report of a compile with configurations that are surely faster, where its drawbacks suggest that there
+        are some."""
+        from triage.suggest.faster import fast_path_of_compiled, surely_faster, tuning_of_compiled
+
+        tuning = tuning_of_compiled(report.case, toolchain, report.outcome, self.options.limits)
+        if tuning is None:
+            return report
+        search = self._search(fast_path_of_compiled(report.case, report.outcome))
+        search.tuning = tuning
+        searched = self._searched(report, search, ())
+        return replace(searched, suggestions=surely_faster(searched.suggestions))
+
+    def _search(self, meant: FastPath, signature: str | None = None) -> Search:
+        from triage.suggest.search import Search
+
+        return Search(
+            engine=self._engine,
+            limits=self.options.limits,
+            budget=self._share(),
+            meant=meant,
+            signature=signature,
+            use_cache=self.options.cache,
+            progress=self._progress.tried,
+            over=partial(self._progress.note, "the time of the search is used up: waiting for the compiles under way"),
+        )
+
+    def _searched(self, report: Report, search: Search, neighbours: Iterable[Neighbour]) -> Report:
+        """The report with what a search gives, timed where the options ask that."""
+        from triage.suggest.learnt import learnt
+        from triage.suggest.timed import timed
+
+        options, case, outcome = self.options, report.case, report.outcome
+        try:
+            suggestions = search.run(neighbours, outcome.duration_s)
+        except KeyboardInterrupt:
+            self._interrupted, suggestions = True, search.best()
+        unmeasured: list[str] = []
+        if options.bench and suggestions and not self._interrupted:
+            compiled = [(suggestion, search.neighbour(suggestion)) for suggestion in suggestions]
+            timing = [(suggestion, neighbour.case, neighbour.toolchain) for suggestion, neighbour in compiled]
             try:
-                suggestions = search.run(plan.neighbours(releases), outcome.duration_s)
+                suggestions, unmeasured = timed(timing, case, options.limits, self._progress.timing, self._deadline)
             except KeyboardInterrupt:
-                self._interrupted, suggestions = True, search.best()
-            unmeasured: list[str] = []
-            if options.bench and suggestions and not self._interrupted:
-                # Timed before the folder with the rewritten sources is removed.
-                neighbours = [(suggestion, search.neighbour(suggestion)) for suggestion in suggestions]
-                timing = [(suggestion, neighbour.case, neighbour.toolchain) for suggestion, neighbour in neighbours]
-                try:
-                    suggestions, unmeasured = timed(timing, case, options.limits, self._progress.timing, self._deadline)
-                except KeyboardInterrupt:
-                    self._interrupted, unmeasured = True, ["not measured: interrupted"]
+                self._interrupted, unmeasured = True, ["not measured: interrupted"]
         return replace(
             report,
-            suggestions=(
-                *map(partial(search.with_expected, outcome=outcome), suggestions),
-                *plan.advice(suggestions),
-            ),
+            suggestions=tuple(map(partial(search.with_expected, outcome=outcome), suggestions)),
             tried=search.tried,
             learnt=learnt(search.tried),
             unmeasured=tuple(unmeasured),

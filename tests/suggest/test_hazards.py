@@ -10,7 +10,7 @@ from triage.model.case import Case, frozen
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Resources
 from triage.model.target import Target
-from triage.suggest.search import caution
+from triage.suggest.cautions import caution
 
 SPECIALIZED = Resources(0, 168, 0, TensorCore.WGMMA, threads=384, warp_specialized=True)
 PLAIN = Resources(0, 168, 0, TensorCore.WGMMA, threads=128)

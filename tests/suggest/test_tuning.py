@@ -14,14 +14,16 @@ from triage.harness.request import Request
 from triage.harness.toolchains import Toolchains
 from triage.model.case import Case, frozen
 from triage.model.gpus import TensorCore
-from triage.model.outcome import Resources
+from triage.model.outcome import Resources, Status
 from triage.model.report import Report
+from triage.performance.drawbacks import SERIOUS_SPILL
 from triage.pipeline import Options, Session
 from triage.source import parameters
 from triage.source.roles import RoleKind, roles
 from triage.suggest.budget import Budget
 from triage.suggest.tuning.expectations import Expectations
 from triage.suggest.tuning.space import Space
+from triage.suggest.tuning.tuner import MOST_COMPILES
 from triage.suggest.tuning.tuning import Tuning
 
 MATMUL = """
@@ -119,6 +121,12 @@ def norm(x, y, n, R: tl.constexpr, D: tl.constexpr):
 """
 
 
+def norm(folder: Path, rows: int) -> Case:
+    (folder / "kernel.py").write_text(NORM)
+    signature, tiles = {"x": "*fp32", "y": "*fp32", "n": "i32"}, {"R": rows, "D": 8192}
+    return Case(folder, "kernel.py", "norm", frozen(signature), frozen(tiles), frozen({"x": 16, "y": 16}))
+
+
 def check(case: Case, cache: Path, monkeypatch: pytest.MonkeyPatch, budget: Budget) -> Report:
     monkeypatch.setenv("TRITON_TRIAGE_CACHE", str(cache))
     with Session(Options(budget=budget)) as session:
@@ -138,10 +146,7 @@ def test_a_tile_that_spills_is_not_left_for_another_that_spills(
 
 def test_what_compiles_and_spills_is_repaired(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the front end refuses has no resources. The first neighbour that it takes holds 256 values a thread."""
-    (tmp_path / "kernel.py").write_text(NORM)
-    signature, tiles = {"x": "*fp32", "y": "*fp32", "n": "i32"}, {"R": 8, "D": 8192}
-    case = Case(tmp_path, "kernel.py", "norm", frozen(signature), frozen(tiles), frozen({"x": 16, "y": 16}))
-    report = check(case, cache, monkeypatch, Budget(compiles=12))
+    report = check(norm(tmp_path, 8), cache, monkeypatch, Budget(compiles=12))
     spilled = next(dict(tried.changes) for tried in report.tried if tried.compiled)
     assert spilled == {"R": 4}
     first = report.suggestions[0]
@@ -183,3 +188,26 @@ def test_where_everything_spills_the_walk_goes_on(matmul: Case, front_end: Engin
     assert len(proposals) > 3
     assert values[0] < 128 * 256 / 4
     assert min(values) <= 256  # Eight for each thread.
+
+
+def test_what_compiles_with_large_spills_has_faster_neighbours(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """512 values a thread: fewer rows a block, or more warps, hold them in registers."""
+    case = norm(tmp_path, 4).with_changes({"D": 16384})
+    report = check(case, cache, monkeypatch, Budget())
+    assert (report.outcome.status, report.diagnosis) == (Status.OK, None)
+    assert any(clause.startswith("spills") for clause in report.outcome.drawbacks)
+    assert 0 < report.searched <= MOST_COMPILES
+    for suggestion in report.suggestions:
+        assert suggestion.verified and not suggestion.results
+        assert suggestion.resources is not None and (suggestion.resources.spill_bytes or 0) < SERIOUS_SPILL
+        assert suggestion.expected is not None and suggestion.expected.time_ratio[1] < 1
+    assert report.suggestions
+    whys = [suggestion.why for suggestion in report.suggestions]
+    assert [why for why in whys if why.startswith("fastest")] == whys[:1]
+
+
+def test_what_compiles_well_is_not_searched(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = check(norm(tmp_path, 1), cache, monkeypatch, Budget())
+    assert (report.outcome.drawbacks, report.tried, report.suggestions) == ((), (), ())

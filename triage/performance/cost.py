@@ -61,9 +61,11 @@ def order(
     suggestions: Iterable[Suggestion],
     meant: FastPath,
     seconds: Callable[[Suggestion], float | None] = lambda suggestion: None,
+    equal: float = EQUAL_ESTIMATES,
 ) -> list[Suggestion]:
-    """Best first. ``seconds`` are estimates; where one is missing, the order is that of :func:`_by_class`. ``meant`` is
-    what the failing configuration was meant to get. Equal ones keep their order."""
+    """Best first. ``seconds`` are estimates, and those within the factor ``equal`` do not tell suggestions apart; where
+    one is missing, the order is that of :func:`_by_class`. ``meant`` is what the failing configuration was meant to
+    get. Equal ones keep their order."""
     by_class = _by_class(list(suggestions), meant)
     compiled = [suggestion for suggestion in by_class if suggestion.resources is not None]
     compared = [suggestion for suggestion in compiled if "target" not in suggestion.changes]
@@ -86,11 +88,13 @@ def order(
 
     for group_of in sorted({behind(suggestion) for suggestion in compared}):
         group = [suggestion for suggestion in compared if behind(suggestion) == group_of]
-        ordered += _best_of_equal(sorted(group, key=lambda suggestion: times[id(suggestion)]), times, meant)
+        ordered += _best_of_equal(sorted(group, key=lambda suggestion: times[id(suggestion)]), times, equal, meant)
     return [*ordered, *(suggestion for suggestion in by_class if id(suggestion) not in times)]
 
 
-def _best_of_equal(suggestions: list[Suggestion], times: Mapping[int, float], meant: FastPath) -> list[Suggestion]:
+def _best_of_equal(
+    suggestions: list[Suggestion], times: Mapping[int, float], equal: float, meant: FastPath
+) -> list[Suggestion]:
     """Of those that the estimates do not tell apart, what loses least of what the estimates do not see, then the
     nearest change. On an H200 a TF32 matmul that takes a tile a trip through registers, and is not warp-specialized,
     reached 59 to 72 TFLOP/s, and 272 without that."""
@@ -104,9 +108,9 @@ def _best_of_equal(suggestions: list[Suggestion], times: Mapping[int, float], me
     ordered: list[Suggestion] = []
     while suggestions:
         least = times[id(suggestions[0])]
-        equal = [suggestion for suggestion in suggestions if times[id(suggestion)] <= EQUAL_ESTIMATES * least]
-        ordered += sorted(equal, key=key)
-        suggestions = suggestions[len(equal) :]
+        same = [suggestion for suggestion in suggestions if times[id(suggestion)] <= equal * least]
+        ordered += sorted(same, key=key)
+        suggestions = suggestions[len(same) :]
     return ordered
 
 

@@ -15,12 +15,16 @@ from triage.legality.dtypes import DType, find, parse
 from triage.legality.mma import triton as mma
 from triage.legality.mma.forms import FORMS, NO_SCALE
 from triage.model.gpus import TensorCore
-from triage.model.outcome import Resources
+from triage.model.outcome import Outcome, Resources
 from triage.model.target import Target
 
 SERIOUS_SPILL = 256
 """Bytes a thread. Below, spills live in L1 and are seldom seen; above, they are memory traffic in the inner loop: a
 block of 256 threads has 64 KB of them, as much as most of the L1 caches that it shares."""
+
+
+_SPILLS, _SCALAR = "spills ", "multiplies without tensor cores"
+"""Clauses of drawbacks that other tiles or numbers of warps may not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ def drawbacks(resources: Resources, lowering: Lowering, target: Target) -> Itera
     """The drawbacks of a compiled kernel, the worst first."""
     if (spilled := resources.spill_bytes or 0) >= SERIOUS_SPILL:
         yield Drawback(
-            f"spills {spilled} B a thread",
+            f"{_SPILLS}{spilled} B a thread",
             f"{spilled} B of a thread's registers are spilled to memory; from {SERIOUS_SPILL} B on that is traffic in "
             "the inner loop: expect a large slowdown",
         )
@@ -54,7 +58,7 @@ def drawbacks(resources: Resources, lowering: Lowering, target: Target) -> Itera
             if product.shape in remaining:
                 matrix = target.gpu.matrix.value if target.gpu else TensorCore.MMA_SYNC.value
                 yield Drawback(
-                    "multiplies without tensor cores",
+                    _SCALAR,
                     f"tl.dot {product} became multiply-adds, though {target} has {matrix} for such operands: expect a "
                     "large slowdown",
                 )
@@ -71,6 +75,11 @@ def drawbacks(resources: Resources, lowering: Lowering, target: Target) -> Itera
             "is not warp-specialized",
             "warp_specialize=True had no effect: the compiler did not split the warps, and did not say so",
         )
+
+
+def depends_on_configuration(outcome: Outcome) -> bool:
+    """Whether a compile has a drawback that other tiles or numbers of warps may not have."""
+    return any(clause.startswith((_SPILLS, _SCALAR)) for clause in outcome.drawbacks)
 
 
 _TENSOR = re.compile(r"tensor<((?:\d{1,9}x){1,8})(\w+)(?:, #(\w+))?")

@@ -6,7 +6,16 @@ from typing import Any
 from triage.model.compilers import COMPILERS
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Outcome, Status
-from triage.model.report import EQUAL_ESTIMATES, ExpectedTime, Match, Report, Suggestion, SuggestionKind
+from triage.model.report import (
+    NOT_MEASURED,
+    ExpectedTime,
+    Match,
+    Report,
+    Suggestion,
+    SuggestionKind,
+    equal_estimates,
+    is_measured,
+)
 from triage.model.words import unit
 
 
@@ -129,15 +138,23 @@ def order_reason(report: Report) -> str:
     if any(suggestion.measured for suggestion in report.suggestions):
         return "Ordered by measured time."
     if any(suggestion.expected for suggestion in report.suggestions):
-        return (
-            f"Ordered by expected time; estimates within {EQUAL_ESTIMATES - 1:.0%} are equal, then the nearest change."
-        )
+        target = report.case.target
+        equal = f"estimates within {equal_estimates(target) - 1:.0%} are equal, then the nearest change"
+        order = f"Ordered by expected time; {equal}."
+        return order if is_measured(target) else f"{order} {NOT_MEASURED}."
     return ""
+
+
+def instead_title(report: Report) -> str:
+    """What the suggestions are, as a title."""
+    return "What compiles instead" if report.diagnosis is not None else "What is expected to be faster"
 
 
 def evidence(report: Report) -> str:
     """What was compiled to find the suggestions, and what their order follows."""
     verified = [suggestion for suggestion in report.suggestions if suggestion.verified]
+    if not verified and report.diagnosis is None:
+        return f"None of the {report.searched} configurations that were tried is surely faster."
     if not verified:
         return f"None of the {report.searched} neighbours that were tried compiles."
     each = "Each" if len(verified) == len(report.suggestions) else "Each but those marked as not compiled"

@@ -3,7 +3,6 @@
 Nothing is named as verified that did not compile, whole and in isolation, in this very search.
 """
 
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,16 +12,16 @@ from triage.harness.deadline import BUDGET_MARGIN
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile, Request
-from triage.model.case import Case
 from triage.model.gpus import TensorCore
-from triage.model.outcome import Outcome, Resources, Status
-from triage.model.releases import in_range
-from triage.model.report import Suggestion, SuggestionKind, Tried
+from triage.model.outcome import Outcome, Status
+from triage.model.report import EQUAL_ESTIMATES, Suggestion, SuggestionKind, Tried, equal_estimates
 from triage.performance import cost
 from triage.performance.cost import FastPath
 from triage.suggest.budget import Budget
+from triage.suggest.cautions import caution
 from triage.suggest.neighbour import Neighbour
 from triage.suggest.tuning.expectations import Expectations
+from triage.suggest.tuning.tuner import PROPOSED
 from triage.suggest.tuning.tuning import Tuning
 
 _SLOWEST = 4.0
@@ -34,8 +33,6 @@ _LAST = 2.0
 """Once the search has what it needs, what is under way gets this many times what the longest compile of it took …"""
 _LAST_S = 2.0
 """… but at least this long, so that what is found does not depend on which of two like compiles ends first."""
-
-_POINTER_STORE = re.compile(r"\btl\.store\(")
 
 
 @dataclass(slots=True)
@@ -97,7 +94,11 @@ class Search:
         # Estimates tell which of two good ones is faster; without them, the smaller change is.
         all_estimated = all(seconds is not None for seconds in estimates.values())
         suggestions = self.suggestions if all_estimated else self._undominated()
-        return cost.order(suggestions, self.meant, lambda suggestion: estimates[id(suggestion)])
+        equal = EQUAL_ESTIMATES if self.tuning is None else equal_estimates(self.tuning.case.target)
+        ordered = cost.order(suggestions, self.meant, lambda suggestion: estimates[id(suggestion)], equal)
+        if ordered and ordered[0].why.startswith(PROPOSED):
+            ordered[0] = _first(ordered[0])
+        return ordered
 
     def _estimate(self, suggestion: Suggestion) -> float | None:
         if self.tuning is None:
@@ -283,17 +284,7 @@ class Search:
         )
 
 
-def caution(case: Case, triton: str, resources: Resources) -> str:
-    """One sentence for a compiled neighbour that was seen to compute wrong results on hardware, "" for others.
-
-    Measured with Triton 3.6.0 on an H200: warp-specialized matmuls of fp16 and fp32 with 128 rows a block, which the
-    compiler splits over two warp groups, leave half of the tile unwritten when they store through pointers; with a
-    descriptor store, or with 64 rows, they are right.
-    """
-    specialized = in_range(triton, ">=3.6,<3.7") and str(case.target) == "cuda:90" and resources.warp_specialized
-    if specialized and _POINTER_STORE.search(case.text()):
-        return (
-            "Triton 3.6 was seen to leave half of a 128-row tile unwritten when a warp-specialized kernel stores it "
-            "through pointers (H200): compare the results, or store through a descriptor"
-        )
-    return ""
+def _first(suggestion: Suggestion) -> Suggestion:
+    """A proposal of the model that nothing else that compiled is expected to beat."""
+    why = suggestion.why.replace(PROPOSED, "fastest by the static model")
+    return replace(suggestion, why=why, note=suggestion.note.replace(suggestion.why, why))

@@ -8,13 +8,13 @@ from triage.legality import occupancy
 from triage.legality.explanation import Explanation, Fact
 from triage.model.case import Case
 from triage.model.outcome import Resources
+from triage.model.report import MEASURED_TARGETS, NOT_MEASURED, is_measured
 from triage.model.words import unit
 from triage.performance.estimate.compiled import Estimated
 from triage.performance.estimate.estimate import TimeEstimate
 from triage.performance.estimate.resources import predicted, stages_of
 
 RULE = "cost"
-_MEASURED = "cuda:90"
 _SOURCES = (
     "triage/performance/README.md: the terms, and how far to believe them",
     "triage/model/gpus.py: rates of the product",
@@ -99,5 +99,6 @@ def _notes(estimate: Estimated, time: TimeEstimate) -> Iterator[str]:
         yield f"It does not compile ({done.failure}): this is what it would take if it did."
     if time.typical:
         yield "Without sizes only ratios to other configurations of the kernel mean something; state inputs or --size."
-    if str(done.case.target) != _MEASURED:
-        yield f"The model was compared with measurements on {_MEASURED} alone; here it rests on public numbers."
+    if not is_measured(done.case.target):
+        measured = ", ".join(sorted(MEASURED_TARGETS))
+        yield f"{NOT_MEASURED}, only on {measured}: here they rest on public numbers."

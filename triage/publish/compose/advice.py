@@ -20,7 +20,7 @@ from triage.publish.document import (
     Weight,
 )
 from triage.publish.finished import Finished
-from triage.publish.words import change, evidence, expectation, standing, telling
+from triage.publish.words import change, evidence, expectation, instead_title, standing, telling
 
 _MOST_CAUSES, _FIRST = 2, 3
 """Entries of the knowledge base that are shown, and suggestions that are never among the first to be dropped."""
@@ -84,7 +84,7 @@ def instead(finished: Finished) -> Section | None:
         blocks += _suggestion(number, suggestion)
     if lines := [(text,) for text in (*report.learnt, *report.unmeasured)]:
         blocks.append(Bullets(tuple(lines), Weight.EVIDENCE))
-    return Section("instead", "What compiles instead", tuple(blocks))
+    return Section("instead", instead_title(report), tuple(blocks))
 
 
 def _suggestion(number: int, suggestion: Suggestion) -> Iterator[Block]:

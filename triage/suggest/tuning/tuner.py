@@ -22,7 +22,7 @@ from triage.legality.limits import limits as block_limits
 from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.model.outcome import Resources
-from triage.model.report import EQUAL_ESTIMATES
+from triage.model.report import EQUAL_ESTIMATES, EQUAL_UNMEASURED, is_measured
 from triage.performance.estimate import estimate
 from triage.performance.estimate.resources import SPILLED_FOR_EACH, most_registers, predicted, registers
 from triage.performance.estimate.roofline import Bound
@@ -32,6 +32,7 @@ from triage.suggest.proposal import Move, Proposal
 from triage.suggest.tuning.expectations import Expectations
 from triage.suggest.tuning.space import Space, Tiles
 
+PROPOSED = "proposed by the static model"
 MOST_TILES, MOST_S = 40, 10.0
 """Tiles whose TTIR is asked for, and seconds that the front end may take for them."""
 MOST_COMPILES = 10
@@ -159,7 +160,18 @@ class Tuner:
                 seconds = self.known[key(changes)] if key(changes) in self.known else self._seconds(work, changed)
                 if seconds is not None:
                     candidates.append(TunedConfiguration(tiles, changes, seconds, _pressure(work, changed)))
-        return sorted(candidates, key=lambda candidate: (candidate.seconds, self._distance(candidate.changes)))
+        candidates.sort(key=lambda candidate: (candidate.seconds, self._distance(candidate.changes)))
+        return candidates if is_measured(self.asked.target) else self._nearest_of_equal(candidates)
+
+    def _nearest_of_equal(self, candidates: list[TunedConfiguration]) -> list[TunedConfiguration]:
+        """By distance among those that the estimates do not tell apart."""
+        ordered: list[TunedConfiguration] = []
+        while candidates:
+            most = EQUAL_UNMEASURED * candidates[0].seconds
+            equal = [candidate for candidate in candidates if candidate.seconds <= most]
+            ordered += sorted(equal, key=lambda candidate: self._distance(candidate.changes))
+            candidates = candidates[len(equal) :]
+        return ordered
 
     def _seconds(self, work: BlockWork, case: Case) -> float | None:
         resources = self._corrected(predicted(work, case))
@@ -220,7 +232,7 @@ class Tuner:
     def _proposal(self, candidate: TunedConfiguration) -> Proposal:
         changes = candidate.changes
         moves_tiles = not changes.keys().isdisjoint(name for name, _ in candidate.tiles)
-        why = "fastest by the static model" + (", from one that compiles" if self.space.changed else "")
+        why = PROPOSED + (", from one that compiles" if self.space.changed else "")
         return Proposal(changes, Move.TILE if moves_tiles else Move.OPTION, 0.0, self._distance(changes), why)
 
 

@@ -19,6 +19,7 @@ from triage.publish.words import (
     ending,
     evidence,
     expectation,
+    instead_title,
     location,
     standing,
     telling,
@@ -33,15 +34,14 @@ def report(console: Console, report: Report, asked: str) -> None:
     """Print one report; ``asked`` is the command that repeats it."""
     if report.diagnosis is None:
         _compiles(console, report)
+        _instead(console, report)
         return
     paragraph(console, report.diagnosis.headline, style="bold red", indent=0)
     paragraph(console, configuration(report), style="dim", indent=0)
     if best := best_change(report):
         paragraph(console, best, style="bold green" if report.suggestions[0].verified else "bold yellow", indent=0)
     _failure(console, report.diagnosis, report.matches, report.outcome)
-    if report.suggestions or report.searched:
-        section(console, "What compiles instead")
-        _suggestions(console, report)
+    _instead(console, report)
     if report.artifacts:
         _artifacts(console, report)
     console.print()
@@ -66,6 +66,8 @@ def _compiles(console: Console, report: Report) -> None:
         paragraph(console, _resources(outcome.resources))
     for note in outcome.notes:
         paragraph(console, note)
+    if best := best_change(report):
+        paragraph(console, best, style="bold green", indent=0)
 
 
 def _failure(console: Console, diagnosis: Diagnosis, matches: Sequence[Match], outcome: Outcome | None) -> None:
@@ -123,6 +125,12 @@ def _cause(console: Console, matches: Sequence[Match], show_helps: bool) -> None
         ):
             for text in texts:
                 paragraph(console, f"{title}: {text}")
+
+
+def _instead(console: Console, report: Report) -> None:
+    if report.suggestions or report.searched:
+        section(console, instead_title(report))
+        _suggestions(console, report)
 
 
 def _suggestions(console: Console, report: Report) -> None:
