@@ -1,6 +1,6 @@
 """``triage kb``: read, validate, re-verify and extend the knowledge base."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
@@ -19,6 +19,7 @@ from triage.knowledge.draft import draft, slug
 from triage.knowledge.entry import PLACEHOLDER, Entry
 from triage.matrix.releases import select
 from triage.model.case import Case
+from triage.model.compilers import CUTE, TRITON, Compiler
 from triage.model.diagnosis import Diagnosis
 from triage.model.document import encode
 from triage.model.errors import InputError
@@ -78,10 +79,17 @@ def show(name: str, folders: tuple[Path, ...], as_json: bool) -> int:
 @_FOLDERS
 @click.option(
     "--triton",
-    "releases",
+    "of_triton",
     multiple=True,
     metavar="VERSIONS",
-    help="Run on these: 3.2, 3.0..3.9, all. [each case's own]",
+    help="Run Triton's on these: 3.2, 3.0..3.9, all. [each case's own]",
+)
+@click.option(
+    "--cute",
+    "of_cute",
+    multiple=True,
+    metavar="VERSIONS",
+    help="Run those of CuTe DSL on these: 4.8, 4.2..4.8, all. [each case's own]",
 )
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Compiles at a time. [cores]")
 @click.option("--no-cache", is_flag=True, help="Repeat compiles whose results are stored.")
@@ -90,7 +98,8 @@ def show(name: str, folders: tuple[Path, ...], as_json: bool) -> int:
 def check(
     names: tuple[str, ...],
     folders: tuple[Path, ...],
-    releases: tuple[str, ...],
+    of_triton: tuple[str, ...],
+    of_cute: tuple[str, ...],
     jobs: int | None,
     no_cache: bool,
     missing: bool,
@@ -98,7 +107,8 @@ def check(
 ) -> int:
     """Validate all entries and run reproducers.
 
-    Without arguments all reproducers run, else those named and those of the entry ID. Exit codes: 1 with the
+    Without arguments all reproducers run, else those named and those of the entry ID. Where releases are given, only
+    the reproducers of their compiler run. Exit codes: 1 with the
     differences if a claim is no longer true, 2 if an entry is wrong, 3 if a compile could not be decided.
     """
     entries = knowledge.load_all(folders)
@@ -120,11 +130,13 @@ def check(
         undecided: list[str] = []
         contradictions: list[str] = []
         with Engine(jobs=jobs, store=store, spare=toolchains.installed) as engine:
-            for release, group in _runs(chosen, releases, toolchains, missing).items():
-                limits, toolchain = Limits(_TIMEOUT_S, default_memory_bytes()), toolchains.resolve(release)
+            requested = {TRITON: of_triton, CUTE: of_cute}
+            for (compiler, release), group in _runs(chosen, requested, toolchains, missing).items():
+                limits = Limits(_TIMEOUT_S, default_memory_bytes())
+                toolchain = toolchains.resolve(release, compiler=compiler)
                 results = verify.run(group, [toolchain], engine, limits, use_cache=not no_cache, done=progress.step)
                 undecided += results.undecided
-                deviations += _compared(group, results, update)
+                deviations += _compared(group, compiler, results, update)
                 contradictions += verify.contradictions(results.failures, entries)
     contradictions += history.contradictions(entries)
     _print_errors(contradictions)
@@ -206,28 +218,34 @@ def _chosen(names: Iterable[str], entries: Iterable[Entry], has_errors: bool) ->
 
 
 def _runs(
-    folders: list[Path], releases: tuple[str, ...], toolchains: Toolchains, missing: bool
-) -> dict[str | None, list[Path]]:
-    """Release → reproducers to run on it: all on the requested releases, else each on that of its case. With
-    ``missing``, those alone that have no observation of the release."""
-    runs: dict[str | None, list[Path]] = {}
-    installed = [toolchain.release for toolchain in toolchains.installed()] if releases else []
-    chosen = select(releases, installed).chosen if releases else ()
+    folders: list[Path], requested: Mapping[Compiler, tuple[str, ...]], toolchains: Toolchains, missing: bool
+) -> dict[tuple[Compiler, str | None], list[Path]]:
+    """Release of a compiler → reproducers to run on it: all of the compiler on those requested, else each on that of
+    its case. With ``missing``, those alone that have no observation of the release."""
+    runs: dict[tuple[Compiler, str | None], list[Path]] = {}
+    chosen = {
+        compiler: select(texts, [each.release for each in toolchains.installed(compiler)], compiler).chosen
+        for compiler, texts in requested.items()
+        if texts
+    }
     for folder in folders:
-        for release in chosen or (verify.own_release(folder),):
+        compiler, own = verify.own_release(folder)
+        for release in chosen.get(compiler, ()) if chosen else (own,):
             if not (missing and verify.is_recorded(folder, release)):
-                runs.setdefault(release, []).append(folder)
+                runs.setdefault((compiler, release), []).append(folder)
     return runs
 
 
-def _compared(folders: Iterable[Path], results: verify.Observed, update: bool) -> list[observed.Deviation]:
+def _compared(
+    folders: Iterable[Path], compiler: Compiler, results: verify.Observed, update: bool
+) -> list[observed.Deviation]:
     """Compare with what is recorded; with ``update``, record the new observations."""
     deviations = []
     for folder in folders:
         recorded = observed.read(folder)
         tables = results.tables.get(folder.name, {})
         for variant, table in tables.items():
-            deviations += observed.compare(folder.name, variant, recorded.get(variant, {}), table)
+            deviations += observed.compare(folder.name, variant, compiler, recorded.get(variant, {}), table)
         if update and tables:
             merged = {
                 variant: {**recorded.get(variant, {}), **tables.get(variant, {})} for variant in {*recorded, *tables}

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from triage.model.compilers import COMPILERS, TRITON, Compiler
+
 PLACEHOLDER = "WRITE:"
 """Begins the text of a draft that somebody must still write."""
 
@@ -15,8 +17,8 @@ class Symptoms:
 
     ``message`` and ``function`` hold if one of their texts occurs, the others if one of them is equal. In a text, ``…``
     is any text within the line. ``compiler``: those whose failures they are; Triton's if it is empty. The rest are
-    conditions on the case or the machine: ``targets`` are prefixes of the
-    target (``cuda:9``), ``triton`` and ``torch`` ranges of releases (``<3.3``).
+    conditions on the case or the machine: ``targets`` are prefixes of the target (``cuda:9``), ``triton`` and ``torch``
+    ranges of releases (``<3.3``).
     """
 
     kind: tuple[str, ...] = ()
@@ -68,3 +70,8 @@ class Entry:
     alternatives: tuple[Symptoms, ...] = ()
     generic: bool = False
     next_steps: tuple[str, ...] = ()
+
+    @property
+    def compiler(self) -> Compiler:
+        """Whose releases the entry speaks of: the first compiler that it matches."""
+        return COMPILERS[self.symptoms.compiler[0]] if self.symptoms.compiler else TRITON

@@ -6,11 +6,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from triage.data import data_folder
+from triage.frontends import documents
 from triage.knowledge import observed
 from triage.knowledge.entry import Entry
 from triage.knowledge.observed import FILE, Behaviour, Table
+from triage.model.compilers import TRITON, Compiler
 from triage.model.errors import InputError
-from triage.model.releases import RELEASES, sort_key
+from triage.model.releases import sort_key
 from triage.model.report import Match
 
 
@@ -24,8 +26,8 @@ class Span:
     fixed_in: str | None = None
 
 
-def span(table: Table) -> Span:
-    """The span of one reproducer. A release that lacks an API that it needs says nothing."""
+def span(table: Table, compiler: Compiler = TRITON) -> Span:
+    """The span of one reproducer of a compiler. A release that lacks an API that it needs says nothing."""
     releases = sorted(table, key=sort_key)
     bad = [release for release in releases if table[release].behaviour is Behaviour.FAILS]
     if not bad:
@@ -33,15 +35,15 @@ def span(table: Table) -> Span:
     good = [release for release in releases if table[release].behaviour is Behaviour.COMPILES]
     before = [release for release in good if sort_key(release) < sort_key(bad[0])][-1:]
     after = [release for release in good if sort_key(release) > sort_key(bad[-1])][:1]
-    first = bad[0] if before and not _untried(before[0], bad[0], table) else None
-    fixed = after[0] if after and not _untried(bad[-1], after[0], table) else None
+    first = bad[0] if before and not _untried(before[0], bad[0], table, compiler) else None
+    fixed = after[0] if after and not _untried(bad[-1], after[0], table, compiler) else None
     return Span(first, bad[-1], fixed)
 
 
-def _untried(older: str, newer: str, table: Table) -> bool:
+def _untried(older: str, newer: str, table: Table, compiler: Compiler) -> bool:
     """Whether a release between two was not run, so that the first or last failing release is not known."""
     low, high = sort_key(older), sort_key(newer)
-    return any(low < sort_key(release) < high for release in RELEASES if release not in table)
+    return any(low < sort_key(release) < high for release in compiler.releases if release not in table)
 
 
 def united(spans: Iterable[Span]) -> Span:
@@ -68,7 +70,7 @@ def recorded(reproducers: Iterable[str]) -> Span:
 def _span_in(folder: Path, modified_ns: int) -> Span:
     """The span of a reproducer; a sweep asks for the same one with every failure."""
     try:
-        return span(observed.read(folder).get("case", {}))
+        return span(observed.read(folder).get("case", {}), documents.load(folder / "case.json").compiler)
     except InputError:
         return Span()
 

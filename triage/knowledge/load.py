@@ -1,19 +1,23 @@
 """Reads and validates entries. Each error names the file, the line, the field and the fix."""
 
+import json
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from triage.data import data_folder
-from triage.files import ANYWHERE, read_file
+from triage.files import ANYWHERE, MOST_DOCUMENT, read_file
 from triage.knowledge import stored
 from triage.knowledge.entry import PLACEHOLDER, Advice, Entry, Symptoms
 from triage.knowledge.stored import Parsed
+from triage.model.case import Language
+from triage.model.compilers import TRITON
 from triage.model.diagnosis import KernelCompiler, Kind
 from triage.model.errors import InputError, unreadable
 from triage.model.releases import is_range
@@ -93,6 +97,18 @@ def load(path: Path) -> Entry:
     return _File(path, text).entry(data)
 
 
+def _compilers(reproducers: Iterable[str]) -> tuple[str, ...]:
+    """The compilers of reproducers that ship with triage; empty for Triton alone, which entries are for by default."""
+    languages = set()
+    for name in reproducers:
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            folder = data_folder("reproducers") / name
+            document = json.loads(read_file(folder / "case.json", folder, MOST_DOCUMENT))
+            languages.add(Language(document["language"]))
+    names = tuple(sorted({language.compiler.name for language in languages}))
+    return () if names == (TRITON.name,) else names
+
+
 class _File:
     """The fields of one file; each method returns a valid value or raises InputError with file, line, field and fix."""
 
@@ -116,12 +132,13 @@ class _File:
         reproducers = self._texts(data, "reproducers")
         if data["evidence"] == "run" and not reproducers:
             raise self._error("reproducers", "evidence = 'run' needs at least one")
+        of_reproducers = _compilers(reproducers)
         return Entry(
             id=data["id"],
             title=data["title"],
             cause=" ".join(data["cause"].split()),
             rule=" ".join(data["rule"].split()),
-            symptoms=self._symptoms(data.get("match"), _MATCH_FIELDS | {"or"}),
+            symptoms=self._symptoms(data.get("match"), _MATCH_FIELDS | {"or"}, of_reproducers),
             evidence=data["evidence"],
             fixed_in=self._optional(
                 data, "fixed_in", re.compile(r"\d+\.\d+\.\d+").fullmatch, "a release such as '3.3.0'"
@@ -131,7 +148,7 @@ class _File:
             helps=self._advice(data, "helps"),
             does_not_help=self._advice(data, "does_not_help"),
             rewrites=self._names(data, "rewrites", CATALOGUE, "a recipe"),
-            alternatives=self._alternatives(data["match"]),
+            alternatives=self._alternatives(data["match"], of_reproducers),
             generic=self._flag(data, "generic"),
             next_steps=self._texts(data, "next"),
         )
@@ -163,13 +180,13 @@ class _File:
                 raise self._error(field, f"{name!r} is not {noun}; known are {', '.join(sorted(known))}")
         return names
 
-    def _alternatives(self, data: Mapping[str, Any]) -> tuple[Symptoms, ...]:
+    def _alternatives(self, data: Mapping[str, Any], compilers: tuple[str, ...]) -> tuple[Symptoms, ...]:
         tables = data.get("or", [])
         if not isinstance(tables, list):
             raise self._error("match.or", "must be an array of tables: [[match.or]]")
-        return tuple(self._symptoms(table, _MATCH_FIELDS) for table in tables)
+        return tuple(self._symptoms(table, _MATCH_FIELDS, compilers) for table in tables)
 
-    def _symptoms(self, data: Any, fields: set[str]) -> Symptoms:
+    def _symptoms(self, data: Any, fields: set[str], compilers: tuple[str, ...]) -> Symptoms:
         if not isinstance(data, dict):
             raise self._error("match", "must be a table")
         self._check_known(data, fields, "match.")
@@ -183,7 +200,8 @@ class _File:
             **texts,
             kind=self._names(data, "match.kind", [kind.value for kind in Kind], "a kind of failure"),
             pass_name=self._texts(data, "pass"),
-            compiler=self._names(data, "match.compiler", [compiler.value for compiler in KernelCompiler], "a compiler"),
+            compiler=self._names(data, "match.compiler", [compiler.value for compiler in KernelCompiler], "a compiler")
+            or compilers,
             triton=self._optional(data, "match.triton", is_range, "a range such as '>=3.0,<3.3'"),
             torch=self._optional(data, "match.torch", is_range, "a range such as '>=2.6'"),
             system=self._optional(data, "match.system", SYSTEMS.__contains__, " or ".join(map(repr, SYSTEMS))),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from triage.files import MOST_DOCUMENT, read_file
+from triage.model.compilers import Compiler
 from triage.model.diagnosis import Diagnosis
 from triage.model.document import Doc, Documented, encode_fields
 from triage.model.errors import InputError
@@ -21,11 +22,12 @@ from triage.model.releases import sort_key
 SCHEMA = "triton-triage/observed/1"
 FILE = "observed.json"
 
-# A missing API shows as an AttributeError or ImportError about a module of Triton, as an unknown keyword argument or as
-# Gluon's notice of a function that has a successor.
+# A missing API shows as an AttributeError or ImportError about a module of the compiler, as an unknown keyword argument
+# or as Gluon's notice of a function that has a successor; as words of triage's own where it makes an argument.
 _NO_API = re.compile(
-    r"module '(?:triton|gluon)[\w.]*' has no attribute|No module named 'triton|cannot import name '\w+' from 'triton"
-    r"|this Triton has no |got an unexpected keyword argument '\w+'|\w+ has been removed; call \w+ instead"
+    r"module '(?:triton|gluon|cutlass)[\w.]*' has no attribute|No module named '(?:triton|cutlass)"
+    r"|cannot import name '\w+' from '(?:triton|cutlass)|this Triton has no |this release has no cutlass\."
+    r"|got an unexpected keyword argument '\w+'|\w+ has been removed; call \w+ instead"
 )
 
 
@@ -57,6 +59,7 @@ class Deviation:
     """A new observation that is not the recorded one; ``recorded`` is None if nothing was recorded."""
 
     reproducer: str
+    compiler: Compiler
     release: str
     variant: str
     recorded: Observation | None
@@ -68,12 +71,12 @@ Table = Mapping[str, Observation]
 
 
 def missing_api(outcome: Outcome) -> str | None:
-    """The error line that names a part of Triton's API which the release lacks; None if it lacks none."""
+    """The error line that names a part of the compiler's API which the release lacks; None if it lacks none."""
     return next((line for error in outcome.errors if (line := lacking(error.message)) is not None), None)
 
 
 def lacking(text: str) -> str | None:
-    """The line of an error's text that names a part of Triton's API which the release lacks, if there is one."""
+    """The line of an error's text that names a part of the compiler's API which the release lacks, if there is one."""
     return next((line.strip() for line in text.splitlines() if _NO_API.search(line)), None)
 
 
@@ -122,10 +125,10 @@ def write(folder: Path, tables: Mapping[str, Table]) -> None:
     (folder / FILE).write_text(text + "\n", encoding="utf-8")
 
 
-def compare(reproducer: str, variant: str, recorded: Table, observed: Table) -> list[Deviation]:
+def compare(reproducer: str, variant: str, compiler: Compiler, recorded: Table, observed: Table) -> list[Deviation]:
     """The releases, of those that were run, on which the two tables differ."""
     return [
-        Deviation(reproducer, release, variant, recorded.get(release), observation)
+        Deviation(reproducer, compiler, release, variant, recorded.get(release), observation)
         for release, observation in sorted(observed.items(), key=lambda item: sort_key(item[0]))
         if recorded.get(release) != observation
     ]

@@ -1,4 +1,4 @@
-"""Runs reproducers, and their fixed variants, on releases of Triton: the facts that ``kb check`` compares."""
+"""Runs reproducers, and their fixed variants, on releases of their compiler: the facts that ``kb check`` compares."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from triage.knowledge.entry import Entry
 from triage.knowledge.matching import match, ties
 from triage.knowledge.observed import Behaviour, Observation, observe
 from triage.model.case import Case
+from triage.model.compilers import Compiler
 from triage.model.diagnosis import Diagnosis
 from triage.model.outcome import Undecided
 
@@ -22,11 +23,11 @@ CASE, FIXED = "case", "fixed"
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How a reproducer failed on a release. ``is_own_release``: its case names that release."""
+    """How a reproducer failed on a release of its compiler. ``is_own_release``: its case names that release."""
 
     reproducer: str
     case: Case
-    triton: str
+    release: str
     diagnosis: Diagnosis
     is_own_release: bool
 
@@ -51,21 +52,22 @@ def run(
     use_cache: bool = True,
     done: Callable[[str], None] = lambda line: None,
 ) -> Observed:
-    """Compile every variant of every reproducer with every toolchain, in parallel. Raises InputError."""
+    """Compile every variant of every reproducer with the toolchains of its compiler, in parallel. Raises InputError."""
     tables: dict[str, dict[str, dict[str, Observation]]] = {}
     failures = []
     undecided = []
     requests = list(_requests(folders, list(toolchains), limits, use_cache))
     for number, attempt in enumerate(engine.run(requests), start=1):
         name, variant, release, is_own = attempt.request.tag
+        on = attempt.request.toolchain.compiler.label(release)
         if isinstance(attempt.result, Undecided):
-            undecided.append(f"{name} ({variant}) on Triton {release}: {attempt.result.reason}")
+            undecided.append(f"{name} ({variant}) on {on}: {attempt.result.reason}")
             continue
         observation = observe(attempt.result, attempt.diagnosis)
         tables.setdefault(name, {}).setdefault(variant, {})[release] = observation
         if variant == CASE and observation.behaviour is Behaviour.FAILS and attempt.diagnosis is not None:
             failures.append(Failure(name, attempt.request.case, release, attempt.diagnosis, is_own))
-        done(f"{number} of {len(requests)}: {name} ({variant}) on Triton {release}")
+        done(f"{number} of {len(requests)}: {name} ({variant}) on {on}")
     return Observed(tables, tuple(failures), tuple(undecided))
 
 
@@ -78,8 +80,8 @@ def contradictions(failures: Iterable[Failure], entries: Iterable[Entry]) -> lis
     known = tuple(entries)
     lines = []
     for failure in failures:
-        where = f"{failure.reproducer} on Triton {failure.triton}"
-        matches = match(failure.diagnosis, known, failure.case, failure.triton)
+        where = f"{failure.reproducer} on {failure.case.compiler.label(failure.release)}"
+        matches = match(failure.diagnosis, known, failure.case, failure.release)
         if tied := ties(matches):
             names = " and ".join(entry.id for entry in tied)
             lines.append(
@@ -99,7 +101,9 @@ def _requests(
     variants = [(folder.name, variant, case) for folder in folders for variant, case in _variants(folder)]
     for toolchain in toolchains:
         for name, variant, case in variants:
-            tag = (name, variant, toolchain.release, case.triton in (None, toolchain.release))
+            if case.compiler != toolchain.compiler:
+                continue
+            tag = (name, variant, toolchain.release, case.release in (None, toolchain.release))
             action = FullCompile(observe=True, use_cache=use_cache)
             yield Request(case.with_release(toolchain.release), toolchain, limits, action, tag)
 
@@ -110,9 +114,10 @@ def _variants(folder: Path) -> Iterator[tuple[str, Case]]:
         yield FIXED, documents.load(folder / "fixed.json")
 
 
-def own_release(folder: Path) -> str | None:
-    """The release that a reproducer's case names."""
-    return documents.load(folder / "case.json").triton
+def own_release(folder: Path) -> tuple[Compiler, str | None]:
+    """The compiler of a reproducer, and the release of it that its case names."""
+    case = documents.load(folder / "case.json")
+    return case.compiler, case.release
 
 
 def is_recorded(folder: Path, release: str | None) -> bool:

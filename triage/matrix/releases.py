@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from triage.model.compilers import TRITON, Compiler
 from triage.model.document import Doc, Documented, Internal
 from triage.model.errors import InputError
-from triage.model.releases import RELEASES, nearest, numbers, parse, sort_key
+from triage.model.releases import nearest, numbers, parse, sort_key
 
 ALL, INSTALLED = "all", "installed"
 _RANGE = ".."
@@ -38,8 +39,8 @@ class Selection:
     known: tuple[str, ...]
 
 
-def select(texts: Iterable[str], installed: Sequence[str]) -> Selection:
-    """The releases that ``--triton`` texts ask for; ``installed`` are those of this machine.
+def select(texts: Iterable[str], installed: Sequence[str], compiler: Compiler = TRITON) -> Selection:
+    """The releases of a compiler that the texts of its option ask for; ``installed`` are those of this machine.
 
     A range takes the newest patch release of each series, and every release where one of its ends has a patch number;
     either end may be left out. Raises InputError.
@@ -50,15 +51,19 @@ def select(texts: Iterable[str], installed: Sequence[str]) -> Selection:
         if word == INSTALLED:
             chosen |= set(installed)
         elif word == ALL:
-            chosen |= set(RELEASES)
+            chosen |= set(compiler.releases)
         elif _RANGE in word:
-            inside, every = _range(word)
+            inside, every = _range(word, compiler)
             chosen |= set(inside)
             known |= set(every)
         else:
-            chosen.add(_single(word))
+            chosen.add(_single(word, compiler))
     if not chosen:
-        raise InputError("--triton installed: no Triton is installed; name releases, as in --triton 3.0..3.9")
+        option, newest = compiler.option, compiler.releases[-1].rpartition(".")[0]
+        raise InputError(
+            f"{option} installed: no {compiler.title} is installed; name releases, "
+            f"as in {option} {compiler.oldest}..{newest}"
+        )
     return Selection(_ordered(chosen), _ordered(chosen | known))
 
 
@@ -90,22 +95,24 @@ def between(older: str, newer: str, releases: Iterable[str]) -> list[str]:
     return sorted((release for release in releases if low < sort_key(release) < high), key=sort_key)
 
 
-def _single(word: str) -> str:
-    request = parse(word)
+def _single(word: str, compiler: Compiler) -> str:
+    request = parse(word, compiler)
     # A row is one release: for a series that is not over, the newest known one.
-    fitting = [release for release in RELEASES if request.is_met_by(release)]
+    fitting = [release for release in compiler.releases if request.is_met_by(release)]
     return fitting[-1] if request.is_series and fitting else request.text
 
 
-def _range(word: str) -> tuple[list[str], list[str]]:
+def _range(word: str, compiler: Compiler) -> tuple[list[str], list[str]]:
     """The releases that a range selects, and all releases inside it."""
     first, _, last = word.partition(_RANGE)
-    low, high = _end(word, first), _end(word, last)
+    low, high = _end(word, first, compiler), _end(word, last, compiler)
     if low and high and low > high[: len(low)] + low[len(high) :]:
-        raise InputError(f"--triton {word}: runs backwards; write the older release first, as in {last}..{first}")
+        raise InputError(
+            f"{compiler.option} {word}: runs backwards; write the older release first, as in {last}..{first}"
+        )
     every = [
         release
-        for release in RELEASES
+        for release in compiler.releases
         if numbers(release)[: len(low)] >= low and (not high or numbers(release)[: len(high)] <= high)
     ]
     if len(low) == 3 or len(high) == 3:
@@ -114,18 +121,19 @@ def _range(word: str) -> tuple[list[str], list[str]]:
     return list(newest.values()), every
 
 
-def _end(word: str, text: str) -> tuple[int, ...]:
+def _end(word: str, text: str, compiler: Compiler) -> tuple[int, ...]:
     """One end of a range as two or three numbers; none where it is open."""
     text = text.strip().removeprefix("v")
     if not text:
         return ()
-    parse(text)
-    if any(release == text or release.startswith(f"{text}.") for release in RELEASES):
+    parse(text, compiler)
+    known = compiler.releases
+    if any(release == text or release.startswith(f"{text}.") for release in known):
         return numbers(text)
-    near = ", ".join(nearest(text, RELEASES))
+    near = ", ".join(nearest(text, known, compiler=compiler))
     raise InputError(
-        f"--triton {word}: {text} is not a release that triage knows (near it: {near}); "
-        f"name one that is newer by itself, as in --triton {RELEASES[0]}..,{text}"
+        f"{compiler.option} {word}: {text} is not a release that triage knows (near it: {near}); "
+        f"name one that is newer by itself, as in {compiler.option} {known[0]}..,{text}"
     )
 
 

@@ -30,7 +30,7 @@ def entry(console: Console, entry: Entry, tables: Tables) -> None:
     paragraph(console, entry.cause)
     paragraph(console, f"Rule: {entry.rule}")
     if entry.fixed_in:
-        paragraph(console, f"Fixed in Triton {entry.fixed_in}")
+        paragraph(console, f"Fixed in {entry.compiler.label(entry.fixed_in)}")
     for title, advice in (("Helps", entry.helps), ("Does not help", entry.does_not_help)):
         for tried in advice:
             paragraph(console, f"{title}: {tried.change}: {tried.observed} ({tried.ran})")
@@ -55,7 +55,7 @@ def checked(
     """The result of ``kb check``: each deviation, what could not be decided, and the counts."""
     for deviation in deviations:
         variant = "" if deviation.variant == "case" else f" ({deviation.variant})"
-        title = f"{deviation.reproducer}{variant} on Triton {deviation.release}"
+        title = f"{deviation.reproducer}{variant} on {deviation.compiler.label(deviation.release)}"
         line(console, title, style="bold")
         if deviation.recorded is not None:
             line(console, f"  recorded: {_words(deviation.recorded)}", style="red")
