@@ -18,6 +18,7 @@ _METAVAR = {
     Syntax.SHAPE: "AxB",
     Syntax.TARGET: "cuda:90|hip:gfx942",
     Syntax.RELEASE: "VERSION",
+    Syntax.LAYOUT: "SHAPE:STRIDE",
 }
 
 

@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from triage.legality import dtypes
+from triage.legality.algebra import layout
+from triage.legality.algebra.layout import Layout
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Explanation, Fact, RuleTable
 from triage.legality.violation import Violation, spoken
@@ -26,13 +28,14 @@ class Syntax(Enum):
     SHAPE = "shape"
     TARGET = "target"
     RELEASE = "release"
+    LAYOUT = "layout"
     FLAG = "flag"
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One ``--name`` of a rule. ``read`` turns its text into an int, a DType, one of ``choices``, a tuple of ints
-    (``128x256x64``), a Target, a release as written, or a bool. ``required``: no judgement without it."""
+    (``128x256x64``), a Target, a release as written, a Layout, or a bool. ``required``: no judgement without it."""
 
     name: str
     syntax: Syntax
@@ -68,6 +71,8 @@ class Parameter:
                 return tuple(_integer(part) for part in text.lower().replace(",", "x").split("x"))
             case Syntax.TARGET:
                 return Target.parse(text)
+            case Syntax.LAYOUT:
+                return layout.read(text)
         return text
 
 
@@ -226,6 +231,6 @@ _ROUNDS = 3
 
 def _plain(value: Any) -> Any:
     """A value as JSON has it."""
-    if isinstance(value, DType | Target):
+    if isinstance(value, DType | Target | Layout):
         return str(value)
     return list(value) if isinstance(value, tuple) else value

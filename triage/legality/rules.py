@@ -14,7 +14,7 @@ _MODULES = {
     "mma": "triage.legality.mma",
     "ldmatrix": "triage.legality.ldmatrix",
     "stmatrix": "triage.legality.stmatrix",
-    "cp-async": "triage.legality.cp_async",
+    "cp-async": "triage.legality.vector_copy.asynchronous",
     "vector-copy": "triage.legality.vector_copy",
     "tcgen05": "triage.legality.tcgen05",
     "tmem": "triage.legality.tmem",

@@ -3,8 +3,7 @@
 A vector is contiguous in the source *and* in the destination, and its first byte is a multiple of its size in both.
 So what counts is the run of elements that both layouts keep together, in the same order: a tile that is contiguous
 along one dimension in global memory and along another in shared memory has none, and is copied element by element.
-For bf16 that is 2 bytes, less than any cp.async, so such a tile goes through registers. CuTe rejects the same copies,
-in its words: ``num_bits_per_copy`` does not divide what both layouts vectorize, or their alignment.
+For bf16 that is 2 bytes, less than any cp.async, so such a tile goes through registers.
 
 Widths from PTX ISA, "ld", "st" and "cp.async"; 256 bits are for global memory from cuda:100 on. Enumerated against the
 assemblers of the Triton 3.9.0 wheel, which also take ``.v8`` of 8- and 16-bit elements, undocumented; ``ld.v8.b16``
@@ -13,21 +12,16 @@ ends them with SIGSEGV.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import gcd, prod
-from typing import Any
+from math import gcd
 
 from triage.legality import cp_async
 from triage.legality.dtypes import DType
-from triage.legality.explanation import Fact, RuleTable
-from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, nearest, refuse, spoken
 from triage.model.errors import InputError
 from triage.model.target import Target
 
-_PTX = "PTX ISA, data movement and conversion instructions: ld, st (vectors and alignment)"
-_PTX_ASYNC = "PTX ISA, data movement and conversion instructions: cp.async"
-_TRITON = "Triton 3.9.0, lib/Analysis/AxisInfo.cpp and lib/Dialect/TritonGPU/Transforms/CoalesceUtils.cpp"
-TITLE = "vector copies: bits a thread moves at once, by contiguity and alignment"
+PTX = "PTX ISA, data movement and conversion instructions: ld, st (vectors and alignment)"
+PTX_ASYNC = "PTX ISA, data movement and conversion instructions: cp.async"
 _WIDE_SINCE = 100
 
 
@@ -109,7 +103,7 @@ def violations(
         violated.append(refuse(f"vector-copy.{rule}", bits, legal, written, message, close, parameter="bits"))
 
     instructions = widths(target, asynchronous, shared)
-    written = _PTX_ASYNC if asynchronous else _PTX
+    written = PTX_ASYNC if asynchronous else PTX
     name = "cp.async" if asynchronous else "a load or store"
     if bits not in instructions:
         has = f"{name} moves {spoken(instructions)} bits" if instructions else f"{target} has no cp.async"
@@ -163,74 +157,3 @@ def _legal(
         together = gcd(together, alignment_bits(tile, covered, dtype))
     instructions = widths(target, asynchronous, shared)
     return tuple(bits for bits in instructions if bits % dtype.bits == 0 and together % bits == 0 and together >= bits)
-
-
-def _judge(args: Arguments) -> Judgement:
-    dtype, target, bits = args["dtype"], args["target"], args["bits"]
-    shape = args["shape"]
-    source = CopySide(shape, args.get("source_strides", _packed(shape)), args["divisible"])
-    destination = CopySide(shape, args.get("destination_strides", _packed(shape)), args["destination_divisible"])
-    asynchronous, shared = args.get("async", False), not args.get("registers", False)
-    copy: dict[str, Any] = {"dtype": dtype, "source": source, "destination": destination, "target": target}
-    broken = violations(bits=bits, asynchronous=asynchronous, shared=shared, **copy)
-    length, covered = run(source, destination)
-    by_async, best = widest(asynchronous=True, **copy), widest(shared=shared, **copy)
-    facts = (
-        Fact("run_elements", length, "side by side in both", f"{length} elements, {length * dtype.bits} bits"),
-        Fact("source_alignment_bits", alignment_bits(source, covered, dtype), "alignment of source", ""),
-        Fact("destination_alignment_bits", alignment_bits(destination, covered, dtype), "alignment of destination"),
-        Fact("widest_bits", best, "widest through registers", f"{best} bits" if best else "none"),
-        Fact("widest_async_bits", by_async, "widest cp.async", f"{by_async} bits" if by_async else "none"),
-    )
-    name = "cp.async" if asynchronous else "copy through registers"
-    return Judgement(f"{name} of {bits} bits of {dtype} on {target}", broken, facts, notes=_NOTES)
-
-
-def _packed(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(prod(shape[dimension + 1 :]) for dimension in range(len(shape)))
-
-
-_NOTES = (
-    "Transposed means that source and destination are contiguous along different dimensions: then one element is the "
-    "widest vector, 16 bits of bf16, and cp.async (4 bytes) needs elements of 32 bits.",
-    "Triton knows alignment from tt.divisibility of pointers and strides (16 for what torch allocates): where the "
-    "stride of bf16 rows is not known to be even, a row may start anywhere, and vectors are one element wide.",
-)
-
-
-def _tables(args: Arguments) -> list[RuleTable]:
-    rows = (
-        ("ld.global, st.global", "8, 16, 32, 64, 128", "cuda:100 on: 256 (.v8.b32, .v4.b64)"),
-        ("ld.shared, st.shared", "8, 16, 32, 64, 128", ""),
-        ("cp.async.ca", "32, 64, 128", "cuda:80 on"),
-        ("cp.async.cg", "128", "cuda:80 on"),
-    )
-    return [RuleTable(TITLE, ("instruction", "bits, and alignment", "targets"), rows)]
-
-
-RULE = LegalityRule(
-    "vector-copy",
-    TITLE,
-    (
-        Parameter("bits", Syntax.INTEGER, "bits a thread copies at once", required=True),
-        Parameter("dtype", Syntax.DTYPE, "type of elements", required=True),
-        Parameter("shape", Syntax.SHAPE, "shape of the tile, AxB", default="64x64"),
-        Parameter("source-strides", Syntax.SHAPE, "strides of the source in elements [row-major]"),
-        Parameter("destination-strides", Syntax.SHAPE, "strides of the destination [row-major]"),
-        Parameter("divisible", Syntax.INTEGER, "bytes that the source address is a multiple of", default="16"),
-        Parameter("destination-divisible", Syntax.INTEGER, "the same of the destination", default="16"),
-        Parameter("async", Syntax.FLAG, "with cp.async"),
-        Parameter("registers", Syntax.FLAG, "between global memory and registers, no shared memory"),
-        Parameter("target", Syntax.TARGET, "cuda:NN", default="cuda:80"),
-    ),
-    _judge,
-    _tables,
-    (
-        "--bits 128 --dtype bf16",
-        "--bits 128 --dtype bf16 --source-strides 1x64",
-        "--bits 16 --dtype bf16 --source-strides 1x64 --async",
-        "--bits 128 --dtype f16 --source-strides 100x1",
-    ),
-    (_PTX, _PTX_ASYNC, _TRITON),
-    _NOTES,
-)

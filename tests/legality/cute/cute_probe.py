@@ -1,0 +1,151 @@
+"""Runs in an environment of CuTe DSL: traces questions from standard input (JSON) and writes the answers (JSON).
+
+A question has ``ask``: the function below that answers it. Nothing is compiled: answers are types and what the verifier
+says of single operations. A question with ``"fork": true`` runs in a child, since it may end the process: then the
+answer is ``{"error": "died"}``.
+"""
+
+import json
+import os
+import re
+import sys
+
+os.environ.update(CUTE_DSL_DISABLE_FILE_CACHING="1", CUTE_DSL_LINEINFO="0")
+os.environ.setdefault("CUTE_DSL_ARCH", "sm_90a")
+ANSWERS = os.dup(1)
+os.dup2(2, 1)
+
+import cutlass  # noqa: E402
+from cutlass import cute  # noqa: E402
+from cutlass._mlir import ir  # noqa: E402
+from cutlass.base_dsl import compiler  # noqa: E402
+
+DTYPES = {
+    "e4m3": cutlass.Float8E4M3FN,
+    "s8": cutlass.Int8,
+    "f16": cutlass.Float16,
+    "bf16": cutlass.BFloat16,
+    "f32": cutlass.Float32,
+    "tf32": cutlass.TFloat32,
+    "s32": cutlass.Int32,
+    "f64": cutlass.Float64,
+}
+
+
+class Traced(BaseException):
+    """Raised in place of the compilation."""
+
+
+def integers(text, number):
+    """A shape or stride as CuTe prints it, as Python values; ``number`` stands for the dynamic ones."""
+    text = re.sub(r"\?(?:\{(\d+)\})?", lambda match: f"dynamic({match[1] or 1})", text)
+
+    def dynamic(divisor):
+        return number if divisor == 1 else cute.assume(number, divby=divisor)
+
+    return eval(text, {"dynamic": dynamic})
+
+
+def layout(text, number=None):
+    shape, stride = text.split(":")
+    return cute.make_layout(integers(shape, number), stride=integers(stride, number))
+
+
+def tensor(side, dtype, number):
+    space = getattr(cute.AddressSpace, side["space"])
+    value = number if side["space"] == "smem" else cutlass.Int64(number)
+    pointer = cute.make_ptr(dtype, value, space, assumed_align=side["alignment"])
+    shape = layout(side["layout"], number)
+    if side.get("swizzle"):
+        shape = cute.make_composed_layout(cute.make_swizzle(*side["swizzle"]), 0, shape)
+    whole = cute.make_tensor(pointer, shape)
+    if side.get("tiler"):
+        return cute.local_tile(whole, tuple(side["tiler"]), (number,) * len(side["tiler"]))
+    return whole
+
+
+def copy(question, number, thread):
+    dtype = DTYPES[question["dtype"]]
+    source, destination = (tensor(question[name], dtype, number) for name in ("source", "destination"))
+    operation = cute.nvgpu.CopyUniversalOp if question["atom"] == "universal" else cute.nvgpu.cpasync.CopyG2SOp
+    atom = cute.make_copy_atom(operation(), dtype, num_bits_per_copy=question["bits"])
+    tiled = cute.make_tiled_copy_tv(atom, layout(question["threads"]), layout(question["values"]))
+    part = tiled.get_slice(thread)
+    source, destination = part.partition_S(source), part.partition_D(destination)
+    cute.copy(tiled, source, destination)
+    verify_last()
+    return {"source": str(source.type), "destination": str(destination.type)}
+
+
+def verify_last():
+    """Verify the last operation and take it out of the program again. Raises what the verifier says."""
+    block = ir.InsertionPoint.current.block
+    operation = block.operations[len(block.operations) - 1].operation
+    try:
+        operation.verify()
+    finally:
+        operation.erase()
+
+
+def algebra(question, number, thread):
+    function = getattr(cute, question["function"])
+    return {"layout": str(function(*(layout(text) for text in question["layouts"])))}
+
+
+def tile_to_shape(question, number, thread):
+    arguments = (tuple(question["shape"]), tuple(question["order"]))
+    return {"layout": str(cute.tile_to_shape(layout(question["layout"]), *arguments))}
+
+
+def answer(question, number, thread):
+    try:
+        return globals()[question["ask"]](question, number, thread)
+    except Exception as error:
+        return {"error": re.sub("\x1b\\[[0-9;]*m", "", f"{type(error).__name__}: {error}")[:1000]}
+
+
+def forked(question, number, thread):
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(2)
+        os.write(writer, json.dumps(answer(question, number, thread)).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as stream:
+        data = stream.read()
+    os.waitpid(child, 0)
+    return json.loads(data) if data else {"error": "died"}
+
+
+QUESTIONS = json.load(sys.stdin)
+RESULTS = []
+
+
+def every(number, thread):
+    for question in QUESTIONS:
+        RESULTS.append((forked if question.get("fork") else answer)(question, number, thread))
+
+
+@cute.kernel
+def kernel(number: cutlass.Int32):
+    thread, _, _ = cute.arch.thread_idx()
+    every(number, thread)
+
+
+@cute.jit
+def host(number: cutlass.Int32):
+    kernel(number).launch(grid=(1, 1, 1), block=(256, 1, 1))
+
+
+def compile_nothing(self, *arguments, **keywords):
+    raise Traced
+
+
+compiler.Compiler.compile = compile_nothing
+try:
+    cute.compile(host, cutlass.Int32(1))
+except BaseException as error:
+    if len(RESULTS) != len(QUESTIONS):
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+os.write(ANSWERS, json.dumps(RESULTS).encode())

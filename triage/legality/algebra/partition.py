@@ -1,0 +1,70 @@
+"""The share of a thread in a tiled copy: CuTe's ``make_tiled_copy_tv`` and ``partition_S``/``partition_D``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from triage.legality.algebra.integers import product
+from triage.legality.algebra.layout import Layout, compact, join
+from triage.legality.algebra.operations import (
+    coalesce,
+    composition,
+    raked_product,
+    right_inverse,
+    zipped_divide,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadValues:
+    """Who copies what of a tile. ``tile`` are its extents; ``layout`` maps (thread, value) to the position in it, the
+    first extent fastest."""
+
+    tile: tuple[int, ...]
+    layout: Layout
+
+    @property
+    def threads(self) -> int:
+        """Threads that take part."""
+        return int(str(self.layout[0].size))
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A thread's part of a tensor. ``values`` is ((of an instruction, instructions), rest of each mode); ``threads``
+    gives where each thread's part begins, in elements."""
+
+    threads: Layout
+    values: Layout
+
+    @property
+    def vector(self) -> Layout:
+        """The elements that one instruction copies."""
+        return self.values[0][0]
+
+
+def thread_values(threads: Layout, values: Layout) -> ThreadValues:
+    """Each thread copies ``values`` (coordinate → its order), and threads are arranged as ``threads`` (coordinate →
+    thread). Raises NotDivisible."""
+    tile = raked_product(threads, values)
+    ranks = compact((threads.size, values.size))
+    extents = tuple(product(part.shape) for part in tile)
+    return ThreadValues(
+        tuple(extent for extent in extents if isinstance(extent, int)), composition(right_inverse(tile), ranks)
+    )
+
+
+def share(tensor: Layout, copy: ThreadValues, vector: int) -> Share:
+    """A thread's part of a tensor in a copy whose instructions take ``vector`` elements. Raises NotDivisible."""
+    unit = (Layout(1, 0), whole(vector))
+    within = zipped_divide(copy.layout, unit)
+    threads, values = coalesce(within[1][0]), join(coalesce(within[0][1]), coalesce(within[1][1]))
+    divided = zipped_divide(tensor, tuple(map(whole, copy.tile)))
+    # One mode alone stays in its parentheses, as CuTe has it.
+    rest = list(divided[1]) if tensor.rank > 1 else [divided[1]]
+    return Share(composition(divided[0], threads), join(composition(divided[0], values), *rest))
+
+
+def whole(extent: int) -> Layout:
+    """So many neighbouring coordinates."""
+    return Layout(extent, 1 if extent != 1 else 0)
