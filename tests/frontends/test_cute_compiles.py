@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from triage.cases.locate import locate
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.case import Case, Language, frozen
 from triage.model.compilers import CUTE
+from triage.model.errors import InputError
 from triage.model.outcome import Outcome, Stage, Status, Undecided
 from triage.model.target import Target
 
@@ -107,6 +109,15 @@ def test_a_class_is_constructed_and_called(engine: Engine, toolchain: Toolchain)
     assert isinstance(unknown.result, Undecided)
     assert unknown.result.input_error
     assert unknown.result.reason == "thread is not an argument of Filler(threads, value)"
+
+
+def test_constructor_arguments_are_told_from_those_of_the_call() -> None:
+    stated = {"arg": [f"tensor={TENSOR}", "count=i32", "stream=stream"], "const": ["threads=64"], "target": "cuda:80"}
+    located = locate(f"{KERNELS / 'store.py'}::Filler", stated)
+    assert located.language is Language.CUTE
+    assert (dict(located.construct), dict(located.constexprs)) == ({"threads": 64}, {})
+    with pytest.raises(InputError, match="CuTe DSL compiles for cuda:70 and newer, found hip:gfx942"):
+        locate(f"{KERNELS / 'store.py'}::host", {"target": "hip:gfx942"})
 
 
 @pytest.mark.parametrize(

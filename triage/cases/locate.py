@@ -176,10 +176,13 @@ def _from_source(text: str, options: Mapping[str, Any]) -> Case:
     values = given(options, language)
     if unknown := sorted(set(values.divisible) - set(values.signature)):
         raise InputError(f"--divisible {unknown[0]}: not an argument given with --arg")
+    of_constructor = _constructor_arguments(source, name)
+    constructed = {key: value for key, value in values.constexprs.items() if key in of_constructor}
     return replace(
         sliced(case),
         signature=values.signature,
-        constexprs=values.constexprs,
+        constexprs=cases.frozen({key: value for key, value in values.constexprs.items() if key not in constructed}),
+        construct=cases.frozen(constructed),
         divisible=values.divisible,
         target=target,
         options=values.options,
@@ -234,6 +237,15 @@ def _target(options: Mapping[str, Any], default: Target) -> Target:
         return Target.parse(options["target"]) if "target" in options else default
     except InputError as error:
         raise InputError(f"--{error}") from None
+
+
+def _constructor_arguments(source: bytes, name: str) -> set[str]:
+    """The arguments of the constructor of the class ``name``; empty where it is none, or has no constructor here."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            constructors = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
+            return {argument.arg for each in constructors for argument in (*each.args.args, *each.args.kwonlyargs)}
+    return set()
 
 
 def _language(source: bytes, name: str) -> Language:
