@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from triage.ir import passes
-from triage.logs.cute_texts import OF_PACKAGE, OF_RUNTIME
+from triage.logs.cute_texts import OF_PACKAGE, OF_RUNTIME, OF_WORKER
 from triage.logs.evidence import LAUNCH
 from triage.logs.patterns import regex
 from triage.logs.recognisers.silent_pass import failed_pass
@@ -166,7 +166,7 @@ class Context:
         self._of_triton = self._of_triton or _OF_TRITON.search(file) is not None
         if OF_PACKAGE.search(file):
             self._of_cute, self._runs = True, OF_RUNTIME.search(file) is not None
-        elif not _NOBODYS.search(file) and (number := _NUMBER.search(line)):
+        elif not _NOBODYS.search(file) and not OF_WORKER.search(file) and (number := _NUMBER.search(line)):
             self._users = SourceLocation(file, int(number[1] or number[2]))
         if match := _STAGE.search(line):
             self.stage = match.group(1)

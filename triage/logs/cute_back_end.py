@@ -19,7 +19,7 @@ _LOG = "libNVVM extra log:"
 _LIBNVVM_LINE = regex(
     r"(?P<file>[^\s():]{1,400}\.py)\((?P<line>\d{1,7})\)[: ] ?(?:[Ee]rror|fatal error): (?P<text>\S.{0,2000})$"
 )
-_SEVERITY = regex(r"(?:[Ee]rror|fatal error|LLVM ERROR): ")
+_SEVERITY = regex(r"(?:(?:[Ee]rror|fatal error|LLVM ERROR):\s{1,4}){1,3}")
 # What libNVVM's log has when it has no reason.
 _NO_REASON = regex(
     r"NVVM_ERROR_\w{1,40}:?$|NVVM backend compilation failed|Failed creating the llvm::Module|libNVVM failed"

@@ -33,7 +33,7 @@ CODES: tuple[tuple[str, str], ...] = (
     (r"At most one format specifier is supported for dynamic expressions.*", "UNSUP_FSTRING_FORMAT"),
     (r"Alignment specifier is not supported for dynamic expressions.*", "UNSUP_FSTRING_ALIGN"),
     (r"Built-in function `?\w+`? is not supported in DSL.*", "UNSUP_BUILTIN"),
-    (r"[Ff]unction .* is a closure that captures variable.*", "SCOPE_CLOSURE_CAPTURE"),
+    (r"[Ff]unction .* is a closure (?:that captures variable|and is not supported).*", "SCOPE_CLOSURE_CAPTURE"),
     (r"Incorrect `?[\w.]+`? is used.*", "CALL_WRONG_IMPORT"),
     # dsl.py
     (r"Expect 3d (grid|block).*", r"LAUNCH_INVALID_GRID \1"),
@@ -59,6 +59,7 @@ CODES: tuple[tuple[str, str], ...] = (
     (r"Unable to convert dynamic `?\w+`? value to bool at compile time.*", "PHASE_DYNAMIC_TO_STATIC_BOOL"),
     (r"'?<class '[\w.]+'>'? object cannot be interpreted as an integer.*", "PHASE_DYNAMIC_INDEX"),
     (r"(?:list|tuple) indices must be integers or slices, not (?:Int|Uint|Integer)\d*\b.*", "PHASE_DYNAMIC_INDEX"),
+    (r"(?:int|float)\(\) argument must be .*, not '(?:Int|Uint|Integer)\d*'", "PHASE_DYNAMIC_INDEX"),
     (r"expects align be power of 2 as positive value.*", "ARG_INVALID_ALIGNMENT"),
     # ffi.py
     (r"failed to find matching overload for call to ffi.*", "CALL_FFI_NO_MATCH"),
@@ -107,8 +108,8 @@ TEXTS: tuple[tuple[str, str], ...] = (
     ),
     # A variable that is first set in a dynamic `if`: its value before was None from 4.2 to 4.5; Python 3.10's words.
     (r"`\w+` is None prior to this `\w+`, and update to .*", _UNBOUND),
-    (r"(?:\w+ in `\w+`: )?cannot access (?:local|free) variable .*", _UNBOUND),
-    (r"(?:\w+ in `\w+`: )?local variable '?\w+'? referenced before assignment.*", _UNBOUND),
+    (r"cannot access (?:local|free) variable .*", _UNBOUND),
+    (r"local variable '?\w+'? referenced before assignment.*", _UNBOUND),
     (r"missing a required (?:keyword-only )?argument: .*", "missing a required argument"),
     # tcgen05's N: a multiple of 8 is accepted since 4.3.
     (r"expects the N-mode to satisfy .*", "expects the N-mode to be in range and a multiple"),
@@ -118,6 +119,8 @@ _COMPILED = tuple((re.compile(older), newest) for older, newest in (*CODES, *TEX
 _ARCHITECTURES = re.compile(
     r"expects arch to be (?:one of )?\W{0,4}(?:[A-Za-z_]\w{0,20}\.){0,4}sm_(\d{2,3})[a-z]?\b.{0,1000}"
 )
+# Since 4.6 an exception of Python's in a kernel is told so, with the host function.
+_IN_FUNCTION = re.compile(r"^\w{2,60}Error in `\w{1,200}`: ")
 _LAYOUT = re.compile(r"!cute\.layout<\"([^\"]{1,1000})\">")
 # `(64,(2,?)):(1,(64,?{i64}))`
 _SHAPE_AND_STRIDE = re.compile(r"\([\d(),?_{}*@E divi64-]{0,400}\):\([\d(),?_{}*@E divi64-]{0,400}\)")
@@ -126,7 +129,7 @@ _TENSOR = re.compile(r"\b(?:Fake)?Tensor<[^<>]{1,400}>")
 
 def without_values(text: str) -> str:
     """The text without the layouts, tensors and lists of architectures of one configuration."""
-    text = _ARCHITECTURES.sub(r"expects arch to be sm\1", text)
+    text = _ARCHITECTURES.sub(r"expects arch to be sm\1", _IN_FUNCTION.sub("", text))
     return _TENSOR.sub("TENSOR", _SHAPE_AND_STRIDE.sub("LAYOUT", _LAYOUT.sub(r"\1", text)))
 
 

@@ -27,6 +27,8 @@ OF_RUNTIME = regex(
     r"[\\/]cutlass[\\/](?:cute[\\/]runtime|torch|jax|_mlir[\\/]execution_engine|base_dsl[\\/]runtime"
     r"|[\w\\/]{1,80}jit_executor)\b"
 )
+#: Where a compile of triage's own runs: its frames are neither the user's nor the DSL's.
+OF_WORKER = regex(r"[\\/]triage[\\/]harness[\\/]worker[\\/]")
 # Until 4.5 banners have emoji around the words.
 _DECORATION = regex(r"^[^\w`'\"<(\[%#.]{1,12}(?=\S)|(?<=\S)[^\w`'\".:;,!?)\]>…]{1,12}$")
 

@@ -12,6 +12,8 @@ from triage.files import ANYWHERE, MOST_SOURCE, read_file
 from triage.ir.locations import users_location
 from triage.logs import diagnostic_lines, text
 from triage.logs.chains import CAUSE
+from triage.logs.cute_snippet import early_exit
+from triage.logs.cute_texts import OF_WORKER
 from triage.logs.episodes import ranked
 from triage.logs.failed_import import failed_import
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
@@ -22,12 +24,14 @@ from triage.logs.recognisers.out_of_resources import out_of_resources
 from triage.logs.scan import read, root_cause
 from triage.logs.signature import signature_of
 from triage.model.case import python_text
-from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
+from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind, SourceLocation, Trait
 from triage.model.outcome import BeyondShared, Outcome, PythonError, Stage, Status
 
 _OVER_LIMIT = regex(r"^(?P<resource>[\w ]{1,80}): (?P<required>\d{1,15}) > (?P<limit>\d{1,15})")
 #: Stages after MLIR: an error without a location there is LLVM's.
 _CODE_GENERATION = frozenset({Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
+#: Stages that only CuTe DSL has.
+_STAGES_OF_CUTE = frozenset({Stage.TRACE, Stage.VERIFY, Stage.PASSES})
 
 
 def printed_error(log: str) -> Diagnosis | None:
@@ -107,7 +111,7 @@ def read_outcome(outcome: Outcome) -> Printed:
         # A process that a signal or exit() ended raised nothing: an exception in its log was handled.
         findings = [finding for finding in findings if finding.specificity is not Specificity.EXCEPTION]
     root = root_cause(ranked(findings))
-    if root and outcome.signal and _is_process_end(root):
+    if root and outcome.signal and _is_process_end(root) and not _has_stack(root, outcome.signal):
         root = None  # the harness's own signal is more certain than a shell's line
     return Printed(root, reading.context.dumped)
 
@@ -115,6 +119,13 @@ def read_outcome(outcome: Outcome) -> Printed:
 def _is_process_end(finding: Finding) -> bool:
     kind = finding.diagnosis.kind
     return finding.specificity is Specificity.TAIL and (kind.has(Trait.PROCESS_END) or kind is Kind.TIMEOUT)
+
+
+def _has_stack(finding: Finding, signal: str) -> bool:
+    """True where the text has the stack of a process that the signal ended, in CuTe DSL."""
+    diagnosis = finding.diagnosis
+    has_stack = diagnosis.compiler is KernelCompiler.CUTE and diagnosis.stage is not None
+    return has_stack and diagnosis.kind is process_end.ended_by(signal, "").kind
 
 
 def _decided(outcome: Outcome) -> Diagnosis | None:
@@ -180,6 +191,30 @@ def _kernel_location(errors: tuple[PythonError, ...], kernel: Path | None) -> So
     return users_location(locations)
 
 
+def _raised_at(errors: tuple[PythonError, ...], kernel: Path) -> SourceLocation | None:
+    """The innermost line of the user's file that the exceptions went through, of the innermost one that did."""
+    for error in reversed(errors):
+        for frame in reversed(error.frames):
+            if text.last_component(frame.file) == kernel.name:
+                return SourceLocation(kernel.name, frame.line, None, frame.text or None)
+    return None
+
+
+def _of_cute(diagnosis: Diagnosis, outcome: Outcome, kernel: Path | None) -> Diagnosis:
+    """The diagnosis of a failure of CuTe DSL's with the user's line, where its own words have none or name a line of
+    the program that compiled it; what was raised as a kernel was traced is of the front end."""
+    traced = outcome.stage is Stage.TRACE and diagnosis.kind is Kind.PYTHON_EXCEPTION
+    source = None if diagnosis.source and OF_WORKER.search(diagnosis.source.file) else diagnosis.source
+    if kernel is not None and diagnosis.kind.has(Trait.PYTHON):
+        source = (
+            early_exit(diagnosis.message, kernel.name, _lines_of(kernel))
+            or source
+            or _raised_at(outcome.errors, kernel)
+        )
+    kind = Kind.FRONTEND_ERROR if traced else diagnosis.kind
+    return replace(diagnosis, kind=kind, compiler=KernelCompiler.CUTE, source=source)
+
+
 def refused_operation(errors: tuple[PythonError, ...]) -> PythonError | None:
     """The innermost error that a function of Triton's language raised; None if none is known."""
     return next((error for error in reversed(errors) if error.operands), None)
@@ -230,6 +265,8 @@ def diagnose_outcome(outcome: Outcome, kernel: Path | None = None, printed: Prin
         return replace(diagnosis, signature=signature_of(diagnosis))
     diagnosis, locations = _failure(outcome, printed)
     diagnosis = _of_code_generator(diagnosis, outcome)
+    if diagnosis.compiler is KernelCompiler.CUTE or outcome.stage in _STAGES_OF_CUTE:
+        diagnosis = _of_cute(diagnosis, outcome, kernel)
     stage = outcome.stage.value if outcome.stage else diagnosis.stage
     source = _kernel_location(outcome.errors, kernel) if diagnosis.kind is Kind.FRONTEND_ERROR else None
     notes = diagnosis.notes

@@ -15,6 +15,7 @@ behind ``Caused exception:``.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from triage.logs.cute_snippet import HEADING
 from triage.logs.cute_texts import EXCEPTION, is_wrapper, undecorated
 from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
@@ -62,7 +63,7 @@ def _labelled(after: Sequence[str]) -> _Labelled:
         elif current is None or (line.strip() and not line.startswith(" ") and not texts.get("Snippet")):
             break
         elif line.strip():
-            current.append(line.strip())
+            current.append(line.rstrip() if current is texts.get("Snippet") else line.strip())
         extent = index + 1
     return _Labelled(texts, extent)
 
@@ -90,7 +91,12 @@ def _read(window: Window) -> Finding | None:
             window, Kind.PYTHON_EXCEPTION, shown, shown, Specificity.TAIL, exception=name, stage=_stage(text)
         )
     located = _location(labelled)
-    message = [text, *([f"Caused exception: {cause}"] if cause else [])]
+    snippet = labelled.texts.get("Snippet", ())
+    message = [
+        text,
+        *([f"Caused exception: {cause}"] if cause else []),
+        *([HEADING, *filter(None, snippet)] if any(snippet) and located is None else []),
+    ]
     kind = Kind.LAUNCH_ERROR if _DRIVER.match(text) else Kind.FRONTEND_ERROR
     stage = "trace" if kind is Kind.FRONTEND_ERROR else "load" if _LOADING.search(text) else "launch"
     return finding(

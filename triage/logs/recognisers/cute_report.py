@@ -33,16 +33,26 @@ _MOST_BLANK = 3
 # The operation, as the compiler prints it behind the reason.
 _OPERATION = regex(r": (?:%[\w#:, %]{1,200} = |\"\w{1,40}\.[\w.]{1,80}\"\().{0,4000}$")
 # What says only that the DSL does not blame the user.
-_BLAMES_ITSELF = ("This is a bug in the DSL", "Re-run with CUTE_DSL_SHOW_STACKTRACE", "Please report this")
+_BLAMES_ITSELF = (
+    "This is a bug in the DSL",
+    "Re-run with CUTE_DSL_SHOW_STACKTRACE",
+    "Please report this",
+    "Check the source location above",
+)
 
 
 def _notes(report: CuteReport) -> list[str]:
     texts = chain.from_iterable(report.texts(label) for label in ("note", "suggestion"))
-    return [text.removeprefix(_CAUSE) for text in texts if not text.startswith(_BLAMES_ITSELF)]
+    return [text.removeprefix(_CAUSE) for text in texts if not _is_phrase(text)]
 
 
 def _message(first: str, report: CuteReport) -> str:
-    return "\n".join([first, *(f"{detail.label}: {detail.text}" for detail in report.details if detail.text != first)])
+    below = (detail for detail in report.details if not detail.text.endswith(first))
+    return "\n".join([first, *(f"{detail.label}: {detail.text}" for detail in below if not _is_phrase(detail.text))])
+
+
+def _is_phrase(text: str) -> bool:
+    return text.startswith(_BLAMES_ITSELF)
 
 
 def _of_back_end(report: CuteReport) -> BackEndError:

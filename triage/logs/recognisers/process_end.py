@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from triage.logs import text
-from triage.logs.cute_texts import OF_PACKAGE
+from triage.logs.cute_texts import OF_PACKAGE, OF_WORKER
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser
@@ -91,6 +91,7 @@ def _read(window: Window) -> Finding | None:
         return _crashed_thread(window, line)
     diagnosis = ended_by(signal, line)
     frames = _frames(window.after) if line.startswith(_FATAL) else []
+    frames = list(takewhile(lambda frame: not OF_WORKER.search(frame["file"]), frames))
     if frames and any(OF_PACKAGE.search(frame["file"]) for frame in frames):
         return _in_cute(window, diagnosis, frames)
     if frames:
@@ -105,6 +106,7 @@ def _in_cute(window: Window, diagnosis: Diagnosis, frames: list[re.Match[str]]) 
     builder = next((frame for frame in inner if _builds(frame)), None)
     users = next((frame for frame in frames if not OF_PACKAGE.search(frame["file"]) and "<" not in frame["file"]), None)
     in_passes = any(frame["function"] == "compile" and _COMPILER.search(frame["file"]) for frame in inner)
+    shown = frames[: frames.index(users) + 1] if users else inner
     source = None if users is None or in_passes else SourceLocation(users["file"], int(users["line"]))
     headline = diagnosis.headline
     if builder is not None:
@@ -114,7 +116,7 @@ def _in_cute(window: Window, diagnosis: Diagnosis, frames: list[re.Match[str]]) 
     diagnosis = replace(
         diagnosis,
         headline=text.headline(headline),
-        message=text.message("\n".join([window.line.strip(), *(frame.group() for frame in frames)])),
+        message=text.message("\n".join([window.line.strip(), *(frame.group() for frame in shown)])),
         file=text.last_component(builder["file"]) if builder else None,
         line=int(builder["line"]) if builder else None,
         function=builder["function"] if builder else None,
