@@ -22,6 +22,7 @@ from triage.model.case import Case
 from triage.model.outcome import Outcome, Undecided
 
 pytest_plugins = [
+    "warm_servers",
     "commands",
     "golden_files",
     "compile_outputs",
@@ -49,6 +50,13 @@ _LINGER_S = 5.0
 """A killed process may need a moment to leave the process table on a busy machine."""
 
 Compile = Callable[..., list["Outcome | Undecided"]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_compiler_in_this_process() -> Iterator[None]:
+    """No test imports Triton here: what a compiler does to its process would be done to all tests."""
+    yield
+    assert "triton._C.libtriton" not in sys.modules
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from triage import knowledge
 from triage.cases import reproducers
@@ -64,7 +65,7 @@ def test_what_is_no_name(name: str) -> None:
     assert reproducers.fixed(name) is None
 
 
-@pytest.mark.parametrize("name", reproducers.names())
+@each_row(reproducers.names())
 def test_every_reproducer_is_well_formed(name: str) -> None:
     """It names its release, is the evidence of an entry, and its fixed variant is the same configuration."""
     case = locate(name)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rows import each_row
 
 from triage.cases import reproducers
 from triage.data import data_folder
@@ -34,7 +35,7 @@ KNOWN = tomllib.loads((Path(__file__).parent / "known_failures.toml").read_text(
 LEAST_ENTRIES, LEAST_REPRODUCERS, LEAST_TARGETS = 60, 25, 5
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each_row(FILES, lambda path: path.stem)
 def test_an_entry_loads_and_says_something(path: Path) -> None:
     entry = load(path)
     assert entry.title.strip() == entry.title
@@ -62,7 +63,7 @@ def test_the_reproducers_are_many_and_for_many_targets() -> None:
     assert any(target.backend == "hip" for target in targets)
 
 
-@pytest.mark.parametrize("name", reproducers.names())
+@each_row(reproducers.names())
 def test_a_reproducer_is_small_and_says_what_it_shows(name: str) -> None:
     folder = data_folder("reproducers") / name
     case = documents.load(folder / "case.json")
@@ -83,7 +84,7 @@ def assert_first(diagnosis: Diagnosis | None, entry: str, case: Case | None = No
     assert len(matches) == 1 or matches[0].confidence > matches[1].confidence
 
 
-@pytest.mark.parametrize("seen", KNOWN["seen"], ids=lambda seen: f"{seen['entry']}@{seen['triton']}")
+@each_row(KNOWN["seen"], lambda seen: f"{seen['entry']}@{seen['triton']}")
 def test_a_failure_seen_on_a_release(seen: dict[str, Any]) -> None:
     fields = dict(seen["diagnosis"])
     diagnosis = Diagnosis(Kind(fields.pop("kind")), fields["message"], **fields)
@@ -92,19 +93,19 @@ def test_a_failure_seen_on_a_release(seen: dict[str, Any]) -> None:
     assert_first(diagnosis, seen["entry"], case, seen["triton"])
 
 
-@pytest.mark.parametrize("line", KNOWN["lines"], ids=lambda line: line["text"])
+@each_row(KNOWN["lines"], lambda line: str(line["text"]))
 def test_a_line_of_a_log(line: dict[str, str]) -> None:
     assert_first(diagnose_text(line["text"]), line["entry"])
 
 
-@pytest.mark.parametrize("seen", KNOWN["assertions"], ids=lambda seen: f"{seen['entry']}: {seen['function']}")
+@each_row(KNOWN["assertions"], lambda seen: f"{seen['entry']}: {seen['function']}")
 def test_an_assertion(seen: dict[str, str]) -> None:
     where = f"/b/lib/{seen['file']}:12: void mlir::{seen['function']}(int)"
     line = f"python: {where}: Assertion `{seen['expression']}' failed."
     assert_first(diagnose_text(line), seen["entry"])
 
 
-@pytest.mark.parametrize("text", KNOWN["unknown"])
+@each_row(KNOWN["unknown"])
 def test_what_no_entry_describes(text: str) -> None:
     diagnosis = diagnose_text(text)
     assert diagnosis is None or match(diagnosis, ENTRIES, None) == []
@@ -125,6 +126,6 @@ def test_what_the_text_tells_of_the_machine_decides(beside: str, entry: str) -> 
     assert_first(diagnose_text(beside + TCGEN05), entry)
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+@each_row(ENTRIES, lambda entry: entry.id)
 def test_a_family_tells_how_its_members_are_told_apart(entry: Entry) -> None:
     assert not entry.generic or entry.next_steps

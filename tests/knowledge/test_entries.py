@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from golden_files import Golden
+from rows import each_row
 
 from triage import knowledge
 from triage.cases import reproducers
@@ -41,7 +42,7 @@ ran = "Triton 3.2.0, cuda:90"
 FILES = sorted(data_folder("knowledge_base").glob("*.toml"))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each_row(FILES, lambda path: path.stem)
 def test_every_entry_that_ships_is_fit_to_use(path: Path) -> None:
     entry = load(path)
     assert all(url.startswith("https://") for url in entry.upstream)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from triage.logs import reading, sieve
 from triage.logs.episodes import ranked
@@ -43,13 +44,13 @@ def buried(text: str) -> str:
     return "\n".join([*DULL, *lines[:middle], *DULL[:20], *lines[middle:], *DULL])
 
 
-@pytest.mark.parametrize("name", sorted(TEXTS))
+@each_row(sorted(TEXTS))
 def test_nothing_is_lost_by_skipping(name: str) -> None:
     for text in (TEXTS[name], buried(TEXTS[name])):
         assert found(text) == found(text, every_line)
 
 
-@pytest.mark.parametrize("name", sorted(TEXTS))
+@each_row(sorted(TEXTS))
 def test_no_line_without_an_anchor_is_anybody_s(name: str) -> None:
     hits = sieve_for((*ANCHORS, "E   "))
     for line in TEXTS[name].split("\n"):

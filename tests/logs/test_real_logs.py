@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
+from rows import each_row
 
 from triage.logs import diagnose_text
 from triage.model.diagnosis import Diagnosis
@@ -33,7 +33,7 @@ def shown(diagnosis: Diagnosis) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED))
+@each_row(sorted(EXPECTED))
 def test_a_real_log_is_diagnosed(name: str) -> None:
     diagnosis = diagnose_text((DATA / f"{name}.log").read_text())
     assert diagnosis is not None
@@ -44,7 +44,7 @@ def test_every_log_is_in_the_table() -> None:
     assert {path.stem for path in DATA.glob("*.log")} == set(EXPECTED)
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED))
+@each_row(sorted(EXPECTED))
 def test_wrappings_change_nothing(name: str) -> None:
     """Carriage returns, colours, a runner's time stamps and pytest's marker are not part of a log."""
     lines = (DATA / f"{name}.log").read_text().split("\n")
@@ -61,7 +61,7 @@ def test_wrappings_change_nothing(name: str) -> None:
         assert shown(diagnosis) == EXPECTED[name], wrapping
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED))
+@each_row(sorted(EXPECTED))
 def test_what_a_person_reads_is_short_and_names_no_machine(name: str) -> None:
     diagnosis = diagnose_text((DATA / f"{name}.log").read_text())
     assert diagnosis is not None

@@ -6,6 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from rows import each_row
 
 from triage.logs import diagnose_text, explain, signature_of
 from triage.logs.rewordings import REWORDINGS
@@ -187,7 +188,7 @@ def test_rules_have_names_of_their_own() -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in DATA.glob("*.log")))
+@each_row(sorted(path.stem for path in DATA.glob("*.log")))
 def test_normalising_twice_changes_nothing(name: str) -> None:
     diagnosis = diagnose_text((DATA / f"{name}.log").read_text())
     assert diagnosis is not None

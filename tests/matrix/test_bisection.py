@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import each_row
 
 from triage.matrix.bisection import Answer, budget, next_probes
 
@@ -40,22 +41,22 @@ def edges(answers: list[Answer | None]) -> list[tuple[int, int]]:
     ]
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("pair", ["CF", "FC", "NF", "FN"])
-def test_one_edge_is_found_wherever_it_is(size: int, pair: str) -> None:
+@each_row(product(SIZES, ["CF", "FC", "NF", "FN"]))
+def test_one_edge_is_found_wherever_it_is(row: tuple[int, str]) -> None:
+    size, pair = row
     for place in range(1, size):
         truth = [LETTER[pair[0]]] * place + [LETTER[pair[1]]] * (size - place)
         assert edges(search(truth)) == [(place - 1, place)], (size, place)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("letter", ["C", "F", "N", "?"])
-def test_where_all_agree_the_budget_is_used_to_look_inside(size: int, letter: str) -> None:
+@each_row(product(SIZES, ["C", "F", "N", "?"]))
+def test_where_all_agree_the_budget_is_used_to_look_inside(row: tuple[int, str]) -> None:
+    size, letter = row
     known = search([LETTER[letter]] * size)
     assert sum(answer is not None for answer in known) == budget(size)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@each_row(SIZES)
 def test_a_failure_that_came_and_went_is_met_if_it_lasted(size: int) -> None:
     """A quarter of the releases is always met, and then one of its edges is found whenever the budget allows both."""
     length = size // 4 + 1

@@ -1,0 +1,35 @@
+"""One test of a large table. A test for each row costs pytest two milliseconds, more than most rows take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+Row = TypeVar("Row")
+
+
+def each_row(
+    rows: Iterable[Row], name: Callable[[Row], str] = str
+) -> Callable[[Callable[[Row], None]], Callable[[], None]]:
+    """Decorates a test that takes a row. It fails with the names of all rows that fail, and the failure of the first;
+    an empty table is a failure too."""
+    table = list(rows)
+
+    def decorate(test: Callable[[Row], None]) -> Callable[[], None]:
+        def test_of_table() -> None:
+            failures: dict[str, Exception] = {}
+            for row in table:
+                try:
+                    test(row)
+                except Exception as failure:
+                    failures[name(row)] = failure
+            assert table, "no rows"
+            if failures:
+                summary = f"{len(failures)} of {len(table)} rows fail: {', '.join(failures)}"
+                raise AssertionError(summary) from next(iter(failures.values()))
+
+        test_of_table.__name__, test_of_table.__doc__ = test.__name__, test.__doc__
+        test_of_table.__module__, test_of_table.__qualname__ = test.__module__, test.__qualname__
+        return test_of_table
+
+    return decorate
