@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from triage.legality import dtypes
 from triage.legality.algebra import layout
-from triage.legality.algebra.layout import Layout
+from triage.legality.algebra.layout import StridedLayout
 from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Explanation, Fact, RuleTable
 from triage.legality.violation import Violation, spoken
@@ -35,7 +35,7 @@ class Syntax(Enum):
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One ``--name`` of a rule. ``read`` turns its text into an int, a DType, one of ``choices``, a tuple of ints
-    (``128x256x64``), a Target, a release as written, a Layout, or a bool. ``required``: no judgement without it."""
+    (``128x256x64``), a Target, a release as written, a StridedLayout, or a bool. ``required``: no judgement without it."""
 
     name: str
     syntax: Syntax
@@ -231,6 +231,6 @@ _ROUNDS = 3
 
 def _plain(value: Any) -> Any:
     """A value as JSON has it."""
-    if isinstance(value, DType | Target | Layout):
+    if isinstance(value, DType | Target | StridedLayout):
         return str(value)
     return list(value) if isinstance(value, tuple) else value

@@ -27,7 +27,7 @@ SOURCE = "CUTLASS documentation, CuTe: layouts and layout algebra"
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class StridedLayout:
     """``shape:stride``. Raises InputError where they are not nested alike."""
 
     shape: IntTuple
@@ -40,11 +40,11 @@ class Layout:
     def __str__(self) -> str:
         return f"{written(self.shape)}:{written(self.stride)}"
 
-    def __getitem__(self, index: int) -> Layout:
+    def __getitem__(self, index: int) -> StridedLayout:
         """A mode."""
-        return Layout(modes(self.shape)[index], modes(self.stride)[index])
+        return StridedLayout(modes(self.shape)[index], modes(self.stride)[index])
 
-    def __iter__(self) -> Iterator[Layout]:
+    def __iter__(self) -> Iterator[StridedLayout]:
         """The modes."""
         return iter([self[index] for index in range(self.rank)])
 
@@ -96,18 +96,18 @@ class Layout:
         return 1 + reached
 
 
-def read(text: str) -> Layout:
+def read(text: str) -> StridedLayout:
     """A layout as written: ``(64,128):(128,1)``; a shape alone is compact, first mode fastest. Raises InputError."""
     shape, colon, stride = text.partition(":")
     if colon:
-        return Layout(parse(shape), parse(stride))
+        return StridedLayout(parse(shape), parse(stride))
     return compact(parse(shape))
 
 
-def compact(shape: IntTuple) -> Layout:
+def compact(shape: IntTuple) -> StridedLayout:
     """The layout without gaps whose first mode is contiguous."""
     stride, _ = _compact(shape, 1)
-    return Layout(shape, stride)
+    return StridedLayout(shape, stride)
 
 
 def _compact(shape: IntTuple, start: Integer) -> tuple[IntTuple, Integer]:
@@ -120,6 +120,6 @@ def _compact(shape: IntTuple, start: Integer) -> tuple[IntTuple, Integer]:
     return tuple(strides), start
 
 
-def join(*layouts: Layout) -> Layout:
+def join(*layouts: StridedLayout) -> StridedLayout:
     """The layout whose modes are these."""
-    return Layout(tuple(layout.shape for layout in layouts), tuple(layout.stride for layout in layouts))
+    return StridedLayout(tuple(layout.shape for layout in layouts), tuple(layout.stride for layout in layouts))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 
 from triage.legality.algebra.integers import Integer, IntTuple, ceil_divide, modes, multiply, product
-from triage.legality.algebra.layout import Layout, compact, join
+from triage.legality.algebra.layout import StridedLayout, compact, join
 
 
 class NotDivisible(ValueError):
@@ -19,10 +19,14 @@ class NotDivisible(ValueError):
 _Modes = list[tuple[Integer, Integer]]
 
 
-def _layout(flat: _Modes) -> Layout:
+def _layout(flat: _Modes) -> StridedLayout:
     if len(flat) == 1:
-        return Layout(*flat[0])
-    return Layout(tuple(extent for extent, _ in flat), tuple(stride for _, stride in flat)) if flat else Layout(1, 0)
+        return StridedLayout(*flat[0])
+    return (
+        StridedLayout(tuple(extent for extent, _ in flat), tuple(stride for _, stride in flat))
+        if flat
+        else StridedLayout(1, 0)
+    )
 
 
 def _merged(flat: _Modes) -> _Modes:
@@ -38,17 +42,17 @@ def _merged(flat: _Modes) -> _Modes:
     return result
 
 
-def coalesce(layout: Layout) -> Layout:
+def coalesce(layout: StridedLayout) -> StridedLayout:
     """The same function in as few integer modes as there can be."""
     return _layout(_merged(list(layout.flat)))
 
 
-def coalesce_modes(layout: Layout) -> Layout:
+def coalesce_modes(layout: StridedLayout) -> StridedLayout:
     """As ``coalesce``, each mode by itself."""
     return join(*map(coalesce, layout))
 
 
-def composition(left: Layout, right: Layout) -> Layout:
+def composition(left: StridedLayout, right: StridedLayout) -> StridedLayout:
     """left(right(c)), in the shape of ``right``. Raises NotDivisible."""
     flat = list(left.flat)
     # The last mode reaches beyond its extent, so one of extent 1 keeps its stride.
@@ -56,13 +60,13 @@ def composition(left: Layout, right: Layout) -> Layout:
     return _composed(_merged([*flat[:-1], last]), right.shape, right.stride)
 
 
-def compose_modes(left: Layout, tiler: tuple[Layout, ...]) -> Layout:
+def compose_modes(left: StridedLayout, tiler: tuple[StridedLayout, ...]) -> StridedLayout:
     """The composition of each mode with the tiler's; modes beyond it stay. Raises NotDivisible."""
     parts = [composition(part, tile) for part, tile in zip(left, tiler, strict=False)]
     return join(*parts, *list(left)[len(tiler) :])
 
 
-def _composed(flat: _Modes, shape: IntTuple, stride: IntTuple) -> Layout:
+def _composed(flat: _Modes, shape: IntTuple, stride: IntTuple) -> StridedLayout:
     if isinstance(shape, tuple):
         assert isinstance(stride, tuple)
         return join(*(_composed(flat, *part) for part in zip(shape, stride, strict=True)))
@@ -92,14 +96,14 @@ def _least(left: Integer, right: int) -> Integer:
     return min(left, right) if isinstance(left, int) else right
 
 
-def complement(layout: Layout, size: Integer) -> Layout:
+def complement(layout: StridedLayout, size: Integer) -> StridedLayout:
     """The layout of the offsets that ``layout`` leaves out, up to ``size``. Raises NotDivisible, for dynamic or
     overlapping layouts too."""
     gaps, reached = _gaps(layout)
     return _layout(_merged([*gaps, (ceil_divide(size, reached), reached)]))
 
 
-def _gaps(layout: Layout) -> tuple[_Modes, int]:
+def _gaps(layout: StridedLayout) -> tuple[_Modes, int]:
     """The offsets that a layout skips between its own, and the offset at which it can be repeated."""
     pairs = sorted((stride, extent) for extent, stride in _static(layout) if extent != 1 and stride != 0)
     result: _Modes = []
@@ -112,25 +116,25 @@ def _gaps(layout: Layout) -> tuple[_Modes, int]:
     return result, reached
 
 
-def _static(layout: Layout) -> list[tuple[int, int]]:
+def _static(layout: StridedLayout) -> list[tuple[int, int]]:
     pairs = [(extent, stride) for extent, stride in layout.flat if isinstance(extent, int) and isinstance(stride, int)]
     if len(pairs) != len(layout.flat):
         raise NotDivisible(f"{layout} is dynamic")
     return pairs
 
 
-def logical_divide(layout: Layout, tile: Layout) -> Layout:
+def logical_divide(layout: StridedLayout, tile: StridedLayout) -> StridedLayout:
     """The layout in two modes: within a tile, and the tiles. A tile need not divide the extents: the last of a mode
     then reaches beyond it. Raises NotDivisible."""
     gaps, reached = _gaps(tile)
-    rest = [composition(layout, Layout(*mode)) for mode in _merged(gaps)]
+    rest = [composition(layout, StridedLayout(*mode)) for mode in _merged(gaps)]
     tiles = _layout(_merged(_tiles(layout, reached)))
     if tiles.shape != 1 or not rest:
         rest.append(tiles)
     return join(composition(layout, tile), rest[0] if len(rest) == 1 else join(*rest))
 
 
-def _tiles(layout: Layout, step: Integer) -> _Modes:
+def _tiles(layout: StridedLayout, step: Integer) -> _Modes:
     """How many tiles of ``step`` elements there are in each mode, and their distance."""
     result: _Modes = []
     whole = True
@@ -148,7 +152,7 @@ def _crosses(step: Integer, extent: Integer) -> bool:
     return isinstance(step, int) and isinstance(extent, int) and step > extent and step % extent != 0
 
 
-def zipped_divide(layout: Layout, tiler: tuple[Layout, ...]) -> Layout:
+def zipped_divide(layout: StridedLayout, tiler: tuple[StridedLayout, ...]) -> StridedLayout:
     """((tile of each mode), (rest of each mode)). Modes beyond the tiler go to the rest. Raises NotDivisible, also
     where the tiler has more modes than the layout."""
     if len(tiler) > layout.rank:
@@ -158,36 +162,36 @@ def zipped_divide(layout: Layout, tiler: tuple[Layout, ...]) -> Layout:
     return join(join(*(part[0] for part in divided)), join(*rest))
 
 
-def logical_product(block: Layout, tiler: Layout) -> Layout:
+def logical_product(block: StridedLayout, tiler: StridedLayout) -> StridedLayout:
     """(block, its repetitions): as many as ``tiler`` says, in its order. Raises NotDivisible."""
     room = complement(block, multiply(block.size, tiler.cosize()))
     return join(block, composition(room, tiler))
 
 
-def raked_product(block: Layout, tiler: Layout) -> Layout:
+def raked_product(block: StridedLayout, tiler: StridedLayout) -> StridedLayout:
     """Repetitions of ``block`` interleaved: mode by mode the tiler first. Raises NotDivisible."""
     rank = max(block.rank, tiler.rank)
     result = logical_product(_padded(block, rank), _padded(tiler, rank))
     return join(*(coalesced_pair(tile, part) for part, tile in zip(result[0], result[1], strict=True)))
 
 
-def blocked_product(block: Layout, tiler: Layout) -> Layout:
+def blocked_product(block: StridedLayout, tiler: StridedLayout) -> StridedLayout:
     """Repetitions of ``block`` side by side: mode by mode the block first. Raises NotDivisible."""
     rank = max(block.rank, tiler.rank)
     result = logical_product(_padded(block, rank), _padded(tiler, rank))
     return join(*(join(part, tile) for part, tile in zip(result[0], result[1], strict=True)))
 
 
-def coalesced_pair(first: Layout, second: Layout) -> Layout:
+def coalesced_pair(first: StridedLayout, second: StridedLayout) -> StridedLayout:
     """Two layouts as the modes of one, merged where they can be."""
     return coalesce(join(first, second))
 
 
-def _padded(layout: Layout, rank: int) -> Layout:
-    return join(*layout, *[Layout(1, 0)] * (rank - layout.rank))
+def _padded(layout: StridedLayout, rank: int) -> StridedLayout:
+    return join(*layout, *[StridedLayout(1, 0)] * (rank - layout.rank))
 
 
-def right_inverse(layout: Layout) -> Layout:
+def right_inverse(layout: StridedLayout) -> StridedLayout:
     """The layout R of the longest contiguous run with layout(R(i)) = i."""
     flat = _merged(list(layout.flat))
     before = [prod(int(extent) for extent, _ in flat[:index] if isinstance(extent, int)) for index in range(len(flat))]
@@ -203,7 +207,7 @@ def right_inverse(layout: Layout) -> Layout:
     return _layout(_merged(result))
 
 
-def tile_to_shape(block: Layout, shape: tuple[int, ...], order: tuple[int, ...]) -> Layout:
+def tile_to_shape(block: StridedLayout, shape: tuple[int, ...], order: tuple[int, ...]) -> StridedLayout:
     """``block`` repeated to a shape; ``order`` says which mode's repetitions come first. Raises NotDivisible where the
     block's shape does not divide the shape."""
     padded = _padded(block, len(shape))
@@ -216,9 +220,9 @@ def tile_to_shape(block: Layout, shape: tuple[int, ...], order: tuple[int, ...])
     return blocked_product(padded, ordered(tuple(counts), order))
 
 
-def ordered(shape: tuple[int, ...], order: tuple[int, ...]) -> Layout:
+def ordered(shape: tuple[int, ...], order: tuple[int, ...]) -> StridedLayout:
     """The compact layout of a shape whose modes are contiguous in this order."""
     ranks = sorted(range(len(shape)), key=lambda index: order[index])
     packed = compact(tuple(shape[index] for index in ranks))
     strides = dict(zip(ranks, modes(packed.stride), strict=True))
-    return Layout(shape, tuple(strides[index] for index in range(len(shape))))
+    return StridedLayout(shape, tuple(strides[index] for index in range(len(shape))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from triage.legality.algebra.integers import product
-from triage.legality.algebra.layout import Layout, compact, join
+from triage.legality.algebra.layout import StridedLayout, compact, join
 from triage.legality.algebra.operations import (
     coalesce,
     composition,
@@ -21,7 +21,7 @@ class ThreadValues:
     first extent fastest."""
 
     tile: tuple[int, ...]
-    layout: Layout
+    layout: StridedLayout
 
     @property
     def threads(self) -> int:
@@ -34,16 +34,16 @@ class Share:
     """A thread's part of a tensor. ``values`` is ((of an instruction, instructions), rest of each mode); ``threads``
     gives where each thread's part begins, in elements."""
 
-    threads: Layout
-    values: Layout
+    threads: StridedLayout
+    values: StridedLayout
 
     @property
-    def vector(self) -> Layout:
+    def vector(self) -> StridedLayout:
         """The elements that one instruction copies."""
         return self.values[0][0]
 
 
-def thread_values(threads: Layout, values: Layout) -> ThreadValues:
+def thread_values(threads: StridedLayout, values: StridedLayout) -> ThreadValues:
     """Each thread copies ``values`` (coordinate → its order), and threads are arranged as ``threads`` (coordinate →
     thread). Raises NotDivisible."""
     tile = raked_product(threads, values)
@@ -54,9 +54,9 @@ def thread_values(threads: Layout, values: Layout) -> ThreadValues:
     )
 
 
-def share(tensor: Layout, copy: ThreadValues, vector: int) -> Share:
+def share(tensor: StridedLayout, copy: ThreadValues, vector: int) -> Share:
     """A thread's part of a tensor in a copy whose instructions take ``vector`` elements. Raises NotDivisible."""
-    unit = (Layout(1, 0), whole(vector))
+    unit = (StridedLayout(1, 0), whole(vector))
     within = zipped_divide(copy.layout, unit)
     threads, values = coalesce(within[1][0]), join(coalesce(within[0][1]), coalesce(within[1][1]))
     divided = zipped_divide(tensor, tuple(map(whole, copy.tile)))
@@ -65,6 +65,6 @@ def share(tensor: Layout, copy: ThreadValues, vector: int) -> Share:
     return Share(composition(divided[0], threads), join(composition(divided[0], values), *rest))
 
 
-def whole(extent: int) -> Layout:
+def whole(extent: int) -> StridedLayout:
     """So many neighbouring coordinates."""
-    return Layout(extent, 1 if extent != 1 else 0)
+    return StridedLayout(extent, 1 if extent != 1 else 0)

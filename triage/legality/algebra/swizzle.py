@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from triage.legality.algebra.integers import Dynamic, Integer
-from triage.legality.algebra.layout import Layout
+from triage.legality.algebra.layout import StridedLayout
 from triage.legality.algebra.operations import NotDivisible, composition
 
 
@@ -45,17 +45,17 @@ class Swizzle:
     def _extents(self) -> tuple[int, ...]:
         return (1 << self.base, 1 << self.bits, 1 << (self.shift - self.bits), 1 << self.bits, 1)
 
-    def exchanged(self) -> Layout:
+    def exchanged(self) -> StridedLayout:
         """The layout that keeps both groups of bits of an offset alone."""
-        return Layout(self._extents, (0, 1 << self.base, 0, 1 << (self.base + self.shift), 0))
+        return StridedLayout(self._extents, (0, 1 << self.base, 0, 1 << (self.base + self.shift), 0))
 
-    def untouched(self) -> Layout:
+    def untouched(self) -> StridedLayout:
         """The layout that keeps all other bits."""
         end = self.base + self.shift + self.bits
-        return Layout(self._extents, (1 if self.base else 0, 0, 1 << (self.base + self.bits), 0, 1 << end))
+        return StridedLayout(self._extents, (1 if self.base else 0, 0, 1 << (self.base + self.bits), 0, 1 << end))
 
 
-def sliced(swizzle: Swizzle, fixed: Layout, free: Layout) -> tuple[int, Layout | None]:
+def sliced(swizzle: Swizzle, fixed: StridedLayout, free: StridedLayout) -> tuple[int, StridedLayout | None]:
     """A swizzled layout whose modes ``fixed`` are at a coordinate that is known when the kernel runs: the known divisor
     of the offset of that coordinate, and the layout of the modes that stay, None where it is swizzled still.
 
@@ -77,7 +77,7 @@ def sliced(swizzle: Swizzle, fixed: Layout, free: Layout) -> tuple[int, Layout |
     return gcd(untouched.step, moved & -moved), composition(_strided(swizzle, reached), free)
 
 
-def _strided(swizzle: Swizzle, dynamic: int) -> Layout:
+def _strided(swizzle: Swizzle, dynamic: int) -> StridedLayout:
     """The swizzle as a layout of single bits, where ``dynamic`` are the bits of the offset that are not known."""
     lows: list[Integer] = []
     highs: list[Integer] = []
@@ -89,10 +89,10 @@ def _strided(swizzle: Swizzle, dynamic: int) -> Layout:
     between = 1 << (swizzle.shift - swizzle.bits)
     pairs = (2,) * swizzle.bits
     shape = (1 << swizzle.base, pairs, between, pairs, 1)
-    return Layout(shape, (1, tuple(lows), 1 << (swizzle.base + swizzle.bits), tuple(highs), 1 << end))
+    return StridedLayout(shape, (1, tuple(lows), 1 << (swizzle.base + swizzle.bits), tuple(highs), 1 << end))
 
 
-def _bits(layout: Layout) -> int:
+def _bits(layout: StridedLayout) -> int:
     """The bits of the offsets of a layout of which extents and strides are powers of two. Raises NotDivisible."""
     mask = 0
     for extent, stride in layout.flat:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import prod
 
 from triage.legality.algebra.integers import IntTuple, modes, product
-from triage.legality.algebra.layout import Layout
+from triage.legality.algebra.layout import StridedLayout
 from triage.legality.algebra.operations import NotDivisible
 from triage.legality.algebra.partition import thread_values
 from triage.legality.algebra.swizzle import Swizzle
@@ -39,8 +39,8 @@ class CopyRequest:
     bits: int
     source: CopyTensor
     destination: CopyTensor
-    threads: Layout | None
-    values: Layout
+    threads: StridedLayout | None
+    values: StridedLayout
 
     @property
     def count(self) -> int:
@@ -89,7 +89,7 @@ def read(args: Arguments, bits: int) -> CopyRequest:
         CopyTensor(source, args["divisible"]),
         CopyTensor(destination, args["destination_divisible"], "smem", composed),
         args.get("threads"),
-        args.get("values", Layout(1, 0)),
+        args.get("values", StridedLayout(1, 0)),
     )
     if "values" in args:
         return asked
@@ -97,21 +97,23 @@ def read(args: Arguments, bits: int) -> CopyRequest:
     return CopyRequest(dtype, bits, asked.source, asked.destination, asked.threads, values)
 
 
-def vector_along(rank: int, mode: int, count: int) -> Layout:
+def vector_along(rank: int, mode: int, count: int) -> StridedLayout:
     """The value layout of ``count`` elements along a mode."""
     shape = tuple(count if index == mode else 1 for index in range(rank))
-    return Layout(shape, tuple(1 if index == mode and count > 1 else 0 for index in range(rank)))
+    return StridedLayout(shape, tuple(1 if index == mode and count > 1 else 0 for index in range(rank)))
 
 
-def _layout(args: Arguments, name: str, strides: tuple[int, ...] | None, shape: IntTuple | None = None) -> Layout:
+def _layout(
+    args: Arguments, name: str, strides: tuple[int, ...] | None, shape: IntTuple | None = None
+) -> StridedLayout:
     if name in args:
         layout = args[name]
-        assert isinstance(layout, Layout)
+        assert isinstance(layout, StridedLayout)
         return layout
     extents = args["shape"] if shape is None else tuple(_extent(part) for part in modes(shape))
     if strides is not None and len(strides) != len(extents):
         raise InputError(f"--{name}-strides: {len(strides)} strides for {len(extents)} dimensions")
-    return Layout(extents, packed(extents) if strides is None else strides)
+    return StridedLayout(extents, packed(extents) if strides is None else strides)
 
 
 def _extent(part: IntTuple) -> int:

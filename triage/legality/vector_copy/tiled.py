@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from triage.legality.algebra.integers import Dynamic, is_static
-from triage.legality.algebra.layout import Layout
+from triage.legality.algebra.layout import StridedLayout
 from triage.legality.algebra.operations import NotDivisible, coalesce, zipped_divide
 from triage.legality.algebra.partition import Share, ThreadValues, share, thread_values, whole
 from triage.legality.algebra.swizzle import Swizzle, sliced
@@ -50,7 +50,7 @@ class CopyTensor:
     composed with; a swizzle that the pointer carries makes no difference here. ``tiler``: the side is the tile of these
     extents at a coordinate that is not constant (``cute.local_tile`` with a block index)."""
 
-    layout: Layout
+    layout: StridedLayout
     alignment: int = 16
     space: str = "gmem"
     swizzle: Swizzle | None = None
@@ -63,10 +63,10 @@ class ThreadVector:
     each mode), None where it is swizzled still."""
 
     alignment: int
-    values: Layout | None
+    values: StridedLayout | None
 
     @property
-    def vector(self) -> Layout | None:
+    def vector(self) -> StridedLayout | None:
         """The elements of one instruction."""
         return self.values[0][0] if self.values is not None else None
 
@@ -84,7 +84,7 @@ def thread_vector(tensor: CopyTensor, copy: ThreadValues, vector: int, dtype: DT
     return ThreadVector(bits, values)
 
 
-def _offsets(part: Share, swizzle: Swizzle | None) -> tuple[int, Layout | None]:
+def _offsets(part: Share, swizzle: Swizzle | None) -> tuple[int, StridedLayout | None]:
     return (part.threads.step, part.values) if swizzle is None else sliced(swizzle, part.threads, part.values)
 
 
@@ -94,8 +94,8 @@ def violations(
     dtype: DType,
     source: CopyTensor,
     destination: CopyTensor,
-    threads: Layout,
-    values: Layout,
+    threads: StridedLayout,
+    values: StridedLayout,
     atom: str = "universal",
     release: str | None = None,
 ) -> list[Violation]:
@@ -127,8 +127,8 @@ def legal_bits(
     dtype: DType,
     source: CopyTensor,
     destination: CopyTensor,
-    threads: Layout,
-    values: Layout,
+    threads: StridedLayout,
+    values: StridedLayout,
     atom: str = "universal",
 ) -> tuple[int, ...]:
     """Those of ``WIDTHS`` that the copy may have."""
