@@ -35,7 +35,7 @@ class Syntax(Enum):
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One ``--name`` of a rule. ``read`` turns its text into an int, a DType, one of ``choices``, a tuple of ints
-    (``128x256x64``), a Target, a release as written, a StridedLayout, or a bool. ``required``: no judgement without it."""
+    (``128x256x64``), a Target, a release as written, a StridedLayout, or a bool. ``required``: it must be given."""
 
     name: str
     syntax: Syntax

@@ -97,6 +97,40 @@ def tile_to_shape(question, number, thread):
     return {"layout": str(cute.tile_to_shape(layout(question["layout"]), *arguments))}
 
 
+def wgmma(question, number, thread):
+    """Layouts of a tile in shared memory, its descriptors and accumulator, and the operation itself."""
+    from cutlass.cute.nvgpu import OperandMajorMode, warpgroup
+
+    dtype, (m, n, k), width = DTYPES[question["dtype"]], question["tile"], question["n"]
+    majors = {name: OperandMajorMode[question[name].upper()] for name in ("a_major", "b_major")}
+    source = warpgroup.OperandSource.SMEM if question["a_from"] == "shared" else warpgroup.OperandSource.RMEM
+    accumulator = DTYPES[question["d"]]
+    depth = 256 // dtype.width
+    if question["dtype"] in ("f16", "bf16"):
+        operation = warpgroup.MmaF16BF16Op(dtype, accumulator, (64, width, depth), source, *majors.values())
+    elif question["dtype"] == "e4m3":
+        operation = warpgroup.MmaF8Op(dtype, dtype, accumulator, (64, width, depth), source, *majors.values())
+    else:
+        operation = warpgroup.MmaI8Op(dtype, dtype, accumulator, (64, width, depth), source, *majors.values())
+    mma = cute.make_tiled_mma(operation)
+    part = mma.get_slice(thread)
+    found = {}
+    for name, rows in (("a", m), ("b", n)):
+        kind = getattr(warpgroup.SmemLayoutAtomKind, question[f"{name}_atom"])
+        atom = warpgroup.make_smem_layout_atom(kind, dtype)
+        tiled = cute.tile_to_shape(atom, (rows, k, question["stages"]), order=tuple(question["order"]))
+        found[f"{name}_atom"] = str(atom)
+        found[f"{name}_smem"] = str(tiled.outer)
+        pointer = cute.recast_ptr(cute.make_ptr(dtype, number, cute.AddressSpace.smem, assumed_align=1024), tiled.inner)
+        shared = cute.make_tensor(pointer, tiled.outer)
+        partitioned = part.partition_A(shared) if name == "a" else part.partition_B(shared)
+        fragment = mma.make_fragment_A(partitioned) if name == "a" else mma.make_fragment_B(partitioned)
+        found[f"{name}_part"] = str(partitioned.layout)
+        found[f"{name}_fragment"] = str(fragment.layout)
+    found["accumulator"] = str(mma.partition_shape_C((m, n)))
+    return found
+
+
 def answer(question, number, thread):
     try:
         return globals()[question["ask"]](question, number, thread)

@@ -76,6 +76,7 @@ class TileRequest:
     num_warps: int
     target: Target
     triton: str | None
+    stages: int = 1
 
     @property
     def row(self) -> Operand:
@@ -162,4 +163,5 @@ def read(args: Arguments) -> TileRequest:
         num_warps=args["num_warps"],
         target=args["target"],
         triton=args.get("triton"),
+        stages=max(args.get("stages", 1), 1),
     )

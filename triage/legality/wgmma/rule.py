@@ -8,7 +8,7 @@ from triage.legality.dtypes import DType
 from triage.legality.explanation import Drawing, Fact
 from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation
-from triage.legality.wgmma import descriptor, layouts, lowering, tables
+from triage.legality.wgmma import cute, descriptor, layouts, lowering, tables, tensors
 from triage.legality.wgmma.instruction import WgmmaInstruction
 from triage.legality.wgmma.layouts import OperandTile, SharedLayout
 from triage.legality.wgmma.request import TileRequest, instruction_n, read
@@ -78,12 +78,13 @@ def _legal(asked: TileRequest) -> Judgement:
         if who == "b":
             facts += [Fact(name, fields[name], label) for name, label in _SHOWN]
         drawn.setdefault((placed.layout, placed.dtype), []).append(who)
+    facts += cute.facts(asked, chosen)
     return Judgement(
         f"{chosen.short} for a {asked.m}x{asked.n}x{asked.k} tile of {asked.a}",
         facts=facts,
         drawings=tuple(_drawing(layout, dtype, owners) for (layout, dtype), owners in drawn.items()),
         notes=(*_fallback(asked), *_triton_notes(asked)),
-        sources=(layouts.STRIDES, descriptor.SOURCE, lowering.SOURCE),
+        sources=(layouts.STRIDES, descriptor.SOURCE, lowering.SOURCE, tensors.SOURCE),
         resolved=asked.resolved(),
     )
 
@@ -216,6 +217,9 @@ RULE = LegalityRule(
         Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
         Parameter("sparse", Syntax.FLAG, "wgmma.mma_async.sp: A is 2:4 sparse, K doubles"),
         Parameter("swizzle", Syntax.CHOICE, "bytes [the widest that fits]", choices=("0", "32", "64", "128")),
+        Parameter(
+            "stages", Syntax.INTEGER, "stages in shared memory, for the layouts of CuTe", default="1"
+        ),
         Parameter("triton", Syntax.RELEASE, "release whose lowering is described [newest]"),
     ),
     judge,
@@ -223,6 +227,7 @@ RULE = LegalityRule(
     (
         "--a tf32 --m 128 --n 32 --k 32 --b-major mn",
         "--a f16 --m 128 --n 256 --k 64 --b-major mn --num-warps 8",
+        "--a f16 --m 128 --n 128 --k 64 --a-major mn --b-major mn --stages 3",
         "--a s8 --n 40",
         "--a e4m3 --m 32 --n 64 --k 64 --num-warps 2",
     ),

@@ -1,8 +1,9 @@
 """The rule without numbers: types, the eight layouts, the descriptor, lowering, synchronisation."""
 
+from triage.legality import dtypes
 from triage.legality.explanation import RuleTable
 from triage.legality.rule import Arguments
-from triage.legality.wgmma import descriptor, layouts, lowering
+from triage.legality.wgmma import descriptor, layouts, lowering, tensors
 from triage.legality.wgmma.types import OPERANDS, Operand
 
 SYNCHRONISATION = "PTX ISA, wgmma: Async Proxy, wgmma.fence, wgmma.commit_group, wgmma.wait_group"
@@ -42,7 +43,7 @@ which a kernel needs them."""
 
 def tables(args: Arguments) -> list[RuleTable]:
     """Everything that holds for all parameters."""
-    return [_types(), _layouts(), _offsets(), _descriptor(), _lowering(), _sync()]
+    return [_types(), _layouts(), _offsets(), _descriptor(), _cute(), _lowering(), _sync()]
 
 
 def _types() -> RuleTable:
@@ -101,6 +102,15 @@ def _named(layout: layouts.SharedLayout) -> tuple[str, str]:
 def _descriptor() -> RuleTable:
     rows = tuple((f"{low}-{low + width - 1}", name, meaning) for name, low, width, meaning in descriptor.FIELDS)
     return RuleTable("Matrix descriptor, 64 bits", ("bits", "field", "value"), rows, (descriptor.SOURCE,))
+
+
+def _cute() -> RuleTable:
+    rows = []
+    for layout in layouts.LAYOUTS:
+        atoms = (tensors.layout_atom(layout, dtypes.parse(name)) for name in ("f16", "tf32", "e4m3"))
+        rows.append((tensors.kind(layout), str(tensors.swizzle(layout)), *map(tensors.static, atoms)))
+    columns = ("GMMA::Layout_…_Atom", "swizzle, bytes", "16 bits", "32 bits", "8 bits")
+    return RuleTable("CuTe: layout atoms, before the swizzle, in elements", columns, tuple(rows), (tensors.SOURCE,))
 
 
 def _lowering() -> RuleTable:
