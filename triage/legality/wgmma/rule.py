@@ -217,9 +217,7 @@ RULE = LegalityRule(
         Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
         Parameter("sparse", Syntax.FLAG, "wgmma.mma_async.sp: A is 2:4 sparse, K doubles"),
         Parameter("swizzle", Syntax.CHOICE, "bytes [the widest that fits]", choices=("0", "32", "64", "128")),
-        Parameter(
-            "stages", Syntax.INTEGER, "stages in shared memory, for the layouts of CuTe", default="1"
-        ),
+        Parameter("stages", Syntax.INTEGER, "stages in shared memory, for the layouts of CuTe", default="1"),
         Parameter("triton", Syntax.RELEASE, "release whose lowering is described [newest]"),
     ),
     judge,
