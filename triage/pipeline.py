@@ -54,7 +54,7 @@ class Options:
     ``triton``, ``cute`` and ``python`` choose the toolchain for every case of that compiler; without them it is the
     case's own ``toolchain``, else the compiler beside triage. ``jobs``: compiles at a time, None for one per core.
     ``knowledge``: folders with knowledge-base entries beside those that ship with triage. ``bench``: time the
-    suggestions on this machine's GPU and order them by that.
+    suggestions on this machine's GPU and order them by that; ``sanitize``: also launch each under compute-sanitizer.
     """
 
     triton: str | None = None
@@ -66,6 +66,7 @@ class Options:
     suggest: bool = True
     budget: Budget = field(default_factory=Budget)
     bench: bool = False
+    sanitize: bool = False
     knowledge: tuple[Path, ...] = ()
 
     def release(self, case: Case) -> str | None:
@@ -281,7 +282,7 @@ class Session:
     def _searched(self, report: Report, search: Search, neighbours: Iterable[Neighbour]) -> Report:
         """The report with what a search gives, timed where the options ask that."""
         from triage.suggest.learnt import learnt
-        from triage.suggest.timed import timed
+        from triage.suggest.timed import checked, timed
 
         options, case, outcome = self.options, report.case, report.outcome
         try:
@@ -290,10 +291,15 @@ class Session:
             self._interrupted, suggestions = True, search.best()
         unmeasured: list[str] = []
         if options.bench and suggestions and not self._interrupted:
-            compiled = [(suggestion, search.neighbour(suggestion)) for suggestion in suggestions]
-            timing = [(suggestion, neighbour.case, neighbour.toolchain) for suggestion, neighbour in compiled]
+            limits, deadline = options.limits, self._deadline
             try:
-                suggestions, unmeasured = timed(timing, case, options.limits, self._progress.timing, self._deadline)
+                suggestions, unmeasured = timed(
+                    search.compiled(suggestions), case, limits, self._progress.timing, deadline
+                )
+                if options.sanitize:
+                    self._progress.step("launching under compute-sanitizer")
+                    suggestions, unchecked = checked(search.compiled(suggestions), case, limits, deadline)
+                    unmeasured += unchecked
             except KeyboardInterrupt:
                 self._interrupted, unmeasured = True, ["not measured: interrupted"]
         return replace(

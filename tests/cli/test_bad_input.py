@@ -73,6 +73,7 @@ BAD: dict[str, tuple[str, ...]] = {
     "no architecture among several": ("matrix", *ADD, "--target", "cuda:90,cuda:85"),
     "no architecture of a rule": ("explain", "launch", "--target", "cuda:91"),
     "no architecture of a folder": ("check", "odd"),
+    "sanitize without bench": ("check", *ADD, "--sanitize"),
     "missing log": ("log", "nowhere.log"),
     "folder as log": ("log", "folder"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import sysconfig
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from triage.frontends import documents
 from triage.harness.limits import GIB, Limits
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.case import Case
-from triage.model.measurement import Measurement, NotMeasured, settled
+from triage.model.measurement import Measurement, MemoryCheck, NotMeasured, settled
 from triage.model.target import Target
-from triage.performance.bench import bench
+from triage.performance import sanitizer
+from triage.performance.bench import bench, memory_checks
 
 torch = pytest.importorskip("torch")
 if not torch.cuda.is_available() or torch.version.hip or not (shutil.which("gcc") or shutil.which("cc")):
@@ -125,3 +127,14 @@ def test_a_kernel_that_does_not_end_is_killed(tmp_path: Path, here: Toolchain) -
     found = dict(bench(todo, replace(LIMITS, timeout_s=40.0)))
     assert found["spin"] == NotMeasured("no end within 40 s, while launching")
     assert isinstance(found["add"], Measurement)
+
+
+@pytest.mark.skipif(sanitizer.located(Path(sysconfig.get_path("purelib"))) is None, reason="no compute-sanitizer")
+def test_the_sanitizer_names_the_access(tmp_path: Path, here: Toolchain) -> None:
+    todo = [("wild", case(tmp_path, "wild"), here), ("add", case(tmp_path), here)]
+    checks = dict(memory_checks(todo, LIMITS, todo[0][1]))
+    wild = checks["wild"]
+    assert isinstance(wild, MemoryCheck), wild
+    assert wild.errors > 0
+    assert wild.first.startswith("Invalid __global__ write of size 4 bytes at wild in ")
+    assert checks["add"] == MemoryCheck(0)

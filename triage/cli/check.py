@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 @click.option("--no-suggest", is_flag=True, help="Do not search for neighbours that compile.")
 @budget_option
 @click.option("--bench", is_flag=True, help="Time the suggestions on this machine's GPU; list the fastest first.")
+@click.option("--sanitize", is_flag=True, help="With --bench: also launch each suggestion under compute-sanitizer.")
 @kb_option
 @click.option("--json", "as_json", is_flag=True, help="Print report documents, and nothing else, on standard output.")
 @click.option("-o", "folder", type=DIRECTORY, metavar="DIR", help="Keep all artifacts in this folder.")
@@ -66,6 +67,8 @@ def command(
 
     A Python file, a folder or an installed package as CASE means every kernel in it: a table of kernels and targets.
     """
+    if values["sanitize"] and not values["bench"]:
+        raise InputError("--sanitize launches the suggestions on a GPU: give --bench as well")
     usable_targets = targets(values["target"])
     projects = {text: path for text in cases if (path := named_sources(text, values)) is not None}
     single = [text for text in cases if text not in projects]

@@ -152,6 +152,7 @@ def pipeline_options(values: Mapping[str, Any]) -> Options:
         suggest=not values.get("no_suggest"),
         budget=budget(values),
         bench=bool(values.get("bench")),
+        sanitize=bool(values.get("sanitize")),
         knowledge=values.get("kb", ()),
     )
 

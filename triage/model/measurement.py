@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, TypeVar
 
 from triage.model.document import Amount, Count, Doc, Documented, Internal
+from triage.model.words import count
 
 K = TypeVar("K")
 S = TypeVar("S")
@@ -68,6 +69,21 @@ class Measurement(Documented):
             return text
         other = f"the first one's: {self.difference.words()}" if self.difference else "every other one's"
         return f"{text}, but its results differ from {other}"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCheck(Documented):
+    """What compute-sanitizer's memcheck reports of one launch. ``first``: the first invalid access with kernel, line,
+    thread and reason; empty where there is none."""
+
+    errors: Count
+    first: Annotated[str, Doc(blank=True)] = ""
+
+    def words(self) -> str:
+        """One line."""
+        if not self.errors:
+            return "compute-sanitizer finds no invalid access"
+        return f"compute-sanitizer: {count(self.errors, 'error')}{f', first: {self.first}' if self.first else ''}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from triage.model.case import Case
 from triage.model.compilers import COMPILERS
 from triage.model.diagnosis import Diagnosis
 from triage.model.document import Amount, Count, Doc, Documented, Internal, Name
-from triage.model.measurement import Measurement
+from triage.model.measurement import Measurement, MemoryCheck
 from triage.model.outcome import Outcome, Resources
 from triage.model.target import Target
 
@@ -122,6 +122,9 @@ class Suggestion(Documented):
         Measurement | None, Doc("Its time on this machine's GPU, where it was measured.", optional=True)
     ] = None
     expected: Annotated[ExpectedTime | None, Doc("Null where that cannot be estimated.", optional=True)] = None
+    memory_check: Annotated[
+        MemoryCheck | None, Doc("compute-sanitizer's report on one launch, where it was asked for.", optional=True)
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,15 @@ import os
 import secrets
 import selectors
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
+from triage.files import read_file
 from triage.harness import processes
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.deadline import Deadline
@@ -34,10 +36,17 @@ from triage.model import launch_plan as plan
 from triage.model.case import Case
 from triage.model.errors import EnvironmentFault
 from triage.model.launch_plan import BadInputs, LaunchPlan
-from triage.model.measurement import Difference, Measurement, NotMeasured
+from triage.model.measurement import Difference, Measurement, MemoryCheck, NotMeasured
 from triage.model.words import signal_name
+from triage.performance import sanitizer
 
 K = TypeVar("K")
+A = TypeVar("A", Measurement, MemoryCheck)
+
+LAUNCHED = "launched"
+"""File in a worker's folder once a launch without timing has ended: another program may close its descriptors."""
+_MOST_SANITIZED = 4 << 20
+"""Bytes of compute-sanitizer's text: about 2 KiB for each of 100 errors."""
 
 _WATCH_S = 0.1
 _RELEASE_S = 30.0
@@ -68,6 +77,19 @@ def bench(
             yield key, NotMeasured("the time budget is used up") if late else running.measure(case, toolchain)
 
 
+def memory_checks(
+    cases: Sequence[tuple[K, Case, Toolchain]],
+    limits: Limits,
+    problem: Case,
+    deadline: Deadline | None = None,
+) -> Iterator[tuple[K, MemoryCheck | NotMeasured]]:
+    """One launch of each case under compute-sanitizer. Parameters are as for :func:`bench`."""
+    with closing(Bench(limits, problem)) as running:
+        for key, case, toolchain in cases:
+            late = deadline is not None and deadline.over
+            yield key, NotMeasured("the time budget is used up") if late else running.check_memory(case, toolchain)
+
+
 @dataclass(slots=True, eq=False)
 class _Process:
     """One worker process, and what it has reported."""
@@ -83,6 +105,7 @@ class _Process:
     ended: bool = False
     timed_out: bool = False
     over_memory: bool = False
+    has_launched: bool = False
     log: BoundedLog = field(default_factory=lambda: BoundedLog(1 << 16, 1 << 16))
     results: BoundedLog = field(default_factory=lambda: BoundedLog(1 << 16, 1 << 16))
 
@@ -111,6 +134,15 @@ class Bench:
 
     def measure(self, case: Case, toolchain: Toolchain) -> Measurement | NotMeasured:
         """Time one case."""
+        return self._answer(case, toolchain, self._timed)
+
+    def check_memory(self, case: Case, toolchain: Toolchain) -> MemoryCheck | NotMeasured:
+        """Launch one case under compute-sanitizer."""
+        return self._answer(case, toolchain, self._sanitized)
+
+    def _answer(
+        self, case: Case, toolchain: Toolchain, run: Callable[[Request, LaunchPlan], A | NotMeasured]
+    ) -> A | NotMeasured:
         if not case.inputs:
             return NotMeasured(f"{case.folder}: the case states no inputs, so it cannot be launched")
         try:
@@ -122,13 +154,34 @@ class Bench:
         setting = (str(toolchain.python), str(case.target))
         if reason := self._stuck or self._no_use.get(setting):
             return NotMeasured(reason, everywhere=True)
+        answer: A | NotMeasured
         try:
-            answer = self._judged(self._run(Request(case, toolchain, self._limits), resolved), resolved)
+            answer = run(Request(case, toolchain, self._limits), resolved)
         except EnvironmentFault as error:
             answer = NotMeasured(str(error))
         if isinstance(answer, NotMeasured) and answer.everywhere:
             self._no_use[setting] = answer.reason
         return answer
+
+    def _timed(self, request: Request, resolved: LaunchPlan) -> Measurement | NotMeasured:
+        return self._judged(self._run(request, resolved), resolved)
+
+    def _sanitized(self, request: Request, resolved: LaunchPlan) -> MemoryCheck | NotMeasured:
+        program = sanitizer.located(request.toolchain.package.parent)
+        if program is None:
+            return NotMeasured("no compute-sanitizer on PATH, in CUDA_HOME, or beside the compiler", everywhere=True)
+        log = self._tree.new_folder() / "sanitizer.txt"
+        process = self._run(request, resolved, sanitizer.command(program, log), sanitizer.ENVIRONMENT)
+        try:
+            text = read_file(log, log.parent, _MOST_SANITIZED).decode(errors="replace")
+        except OSError as error:
+            return NotMeasured(f"{program.name} wrote nothing: {error.strerror}")
+        found = sanitizer.parsed(text)
+        if found is not None and (found.errors or process.has_launched):
+            return found
+        if isinstance(answer := process.answer, dict) and answer["ev"] == "not_measured":
+            return NotMeasured(one_line(answer.get("reason")), bool(answer.get("everywhere")))
+        return NotMeasured(sanitizer.fault(text) or self._why(process))
 
     def _another_problem(self, resolved: LaunchPlan) -> str:
         """Empty if the inputs equal those of the other cases, else the first difference in words."""
@@ -143,26 +196,34 @@ class Bench:
 
     # ---- one process
 
-    def _run(self, request: Request, resolved: LaunchPlan) -> _Process:
+    def _run(
+        self,
+        request: Request,
+        resolved: LaunchPlan,
+        below: Sequence[str] = (),
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> _Process:
+        """Run the worker ``below`` another program, which launches once; otherwise to time it."""
         nanny, folder = self._tree.nanny(), self._tree.new_folder()
         reference = self._reference or folder.with_name(f"{folder.name}-outputs")
         process = _Process(self._tree.new_identity(), time.monotonic() + self._limits.timeout_s)
         path = folder / "request.json"
-        path.write_text(json.dumps(_message(request, resolved, process.token, folder, reference, not self._reference)))
+        message = _message(request, resolved, process.token, folder, reference, not self._reference)
+        path.write_text(json.dumps({**message, "once": bool(below)}))
         self._process = process
         pipes = [open_pipe(sink.write) for sink in (process.log, process.results)]
         for pipe, _ in pipes:
             self._selector.register(pipe.fd, selectors.EVENT_READ, partial(self._read, pipe))
-        message = {
+        start = {
             "op": "start",
             "id": process.identity,
-            "command": self._tree.command(request, "bench", str(path)),
-            "environment": self._tree.environment(request),
+            "command": [*below, *self._tree.command(request, "bench", str(path))],
+            "environment": {**self._tree.environment(request), **environment},
             # The driver maps a terabyte of addresses for itself: resident memory is watched instead.
             "memory_bytes": 0,
         }
         try:
-            if not nanny.ask(message, [writing for _, writing in pipes]):
+            if not nanny.ask(start, [writing for _, writing in pipes]):
                 process.ended, process.fault = True, "the process above it is gone"
         except wire.Unsendable as error:
             process.ended, process.fault = True, str(error)
@@ -176,7 +237,8 @@ class Bench:
                 unregister(self._selector, pipe.fd)
                 os.close(pipe.fd)
         self._hear(process)
-        ran = process.answer is not None and process.answer["ev"] == "measured"
+        process.has_launched = (folder / LAUNCHED).exists()
+        ran = process.answer is not None and process.answer["ev"] == "measured" and not below
         if ran and resolved.outputs and self._reference is None:
             self._reference, self._tolerance = reference, resolved.tolerance
         return process

@@ -12,6 +12,8 @@ from triage.harness.deadline import BUDGET_MARGIN
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile, Request
+from triage.harness.toolchains import Toolchain
+from triage.model.case import Case
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Outcome, Status
 from triage.model.report import EQUAL_ESTIMATES, Suggestion, SuggestionKind, Tried, equal_estimates
@@ -259,6 +261,11 @@ class Search:
             self._longest_s = max(self._longest_s, outcome.duration_s)
         if compiled:
             self._compiled[index] = self._suggestion(neighbour, outcome), neighbour
+
+    def compiled(self, suggestions: Iterable[Suggestion]) -> list[tuple[Suggestion, Case, Toolchain]]:
+        """Suggestions that :meth:`run` gave, with what was compiled for each."""
+        neighbours = ((suggestion, self.neighbour(suggestion)) for suggestion in suggestions)
+        return [(suggestion, neighbour.case, neighbour.toolchain) for suggestion, neighbour in neighbours]
 
     def neighbour(self, suggestion: Suggestion) -> Neighbour:
         """What was compiled for one of the suggestions that :meth:`run` gave."""

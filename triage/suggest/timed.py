@@ -7,9 +7,9 @@ from triage.harness.deadline import Deadline
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Case
-from triage.model.measurement import Measurement, by_time, reasons, settled
+from triage.model.measurement import Measurement, MemoryCheck, NotMeasured, by_time, reasons, settled
 from triage.model.report import Suggestion
-from triage.performance.bench import bench
+from triage.performance.bench import bench, memory_checks
 
 
 def timed(
@@ -34,3 +34,24 @@ def timed(
     ]
     ordered = by_time(measured, lambda suggestion: suggestion.measured, lambda suggestion: bool(suggestion.results))
     return ordered, reasons(answers.values())
+
+
+def checked(
+    suggestions: Sequence[tuple[Suggestion, Case, Toolchain]],
+    problem: Case,
+    limits: Limits,
+    deadline: Deadline | None = None,
+) -> tuple[list[Suggestion], list[str]]:
+    """The suggestions with what compute-sanitizer reports of one launch, those with errors last, and one line for each
+    reason why some were not checked. ``problem``: as for :func:`timed`."""
+    if not problem.inputs:
+        return [suggestion for suggestion, _, _ in suggestions], ["not sanitized: the case states no inputs"]
+    cases = [(index, case, toolchain) for index, (_, case, toolchain) in enumerate(suggestions)]
+    answers = dict(memory_checks(cases, limits, problem, deadline))
+    found = [
+        replace(suggestion, memory_check=answer) if isinstance(answer := answers[index], MemoryCheck) else suggestion
+        for index, (suggestion, _, _) in enumerate(suggestions)
+    ]
+    missing = dict.fromkeys(answer.reason for answer in answers.values() if isinstance(answer, NotMeasured))
+    ordered = sorted(found, key=lambda suggestion: bool(suggestion.memory_check and suggestion.memory_check.errors))
+    return ordered, [f"not sanitized: {reason}" for reason in missing]

@@ -99,6 +99,8 @@ def _suggestion(number: int, suggestion: Suggestion) -> Iterator[Block]:
         lines.append((f"Measured: {measured.median_ms} ms a launch{rate} on {measured.device}",))
         if measured.agrees is False:
             lines.append((Strong("Its results differ from the others'."),))
+    if checked := suggestion.memory_check:
+        lines.append((Strong(checked.words()) if checked.errors else checked.words(),))
     notes = {
         "Results may differ:": suggestion.results,
         "Caution:": suggestion.caution,

@@ -147,12 +147,13 @@ def _suggestions(console: Console, report: Report) -> None:
 def _suggestion(console: Console, number: int, suggestion: Suggestion) -> None:
     style, unsure = ("bold green", "") if suggestion.verified else ("bold yellow", " (not compiled: advice)")
     paragraph(console, f"{change(suggestion)}{unsure}", style=style, label=f"{number}. ")
-    measured = suggestion.measured
+    measured, checked = suggestion.measured, suggestion.memory_check
     notes = (
         ("", suggestion.why, ""),
         ("", suggestion.cost, ""),
         ("expected: ", expectation(suggestion), ""),
         ("measured: ", measured and measured.words(), "red" if measured and measured.agrees is False else "bold"),
+        ("", checked and checked.words(), "red" if checked and checked.errors else ""),
         ("results may differ: ", suggestion.results, "yellow"),
         ("caution: ", suggestion.caution, "yellow"),
         ("the caller: ", suggestion.caller, ""),
