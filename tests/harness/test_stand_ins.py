@@ -124,7 +124,7 @@ worker = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(worker)
 worker._load_package()
 causes, imports, placeholders = map(worker._module, ("causes", "imports", "placeholders"))
-imports.set_target({"backend": "cuda", "arch": "90", "warp_size": 32}, {})
+imports.set_target({"backend": "cuda", "arch": "90", "warp_size": 32}, {}, "2.9.0")
 answers = []
 with imports.stand_ins(True, {}):
     for text in json.load(sys.stdin):

@@ -27,6 +27,7 @@ from triage.harness.toolchains.installers import find_installer
 from triage.harness.toolchains.managed import MARKER
 from triage.harness.toolchains.model import fingerprint
 from triage.harness.toolchains.toolchains import find_python
+from triage.model.compilers import TRITON
 from triage.model.errors import EnvironmentFault, InputError
 from triage.model.releases import RELEASES, ReleaseRequest, nearest, parse, sort_key
 
@@ -324,13 +325,13 @@ def test_where_the_version_comes_from(bare: Path, text: str | None, record: str 
     put_triton(site_packages(bare), text)
     if record is not None:
         put_record(site_packages(bare), record)
-    assert Toolchains().from_python(bare).triton == expected
+    assert Toolchains().from_python(bare).release == expected
 
 
 def test_pytorchs_own_build_is_found_by_its_record(bare: Path) -> None:
     put_triton(site_packages(bare), "3.1.0")
     put_record(site_packages(bare), "3.1.0+cf34004b8a", name="pytorch-triton")
-    assert Toolchains().from_python(bare).triton == "3.1.0+cf34004b8a"
+    assert Toolchains().from_python(bare).release == "3.1.0+cf34004b8a"
 
 
 @pytest.mark.parametrize(("record", "expected"), [("3.4.0+git1a2b3c", "3.4.0+git1a2b3c"), ("3.1.0", "3.4.0")])
@@ -340,7 +341,7 @@ def test_a_source_build_elsewhere(bare: Path, tmp_path: Path, record: str, expec
     (site_packages(bare) / "editable.pth").write_text(f"{tmp_path / 'checkout/python'}\n")
     put_record(site_packages(bare), record)
     found = Toolchains().from_python(bare)
-    assert (found.triton, found.package) == (expected, package)
+    assert (found.release, found.package) == (expected, package)
 
 
 def test_neither_the_folder_nor_pythonpath_lends_a_triton(
@@ -425,7 +426,7 @@ def test_a_program_that_never_answers(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_what_python_prints_at_its_start_does_not_matter(bare: Path) -> None:
     put_triton(site_packages(bare))
     (site_packages(bare) / "noise.pth").write_text("import sys; print('hello'); print('hello', file=sys.stderr)\n")
-    assert Toolchains().from_python(bare).triton == "3.4.0"
+    assert Toolchains().from_python(bare).release == "3.4.0"
 
 
 # --- identity -------------------------------------------------------------------------------------------------
@@ -435,7 +436,7 @@ def test_identity_follows_what_decides_a_compile(tmp_path: Path) -> None:
     package = put_triton(tmp_path)
 
     def identity(**other: str) -> str:
-        return fingerprint(package, **{"triton": "3.4.0", "python_version": "3.11.7", **other})
+        return fingerprint(package, TRITON, **{"release": "3.4.0", "python_version": "3.11.7", **other})
 
     seen = [identity()]
     assert identity() == seen[0]
@@ -443,7 +444,7 @@ def test_identity_follows_what_decides_a_compile(tmp_path: Path) -> None:
     (package / "__pycache__/x.cpython-311.pyc").write_bytes(b"x")
     assert identity() == seen[0], "byte code is no change"
 
-    seen += [identity(triton="3.4.1"), identity(python_version="3.12.0")]
+    seen += [identity(release="3.4.1"), identity(python_version="3.12.0")]
     os.utime(package / "_C/libtriton.so", ns=(1, 1))
     seen.append(identity())
     (package / "_C/libtriton.so").write_bytes(b"longer")
@@ -484,7 +485,7 @@ def fresh(tmp_path: Path) -> Iterator[Path]:
 @needs_uv
 def test_an_environment_is_made_once_and_works(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Toolchains(cache).managed(VERSION)
-    assert (made.triton, made.managed) == (VERSION, True)
+    assert (made.release, made.managed) == (VERSION, True)
     series = ".".join(made.python_version.split(".")[:2])
     assert made.python == cache / f"toolchains/{VERSION}-py{series}/bin/python"
     source = "import triton, setuptools; print(triton.__version__)"
@@ -506,7 +507,11 @@ def test_an_environment_is_made_once_and_works(cache: Path, monkeypatch: pytest.
 def test_probing_a_managed_environment_says_the_same(cache: Path) -> None:
     made = Toolchains(cache).managed(VERSION)
     probed = Toolchains(cache).from_python(made.python)
-    assert (probed.release, probed.python_version, probed.identity) == (made.triton, made.python_version, made.identity)
+    assert (probed.release, probed.python_version, probed.identity) == (
+        made.release,
+        made.python_version,
+        made.identity,
+    )
 
 
 @needs_uv
@@ -519,11 +524,11 @@ def test_what_is_installed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None
     finally:
         half.rmdir()
     assert made in found
-    assert [sort_key(one.triton) for one in found] == sorted(sort_key(one.triton) for one in found)
+    assert [sort_key(one.release) for one in found] == sorted(sort_key(one.release) for one in found)
     # The default is among them: here, a triage that runs in that very environment.
     monkeypatch.setattr(sys, "executable", str(made.python))
     beside = [one for one in Toolchains(cache).installed() if not one.managed]
-    assert [(one.python, one.triton) for one in beside] == [(made.python, VERSION)]
+    assert [(one.python, one.release) for one in beside] == [(made.python, VERSION)]
 
 
 @needs_uv
@@ -534,10 +539,10 @@ def test_resolving(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     default = toolchains.default()
     assert not default.managed
     assert toolchains.resolve() == default
-    assert toolchains.resolve(triton=VERSION) == default, "no second environment for what is beside triage"
-    assert toolchains.resolve(triton="3.2") == default
+    assert toolchains.resolve(VERSION) == default, "no second environment for what is beside triage"
+    assert toolchains.resolve("3.2") == default
     with pytest.raises(InputError, match="--triton and --python exclude each other"):
-        toolchains.resolve(triton=VERSION, python=str(made.python))
+        toolchains.resolve(VERSION, python=str(made.python))
 
 
 def test_no_triton_beside_triage(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -711,7 +716,7 @@ def test_an_installer_that_fails(
 def test_a_release_that_does_not_exist(fresh: Path) -> None:
     with pytest.raises(InputError) as told:
         Toolchains(fresh).managed("3.99.0")
-    assert_one_line(told.value, "--triton 3.99.0: there is no such Triton release; the nearest are", "3.9.0")
+    assert_one_line(told.value, "--triton 3.99.0: there is no such release of Triton; the nearest are", "3.9.0")
     assert_nothing_left(fresh)
 
 
@@ -744,7 +749,7 @@ def test_pins_and_targets_of_the_users_project_do_not_matter(
         ("VIRTUAL_ENV", "/nonexistent"),
     ):
         monkeypatch.setenv(name, value)
-    assert Toolchains(fresh).managed(VERSION).triton == VERSION
+    assert Toolchains(fresh).managed(VERSION).release == VERSION
 
 
 @pytest.mark.parametrize("place", ["below a file", "where nobody may write"])
@@ -799,8 +804,8 @@ def test_another_python_where_the_own_has_no_wheel(
 @pytest.mark.slow
 def test_without_uv(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("triage.harness.toolchains.toolchains.find_installer", lambda: type(find_installer())(()))
-    assert Toolchains(fresh).managed(VERSION).triton == VERSION
-    with pytest.raises(InputError, match="there is no such Triton release; the nearest are"):
+    assert Toolchains(fresh).managed(VERSION).release == VERSION
+    with pytest.raises(InputError, match="there is no such release of Triton; the nearest are"):
         Toolchains(fresh).managed("3.99.0")
 
 

@@ -169,6 +169,7 @@ def _from_source(text: str, options: Mapping[str, Any]) -> Case:
         source = case.read()
     except OSError as error:
         raise unreadable(file, error) from None
+    cases.check_source(source, path, name, classes=True)
     language = _language(source, name)
     cases.check_source(source, path, name, classes=frontend(language).has_classes)
     target = _target(options, Target.parse(DEFAULT_TARGET))

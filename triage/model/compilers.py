@@ -9,8 +9,9 @@ from dataclasses import dataclass
 class Compiler:
     """``name``: in a case's ``toolchain``, in an environment's facts, and of the option that chooses a release.
     ``title``: for people. ``distribution``: on the Python Package Index; ``also_named``: other builds of it.
-    ``module``: what a program imports. ``libraries``: its compiled libraries, ``evidence``: another file of it, both
-    below the module's folder. ``beside``: packages that an environment with it needs besides.
+    ``module``: what a program imports. ``libraries``: its compiled libraries, ``evidence``: a file that tells it from
+    another package of the same name, both below the module's folder. ``beside``: packages that an environment with it
+    needs besides.
 
     ``releases``: every one on the index when this was written, oldest first. Newer ones are found by the installer; the
     table answers what ``3.3`` means without asking, and what is near a version that does not exist.
@@ -48,7 +49,7 @@ TRITON = Compiler(
     distribution="triton",
     module="triton",
     libraries="_C/libtriton*.so",
-    evidence="compiler",
+    evidence="",
     releases=(
         *("3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.3.1", "3.4.0", "3.5.0"),
         *("3.5.1", "3.6.0", "3.7.0", "3.7.1", "3.8.0", "3.9.0"),

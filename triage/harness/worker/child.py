@@ -100,7 +100,7 @@ def verdict(error: BaseException) -> Dict[str, Any]:
     if stand_in is not None:
         return {"ev": "undecided", "reason": stand_in, "input_error": False}
     # An API that does not exist on this release is how the case fails here.
-    if isinstance(error, _BAD_INPUT) and not isinstance(error, values.LacksApi):
+    if isinstance(error, _BAD_INPUT) and not getattr(error, "lacking", False):
         return {"ev": "undecided", "reason": str(error), "input_error": True}
     described = errors.describe(error)
     links = list(errors.chain(error, suppressed=True))

@@ -31,11 +31,12 @@ _MOST_TEXT = 100
 
 
 class BadValue(Exception):
-    """The text looks like a Triton object but does not name one; or an object has no such text."""
+    """The text looks like an object of the compiler but does not name one; or an object has no such text. ``lacking``:
+    this release has no such object, which is how a case fails here."""
 
-
-class LacksApi(BadValue):
-    """This release of the compiler has no such object: how a case fails here."""
+    def __init__(self, text: str, lacking: bool = False) -> None:
+        super().__init__(text)
+        self.lacking = lacking
 
 
 def decode(value: Any) -> Any:
@@ -142,7 +143,7 @@ def _resolve(node: ast.AST, text: str) -> Tuple[Any, Any]:
     try:
         value: Any = importlib.import_module(path)
     except ImportError:
-        raise LacksApi("%r: this %s has no %s" % (text, _TITLES.get(path.partition(".")[0], "Triton"), path)) from None
+        raise _lacking(text, path) from None
     holder: Any = None
     for name in reversed(names):
         path += "." + name
@@ -157,13 +158,16 @@ def _resolve(node: ast.AST, text: str) -> Tuple[Any, Any]:
                 value = importlib.import_module(path)
                 continue
             except ImportError:
-                raise LacksApi(
-                    "%r: this %s has no %s" % (text, _TITLES.get(path.partition(".")[0], "Triton"), path)
-                ) from None
+                raise _lacking(text, path) from None
         value = getattr(value, name)
         if isinstance(value, ModuleType) and value.__name__.split(".")[0] not in _TITLES:
             raise BadValue("%r: %s is not a part of the compiler" % (text, value.__name__))
     return value, holder
+
+
+def _lacking(text: str, path: str) -> BadValue:
+    title = _TITLES.get(path.partition(".")[0], "Triton")
+    return BadValue("%r: this %s has no %s" % (text, title, path), lacking=True)
 
 
 def _is_tritons_class(value: Any) -> bool:
