@@ -16,9 +16,10 @@ from rich.console import Console
 from triage.model.case import Case, frozen
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.model.gpus import TensorCore
-from triage.model.measurement import Measurement
+from triage.model.measurement import Measurement, MemoryCheck
 from triage.model.outcome import Outcome, PythonError, Resources, Stage, StageTime, Status
 from triage.model.report import ExpectedTime, Match, Report, Suggestion, SuggestionKind, Tried
+from triage.model.target import Target
 from triage.model.words import unit
 from triage.performance.estimate.roofline import Bound
 from triage.publish.compose.whole import compose
@@ -104,6 +105,43 @@ def test_a_compile_that_is_legal_and_slow(golden: Golden) -> None:
     for rendered in (markdown.render(document), page.render(document)):
         assert "compiles, but spills 512 B a thread and is not warp" in rendered
         assert all(note in rendered.replace("&#x27;", "'").replace("\\_", "_") for note in SLOW.notes)
+
+
+FASTER = Suggestion(
+    {"num_warps": 8}, SuggestionKind.CONFIG, 1, FAST, "", why="fastest by the static model",
+    expected=ExpectedTime((0.2, 0.3), Bound.TENSOR_CORES.value),
+)  # fmt: skip
+
+
+def test_what_is_faster_than_a_slow_compile(golden: Golden) -> None:
+    found = Report(
+        CASE, SLOW, {"triton": "3.9.0"}, suggestions=(FASTER,), tried=(Tried({"num_warps": 8}, FASTER.kind, True),)
+    )
+    golden(f"{printed(found)}\n{printed(replace(found, suggestions=()))}")
+    for rendered in (markdown.render(compose(Finished(found))), page.render(compose(Finished(found)))):
+        assert "What is expected to be faster" in rendered
+
+
+@pytest.mark.parametrize(("target", "said"), [("cuda:90", False), ("cuda:80", True), ("hip:gfx942", True)])
+def test_estimates_that_were_never_measured_are_said_to_be(target: str, said: bool) -> None:
+    report = replace(CRASH, case=replace(CASE, target=Target.parse(target)), suggestions=(FASTER,))
+    document = compose(Finished(report))
+    for rendered in (printed(report), markdown.render(document), text.render(document)):
+        flat = " ".join(rendered.split())
+        assert flat.count("Estimates are not measured on this architecture") == int(said)
+        assert f"estimates within {'15' if said else '3'}% are equal" in flat
+
+
+@pytest.mark.parametrize("errors", [0, 3])
+def test_what_compute_sanitizer_reports(errors: int) -> None:
+    checked = replace(
+        FASTER, memory_check=MemoryCheck(errors, "Invalid __shared__ write at k in k.py:3" * bool(errors))
+    )
+    report = replace(CRASH, suggestions=(checked,))
+    for rendered in (printed(report), text.render(compose(Finished(report)))):
+        flat = " ".join(rendered.split())
+        line = "compute-sanitizer: 3 errors, first: Invalid __shared__ write at k in k.py:3"
+        assert (line if errors else "compute-sanitizer finds no invalid access") in flat
 
 
 def test_a_front_end_error_points_at_the_source(golden: Golden) -> None:

@@ -16,7 +16,7 @@ from triage.model.report import (
     equal_estimates,
     is_measured,
 )
-from triage.model.words import unit
+from triage.model.words import count, unit
 
 
 def ending(outcome: Outcome) -> str:
@@ -154,7 +154,7 @@ def evidence(report: Report) -> str:
     """What was compiled to find the suggestions, and what their order follows."""
     verified = [suggestion for suggestion in report.suggestions if suggestion.verified]
     if not verified and report.diagnosis is None:
-        return f"None of the {report.searched} configurations that were tried is surely faster."
+        return f"{count(report.searched, 'configuration')} tried, none of them surely faster."
     if not verified:
         return f"None of the {report.searched} neighbours that were tried compiles."
     each = "Each" if len(verified) == len(report.suggestions) else "Each but those marked as not compiled"
