@@ -24,6 +24,7 @@ from triage.model.outcome import Outcome, Undecided
 pytest_plugins = [
     "warm_servers",
     "commands",
+    "cute_environments",
     "golden_files",
     "compile_outputs",
     "plugin_suites",

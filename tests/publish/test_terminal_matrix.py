@@ -28,7 +28,7 @@ def table(tmp_path: Path) -> MatrixTable:
     case = Case(tmp_path, "kernel.py", "matmul", frozen({"x": "*fp32"}), frozen({"TEXT": NASTY}))
     return MatrixTable(
         case,
-        tuple(Row(name, triton=name) for name in RELEASES),
+        tuple(Row(name, release=name) for name in RELEASES),
         ("cuda:90",),
         {(name, "cuda:90"): cell for name, cell in cells.items()},
         (history("cuda:90", RELEASES, cells, RELEASES),),

@@ -20,7 +20,6 @@ from triage.matrix import releases
 from triage.matrix.runner import Runner
 from triage.model.errors import EnvironmentFault, TriageError
 from triage.model.progress import Progress
-from triage.model.releases import RELEASES
 from triage.model.report import Report
 from triage.pipeline import Options
 from triage.publish import finished, render
@@ -101,8 +100,10 @@ def _matrix(
 ) -> None:
     """Compile with the installed releases, and with the newest, which a maintainer asks for first."""
     toolchains = Toolchains(progress=progress.note, deadline=deadline)
-    installed = [toolchain.release for toolchain in toolchains.installed()]
-    selection = releases.select([releases.INSTALLED] * bool(installed) + [RELEASES[-1]], installed)
+    compiler = report.case.compiler
+    installed = [toolchain.release for toolchain in toolchains.installed(compiler)]
+    words = [releases.INSTALLED] * bool(installed) + [compiler.releases[-1]]
+    selection = releases.select(words, installed, compiler)
     builds = releases.builds([f"own={options.python}"] if options.python else [], selection.known)
     store = Store(note=progress.warn) if options.cache else None
     with Engine(options.jobs, store, toolchains.installed, deadline, keep=True) as engine:

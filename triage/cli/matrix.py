@@ -16,6 +16,8 @@ from triage.harness.toolchains import Toolchains
 from triage.matrix import releases
 from triage.matrix.runner import Runner
 from triage.matrix.table import MatrixTable
+from triage.model.case import Case
+from triage.model.compilers import CUTE, TRITON, Compiler
 from triage.model.errors import InputError
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import matrix as render_matrix
@@ -34,8 +36,13 @@ from triage.publish.formats.terminal import matrix as render_matrix
     metavar="RELEASES",
     help="Add rows: 3.0..3.9, 3.2,3.6.0, installed, all. [installed]",
 )
+@click.option("--cute", "cutes", multiple=True, metavar="RELEASES", help="The same for CuTe DSL: 4.0..4.8.")
 @click.option(
-    "--python", "pythons", multiple=True, metavar="[LABEL=]PATH", help="Add a row: the Triton of this interpreter."
+    "--python",
+    "pythons",
+    multiple=True,
+    metavar="[LABEL=]PATH",
+    help="Add a row: the Triton or CuTe DSL of this interpreter.",
 )
 @click.option(
     "--bisect",
@@ -50,6 +57,7 @@ def command(
     name: str,
     targets: tuple[str, ...],
     tritons: tuple[str, ...],
+    cutes: tuple[str, ...],
     pythons: tuple[str, ...],
     bisect: bool,
     as_json: bool,
@@ -57,7 +65,7 @@ def command(
     folder: Path | None,
     **values: Any,
 ) -> int:
-    """Compile CASE with many Triton releases, for one or several targets: find where it started and was fixed.
+    """Compile CASE with many releases of its compiler, for one or several targets: find where it started and was fixed.
 
     A range takes the newest patch release of each series (every release if an end has a patch number), and then those
     between two rows of which one fails. Releases that are not installed are installed while others compile.
@@ -69,17 +77,18 @@ def command(
     wanted = [word.strip() for target in targets for word in target.split(",")]
     located = [locate(name, {**values, "target": target}) for target in wanted] or [locate(name, values)]
     cases = {str(case.target): case for case in located}
+    compiler, texts = _releases(located[0], {TRITON: tritons, CUTE: cutes})
     if folder is not None:
         usable_folder("-o", folder)
     with console.progress() as progress:
         toolchains = Toolchains(progress=progress.note)
-        selection, builds = _rows(tritons, pythons, toolchains)
+        selection, builds = _rows(compiler, texts, pythons, toolchains)
         store = None if values["no_cache"] else Store(note=progress.warn)
         keep = folder is not None
         with Engine(values["jobs"], store, toolchains.installed, keep=keep) as engine:
             runner = Runner(cases, engine, toolchains, limits(values), not values["no_cache"], keep, progress)
             table = runner.bisect(selection, builds) if bisect else runner.table(selection, builds)
-    rows = {"target": targets, "triton": tritons, "python": pythons, "bisect": bisect}
+    rows = {"target": targets, "triton": tritons, "cute": cutes, "python": pythons, "bisect": bisect}
     command_line = repeating("matrix", name, {**rows, **values})
     if folder is not None:
         keep_table(folder, table, command_line, folder)
@@ -92,18 +101,29 @@ def command(
     return int(table.failed)
 
 
+def _releases(case: Case, texts: dict[Compiler, tuple[str, ...]]) -> tuple[Compiler, tuple[str, ...]]:
+    """The case's compiler, and what its option asks for. Raises InputError where another's is used."""
+    compiler = case.compiler
+    for other, given in texts.items():
+        if given and other != compiler:
+            raise InputError(
+                f"{other.option} {given[0]}: {case.name} is compiled by {compiler.title}; use {compiler.option}"
+            )
+    return compiler, texts[compiler]
+
+
 def _rows(
-    tritons: tuple[str, ...], pythons: tuple[str, ...], toolchains: Toolchains
+    compiler: Compiler, texts: tuple[str, ...], pythons: tuple[str, ...], toolchains: Toolchains
 ) -> tuple[releases.Selection, list[releases.Row]]:
-    if pythons and not tritons:
+    if pythons and not texts:
         selection = releases.Selection((), ())
     else:
-        installed = [toolchain.release for toolchain in toolchains.installed()]
-        selection = releases.select(tritons or (releases.INSTALLED,), installed)
+        installed = [toolchain.release for toolchain in toolchains.installed(compiler)]
+        selection = releases.select(texts or (releases.INSTALLED,), installed, compiler)
     builds = releases.builds(pythons, selection.known)
     for row in builds:
         # A wrong path is an error of the command line, not a release that could not be decided.
-        toolchains.from_python(row.python or "")
+        toolchains.from_python(row.python or "", compiler)
     return selection, builds
 
 

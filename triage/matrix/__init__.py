@@ -1,1 +1,1 @@
-"""One case over many Triton releases and targets: which fail, since when, and until when. See README.md."""
+"""One case over many releases and targets: which fail, since when, and until when. See README.md."""

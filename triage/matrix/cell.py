@@ -1,5 +1,7 @@
 """The result of one case on one release for one target. Pure."""
 
+from __future__ import annotations
+
 import ast
 import re
 from collections.abc import Mapping
@@ -36,12 +38,13 @@ class CellVerdict(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell(Documented):
-    """``triton``: the version that ran. ``signature``, ``headline``, ``kind``, ``status`` and ``stage`` describe a
-    failure, ``reason`` why it is not applicable or could not be told; ``input_error``: because the case does not fit
-    the kernel, or the release does not exist. ``cached``: it was remembered."""
+    """``triton``, ``cute``: the version of the compiler that ran. ``signature``, ``headline``, ``kind``, ``status`` and
+    ``stage`` describe a failure, ``reason`` why it is not applicable or could not be told; ``input_error``: because the
+    case does not fit the kernel, or the release does not exist. ``cached``: it was remembered."""
 
     verdict: CellVerdict
     triton: str | None = None
+    cute: str | None = None
     signature: str | None = None
     headline: Internal[str | None] = None
     kind: str | None = None
@@ -53,25 +56,37 @@ class MatrixCell(Documented):
     cached: bool = False
     artifacts: Mapping[str, Path] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, case: Case, release: str, verdict: CellVerdict) -> MatrixCell:
+        """A cell of a case that was compiled with a release of its compiler."""
+        compiled_with: dict[str, Any] = {case.compiler.name: release}
+        return cls(verdict, **compiled_with)
+
+    @property
+    def release(self) -> str | None:
+        """The version of the compiler that ran."""
+        return self.triton or self.cute
+
     def to_json(self) -> dict[str, Any]:
         """The cell's part of the matrix document, without what does not apply."""
         return {name: value for name, value in encode_fields(self).items() if value not in (None, {})}
 
 
 def judge(
-    case: Case, triton: str, result: Outcome | Undecided, diagnosis: Diagnosis | None, cached: bool = False
+    case: Case, release: str, result: Outcome | Undecided, diagnosis: Diagnosis | None, cached: bool = False
 ) -> MatrixCell:
     """The cell of a finished compile and its diagnosis."""
     if isinstance(result, Undecided):
         if case.is_ir and result.input_error:
             # IR belongs to a release; that another cannot read it is not evidence about the bug.
-            return MatrixCell(CellVerdict.NOT_APPLICABLE, triton, reason=result.reason)
-        return MatrixCell(CellVerdict.UNDECIDED, triton, reason=result.reason, input_error=result.input_error)
-    cell = MatrixCell(CellVerdict.COMPILES, triton, duration_s=result.duration_s, cached=cached)
+            return replace(MatrixCell.of(case, release, CellVerdict.NOT_APPLICABLE), reason=result.reason)
+        undecided = MatrixCell.of(case, release, CellVerdict.UNDECIDED)
+        return replace(undecided, reason=result.reason, input_error=result.input_error)
+    cell = replace(MatrixCell.of(case, release, CellVerdict.COMPILES), duration_s=result.duration_s, cached=cached)
     if diagnosis is None:
         return replace(cell, status=result.status.value)
     if result.killed_from_outside:
-        return MatrixCell(CellVerdict.UNDECIDED, triton, reason=diagnosis.headline)
+        return replace(MatrixCell.of(case, release, CellVerdict.UNDECIDED), reason=diagnosis.headline)
     missing = missing_api(result)
     if missing is not None and not _own_function(missing, case):
         return replace(cell, verdict=CellVerdict.NOT_APPLICABLE, reason=missing)

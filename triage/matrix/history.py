@@ -10,8 +10,8 @@ from itertools import groupby, pairwise
 
 from triage.matrix.cell import CellVerdict, MatrixCell
 from triage.matrix.releases import between
+from triage.model.compilers import TRITON
 from triage.model.document import Documented
-from triage.model.releases import RELEASES
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,14 @@ class History(Documented):
 
 
 def history(
-    target: str, releases: Sequence[str], cells: Mapping[str, MatrixCell], asked: Sequence[str] = ()
+    target: str,
+    releases: Sequence[str],
+    cells: Mapping[str, MatrixCell],
+    asked: Sequence[str] = (),
+    known: Sequence[str] = TRITON.releases,
 ) -> History:
     """Read ``cells`` in the order of ``releases``. ``asked``: releases that may be missing from ``cells`` (a
-    bisection's), and that the notes then name."""
+    bisection's), and that the notes then name. ``known``: all releases of the compiler."""
     decided = [
         (name, cells[name]) for name in releases if name in cells and cells[name].verdict is not CellVerdict.UNDECIDED
     ]
@@ -63,11 +67,13 @@ def history(
         names[before[-1]] if before else None,
         names[bad[-1]] if bad else None,
         names[after[0]] if after else None,
-        tuple(_notes(decided, bad, bool(after), asked)),
+        tuple(_notes(decided, bad, bool(after), asked, known)),
     )
 
 
-def _notes(decided: list[tuple[str, MatrixCell]], bad: list[int], fixed: bool, asked: Sequence[str]) -> list[str]:
+def _notes(
+    decided: list[tuple[str, MatrixCell]], bad: list[int], fixed: bool, asked: Sequence[str], known: Sequence[str]
+) -> list[str]:
     names = [name for name, _ in decided]
     tried = set(names)
     untried = [name for name in asked if name not in tried]
@@ -80,12 +86,12 @@ def _notes(decided: list[tuple[str, MatrixCell]], bad: list[int], fixed: bool, a
     if first == 0:
         notes.append(f"fails on {names[0]}, the oldest that could be tried, already")
     else:
-        notes += _open(names[first - 1], names[first], tried, "the first bad one")
+        notes += _open(names[first - 1], names[first], tried, "the first bad one", known)
     if not fixed and last == len(decided) - 1:
         notes.append(f"fails on {names[-1]}, the newest that could be tried, still")
     elif last < len(decided) - 1:
         what = "the fix" if decided[last + 1][1].verdict is CellVerdict.COMPILES else "the first without the API"
-        notes += _open(names[last], names[last + 1], tried, what)
+        notes += _open(names[last], names[last + 1], tried, what, known)
     gaps = [index for index in range(first, last) if not decided[index][1].verdict.bad]
     if gaps:
         notes.append("more than one stretch of releases fails; first bad is of the oldest, fixed in of the newest")
@@ -106,9 +112,9 @@ def _taken(decided: list[tuple[str, MatrixCell]], asked: Sequence[str]) -> list[
     ]
 
 
-def _open(older: str, newer: str, tried: set[str], what: str) -> list[str]:
+def _open(older: str, newer: str, tried: set[str], what: str, known: Sequence[str]) -> list[str]:
     """Releases inside an edge that gave no answer, and may move it."""
-    inside = [name for name in between(older, newer, RELEASES) if name not in tried]
+    inside = [name for name in between(older, newer, known) if name not in tried]
     return [f"{what} may be {_listed(inside)} instead of {newer}: not seen"] if inside else []
 
 

@@ -21,7 +21,7 @@ class Row(Documented):
     """One row: a release, or the user's own build (``python`` is its interpreter)."""
 
     name: str
-    triton: Internal[str | None] = None
+    release: Internal[str | None] = None
     python: str | None = None
 
     @property

@@ -44,6 +44,7 @@ class Runner:
         progress: Progress | None = None,
     ) -> None:
         self._cases = dict(cases)
+        self._compiler = next(iter(self._cases.values())).compiler
         self._engine = engine
         self._toolchains = toolchains
         self._limits = limits
@@ -62,11 +63,11 @@ class Runner:
         interrupt ends it, with the cells until then; without any, KeyboardInterrupt is raised."""
         names = list(selection.chosen)
         with self._until_interrupted():
-            self._fill((Row(name, triton=name), target) for name in names for target in self._cases)
+            self._fill((Row(name, release=name), target) for name in names for target in self._cases)
             self._fill((row, target) for row in builds for target in self._cases)
             while inside := self._inside_edges(names, selection.known):
                 names = [name for name in selection.known if name in {*names, *inside}]
-                self._fill((Row(name, triton=name), target) for name in inside for target in self._cases)
+                self._fill((Row(name, release=name), target) for name in inside for target in self._cases)
         return self._finished(names, builds, selection.chosen, None)
 
     def bisect(self, selection: Selection, builds: Sequence[Row] = ()) -> MatrixTable:
@@ -76,7 +77,7 @@ class Runner:
         with self._until_interrupted():
             self._fill((row, target) for row in builds for target in self._cases)
             while wanted := [
-                (Row(names[index], triton=names[index]), target)
+                (Row(names[index], release=names[index]), target)
                 for target in self._cases
                 for index in bisection.next_probes(self._known(names, target))
             ]:
@@ -115,11 +116,15 @@ class Runner:
             raise self._nothing_decided()
         histories = tuple(
             history(
-                target, names, {name: cell for (name, column), cell in self._cells.items() if column == target}, asked
+                target,
+                names,
+                {name: cell for (name, column), cell in self._cells.items() if column == target},
+                asked,
+                self._compiler.releases,
             )
             for target in self._cases
         )
-        rows = (*(Row(name, triton=name) for name in names), *builds)
+        rows = (*(Row(name, release=name) for name in names), *builds)
         case = next(iter(self._cases.values()))
         return MatrixTable(case, rows, tuple(self._cases), dict(self._cells), histories, bisected)
 
@@ -141,9 +146,9 @@ class Runner:
                 self._asked += 1
         if not waiting:
             return
-        installed = {toolchain.release for toolchain in self._toolchains.installed()}
+        installed = {toolchain.release for toolchain in self._toolchains.installed(self._compiler)}
         # Installed ones first: they compile while the others are created.
-        supply = Supply(self._resolve, sorted(waiting, key=lambda row: row.triton not in installed))
+        supply = Supply(self._resolve, sorted(waiting, key=lambda row: row.release not in installed))
         try:
             while waiting and not self._engine.deadline.over:
                 for attempt in self._engine.run(self._requests(supply, waiting)):
@@ -174,13 +179,13 @@ class Runner:
 
     def _resolve(self, row: Row) -> Toolchain:
         if row not in self._resolved:
-            self._resolved[row] = self._toolchains.resolve(row.triton, row.python)
+            self._resolved[row] = self._toolchains.resolve(row.release, row.python, self._compiler)
         return self._resolved[row]
 
     def _take(self, attempt: Attempt) -> None:
         row, target = attempt.request.tag
-        case, triton = attempt.request.case, attempt.request.toolchain.release
-        cell = judge(case, triton, attempt.result, attempt.diagnosis, attempt.cached)
+        case, release = attempt.request.case, attempt.request.toolchain.release
+        cell = judge(case, release, attempt.result, attempt.diagnosis, attempt.cached)
         if cell.input_error and all(known.verdict is CellVerdict.UNDECIDED for known in self._cells.values()):
             # A case that does not fit its kernel does not fit it on any release: create no further environment.
             raise InputError(f"{case.path}::{case.name}: {cell.reason}")
@@ -189,4 +194,4 @@ class Runner:
     def _tell(self, row: Row, target: str, cell: MatrixCell) -> None:
         self._cells[row.name, target] = cell
         done = f"{len(self._cells)} of {self._asked}"
-        self._progress.step(f"{done}: Triton {row.name}, {target}: {cell.verdict.value}")
+        self._progress.step(f"{done}: {self._compiler.label(row.name)}, {target}: {cell.verdict.value}")

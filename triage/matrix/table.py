@@ -96,7 +96,7 @@ class MatrixTable:
 
 @dataclass(frozen=True, slots=True)
 class TableDocument(Documented):
-    """The same case over Triton releases: cells in a list, each with its row, target and letter."""
+    """The same case over releases of its compiler: cells in a list, each with its row, target and letter."""
 
     schema_name: ClassVar[str] = SCHEMA
 

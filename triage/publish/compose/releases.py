@@ -31,20 +31,20 @@ def releases(finished: Finished) -> Section | None:
     table = finished.matrix
     if table is None:
         return None
-    failures = table.failures()
+    failures, title = table.failures(), table.case.compiler.title
     rows = []
     for row in table.rows:
         cells = (_cell(table.cells.get((row.name, target)), failures) for target in table.targets)
         rows.append((ReportCell((row_name(row, table),)), *cells))
     blocks: list[Block] = [
-        ReportTable("Triton release and target", ("Triton", *table.targets), tuple(rows)),
+        ReportTable(f"{title} release and target", (title, *table.targets), tuple(rows)),
         Bullets(tuple(_lines(table, failures, finished.signature))),
     ]
     if table.bisected:
         count = table.bisected.releases
         note = f"A bisection of {count} releases: what lies between two that agree was not compiled."
         blocks.append(Paragraph((note,)))
-    return Section("releases", "Triton releases and targets", tuple(blocks))
+    return Section("releases", f"{title} releases and targets", tuple(blocks))
 
 
 def _cell(cell: MatrixCell | None, failures: Failures) -> ReportCell:
@@ -68,7 +68,7 @@ def _lines(table: MatrixTable, failures: Failures, signature: str | None) -> Ite
 def row_name(row: Row, table: MatrixTable) -> str:
     """The name of a row; that of a build with the version that it turned out to be."""
     cells = [table.cells.get((row.name, target)) for target in table.targets]
-    version = next((cell.triton for cell in cells if cell and cell.triton), None)
+    version = next((cell.release for cell in cells if cell and cell.release), None)
     return f"{row.name} ({version})" if row.python and version else row.name
 
 

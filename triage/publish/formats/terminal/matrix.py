@@ -21,15 +21,15 @@ def table(console: Console, table: MatrixTable, again: str) -> None:
     """Print a table; ``again`` is the command that repeats it."""
     paragraph(console, _title(table), style="bold", indent=0)
     console.print()
-    letters = table.failures()
+    letters, title = table.failures(), table.case.compiler.title
     names = [visible(row_name(row, table)) for row in table.rows]
-    first = max(map(len, ["Triton", *names])) + 2
+    first = max(map(len, [title, *names])) + 2
     widths = []
     for target in table.targets:
         cells = [_words(table.cells.get((row.name, target)), letters) for row in table.rows]
         widths.append(max(map(len, [target, *cells])) + 2)
     heads = "".join(f"{target:<{width}}" for target, width in zip(table.targets, widths, strict=True))
-    line(console, f"{'Triton':<{first}}{heads}".rstrip(), style="bold")
+    line(console, f"{title:<{first}}{heads}".rstrip(), style="bold")
     for row, name in zip(table.rows, names, strict=True):
         text = Text(f"{name:<{first}}")
         for target, width in zip(table.targets, widths, strict=True):
@@ -61,7 +61,7 @@ def markdown(table: MatrixTable, again: str) -> str:
     spans, so nothing of it becomes a link, a mention or HTML."""
     letters = table.failures()
     lines = [code(_title(table)), ""]
-    lines.append(_cells("Triton", *table.targets))
+    lines.append(_cells(table.case.compiler.title, *table.targets))
     lines.append(_cells(*["---"] * (len(table.targets) + 1)))
     for row in table.rows:
         words = [_words(table.cells.get((row.name, target)), letters) for target in table.targets]
