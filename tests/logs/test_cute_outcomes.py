@@ -99,6 +99,9 @@ def test_a_snippet_without_a_line_is_searched_in_the_file(kernel: Path) -> None:
     error = PythonError("DSLAstPreprocessorError", "cutlass.base_dsl.common", message, frames(kernel))
     outcome = Outcome(Status.ERROR, Stage.TRACE, errors=(error,))
     assert line_of(diagnosed(outcome, kernel)) == 10
+    other = message.replace("Early exit (break) is not allowed in `k`", "dynamic for loop with else is not supported")
+    error = PythonError("DSLAstPreprocessorError", "cutlass.base_dsl.common", other, frames(kernel))
+    assert line_of(diagnosed(Outcome(Status.ERROR, Stage.TRACE, errors=(error,)), kernel)) == 7
     kernel.write_text(KERNEL + KERNEL)  # which of the two it is, nobody knows
     assert line_of(diagnosed(outcome, kernel)) == 16
 

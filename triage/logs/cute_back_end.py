@@ -59,11 +59,11 @@ def libnvvm_error(lines: Sequence[str]) -> BackEndError:
         stated = line.rpartition(_LOG)[2].strip()
         if not stated or _NO_REASON.match(stated):
             continue
-        if located := _LIBNVVM_LINE.match(stated):
-            location = SourceLocation(located["file"], int(located["line"]))
-            return BackEndError(Kind.LLVM_DIAGNOSTIC, located["text"], f"LLVM: {located['text']}", "ptx", location)
         severity = _SEVERITY.match(stated)
         text = stated[severity.end() :] if severity else stated
+        if located := _LIBNVVM_LINE.match(text):
+            location = SourceLocation(located["file"], int(located["line"]))
+            return BackEndError(Kind.LLVM_DIAGNOSTIC, located["text"], f"LLVM: {located['text']}", "ptx", location)
         return BackEndError(Kind.LLVM_DIAGNOSTIC, text, f"LLVM: {text}", "ptx")
     text = "NVVM failed without a message"
     return BackEndError(Kind.LLVM_DIAGNOSTIC, text, text, "ptx", has_cause=False)

@@ -29,7 +29,7 @@ CODES: tuple[tuple[str, str], ...] = (
     # ast_helpers.py
     (r"The function `const_expr\(.*", "PHASE_REQUIRES_CONSTANT const_expr"),
     (r"Only constexpr \(Python Value\) is allowed here.*", "PHASE_REQUIRES_CONSTANT"),
-    (r"`range_constexpr` requires constexpr .*", "ARG_NON_CONSTANT"),
+    (r"`range_constexpr` requires `?constexpr.*", "ARG_NON_CONSTANT"),
     (r"At most one format specifier is supported for dynamic expressions.*", "UNSUP_FSTRING_FORMAT"),
     (r"Alignment specifier is not supported for dynamic expressions.*", "UNSUP_FSTRING_ALIGN"),
     (r"Built-in function `?\w+`? is not supported in DSL.*", "UNSUP_BUILTIN"),
@@ -111,13 +111,33 @@ TEXTS: tuple[tuple[str, str], ...] = (
     (r"cannot access (?:local|free) variable .*", _UNBOUND),
     (r"local variable '?\w+'? referenced before assignment.*", _UNBOUND),
     (r"missing a required (?:keyword-only )?argument: .*", "missing a required argument"),
+    # cutlass_ast_decorators.py and ast_helpers.py: 4.5 and 4.2.
+    (r"Failed to create scf\.(?:For|While)Op\b.*", "Failed to create dynamic loop"),
+    (r"Failed to create dynamic (?:for|while) loop.*", "Failed to create dynamic loop"),
+    (r"Failed to create (?:scf\.IfOp|dynamic if).*", "Failed to create dynamic if"),
+    (r"range_dynamic should be always preprocessed", "dynamic range should be always preprocessed"),
+    # core.py, tuple.py, tensor.py, algorithm.py, nvgpu/common.py: 4.2 to 4.6.
+    (r"[Ee]xpect(?:s|ed)? (layout or tensor as input|integer elements in mode|input of type Layout)", r"expects \1"),
+    (r"[Ee]xpect(?:s|ed)? tuple for proj", "expects tuple for proj"),
+    (r"Struct element only support sturct", "Struct element only support struct"),
+    (r"align only can be applied to sturct", "align only can be applied to struct"),
+    (r"All tuple arguments must have the same length.*", "All arguments must be congruent"),
+    (r"All arguments must be tuples or all must be non-tuples", "All arguments must be congruent"),
+    (r"load & store swizzled memory .*", "vectorized load/store on tensor with composed layout is not supported yet"),
+    (r"autovec_copy (?:currently )?only supports equal .*", "autovec_copy only supports equal element widths"),
+    (r"expects a 'num_bits_per_copy' kw argument .*", "'num_bits_per_copy' must be a non-negative int"),
+    (r"'num_bits_per_copy' must be a non-negative int.*", "'num_bits_per_copy' must be a non-negative int"),
+    # pipeline/helpers.py: 4.5 and 4.6.
+    (r"Error: NamedBarrier ID must be .*", "NamedBarrier ID must be in range"),
+    (r"(?:Error: )?The number of threads in a CooperativeGroup must be .*", "CooperativeGroup must have threads"),
     # tcgen05's N: a multiple of 8 is accepted since 4.3.
     (r"expects the N-mode to satisfy .*", "expects the N-mode to be in range and a multiple"),
 )
 _COMPILED = tuple((re.compile(older), newest) for older, newest in (*CODES, *TEXTS))
-# `expects arch to be one of ['sm_100a', 'sm_100f']`: later releases accept more; the first one tells the instruction.
+# `expects arch to be one of ['sm_100a', 'sm_100f']`, `at least sm_90`: later releases accept more; the first one tells
+# the instruction.
 _ARCHITECTURES = re.compile(
-    r"expects arch to be (?:one of )?\W{0,4}(?:[A-Za-z_]\w{0,20}\.){0,4}sm_(\d{2,3})[a-z]?\b.{0,1000}"
+    r"expects arch to be (?:one of |at least )?\W{0,4}(?:[A-Za-z_]\w{0,20}\.){0,4}sm_(\d{2,3})[a-z]?\b.{0,1000}"
 )
 # Since 4.6 an exception of Python's in a kernel is told so, with the host function.
 _IN_FUNCTION = re.compile(r"^\w{2,60}Error in `\w{1,200}`: ")

@@ -1,4 +1,4 @@
-"""Finds the statement that CuTe DSL shows until release 4.5 without its line: an early exit in dynamic control flow.
+"""Finds the statement that CuTe DSL shows until release 4.5 without its line: one that it cannot preprocess.
 
 ::
 
@@ -28,17 +28,20 @@ def _bare(line: str) -> str:
     return _LAYOUT.sub("", line)
 
 
-def early_exit(message: str, file: str, lines: Sequence[str]) -> SourceLocation | None:
-    """The exit that a message is about, in the file with ``lines``; None unless the snippet occurs once there."""
+def statement(message: str, file: str, lines: Sequence[str]) -> SourceLocation | None:
+    """The statement that a message is about, in the file with ``lines``; None unless the snippet occurs once there.
+
+    It is the snippet's first line, or the exit in it that a message about an early exit means.
+    """
     stated, _, snippet = message.partition(f"\n{HEADING}\n")
-    match = _EXIT.search(stated)
-    if match is None or not snippet:
+    if not snippet:
         return None
     shown = list(map(_bare, snippet.split("\n")))
-    exits = [index for index, line in enumerate(shown) if line.startswith(match["keyword"])]
+    stated_exit = _EXIT.search(stated)
+    exits = [index for index, line in enumerate(shown) if stated_exit and line.startswith(stated_exit["keyword"])]
     bare = [(number, text) for number, line in enumerate(lines, start=1) if (text := _bare(line))]
     starts = [start for start in range(len(bare)) if [text for _, text in bare[start : start + len(shown)]] == shown]
-    if not exits or len(starts) != 1:
+    if len(starts) != 1:
         return None
-    number = bare[starts[0] + exits[0]][0]
+    number = bare[starts[0] + next(iter(exits), 0)][0]
     return SourceLocation(file, number, None, lines[number - 1].rstrip())

@@ -12,7 +12,7 @@ from triage.files import ANYWHERE, MOST_SOURCE, read_file
 from triage.ir.locations import users_location
 from triage.logs import diagnostic_lines, text
 from triage.logs.chains import CAUSE
-from triage.logs.cute_snippet import early_exit
+from triage.logs.cute_snippet import statement
 from triage.logs.cute_texts import OF_WORKER
 from triage.logs.episodes import ranked
 from triage.logs.failed_import import failed_import
@@ -207,9 +207,7 @@ def _of_cute(diagnosis: Diagnosis, outcome: Outcome, kernel: Path | None) -> Dia
     source = None if diagnosis.source and OF_WORKER.search(diagnosis.source.file) else diagnosis.source
     if kernel is not None and diagnosis.kind.has(Trait.PYTHON):
         source = (
-            early_exit(diagnosis.message, kernel.name, _lines_of(kernel))
-            or source
-            or _raised_at(outcome.errors, kernel)
+            statement(diagnosis.message, kernel.name, _lines_of(kernel)) or source or _raised_at(outcome.errors, kernel)
         )
     kind = Kind.FRONTEND_ERROR if traced else diagnosis.kind
     return replace(diagnosis, kind=kind, compiler=KernelCompiler.CUTE, source=source)

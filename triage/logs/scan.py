@@ -155,16 +155,9 @@ class _Found:
         for recogniser in window.readers:
             if recogniser.most > least:
                 work += 1
-                if finding := recogniser.read(window):
-                    return (_of_compiler(finding, recogniser) if finding.specificity > least else None), work + _WORK
+                if finding := recogniser.recognise(window):
+                    return (finding if finding.specificity > least else None), work + _WORK
         return None, work
-
-
-def _of_compiler(finding: Finding, recogniser: Recogniser) -> Finding:
-    """The finding, attributed to the compiler that prints such lines."""
-    if recogniser.compiler is None:
-        return finding
-    return replace(finding, diagnosis=replace(finding.diagnosis, compiler=recogniser.compiler))
 
 
 def _with_context(finding: Finding, window: Window, context: Context) -> Finding:
@@ -242,8 +235,8 @@ def _quotation(excerpts: Excerpts) -> Finding | None:
 def _read_alone(window: Window) -> Finding | None:
     """What the recognisers make of a line without neighbours, but for what any program may print."""
     for recogniser in readers(window.line) or ():
-        if (finding := recogniser.read(window)) and finding.diagnosis.kind is not Kind.OTHER:
-            return None if finding.diagnosis.kind.has(Trait.PROCESS_END) else _of_compiler(finding, recogniser)
+        if (finding := recogniser.recognise(window)) and finding.diagnosis.kind is not Kind.OTHER:
+            return None if finding.diagnosis.kind.has(Trait.PROCESS_END) else finding
     return None
 
 

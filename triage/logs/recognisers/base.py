@@ -1,7 +1,7 @@
 """A recogniser: the strings that make a line worth parsing, the function that parses it, and what that returns."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from triage.ir.locations import users_location
@@ -33,6 +33,13 @@ class Recogniser:
             if anchor in line:
                 return True
         return False
+
+    def recognise(self, window: Window) -> Finding | None:
+        """What ``read`` returns, attributed to the compiler."""
+        result = self.read(window)
+        if result is None or self.compiler is None:
+            return result
+        return replace(result, diagnosis=replace(result.diagnosis, compiler=self.compiler))
 
 
 def finding(

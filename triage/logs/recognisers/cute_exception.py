@@ -35,7 +35,7 @@ _DRIVER = regex(r"(?:CUDA_ERROR_|cudaError)\w{3,60}|CUDA launch failed")
 _LOADING = regex(r"NO_BINARY|INVALID_(?:SOURCE|PTX|IMAGE)|UNSUPPORTED_PTX|NoKernelImage|InvalidPtx")
 #: Exceptions whose text is other failures', which follow it.
 _OF_COMPILER = ("MLIRError", "CompilationError", "CompilerDiagnosticError")
-_SUGGESTED = "Suggestions"
+_SUGGESTED, _SNIPPET = "Suggestions", "Snippet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +51,28 @@ class _Labelled:
 
 def _labelled(after: Sequence[str]) -> _Labelled:
     texts: dict[str, list[str]] = {}
-    current: list[str] | None = None
+    label = ""
     extent = 0
     for index in range(min(_MOST_LINES, len(after))):
         line = after[index]
         if line.startswith(_ENDS) or EXCEPTION.match(line.strip()):
             break
-        if label := _LABEL.match(line):
-            current = texts.setdefault(label["label"], [])
-            current.append(label["text"].strip())
-        elif current is None or (line.strip() and not line.startswith(" ") and not texts.get("Snippet")):
+        if stated := _LABEL.match(line):
+            label = stated["label"]
+            texts.setdefault(label, []).append(stated["text"].strip())
+        elif not label or not _goes_on(line, label, texts[label]):
             break
         elif line.strip():
-            current.append(line.rstrip() if current is texts.get("Snippet") else line.strip())
+            texts[label].append(line.rstrip() if label == _SNIPPET else line.strip())
         extent = index + 1
     return _Labelled(texts, extent)
+
+
+def _goes_on(line: str, label: str, texts: list[str]) -> bool:
+    """Whether a line is of the labelled text above it. A snippet is not indented, and ends with an empty line."""
+    if label == _SNIPPET:
+        return bool(line.strip()) or not any(texts)
+    return not line.strip() or line.startswith(" ")
 
 
 def _location(labelled: _Labelled) -> SourceLocation | None:
@@ -73,7 +80,7 @@ def _location(labelled: _Labelled) -> SourceLocation | None:
     file, line = labelled.first("File"), labelled.first("Line")
     if not file or not line.isdecimal():
         return None
-    return SourceLocation(file, int(line), None, labelled.first("Snippet") or None)
+    return SourceLocation(file, int(line), None, labelled.first(_SNIPPET) or None)
 
 
 def _read(window: Window) -> Finding | None:
@@ -91,7 +98,7 @@ def _read(window: Window) -> Finding | None:
             window, Kind.PYTHON_EXCEPTION, shown, shown, Specificity.TAIL, exception=name, stage=_stage(text)
         )
     located = _location(labelled)
-    snippet = labelled.texts.get("Snippet", ())
+    snippet = labelled.texts.get(_SNIPPET, ())
     message = [
         text,
         *([f"Caused exception: {cause}"] if cause else []),
