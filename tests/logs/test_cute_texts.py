@@ -222,6 +222,19 @@ PASTED = {
         Kind.MLIR_DIAGNOSTIC,
         "'cute.copy' op src expects global based memref, but got generic",
     ),
+    "lines that somebody joined": (
+        "DSLRuntimeError: \U0001f9ca ICE IR Verification Failed \U0001f9ca Caused exception: Verification failed: "
+        'error: "f(a)"("/w/k.py":41:4): \'cute.copy\' op src expects global based memref, but got generic\n',
+        Kind.MLIR_DIAGNOSTIC,
+        "'cute.copy' op src expects global based memref, but got generic",
+    ),
+    "a cell of a notebook": (
+        "DSLRuntimeError                           Traceback (most recent call last)\nCell In[7], line 20\n"
+        "---> 20 compiled = cute.compile(host, a)\n\nFile /home/u/kernel.py:16, in k(a, n)\n"
+        "---> 16 for i in cutlass.range(n):\n\nDSLRuntimeError: `y` is structured different after this `for`.\n",
+        Kind.FRONTEND_ERROR,
+        "`y` is structured different after this `for`.",
+    ),
     "the driver refuses the binary": (
         "DSLCudaRuntimeError: CUDA_ERROR_NO_BINARY_FOR_GPU (error code: 209) \n",
         Kind.LAUNCH_ERROR,
@@ -235,6 +248,16 @@ def test_what_people_paste(pasted: str) -> None:
     text, kind, headline = PASTED[pasted]
     diagnosis = diagnosed(text)
     assert (diagnosis.kind, diagnosis.headline, diagnosis.compiler) == (kind, headline, KernelCompiler.CUTE)
+
+
+def test_of_two_compilers_in_a_log_the_one_that_failed_is_named() -> None:
+    log = (
+        "INFO: nvidia_cutlass_dsl kernels are in use, with cutlass.cute\nTraceback (most recent call last):\n"
+        '  File "/w/attn.py", line 12, in <module>\n    k[grid](x)\n'
+        "triton.compiler.errors.CompilationError: at 3:4:\n    x = tl.dot(a, b)\n    ^\n"
+        "Both operands must be same dtype. Got fp16 and fp32\n"
+    )
+    assert diagnosed(log).compiler is KernelCompiler.TRITON
 
 
 OTHERS = {

@@ -109,10 +109,12 @@ def evidence_sieve(compiler: KernelCompiler) -> Sieve:
 
 def _compiler(diagnosis: Diagnosis, line: str) -> KernelCompiler | None:
     """The compiler whose words the failing text has; None where it has neither's."""
-    first = f"{diagnosis.message[:1000]}\n{line[:1000]}"
-    if _CUTE_WORDS.search(first):
-        return KernelCompiler.CUTE
-    return KernelCompiler.TRITON if _OWN_WORDS.search(first) else None
+    for text in (line[:1000], diagnosis.message[:1000]):
+        if _CUTE_WORDS.search(text):
+            return KernelCompiler.CUTE
+        if _OWN_WORDS.search(text):
+            return KernelCompiler.TRITON
+    return None
 
 
 def attributed(finding: Finding, window: Window) -> Finding:

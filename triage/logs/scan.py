@@ -20,14 +20,14 @@ from triage.logs.finding import Finding, Specificity
 from triage.logs.frontend_texts import has_terms
 from triage.logs.quoted import quoted, quoted_in_prose
 from triage.logs.reading import Log
-from triage.logs.recognisers import RECOGNISERS, Recogniser, silent_pass, stack_trace
+from triage.logs.recognisers import RECOGNISERS, Recogniser, mlir_diagnostic, silent_pass, stack_trace
 from triage.logs.recognisers.out_of_resources import MAX_THREADS, out_of_resources
 from triage.logs.recognisers.python_exception import is_exception_line
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.sizes import arithmetic
 from triage.logs.surroundings import emulations, setting_of
 from triage.logs.window import Window, windows
-from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind, Trait
+from triage.model.diagnosis import Diagnosis, Kind, Trait
 from triage.model.setting import UNKNOWN_SETTING, Setting
 
 #: A text may repeat its failure endlessly (a loop over configurations); further findings are skipped, unless they are
@@ -193,9 +193,7 @@ def _completed(finding: Finding, context: Context) -> Finding:
     if diagnosis.pass_name is not None:
         diagnosis = replace(diagnosis, pass_name=context.argument_of(diagnosis.pass_name))
     if diagnosis.stage is None:
-        # CuTe DSL's exceptions list the errors of its other stages.
-        as_it_traces = diagnosis.compiler is KernelCompiler.CUTE and diagnosis.kind is Kind.MLIR_DIAGNOSTIC
-        diagnosis = replace(diagnosis, stage="trace" if as_it_traces else context.stage)
+        diagnosis = replace(diagnosis, stage=mlir_diagnostic.stage_of_cute(diagnosis) or context.stage)
     if finding.specificity is Specificity.TAIL and diagnosis.kind is Kind.MLIR_DIAGNOSTIC:
         diagnosis = replace(diagnosis, headline=silent_pass.headline(diagnosis.pass_name))
     return replace(finding, diagnosis=replace(diagnosis, signature=signature.signature_of(diagnosis)))

@@ -12,11 +12,13 @@ Some only wrap another failure: ``DSLRuntimeError: 🧊🧊🧊 ICE IR Verificat
 behind ``Caused exception:``.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triage.logs.cute_snippet import HEADING
 from triage.logs.cute_texts import EXCEPTION, is_wrapper, undecorated
+from triage.logs.diagnostic_lines import parse
 from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
@@ -33,6 +35,10 @@ _MOST_LINES = 40
 # What the driver says as a kernel is loaded or launched.
 _DRIVER = regex(r"(?:CUDA_ERROR_|cudaError)\w{3,60}|CUDA launch failed")
 _LOADING = regex(r"NO_BINARY|INVALID_(?:SOURCE|PTX|IMAGE)|UNSUPPORTED_PTX|NoKernelImage|InvalidPtx")
+_COLLAPSED = regex(
+    r"(?P<listed>Verification failed|Failure while executing pass pipeline): {1,4}(?P<error>error: .{1,4000}?)"
+    r"(?: {1,4}(?:note|error): .*)?$"
+)
 #: Exceptions whose text is other failures', which follow it.
 _OF_COMPILER = ("MLIRError", "CompilationError", "CompilerDiagnosticError")
 _SUGGESTED, _SNIPPET = "Suggestions", "Snippet"
@@ -92,6 +98,8 @@ def _read(window: Window) -> Finding | None:
     cause = undecorated(labelled.first("Caused exception"))
     if is_wrapper(text) and cause and not is_wrapper(cause):
         text, cause = cause, ""
+    if collapsed := _COLLAPSED.search(text):
+        return _listed(window, name, collapsed)
     if not text or is_wrapper(text) or name in _OF_COMPILER:
         shown = f"{name}: {text}" if text else name
         return finding(
@@ -116,6 +124,17 @@ def _read(window: Window) -> Finding | None:
         extent=labelled.extent,
         exception=name,
         stage=stage,
+    )
+
+
+def _listed(window: Window, name: str, collapsed: re.Match[str]) -> Finding | None:
+    """The first error that an exception lists, in a text whose lines somebody joined."""
+    error = parse(collapsed["error"])
+    if error is None:
+        return None
+    stage = _stage(collapsed["listed"])
+    return finding(
+        window, Kind.MLIR_DIAGNOSTIC, error.text, error.text, locations=error.locations, exception=name, stage=stage
     )
 
 

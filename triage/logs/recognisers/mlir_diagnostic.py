@@ -15,12 +15,13 @@ from triage.logs.frontend_texts import is_frontends
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Kind
+from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind
 
 # Other tools write `file:1:2: error: text`: mypy (`text  [code]`), and compilers of languages without kernels.
 _OF_LINTER = regex(r"  \[[a-z][a-z-]{1,40}\]$")
 _NOT_A_KERNEL = regex(r"\.(?:c|cc|cpp|cxx|cu|h|hpp|hip|inc|rs|go|js|ts|java|proto|ya?ml|toml|json|sh)$", re.IGNORECASE)
 _CALL = "called from"
+_OF_VERIFIER = regex(r"'[a-z]\w{0,60}\.[\w.]{1,100}' op ")
 # What CuTe DSL's exceptions say above the errors that they list, and the stage in which those are found.
 _LISTED = (("Verification failed:", "verify"), ("Failure while executing pass pipeline:", "passes"))
 _EXCEPTION = regex(r": [A-Z]\w{2,60}(?:Error|Exception): ")
@@ -61,6 +62,14 @@ def _stage(window: Window) -> str | None:
             if above.rstrip().endswith(words):
                 return stage
     return None
+
+
+def stage_of_cute(diagnosis: Diagnosis) -> str | None:
+    """The stage of an error of CuTe DSL's that stands alone: the verifier's begin with the operation, and others are
+    of building an operation."""
+    if diagnosis.compiler is not KernelCompiler.CUTE or diagnosis.kind is not Kind.MLIR_DIAGNOSTIC:
+        return None
+    return "verify" if _OF_VERIFIER.match(diagnosis.headline) else "trace"
 
 
 def _of_another_tool(diagnostic: DiagnosticLine) -> bool:
