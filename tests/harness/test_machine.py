@@ -90,12 +90,19 @@ def test_the_assemblers_of_a_toolchain_are_asked(nowhere: Path, monkeypatch: pyt
 # --- the clock ------------------------------------------------------------------------------------------------
 
 
+def own_children() -> list[Path]:
+    """The ``stat`` files of this process's children, zombies among them."""
+    pids = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return [Path(f"/proc/{pid}/stat") for pid in pids]
+
+
 def test_a_program_that_hangs_does_not_hang_doctor(tmp_path: Path) -> None:
     # A child of the program keeps the pipe open after the program itself was killed.
     hanging = program(tmp_path / "hangs", "sleep 5 & sleep 5")
     start = time.monotonic()
     assert Clock(0.3).ask([str(hanging)]) is None
     assert time.monotonic() - start < 2
+    assert "(hangs)" not in "".join(path.read_text() for path in own_children())
 
 
 @pytest.mark.parametrize("text", ["exit 1", "kill -9 $$"])

@@ -22,13 +22,10 @@ BEGINNINGS = ["", "error: ", "LLVM ERROR: ", "ValueError: ", "x: f.cpp:3: void f
 
 
 def seconds(text: str) -> float:
-    """The best of two: the processor's time, since the machine may be doing other things."""
-    best = float("inf")
-    for _ in range(2):
-        start = time.process_time()
-        diagnose_text(text)
-        best = min(best, time.process_time() - start)
-    return best
+    """The processor's time, since the machine may be doing other things."""
+    start = time.process_time()
+    diagnose_text(text)
+    return time.process_time() - start
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
@@ -39,8 +36,8 @@ def test_time_is_in_proportion_to_length(piece: str) -> None:
     """
     for beginning in BEGINNINGS if "\n" not in piece else BEGINNINGS[:2]:
         short, long = (beginning + piece * (size // len(piece)) for size in (6_000, 96_000))
-        # Below some milliseconds the clock and the caches decide.
-        assert seconds(long) < 48 * max(seconds(short), 0.004), beginning
+        # Below some milliseconds the clock and the caches decide; once they may decide against it.
+        assert any(seconds(long) < 48 * max(seconds(short), 0.004) for _ in range(2)), beginning
 
 
 def test_a_stream_is_read_as_it_comes() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
+from rows import each_row
 
 from triage.publish.privacy import LocalIdentity, Scrubber
 from triage.publish.privacy.tokens import table
@@ -284,7 +285,7 @@ def scrubbed(text: str) -> str:
     return _SCRUBBER.text(text)
 
 
-@pytest.mark.parametrize("name", TOKENS)
+@each_row(TOKENS)
 def test_a_token_anywhere(name: str) -> None:
     for seed in range(2):
         token, parts = generated(TOKENS[name], seed)
@@ -298,7 +299,7 @@ def test_a_token_anywhere(name: str) -> None:
         assert found.startswith("see ") and found.endswith(" here")
 
 
-@pytest.mark.parametrize("name", NAMED)
+@each_row(NAMED)
 def test_a_credential_behind_its_name(name: str) -> None:
     for seed in range(2):
         text, parts = generated(NAMED[name], seed)
@@ -414,16 +415,13 @@ def test_what_a_reader_needs_stays(text: str) -> None:
 )  # fmt: skip
 def test_time_grows_with_a_hostile_text(piece: str) -> None:
     def seconds(size: int) -> float:
-        """Of the faster of two: another process may take the core's caches meanwhile."""
-        text, spent = piece * (size // len(piece)), []
-        for _ in range(2):
-            began = time.process_time()
-            scrubbed(text)
-            spent.append(time.process_time() - began)
-        return min(spent)
+        text, began = piece * (size // len(piece)), time.process_time()
+        scrubbed(text)
+        return time.process_time() - began
 
-    # Four times as much text, ten times the time for the noise of a busy machine: a square would be sixteen.
-    assert seconds(40_000) < 10 * max(seconds(10_000), 0.02)
+    # Four times as much text, ten times the time for the noise of a busy machine: a square would be sixteen. Twice,
+    # since another process may take the core's caches meanwhile.
+    assert any(seconds(40_000) < 10 * max(seconds(10_000), 0.02) for _ in range(2))
 
 
 def test_numbers_are_secret_as_passwords_alone() -> None:

@@ -4,6 +4,7 @@ import re
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +61,9 @@ class Clock:
         try:
             output, _ = process.communicate(timeout=self.left_s)
         except subprocess.TimeoutExpired:
-            # Not waited for: a program stuck inside a driver does not even die of SIGKILL.
             process.kill()
+            # Not waited for any longer: a program stuck inside a driver does not even die of SIGKILL.
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_LEAST_S)
             return None
         return output.decode("utf-8", "replace") if process.returncode == 0 else None
