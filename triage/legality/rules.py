@@ -12,6 +12,7 @@ _MODULES = {
     "occupancy": "triage.legality.occupancy",
     "wgmma": "triage.legality.wgmma",
     "mma": "triage.legality.mma",
+    "mma-operation": "triage.legality.mma.operations",
     "ldmatrix": "triage.legality.ldmatrix",
     "stmatrix": "triage.legality.stmatrix",
     "cp-async": "triage.legality.vector_copy.asynchronous",

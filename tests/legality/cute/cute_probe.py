@@ -5,6 +5,7 @@ says of single operations. A question with ``"fork": true`` runs in a child, sin
 answer is ``{"error": "died"}``.
 """
 
+import inspect
 import json
 import os
 import re
@@ -22,6 +23,10 @@ from cutlass.base_dsl import compiler  # noqa: E402
 
 DTYPES = {
     "e4m3": cutlass.Float8E4M3FN,
+    "e5m2": cutlass.Float8E5M2,
+    "u8": cutlass.Uint8,
+    "e2m1": cutlass.Float4E2M1FN,
+    "ue8m0": cutlass.Float8E8M0FNU,
     "s8": cutlass.Int8,
     "f16": cutlass.Float16,
     "bf16": cutlass.BFloat16,
@@ -99,10 +104,9 @@ def tile_to_shape(question, number, thread):
 
 def wgmma(question, number, thread):
     """Layouts of a tile in shared memory, its descriptors and accumulator, and the operation itself."""
-    from cutlass.cute.nvgpu import OperandMajorMode, warpgroup
-
+    warpgroup, operand_majors = cute.nvgpu.warpgroup, cute.nvgpu.OperandMajorMode
     dtype, (m, n, k), width = DTYPES[question["dtype"]], question["tile"], question["n"]
-    majors = {name: OperandMajorMode[question[name].upper()] for name in ("a_major", "b_major")}
+    majors = {name: operand_majors[question[name].upper()] for name in ("a_major", "b_major")}
     source = warpgroup.OperandSource.SMEM if question["a_from"] == "shared" else warpgroup.OperandSource.RMEM
     accumulator = DTYPES[question["d"]]
     depth = 256 // dtype.width
@@ -129,6 +133,44 @@ def wgmma(question, number, thread):
         found[f"{name}_fragment"] = str(fragment.layout)
     found["accumulator"] = str(mma.partition_shape_C((m, n)))
     return found
+
+
+def mma(question, number, thread):
+    """Whether an operation can be made, and an MMA of it."""
+    nvgpu = cute.nvgpu
+    package, name = question["operation"].split(".")
+    module = getattr(nvgpu, package)
+    operation, tcgen05 = getattr(module, name), nvgpu.tcgen05
+    sources = nvgpu.warpgroup.OperandSource if package == "warpgroup" else tcgen05.OperandSource
+    try:
+        majors = nvgpu.OperandMajorMode
+    except (AttributeError, ImportError):
+        majors = getattr(module, "OperandMajorMode", None)
+    a, b, d = (DTYPES[question[operand]] for operand in "abd")
+    known = {
+        "ab_dtype": a,
+        "a_dtype": a,
+        "b_dtype": b,
+        "acc_dtype": d,
+        "shape_mnk": tuple(question["shape"]),
+        "instruction_shape": tuple(question["shape"]),
+        "sf_dtype": DTYPES["ue8m0"],
+    }
+    if package != "warp":
+        source = {"shared": "SMEM", "registers": "RMEM", "tmem": "TMEM"}[question["a_from"]]
+        known["a_src"] = sources[source]
+        known["a_major_mode"] = majors[question["a_major"].upper()]
+        known["b_major_mode"] = majors[question["b_major"].upper()]
+        known["cta_group"] = tcgen05.CtaGroup(question["cta_group"])
+    constructor = inspect.unwrap(operation.__init__)
+    names = [name for name in inspect.signature(constructor).parameters if name in known]
+    if not names:
+        # Behind the wrapper of a deprecated operation.
+        names = [name for name in known if name not in ("a_dtype", "b_dtype", "shape_mnk", "sf_dtype")]
+    made = operation(**{name: known[name] for name in names})
+    cute.make_tiled_mma(made)
+    verify_last()
+    return {"operation": question["operation"]}
 
 
 def answer(question, number, thread):

@@ -1,0 +1,317 @@
+"""Matrix operations of CuTe DSL: what each constructor takes, and what the instruction behind it takes.
+
+Constructors of ``cute.nvgpu.warp``, ``warpgroup`` and ``tcgen05`` check types, shape and architecture, in their
+``__post_init__`` and when the MMA type is made (CuTe DSL 4.2.1 to 4.8.1; enumerated against 4.8.1). They let pass what
+the instruction cannot do: MN-major 8-bit operands of wgmma and of an A in registers, ``tcgen05.MmaI8Op`` on 10.3,
+bf16 that tcgen05 accumulates in f16, ``warp.MmaFP8Op`` before 8.9. ``instruction_violations`` has those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triage.legality import dtypes, tcgen05, wgmma
+from triage.legality.dtypes import DType
+from triage.legality.explanation import RuleTable
+from triage.legality.limits import architecture
+from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
+from triage.legality.violation import Violation, refuse, require, require_major, spoken
+from triage.legality.wgmma.types import OPERANDS
+from triage.model.releases import numbers
+from triage.model.target import Target
+
+SOURCE = "CuTe DSL 4.8.1, cutlass/cute/nvgpu: __post_init__ of the MMA operations"
+TITLE = "matrix operations of CuTe DSL: types, shapes, architectures by release"
+_FP8 = ("e4m3", "e5m2")
+_INT8 = ("s8", "u8")
+_STEPS_OF_8 = (4, 3, 5)
+"""The first release in which N of tcgen05 goes in steps of 8 (16 for two CTAs)."""
+_FAMILIES = (4, 3)
+"""The first release with tcgen05 on other architectures than 10.0."""
+_TMEM_K_MAJOR = (4, 4)
+"""The first release that refuses an MN-major A in tensor memory."""
+_WARP_FP8_SINCE = 89
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation. ``mixed``: B may be of another of the types. ``d``: accumulators; ``k`` in elements. ``since``:
+    the first release of 4.0 to 4.8 that has it."""
+
+    name: str
+    types: tuple[str, ...]
+    d: tuple[str, ...]
+    k: tuple[int, ...]
+    mixed: bool = False
+    since: tuple[int, int] = (4, 0)
+
+    @property
+    def level(self) -> str:
+        """``warp``, ``warpgroup`` or ``tcgen05``."""
+        return self.name.partition(".")[0]
+
+
+OPERATIONS: dict[str, Operation] = {
+    row.name: row
+    for row in (
+        Operation("warp.MmaF16BF16Op", ("f16", "bf16"), ("f32", "f16"), (8, 16)),
+        Operation("warp.MmaTF32Op", ("tf32",), ("f32",), (4, 8), since=(4, 6)),
+        Operation("warp.MmaFP8Op", _FP8, ("f32", "f16"), (16, 32), since=(4, 5)),
+        Operation("warpgroup.MmaF16BF16Op", ("f16", "bf16"), ("f32", "f16"), (16,)),
+        Operation("warpgroup.MmaF8Op", _FP8, ("f32", "f16"), (32,), mixed=True),
+        Operation("warpgroup.MmaI8Op", _INT8, ("s32",), (32,), mixed=True, since=(4, 3)),
+        Operation("tcgen05.MmaTF32Op", ("tf32",), ("f32",), (8,)),
+        Operation("tcgen05.MmaF16BF16Op", ("f16", "bf16"), ("f32", "f16"), (16,)),
+        Operation("tcgen05.MmaI8Op", _INT8, ("s32",), (32,)),
+        Operation("tcgen05.MmaFP8Op", _FP8, ("f32", "f16"), (32,)),
+        Operation(
+            "tcgen05.MmaF8F6F4Op", (*_FP8, "e3m2", "e2m3", "e2m1"), ("f32", "f16"), (32,), mixed=True, since=(4, 5)
+        ),
+    )
+}
+"""The dense operations by name; block-scaled and sparse ones are not in the table."""
+
+
+def violations(
+    *,
+    operation: str,
+    a: str | DType,
+    b: str | DType | None = None,
+    d: str | DType | None = None,
+    m: int,
+    n: int,
+    k: int | None = None,
+    a_major: str = "k",
+    b_major: str = "k",
+    a_from: str = "shared",
+    cta_group: int = 1,
+    target: str | Target | None = None,
+    release: str | None = None,
+) -> list[Violation]:
+    """Violations of making an operation; empty when CuTe DSL makes it.
+
+    ``operation`` as in ``OPERATIONS``; types in any spelling, ``b`` is ``a`` and ``d`` the first accumulator unless
+    given; ``m``, ``n``, ``k`` of the instruction, ``k`` its own unless given. ``a_from`` is ``shared``, ``registers``
+    or ``tmem``. ``target`` as PTX (``sm_90a``) or Triton spells it, ``release`` of CuTe DSL (None: the newest). Nothing
+    raises: an unknown name is a violation.
+    """
+    row = OPERATIONS.get(operation)
+    if row is None:
+        reason = f"{operation} is not one of {', '.join(OPERATIONS)}"
+        return [refuse("mma-operation.operation", operation, tuple(OPERATIONS), SOURCE, reason, ())]
+    if _before(release, row.since):
+        first = ".".join(map(str, row.since))
+        reason = f"CuTe DSL {release} has no {operation}: it came with {first}"
+        return [refuse("mma-operation.release", str(release), (first,), SOURCE, reason)]
+    broken = [
+        *_target(row, target, release),
+        *_types(row, a, b, d),
+        *_shape(row, m, n, k, cta_group, b, a, b_major, release),
+    ]
+    if row.level == "tcgen05" and a_from == "tmem" and not _before(release, _TMEM_K_MAJOR):
+        reason = "a operand must be of major-mode k when coming from tmem"
+        broken += require_major("mma-operation", "a", a_major, ("k",), SOURCE, reason)
+    return broken
+
+
+def instruction_violations(
+    *,
+    operation: str,
+    a: str | DType,
+    b: str | DType | None = None,
+    d: str | DType | None = None,
+    m: int,
+    n: int,
+    k: int | None = None,
+    a_major: str = "k",
+    b_major: str = "k",
+    a_from: str = "shared",
+    cta_group: int = 1,
+    target: str | Target | None = None,
+) -> list[Violation]:
+    """Violations of the instruction that an operation stands for, which its constructor may let pass; parameters as of
+    ``violations``. Empty for an unknown operation."""
+    row = OPERATIONS.get(operation)
+    if row is None:
+        return []
+    if row.level == "warpgroup":
+        return wgmma.violations(a, b, d, m, n, k, a_major, b_major, a_from, target=target)
+    if row.level == "tcgen05":
+        origin = "tmem" if a_from == "tmem" else "shared"
+        return tcgen05.violations(
+            a=a,
+            b=b,
+            d=d,
+            m=m,
+            n=n,
+            k=k,
+            cta_group=cta_group,
+            a_from=origin,
+            a_major=a_major,
+            b_major=b_major,
+            target=target,
+        )
+    number = architecture(target)[0] if target is not None else _WARP_FP8_SINCE
+    if operation == "warp.MmaFP8Op" and number < _WARP_FP8_SINCE:
+        reason = f"{target} has no mma of e4m3 and e5m2: it begins with 8.9"
+        source = "PTX ISA, mma: target ISA notes"
+        return [refuse("mma-operation.target", str(target), ("sm_89", "sm_90"), source, reason)]
+    return []
+
+
+def _before(release: str | None, first: tuple[int, ...]) -> bool:
+    return release is not None and (numbers(release) or first) < first
+
+
+def _target(row: Operation, target: str | Target | None, release: str | None) -> list[Violation]:
+    if target is None or row.level == "warp":
+        return []
+    number, features = architecture(target)
+    text = str(target)
+    if row.level == "warpgroup":
+        if (number, features) == (90, "a"):
+            return []
+        reason = f"expects arch to be sm_90a, but got {text}"
+        return [refuse("mma-operation.target", text, ("sm_90a",), SOURCE, reason)]
+    families = (100,) if _before(release, _FAMILIES) else (100, 101, 103, 107, 110)
+    if features and number in families:
+        return []
+    reason = f"expects arch to be one of the families sm_100f and sm_110f, but got {text}"
+    return [refuse("mma-operation.target", text, ("sm_100a", "sm_100f", "sm_103a", "sm_110a"), SOURCE, reason)]
+
+
+def _types(row: Operation, a: str | DType, b: str | DType | None, d: str | DType | None) -> list[Violation]:
+    broken = []
+    left, right = dtypes.name(a), dtypes.name(a if b is None else b)
+    for name, given, known in (("a", a, left), ("b", b, right)):
+        if given is None or known in row.types:
+            continue
+        reason = f"{row.name} multiplies {spoken(row.types)}, not {known or given}"
+        broken.append(refuse(f"mma-operation.{name}", str(given), row.types, SOURCE, reason))
+    if not broken and not row.mixed and left != right:
+        reason = f"{row.name} has one type for A and B: {left} and {right} do not mix"
+        broken.append(refuse("mma-operation.b", str(b), (str(left),), SOURCE, reason))
+    allowed = ("f32",) if left == "bf16" and row.level != "tcgen05" else row.d
+    if d is not None and dtypes.name(d) not in allowed:
+        reason = f"{row.name} of {left} accumulates in {spoken(allowed)}, not {dtypes.name(d) or d}"
+        broken.append(refuse("mma-operation.d", str(d), allowed, SOURCE, reason))
+    return broken
+
+
+def _shape(
+    row: Operation,
+    m: int,
+    n: int,
+    k: int | None,
+    group: int,
+    b: str | DType | None,
+    a: str | DType,
+    b_major: str,
+    release: str | None,
+) -> list[Violation]:
+    rows: Sequence[int] = (16,)
+    columns: Sequence[int] = (8,)
+    if row.level == "warpgroup":
+        rows, columns = (64,), OPERANDS[row.types[0]].n
+    elif row.level == "tcgen05":
+        rows = (64, 128) if group == 1 else (128, 256)
+        known = dtypes.find(str(a if b is None else b))
+        step = _step(m, group, known is not None and known.bits == 8 and b_major.lower() in ("mn", "n"), release)
+        columns = tuple(range(step, 257, step))
+    broken = []
+    for name, value, allowed in (("m", m, rows), ("n", n, columns), ("k", k, row.k)):
+        if value is not None:
+            reason = f"expects {name.upper()} of {row.name} to be {spoken(tuple(allowed))}, but got {value}"
+            broken += require(f"mma-operation.{name}", value, tuple(allowed), SOURCE, reason)
+    return broken
+
+
+def _step(m: int, group: int, wide: bool, release: str | None) -> int:
+    """The step of N of tcgen05; ``wide``: an MN-major B of 8-bit elements."""
+    if _before(release, _STEPS_OF_8):
+        return 32 if group == 2 else 8 if m == 64 else 16
+    return (16 if wide else 8) * (2 if group == 2 else 1)
+
+
+_PARAMETERS = (
+    Parameter("operation", Syntax.CHOICE, "the operation", tuple(OPERATIONS), required=True),
+    Parameter("a", Syntax.DTYPE, "type of A", required=True),
+    Parameter("b", Syntax.DTYPE, "type of B [that of A]"),
+    Parameter("d", Syntax.DTYPE, "type of the accumulator"),
+    Parameter("m", Syntax.INTEGER, "M of the instruction", default="64"),
+    Parameter("n", Syntax.INTEGER, "N of the instruction", default="64"),
+    Parameter("k", Syntax.INTEGER, "K of the instruction [the operation's]"),
+    Parameter("a-major", Syntax.CHOICE, "contiguous dimension of A", ("k", "mn", "m"), "k"),
+    Parameter("b-major", Syntax.CHOICE, "contiguous dimension of B", ("k", "mn", "n"), "k"),
+    Parameter("a-from", Syntax.CHOICE, "where A is", ("shared", "registers", "tmem"), "shared"),
+    Parameter("cta-group", Syntax.INTEGER, "1 CTA or a pair (tcgen05)", default="1"),
+    Parameter(
+        "target",
+        Syntax.CHOICE,
+        "architecture as PTX names it",
+        (
+            "sm_80",
+            "sm_89",
+            "sm_90",
+            "sm_90a",
+            "sm_100",
+            "sm_100a",
+            "sm_100f",
+            "sm_103a",
+            "sm_110a",
+            "sm_120a",
+        ),
+    ),
+    Parameter("release", Syntax.RELEASE, "release of CuTe DSL [newest]"),
+)
+
+
+def _judge(args: Arguments) -> Judgement:
+    own = {name: value for name, value in args.items() if name != "release"}
+    broken = violations(**args)
+    behind = instruction_violations(**own)
+    stated = {violation.parameter for violation in broken}
+    quiet = [violation for violation in behind if violation.parameter not in stated]
+    renamed = [
+        refuse(
+            f"mma-operation.{violation.parameter.replace('_', '-')}",
+            violation.given,
+            violation.allowed,
+            violation.source,
+            f"the constructor takes it, the instruction does not: {violation.message}",
+            violation.nearest,
+        )
+        for violation in quiet
+    ]
+    subject = f"{args['operation']} of {args['a']}, M={args['m']} N={args['n']}"
+    return Judgement(subject, [*broken, *renamed])
+
+
+def _tables(args: Arguments) -> list[RuleTable]:
+    rows = tuple(
+        (row.name, " ".join(row.types), " ".join(row.d), "/".join(map(str, row.k)), _SHAPES[row.level])
+        for row in OPERATIONS.values()
+    )
+    return [RuleTable(TITLE, ("operation", "A, B", "D", "K", "M, N, architectures"), rows)]
+
+
+_SHAPES = {
+    "warp": "16, 8",
+    "warpgroup": "64, 8 … 256 by 8 (int8: by 16 from 32); sm_90a",
+    "tcgen05": "64/128, by 8; pairs 128/256, by 16; 100a/f 103a/f 110a/f",
+}
+
+RULE = LegalityRule(
+    "mma-operation",
+    TITLE,
+    _PARAMETERS,
+    _judge,
+    _tables,
+    (
+        "--operation tcgen05.MmaF16BF16Op --a bf16 --m 128 --n 20 --target sm_100a",
+        "--operation warpgroup.MmaF8Op --a e4m3 --b-major mn --target sm_90a",
+        "--operation warp.MmaF16BF16Op --a bf16 --d f16 --m 16 --n 8",
+    ),
+    (SOURCE,),
+)
