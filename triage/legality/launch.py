@@ -4,6 +4,7 @@ Triton itself requires that ``num_warps`` is a power of two (``triton/backends/*
 options), and warp specialization adds warps for its partitions.
 """
 
+from triage.legality import blocks
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.limits import limits, tabulated
 from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
@@ -34,6 +35,10 @@ def violations(target: Target, num_warps: int = 4, num_ctas: int = 1) -> list[Vi
     return broken
 
 
+_DIMENSIONS = {"block", "cluster", "grid", "shared_bytes", "barrier", "barrier_threads"}
+"""Parameters of a launch that is stated by dimensions instead of Triton's options."""
+
+
 def _judge(args: Arguments) -> Judgement:
     target, warps, ctas = args["target"], args["num_warps"], args["num_ctas"]
     row = limits(target)
@@ -43,7 +48,13 @@ def _judge(args: Arguments) -> Judgement:
         facts.append(Fact("max_threads", row.threads, "at most"))
         facts.append(Fact("max_cluster_blocks", row.cluster_blocks, "blocks a cluster, at most"))
     subject, sources = f"num_warps={warps}, num_ctas={ctas} on {target}", (row.source,) if row else ()
-    return Judgement(subject, violations(target, warps, ctas), facts, sources=sources)
+    if not _DIMENSIONS & args.keys():
+        return Judgement(subject, violations(target, warps, ctas), facts, sources=sources)
+    given = {name: args[name] for name in ("block", "cluster", "grid", "shared_bytes") if name in args}
+    broken = blocks.violations(target, **given)
+    broken += blocks.barrier_violations(barrier=args.get("barrier"), threads=args.get("barrier_threads"))
+    stated = ", ".join(f"{name.replace('_', ' ')} {args[name]}" for name in sorted(_DIMENSIONS & args.keys()))
+    return Judgement(f"{stated} on {target}", broken, facts[1:], sources=(blocks.GUIDE, blocks.CLUSTERS, *sources))
 
 
 def _tables(args: Arguments) -> list[RuleTable]:
@@ -61,9 +72,21 @@ RULE = LegalityRule(
         Parameter("target", Syntax.TARGET, "cuda:NN or hip:gfxNNN", default="cuda:90"),
         Parameter("num-warps", Syntax.INTEGER, "warps a block", default="4"),
         Parameter("num-ctas", Syntax.INTEGER, "blocks a cluster", default="1"),
+        Parameter("block", Syntax.SHAPE, "threads along x,y,z"),
+        Parameter("cluster", Syntax.SHAPE, "blocks of a cluster along x,y,z"),
+        Parameter("grid", Syntax.SHAPE, "blocks along x,y,z"),
+        Parameter("shared-bytes", Syntax.INTEGER, "shared memory a block"),
+        Parameter("barrier", Syntax.INTEGER, "number of a named barrier"),
+        Parameter("barrier-threads", Syntax.INTEGER, "threads that meet there"),
     ),
     _judge,
     _tables,
-    ("--num-warps 64", "--num-warps 16 --target hip:gfx942", "--num-ctas 2 --target cuda:80"),
+    (
+        "--num-warps 64",
+        "--num-warps 16 --target hip:gfx942",
+        "--num-ctas 2 --target cuda:80",
+        "--block 2048,1,1 --cluster 2,1,1 --shared-bytes 307200",
+        "--barrier 99 --barrier-threads 100",
+    ),
     (_TRITON,),
 )

@@ -20,6 +20,7 @@ _MODULES = {
     "tcgen05": "triage.legality.tcgen05",
     "tmem": "triage.legality.tmem",
     "tma": "triage.legality.tma",
+    "tiling": "triage.legality.tiling",
     "mfma": "triage.legality.amd.mfma",
     "wmma": "triage.legality.amd.wmma",
     "dot": "triage.legality.dot",

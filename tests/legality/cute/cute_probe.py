@@ -102,6 +102,10 @@ def tile_to_shape(question, number, thread):
     return {"layout": str(cute.tile_to_shape(layout(question["layout"]), *arguments))}
 
 
+def divide(question, number, thread):
+    return {"layout": str(cute.zipped_divide(layout(question["layout"], number), tuple(question["tiler"])))}
+
+
 def wgmma(question, number, thread):
     """Layouts of a tile in shared memory, its descriptors and accumulator, and the operation itself."""
     warpgroup, operand_majors = cute.nvgpu.warpgroup, cute.nvgpu.OperandMajorMode

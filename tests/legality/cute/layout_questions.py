@@ -13,7 +13,11 @@ def questions(count: int, seed: int = 0) -> Iterator[dict[str, Any]]:
     """So many operations, the same ones for a seed."""
     chance = random.Random(seed)
     for _ in range(count):
-        function = chance.choice((*_FUNCTIONS, "tile_to_shape"))
+        function = chance.choice((*_FUNCTIONS, "tile_to_shape", "divide"))
+        if function == "divide":
+            tiler = [chance.choice((1, 2, 4, 6, 8, 32)) for _ in range(chance.choice((1, 2, 2, 3)))]
+            yield {"ask": "divide", "layout": _layout(chance, chance.choice((2, 3)))[1], "tiler": tiler}
+            continue
         if function == "tile_to_shape":
             extents, text = _layout(chance, 2)
             rank = chance.choice((2, 3))

@@ -10,9 +10,11 @@ import pytest
 from cute_environment import ask, newest
 from layout_questions import questions
 
+from triage.legality import tiling
 from triage.legality.algebra import operations
 from triage.legality.algebra.layout import compact, read
 from triage.legality.algebra.operations import NotDivisible
+from triage.legality.algebra.partition import whole
 from triage.model.errors import InputError
 
 RECORDED: list[dict[str, Any]] = json.loads(Path(__file__).with_name("layout_algebra.json").read_text())
@@ -25,6 +27,11 @@ def computed(question: dict[str, Any]) -> str | None:
         if question["ask"] == "tile_to_shape":
             block, shape, order = read(question["layout"]), tuple(question["shape"]), tuple(question["order"])
             return str(operations.tile_to_shape(block, shape, order))
+        if question["ask"] == "divide":
+            layout, tiler = read(question["layout"]), question["tiler"]
+            divided = operations.zipped_divide(layout, tuple(map(whole, tiler)))
+            assert tiling.division(layout, tiler) == []
+            return str(divided)
         function = getattr(operations, question["function"])
         return str(function(*map(read, question["layouts"])))
     except NotDivisible:

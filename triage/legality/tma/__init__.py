@@ -4,6 +4,7 @@ CUDA Driver API, "Tensor Map Object Management"; PTX ISA, "Tensors" and "cp.asyn
 """
 
 from triage.legality.tma.explain import RULE
+from triage.legality.tma.strided import strided_violations
 from triage.legality.tma.tensor_map import violations
 
-__all__ = ["RULE", "violations"]
+__all__ = ["RULE", "strided_violations", "violations"]
