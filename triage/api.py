@@ -75,4 +75,4 @@ def diagnose(text: str | Path) -> Diagnosis:
 
 def match(found: Diagnosis, case: Case | None = None) -> list[Match]:
     """Entries of the knowledge base that match a diagnosis, best first."""
-    return knowledge.match(found, knowledge.load_all(), case, case.triton if case else None)
+    return knowledge.match(found, knowledge.load_all(), case, case.release if case else None)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from triage.logs import diagnose_outcome
-from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind
+from triage.model.compilers import CUTE
+from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.outcome import Frame, Outcome, PythonError, Stage, Status
 
 KERNEL = """import cutlass
@@ -49,7 +50,7 @@ def frames(kernel: Path, *others: str) -> tuple[Frame, ...]:
 def diagnosed(outcome: Outcome, kernel: Path) -> Diagnosis:
     diagnosis = diagnose_outcome(outcome, kernel)
     assert diagnosis is not None
-    assert diagnosis.compiler is KernelCompiler.CUTE
+    assert diagnosis.compiler is CUTE
     return diagnosis
 
 

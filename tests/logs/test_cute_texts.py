@@ -11,7 +11,8 @@ import triage
 from triage.logs import diagnose_any, diagnose_text
 from triage.logs.clean import strip_control
 from triage.logs.cute_report import parse, unwrapped
-from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind
+from triage.model.compilers import CUTE, TRITON
+from triage.model.diagnosis import Diagnosis, Kind
 
 DATA = Path(__file__).parent / "data_cute"
 FRONTEND, VERIFIER, PASSES = (
@@ -80,7 +81,7 @@ def test_every_release_shows_the_same_failure(kernel: str) -> None:
     (kind, stage), line = EXPECTED[kernel]
     for log in logs(kernel):
         diagnosis = diagnosed(log.read_text())
-        assert (diagnosis.kind, diagnosis.compiler) == (kind, KernelCompiler.CUTE), log.name
+        assert (diagnosis.kind, diagnosis.compiler) == (kind, CUTE), log.name
         assert diagnosis.stage in (stage, None) if kind is Kind.ENVIRONMENT else diagnosis.stage == stage, log.name
         if line is not None:
             assert diagnosis.source is not None, log.name
@@ -247,7 +248,7 @@ PASTED = {
 def test_what_people_paste(pasted: str) -> None:
     text, kind, headline = PASTED[pasted]
     diagnosis = diagnosed(text)
-    assert (diagnosis.kind, diagnosis.headline, diagnosis.compiler) == (kind, headline, KernelCompiler.CUTE)
+    assert (diagnosis.kind, diagnosis.headline, diagnosis.compiler) == (kind, headline, CUTE)
 
 
 def test_of_two_compilers_in_a_log_the_one_that_failed_is_named() -> None:
@@ -257,7 +258,7 @@ def test_of_two_compilers_in_a_log_the_one_that_failed_is_named() -> None:
         "triton.compiler.errors.CompilationError: at 3:4:\n    x = tl.dot(a, b)\n    ^\n"
         "Both operands must be same dtype. Got fp16 and fp32\n"
     )
-    assert diagnosed(log).compiler is KernelCompiler.TRITON
+    assert diagnosed(log).compiler is TRITON
 
 
 OTHERS = {

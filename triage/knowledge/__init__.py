@@ -18,6 +18,6 @@ from triage.model.report import Match
 __all__ = ["Entry", "load_all", "match", "problems"]
 
 
-def match(diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, triton: str | None = None) -> list[Match]:
+def match(diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, release: str | None = None) -> list[Match]:
     """The entries that match a diagnosis, most confident first, each with the releases that it was seen on."""
-    return [with_releases(entry_match) for entry_match in matching.match(diagnosis, entries, case, triton)]
+    return [with_releases(entry_match) for entry_match in matching.match(diagnosis, entries, case, release)]

@@ -9,7 +9,8 @@ import re
 
 from triage.knowledge.entry import PLACEHOLDER
 from triage.model.case import Case
-from triage.model.diagnosis import Diagnosis, KernelCompiler
+from triage.model.compilers import CUTE
+from triage.model.diagnosis import Diagnosis
 
 
 def draft(id_: str, diagnosis: Diagnosis, case: Case | None, reproducer: str | None) -> str:
@@ -27,7 +28,7 @@ def draft(id_: str, diagnosis: Diagnosis, case: Case | None, reproducer: str | N
         f"kind = {_toml(diagnosis.kind.value)}",
     ]
     for name, value in (
-        ("compiler", KernelCompiler.CUTE.value if diagnosis.compiler is KernelCompiler.CUTE else None),
+        ("compiler", CUTE.name if diagnosis.compiler is CUTE else None),
         ("function", diagnosis.function),
         ("file", diagnosis.file),
         ("pass", diagnosis.pass_name),

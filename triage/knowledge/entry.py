@@ -17,8 +17,8 @@ class Symptoms:
 
     ``message`` and ``function`` hold if one of their texts occurs, the others if one of them is equal. In a text, ``…``
     is any text within the line. ``compiler``: those whose failures they are; Triton's if it is empty. The rest are
-    conditions on the case or the machine: ``targets`` are prefixes of the target (``cuda:9``), ``triton`` and ``torch``
-    ranges of releases (``<3.3``).
+    conditions on the case or the machine: ``targets`` are prefixes of the target (``cuda:9``); ``triton``, ``cute``
+    (CuTe DSL) and ``torch`` are ranges of releases (``<3.3``).
     """
 
     kind: tuple[str, ...] = ()
@@ -31,6 +31,7 @@ class Symptoms:
     compiler: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     triton: str | None = None
+    cute: str | None = None
     torch: str | None = None
     system: str | None = None
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))

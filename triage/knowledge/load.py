@@ -17,8 +17,8 @@ from triage.knowledge import stored
 from triage.knowledge.entry import PLACEHOLDER, Advice, Entry, Symptoms
 from triage.knowledge.stored import Parsed
 from triage.model.case import Language
-from triage.model.compilers import TRITON
-from triage.model.diagnosis import KernelCompiler, Kind
+from triage.model.compilers import COMPILERS, TRITON
+from triage.model.diagnosis import Kind
 from triage.model.errors import InputError, unreadable
 from triage.model.releases import is_range
 from triage.model.setting import SYSTEMS
@@ -28,8 +28,8 @@ _ENTRY_FIELDS = {
     "does_not_help", "rewrites", "generic", "next",
 }  # fmt: skip
 _MATCH_FIELDS = {
-    "kind", "function", "file", "message", "pass", "stage", "exception", "compiler", "targets", "triton", "torch",
-    "system", "options",
+    "kind", "function", "file", "message", "pass", "stage", "exception", "compiler", "targets", "triton", "cute",
+    "torch", "system", "options",
 }  # fmt: skip
 
 _MOST_BYTES = 1 << 20
@@ -200,9 +200,9 @@ class _File:
             **texts,
             kind=self._names(data, "match.kind", [kind.value for kind in Kind], "a kind of failure"),
             pass_name=self._texts(data, "pass"),
-            compiler=self._names(data, "match.compiler", [compiler.value for compiler in KernelCompiler], "a compiler")
-            or compilers,
+            compiler=self._names(data, "match.compiler", list(COMPILERS), "a compiler") or compilers,
             triton=self._optional(data, "match.triton", is_range, "a range such as '>=3.0,<3.3'"),
+            cute=self._optional(data, "match.cute", is_range, "a range such as '>=4.4,<4.6.3'"),
             torch=self._optional(data, "match.torch", is_range, "a range such as '>=2.6'"),
             system=self._optional(data, "match.system", SYSTEMS.__contains__, " or ".join(map(repr, SYSTEMS))),
             options=self._options(data.get("options", {})),

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from triage.knowledge.entry import Entry, Symptoms
-from triage.model.case import Case, Language
-from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind
+from triage.model.case import Case
+from triage.model.compilers import CUTE, TRITON
+from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.releases import in_range
 from triage.model.report import Match
 from triage.model.setting import Setting
@@ -21,7 +22,7 @@ from triage.model.setting import Setting
 # least 20 characters occurred, 9 were right. A file has many failures, a kind has hundreds.
 _DOUBT = {"message": 0.15, "function": 0.3, "file": 0.45, "pass": 0.45, "exception": 0.5, "kind": 0.7, "stage": 0.9}
 # An entry for CuTe alone; most entries are for Triton, so that of those it says nothing.
-_DOUBT_OF_COMPILER: Mapping[tuple[str, ...], float] = {(KernelCompiler.CUTE.value,): 0.6}
+_DOUBT_OF_COMPILER: Mapping[tuple[str, ...], float] = {(CUTE.name,): 0.6}
 _SHORT = 20
 """Characters of a message's text below which it may occur by chance; each one that is missing adds to the doubt."""
 _CONDITION_UNKNOWN = 0.85
@@ -40,13 +41,13 @@ _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": ope
 _ELLIPSIS = "…"
 
 
-def match(diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, triton: str | None = None) -> list[Match]:
+def match(diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, release: str | None = None) -> list[Match]:
     """Entries of which every symptom holds, the most confident first.
 
-    The release is that of ``triton``, the target and the options are those of the case; without them, what the
+    ``release`` is that of the case's compiler, the target and the options are those of the case; without them, what the
     diagnosed text tells of its setting.
     """
-    facts = _Facts.of(diagnosis, case, triton)
+    facts = _Facts.of(diagnosis, case, release)
     diagnosis = _attributed(diagnosis, case)
     matches = [_as_match(entry, confidence) for entry in entries if (confidence := _best(entry, diagnosis, facts)) > 0]
     return sorted(matches, key=lambda match: (-match.confidence, match.id))
@@ -67,10 +68,10 @@ class NearMiss:
 
 
 def near_misses(
-    diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, triton: str | None = None
+    diagnosis: Diagnosis, entries: Iterable[Entry], case: Case | None, release: str | None = None
 ) -> list[NearMiss]:
     """The entries of which a symptom that names the failure holds, and others do not; those that lack least first."""
-    facts = _Facts.of(diagnosis, case, triton)
+    facts = _Facts.of(diagnosis, case, release)
     diagnosis = _attributed(diagnosis, case)
     near = []
     for entry in entries:
@@ -88,7 +89,7 @@ def _attributed(diagnosis: Diagnosis, case: Case | None) -> Diagnosis:
     """The diagnosis with the compiler of the case, if there is one: it is more certain than words of a text."""
     if case is None:
         return diagnosis
-    return replace(diagnosis, compiler=KernelCompiler.CUTE if case.language is Language.CUTE else KernelCompiler.TRITON)
+    return replace(diagnosis, compiler=case.compiler)
 
 
 _FEW_WORDS = 4
@@ -105,10 +106,14 @@ class _Facts:
     case: Case | None
 
     @classmethod
-    def of(cls, diagnosis: Diagnosis, case: Case | None, triton: str | None) -> "_Facts":
+    def of(cls, diagnosis: Diagnosis, case: Case | None, release: str | None) -> "_Facts":
         stated = diagnosis.setting
         targets = stated.targets if case is None else (str(case.target),)
-        return cls(Setting(triton or stated.triton, stated.torch, targets, stated.system), case)
+        setting = replace(stated, targets=targets)
+        if release is not None:
+            of_cute = case is not None and case.compiler == CUTE
+            setting = replace(setting, cute=release) if of_cute else replace(setting, triton=release)
+        return cls(setting, case)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +142,8 @@ def _fields(symptoms: Symptoms, diagnosis: Diagnosis) -> Iterator[_Field]:
                 yield _Field(name, True, 1.0, "")
             else:
                 yield _Field(name, holds, _DOUBT[name], difference)
-    compilers = symptoms.compiler or (KernelCompiler.TRITON.value,)
-    compiler = diagnosis.compiler.value if diagnosis.compiler else None
+    compilers = symptoms.compiler or (TRITON.name,)
+    compiler = diagnosis.compiler.name if diagnosis.compiler else None
     # What nobody's words tell is of any compiler, but for an entry that has nothing else to go by.
     if compiler is not None or (symptoms.compiler and not (symptoms.message or symptoms.function)):
         difference = f"compiler: {compiler or 'not known'}, not {' or '.join(compilers)}"
@@ -244,6 +249,7 @@ def _conditions(symptoms: Symptoms, facts: _Facts) -> Iterator[tuple[bool | None
         yield (fitting if known else None), f"target: {', '.join(setting.targets)}, not {' or '.join(symptoms.targets)}"
     for name, release, expected in (
         ("triton", setting.triton, symptoms.triton),
+        ("cute", setting.cute, symptoms.cute),
         ("torch", setting.torch, symptoms.torch),
     ):
         if expected:

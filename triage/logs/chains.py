@@ -11,7 +11,8 @@ from triage.logs import text
 from triage.logs.cute_texts import is_wrapper
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.frontend import FRONTEND_ERRORS
-from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind, SourceLocation
+from triage.model.compilers import CUTE
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 
 #: ``raise … from cause``: the exception above is the reason for the one below.
 CAUSE = "The above exception was the direct cause of the following exception:"
@@ -57,7 +58,7 @@ def traced(finding: Finding, source: SourceLocation | None) -> Finding:
         diagnosis=replace(
             diagnosis,
             kind=Kind.FRONTEND_ERROR,
-            compiler=KernelCompiler.CUTE,
+            compiler=CUTE,
             stage=diagnosis.stage or "trace",
             source=diagnosis.source or source,
         ),
@@ -98,7 +99,7 @@ def joined(inner: Finding, outer: Finding, is_cause: bool) -> Finding:
             kind=kind,
             exception=outer.diagnosis.exception,
             source=users_location(locations),
-            stage=main.diagnosis.stage if main.diagnosis.compiler is KernelCompiler.CUTE else "source",
+            stage=main.diagnosis.stage if main.diagnosis.compiler is CUTE else "source",
             related=_related(main.diagnosis, other.diagnosis),
         ),
         specificity=max(main.specificity, Specificity.DIAGNOSTIC),

@@ -18,13 +18,14 @@ from triage.logs.patterns import regex
 from triage.logs.recognisers import environment, stack_trace
 from triage.logs.sieve import Sieve, sieve_for
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind, Trait
+from triage.model.compilers import CUTE, TRITON, Compiler
+from triage.model.diagnosis import Diagnosis, Kind, Trait
 
 #: Strings that only a text about a compile with Triton or one of its relatives has, or with CuTe DSL. A name alone is
 #: none of them: two other well-known programs are named Triton, CUTLASS and CuTe are libraries for C++ as well, and
 #: lists of installed packages have them all.
-EVIDENCE: Mapping[KernelCompiler, tuple[str, ...]] = {
-    KernelCompiler.TRITON: (
+EVIDENCE: Mapping[Compiler, tuple[str, ...]] = {
+    TRITON: (
         "triton.jit", "triton.language", "triton.compiler", "triton.runtime", "triton.autotune", "triton.backends",
         "triton/compiler", "triton/runtime", "triton/backends", "triton/language", "triton/_C", "triton/lib/",
         "triton\\compiler", "triton\\runtime", "triton\\backends", "triton\\language", "triton\\_C", ".triton/cache",
@@ -32,7 +33,7 @@ EVIDENCE: Mapping[KernelCompiler, tuple[str, ...]] = {
         "triton_poi_", "triton_red_", "triton_per_", "triton_tem_", "make_ttgir", "make_llir", "gluon",
         "packages/triton/", "packages\\triton\\", "2-.-0-.-0-", "riton kernel",
     ),
-    KernelCompiler.CUTE: (
+    CUTE: (
         "cutlass.cute", "cutlass_dsl", "base_dsl", "cute.jit", "cute.kernel", "cute.compile", "CUTE_DSL_",
         "DSLRuntimeError", "DSLUserCodeError", "cute_nvgpu", "!cute.", "cuteDSL", "CuTeDSL", "CuTe DSL", "CuTe-DSL",
         "CuteDSL",
@@ -102,18 +103,18 @@ _NEAR = 12
 
 
 @cache
-def evidence_sieve(compiler: KernelCompiler) -> Sieve:
+def evidence_sieve(compiler: Compiler) -> Sieve:
     """Finds the strings that are evidence of a compiler."""
     return sieve_for(EVIDENCE[compiler])
 
 
-def _compiler(diagnosis: Diagnosis, line: str) -> KernelCompiler | None:
+def _compiler(diagnosis: Diagnosis, line: str) -> Compiler | None:
     """The compiler whose words the failing text has; None where it has neither's."""
     for text in (line[:1000], diagnosis.message[:1000]):
         if _CUTE_WORDS.search(text):
-            return KernelCompiler.CUTE
+            return CUTE
         if _OWN_WORDS.search(text):
-            return KernelCompiler.TRITON
+            return TRITON
     return None
 
 
@@ -151,7 +152,7 @@ def _longest(finding: Finding) -> float:
 
 def _is_own(diagnosis: Diagnosis) -> bool:
     """True where the failing text itself shows that it is of a compile or launch."""
-    if diagnosis.compiler is KernelCompiler.CUTE:
+    if diagnosis.compiler is CUTE:
         return True
     first = diagnosis.message[:1000]
     match diagnosis.kind:
@@ -212,7 +213,7 @@ def is_foreign(finding: Finding, window: Window, traceback: bool | None) -> bool
     return False if _COMPILER_WORDS.search(diagnosis.message[:1000]) else None
 
 
-def settled(findings: Iterable[Finding], evidence: Collection[KernelCompiler], lines: float) -> list[Finding]:
+def settled(findings: Iterable[Finding], evidence: Collection[Compiler], lines: float) -> list[Finding]:
     """The findings; what nothing near them shows is decided by the whole text: ``evidence`` is of which compilers it
     is, ``lines`` how many it has."""
     only = next(iter(evidence)) if len(evidence) == 1 else None

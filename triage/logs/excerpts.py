@@ -23,7 +23,7 @@ from triage.logs.recognisers import Recogniser
 from triage.logs.sieve import Sieve
 from triage.logs.surroundings import ENDS
 from triage.logs.window import LINES_AFTER, LINES_BEFORE, Line
-from triage.model.diagnosis import KernelCompiler
+from triage.model.compilers import COMPILERS, Compiler
 
 #: Such lines are many: they are recognised by their beginning and not cleaned.
 DUMP_HEADER = passes.HEADER.encode()
@@ -89,7 +89,7 @@ class Excerpts:
         #: All lines of a short log.
         self.whole: list[str] = []
         #: The compilers of which a line is one that only a text about that compiler has.
-        self.evidence: set[KernelCompiler] = set()
+        self.evidence: set[Compiler] = set()
         #: The first and the last bytes; of a short log both are all of it.
         self.ends = (b"", b"")
 
@@ -116,7 +116,7 @@ class Excerpts:
 
     def _see_evidence(self, block: bytes) -> None:
         """Note of which compilers a block is; of each only until it is known."""
-        for compiler in KernelCompiler:
+        for compiler in COMPILERS.values():
             if compiler not in self.evidence and evidence_sieve(compiler)(block):
                 self.evidence.add(compiler)
 

@@ -24,7 +24,8 @@ from triage.logs.recognisers.out_of_resources import out_of_resources
 from triage.logs.scan import read, root_cause
 from triage.logs.signature import signature_of
 from triage.model.case import python_text
-from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind, SourceLocation, Trait
+from triage.model.compilers import CUTE
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
 from triage.model.outcome import BeyondShared, Outcome, PythonError, Stage, Status
 
 _OVER_LIMIT = regex(r"^(?P<resource>[\w ]{1,80}): (?P<required>\d{1,15}) > (?P<limit>\d{1,15})")
@@ -124,7 +125,7 @@ def _is_process_end(finding: Finding) -> bool:
 def _has_stack(finding: Finding, signal: str) -> bool:
     """True where the text has the stack of a process that the signal ended, in CuTe DSL."""
     diagnosis = finding.diagnosis
-    has_stack = diagnosis.compiler is KernelCompiler.CUTE and diagnosis.stage is not None
+    has_stack = diagnosis.compiler is CUTE and diagnosis.stage is not None
     return has_stack and diagnosis.kind is process_end.ended_by(signal, "").kind
 
 
@@ -210,7 +211,7 @@ def _of_cute(diagnosis: Diagnosis, outcome: Outcome, kernel: Path | None) -> Dia
             statement(diagnosis.message, kernel.name, _lines_of(kernel)) or source or _raised_at(outcome.errors, kernel)
         )
     kind = Kind.FRONTEND_ERROR if traced else diagnosis.kind
-    return replace(diagnosis, kind=kind, compiler=KernelCompiler.CUTE, source=source)
+    return replace(diagnosis, kind=kind, compiler=CUTE, source=source)
 
 
 def refused_operation(errors: tuple[PythonError, ...]) -> PythonError | None:
@@ -263,7 +264,7 @@ def diagnose_outcome(outcome: Outcome, kernel: Path | None = None, printed: Prin
         return replace(diagnosis, signature=signature_of(diagnosis))
     diagnosis, locations = _failure(outcome, printed)
     diagnosis = _of_code_generator(diagnosis, outcome)
-    if diagnosis.compiler is KernelCompiler.CUTE or outcome.stage in _STAGES_OF_CUTE:
+    if diagnosis.compiler is CUTE or outcome.stage in _STAGES_OF_CUTE:
         diagnosis = _of_cute(diagnosis, outcome, kernel)
     stage = outcome.stage.value if outcome.stage else diagnosis.stage
     source = _kernel_location(outcome.errors, kernel) if diagnosis.kind is Kind.FRONTEND_ERROR else None

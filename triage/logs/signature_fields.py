@@ -23,7 +23,8 @@ from triage.logs.recognisers import (
     unreachable,
 )
 from triage.logs.recognisers.frontend import FRONTEND_ERRORS
-from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind
+from triage.model.compilers import CUTE
+from triage.model.diagnosis import Diagnosis, Kind
 
 #: Headers whose assertions any caller can violate: there the expression alone does not identify a bug.
 SHARED_HEADERS = frozenset(
@@ -117,7 +118,7 @@ def _without_exception(line: str) -> str:
 
 def _frontend(diagnosis: Diagnosis) -> list[Field]:
     """The text without its exception's type, which a quoted error often lacks; the type where there is no text."""
-    if diagnosis.compiler is KernelCompiler.CUTE:
+    if diagnosis.compiler is CUTE:
         return _of_cute(diagnosis)
     line = _first_line(diagnosis.message)
     if any(error in line for error in FRONTEND_ERRORS):

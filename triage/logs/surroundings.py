@@ -20,6 +20,11 @@ _TRITON = regex(
     rf"triton(?<![\w./]triton)(?<!(?<!pytorch)-triton)(?:[-_](?:rocm|windows|xpu|nightly))?{_BY}"
     r"(?P<release>[23]\.\d{1,2}\.\d{1,2})(?!\d)"
 )
+# `nvidia-cutlass-dsl[cu13]==4.5.2`, `nvidia-cutlass-dsl : 4.5.2`, `CuTe DSL 4.8.1`; a file `nvidia_cutlass_dsl-4.5.2`.
+_CUTE = regex(
+    rf"cut(?:lass[-_]dsl|e[ -]?dsl)(?:-libs-\w{{2,8}})?(?:\[[\w,-]{{1,40}}\])?(?:-|{_BY})"
+    r"(?P<release>4\.\d{1,2}\.\d{1,2})(?!\d)"
+)
 _TORCH = regex(rf"torch(?<![./-]torch)(?<!(?<!py)(?<=\w)torch){_BY}(?P<release>[12]\.\d{{1,2}}\.\d{{1,2}})(?!\d)")
 _NVIDIA = (
     regex(r"sm_?(?<![a-z0-9]sm)(?<![a-z0-9]sm_)(?P<number>\d{2,3})[af]?(?!\d)"),
@@ -43,6 +48,7 @@ def setting_of(first: bytes, last: bytes) -> Setting:
     is_windows, is_linux = (any(part in text for part in parts) for parts in (_WINDOWS, _LINUX))
     return Setting(
         triton=_release(_TRITON, lower),
+        cute=_release(_CUTE, lower),
         torch=_release(_TORCH, lower),
         targets=tuple(dict.fromkeys((*_targets(lower), *islice(named(text), _MOST)))),
         system="windows" if is_windows and not is_linux else "linux" if is_linux and not is_windows else None,
@@ -52,7 +58,7 @@ def setting_of(first: bytes, last: bytes) -> Setting:
 def _release(pattern: re.Pattern[str], text: str) -> str | None:
     """The release that is stated (`==`, `version:`), else the one that prose names, if it is a single one."""
     matches = list(islice(pattern.finditer(text), _MOST))
-    stated = {match["release"] for match in matches if match["stated"] or match["by"].strip()}
+    stated = {match["release"] for match in matches if match["stated"] or match["by"] is None or match["by"].strip()}
     releases = stated or {match["release"] for match in matches}
     return releases.pop() if len(releases) == 1 else None
 

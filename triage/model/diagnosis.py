@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, Flag, auto
 from typing import Annotated, Any
 
+from triage.model.compilers import Compiler
 from triage.model.document import Doc, Documented, Internal, Name, encode_fields
 from triage.model.setting import UNKNOWN_SETTING, Setting
 
@@ -66,13 +67,6 @@ class Kind(str, Enum):
         return bool(self.traits & trait)
 
 
-class KernelCompiler(str, Enum):
-    """The compilers whose failures are diagnosed. Gluon's is Triton's."""
-
-    TRITON = "triton"
-    CUTE = "cute"
-
-
 @dataclass(frozen=True, slots=True)
 class SourceLocation(Documented):
     """A location in the user's kernel: 1-based line, 1-based column, and the line's text where it is known."""
@@ -102,7 +96,7 @@ class Diagnosis(Documented):
     source: SourceLocation | None = None
     signature: Annotated[Name, Doc("Equal for the same bug over releases, build paths and configurations.")] = ""
     stage: Internal[str | None] = None
-    compiler: Internal[KernelCompiler | None] = None
+    compiler: Internal[Compiler | None] = None
     resource: Annotated[str | None, Doc(optional=True)] = None
     required: Annotated[int | None, Doc(optional=True)] = None
     limit: Annotated[int | None, Doc(optional=True)] = None

@@ -9,7 +9,7 @@ SYSTEMS = ("linux", "windows")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The releases, the GPUs and the system of a failure. None, or empty: unknown.
+    """The releases, the GPUs and the system of a failure. None, or empty: unknown. ``cute`` is CuTe DSL's release.
 
     ``targets`` are written as a case's: ``cuda:90``, ``hip:gfx942``. A text may name several. ``system`` is one of
     ``SYSTEMS``.
@@ -19,6 +19,7 @@ class Setting:
     torch: str | None = None
     targets: tuple[str, ...] = ()
     system: str | None = None
+    cute: str | None = None
 
 
 UNKNOWN_SETTING = Setting()

@@ -8,7 +8,8 @@ from triage.ir.locations import users_location
 from triage.logs import text
 from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.window import Window
-from triage.model.diagnosis import KernelCompiler, Kind, SourceLocation
+from triage.model.compilers import Compiler
+from triage.model.diagnosis import Kind, SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Recogniser:
     read: Callable[[Window], Finding | None]
     examples: Mapping[str, Kind]
     most: Specificity = Specificity.DIAGNOSTIC
-    compiler: KernelCompiler | None = None
+    compiler: Compiler | None = None
 
     def wants(self, line: str) -> bool:
         """True when the line may be for this recogniser."""

@@ -12,7 +12,8 @@ from triage.logs.diagnostic_lines import parse
 from triage.logs.finding import Finding, Specificity
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import KernelCompiler, Kind
+from triage.model.compilers import CUTE
+from triage.model.diagnosis import Kind
 
 #: Lines of a log that begins below the line that announces it.
 _MOST_BELOW = 2
@@ -48,5 +49,5 @@ RECOGNISER = Recogniser(
             Kind.LLVM_DIAGNOSTIC
         ),
     },
-    compiler=KernelCompiler.CUTE,
+    compiler=CUTE,
 )

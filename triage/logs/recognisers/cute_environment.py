@@ -9,7 +9,8 @@ from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import KernelCompiler, Kind
+from triage.model.compilers import CUTE
+from triage.model.diagnosis import Kind
 
 _NO_DRIVER = "CuTe DSL does not find the CUDA driver (libcuda), which it needs to load what it compiled"
 #: What a line says, and the headline.
@@ -60,5 +61,5 @@ RECOGNISER = Recogniser(
         ),
         Kind.ENVIRONMENT,
     ),
-    compiler=KernelCompiler.CUTE,
+    compiler=CUTE,
 )

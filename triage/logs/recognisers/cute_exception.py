@@ -23,7 +23,8 @@ from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import KernelCompiler, Kind, SourceLocation
+from triage.model.compilers import CUTE
+from triage.model.diagnosis import Kind, SourceLocation
 
 _LABEL = regex(
     r"\s{0,4}(?:[^\w\s]{1,4} ?)?"
@@ -155,5 +156,5 @@ RECOGNISER = Recogniser(
         "cutlass.cute.nvgpu.common.OpError: OpError: expects the M-mode to be 64": Kind.FRONTEND_ERROR,
         "DSLCudaRuntimeError: CUDA_ERROR_NO_BINARY_FOR_GPU (error code: 209)": Kind.LAUNCH_ERROR,
     },
-    compiler=KernelCompiler.CUTE,
+    compiler=CUTE,
 )

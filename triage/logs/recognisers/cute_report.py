@@ -17,7 +17,8 @@ from triage.logs.finding import Finding, Specificity
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import KernelCompiler, Kind
+from triage.model.compilers import CUTE
+from triage.model.diagnosis import Kind
 
 _VERIFIED = "IR verification failed: "
 _INTERNAL_EXCEPTION = "DSLRuntimeError"
@@ -192,5 +193,5 @@ RECOGNISER = Recogniser(
         "error: compiler pass failed\n  error: failed to legalize operation 'cute.x'": Kind.MLIR_DIAGNOSTIC,
         "[Internal Error] The compiler hit a problem\n\nDetail: x to integer conversion is bad": Kind.FRONTEND_ERROR,
     },
-    compiler=KernelCompiler.CUTE,
+    compiler=CUTE,
 )

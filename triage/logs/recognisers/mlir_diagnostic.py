@@ -15,7 +15,8 @@ from triage.logs.frontend_texts import is_frontends
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser, finding
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind
+from triage.model.compilers import CUTE
+from triage.model.diagnosis import Diagnosis, Kind
 
 # Other tools write `file:1:2: error: text`: mypy (`text  [code]`), and compilers of languages without kernels.
 _OF_LINTER = regex(r"  \[[a-z][a-z-]{1,40}\]$")
@@ -67,7 +68,7 @@ def _stage(window: Window) -> str | None:
 def stage_of_cute(diagnosis: Diagnosis) -> str | None:
     """The stage of an error of CuTe DSL's that stands alone: the verifier's begin with the operation, and others are
     of building an operation."""
-    if diagnosis.compiler is not KernelCompiler.CUTE or diagnosis.kind is not Kind.MLIR_DIAGNOSTIC:
+    if diagnosis.compiler is not CUTE or diagnosis.kind is not Kind.MLIR_DIAGNOSTIC:
         return None
     return "verify" if _OF_VERIFIER.match(diagnosis.headline) else "trace"
 

@@ -14,7 +14,8 @@ from triage.logs.finding import Finding, Specificity, bounded_diagnosis
 from triage.logs.patterns import regex
 from triage.logs.recognisers.base import Recogniser
 from triage.logs.window import Window
-from triage.model.diagnosis import Diagnosis, KernelCompiler, Kind, SourceLocation
+from triage.model.compilers import CUTE
+from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 
 #: The kind and the headline of each signal. SIGFPE and the like are aborts that the processor raised.
 SIGNALS: dict[str, tuple[Kind, str]] = {
@@ -122,7 +123,7 @@ def _in_cute(window: Window, diagnosis: Diagnosis, frames: list[re.Match[str]]) 
         function=builder["function"] if builder else None,
         source=source,
         stage="passes" if in_passes else "trace",
-        compiler=KernelCompiler.CUTE,
+        compiler=CUTE,
     )
     locations = (source,) if source else ()
     return Finding(diagnosis, Specificity.TAIL, window.position, locations)
