@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Row = TypeVar("Row")
 
 
 def each_row(
     rows: Iterable[Row], name: Callable[[Row], str] = str
-) -> Callable[[Callable[[Row], None]], Callable[[], None]]:
-    """Decorates a test that takes a row. It fails with the names of all rows that fail, and the failure of the first;
-    an empty table is a failure too."""
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorates a test that takes a row, and fixtures, which all rows share. It fails with the names of all rows that
+    fail, and the failure of the first; an empty table is a failure too."""
     table = list(rows)
 
-    def decorate(test: Callable[[Row], None]) -> Callable[[], None]:
-        def test_of_table() -> None:
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        def test_of_table(**fixtures: Any) -> None:
             failures: dict[str, Exception] = {}
             for row in table:
                 try:
-                    test(row)
+                    test(row, **fixtures)
                 except Exception as failure:
                     failures[name(row)] = failure
             assert table, "no rows"
@@ -30,6 +31,9 @@ def each_row(
 
         test_of_table.__name__, test_of_table.__doc__ = test.__name__, test.__doc__
         test_of_table.__module__, test_of_table.__qualname__ = test.__module__, test.__qualname__
+        signature = inspect.signature(test)
+        without_row = list(signature.parameters.values())[1:]
+        test_of_table.__signature__ = signature.replace(parameters=without_row)  # type: ignore[attr-defined]
         return test_of_table
 
     return decorate

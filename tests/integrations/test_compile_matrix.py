@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from plugin_suites import PROGRAMS, Session, SuiteOf, suite
+from rows import each_row
 
 from triage.frontends import documents
 
@@ -19,8 +20,7 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Session:
     return made.run("--strict-markers", "--triage-dir=kept")
 
 
-@pytest.mark.parametrize(
-    ("test", "outcome", "said"),
+@each_row(
     [
         ("test_tensor_cores[cuda:80-64]", "passed", ""),
         ("test_tensor_cores[cuda:80-128]", "passed", ""),
@@ -41,8 +41,10 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Session:
         ("test_untold[cuda:90-3.1.0]", "skipped", "cuda:90-3.1.0: "),
         ("test_untold_fails[cuda:90-3.1.0]", "failure", "EnvironmentFault: cuda:90-3.1.0: "),
     ],
+    lambda row: row[0],
 )
-def test_answers(matrix: Session, test: str, outcome: str, said: str) -> None:
+def test_answers(row: tuple[str, str, str], matrix: Session) -> None:
+    test, outcome, said = row
     found, text = matrix.tests[test]
     assert found == outcome, matrix.out
     assert said in text

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from plugin_suites import ROOT, Session, SuiteOf, suite
+from rows import each_row
 
 from triage.frontends import documents
 
@@ -88,8 +89,7 @@ def edges(tmp_path_factory: pytest.TempPathFactory) -> Session:
     return made.run(*options, "-p", "pytest_timeout")
 
 
-@pytest.mark.parametrize(
-    ("test", "outcome", "said"),
+@each_row(
     [
         ("test_ways[abort]", "failure", "for cuda:90 kills the compiler (SIGABRT)"),
         ("test_ways[segfault]", "failure", "for cuda:90 kills the compiler (SIGSEGV)"),
@@ -111,8 +111,10 @@ def edges(tmp_path_factory: pytest.TempPathFactory) -> Session:
         ("test_tuner_goes_on", "passed", ""),
         ("test_other_failure", "failure", "assert [1] == [2]"),
     ],
+    lambda row: row[0],
 )
-def test_edges(edges: Session, test: str, outcome: str, said: str) -> None:
+def test_edges(row: tuple[str, str, str], edges: Session) -> None:
+    test, outcome, said = row
     found, text = edges.tests[test]
     assert found == outcome, edges.out
     assert said in text

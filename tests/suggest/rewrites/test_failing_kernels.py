@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from failing_kernels import MORE, REPRODUCERS, UNROLLED, WRITTEN
 from rewriting import Tried, compile_rewrites, patched, proposed, reproducer, write
+from rows import each_row
 
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
@@ -41,19 +42,19 @@ def tried(
     return dict(zip(cases, found, strict=True))
 
 
-@pytest.mark.parametrize("name", [*NAMES, *WRITTEN])
+@each_row([*NAMES, *WRITTEN])
 def test_a_rewrite_compiles(name: str, tried: dict[str, list[Tried]]) -> None:
     said = [(one.rewritten.change, one.outcome.log[-600:]) for one in tried[name] if not one.compiled]
     assert any(one.compiled for one in tried[name]), said
 
 
-@pytest.mark.parametrize("name", [*NAMES, *WRITTEN])
+@each_row([*NAMES, *WRITTEN])
 def test_the_diff_applies_and_gives_the_text(name: str, tried: dict[str, list[Tried]], tmp_path: Path) -> None:
     if shutil.which("patch") is None:
         pytest.skip("patch is not installed")
     for number, one in enumerate(tried[name]):
         before = one.case.path.read_text(encoding="utf-8")
-        text = patched(one.case, diff(before, one.rewritten.text, one.case.file), tmp_path / str(number))
+        text = patched(one.case, diff(before, one.rewritten.text, one.case.file), tmp_path / f"{name}-{number}")
         assert text == one.rewritten.text
 
 
