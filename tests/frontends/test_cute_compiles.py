@@ -139,6 +139,41 @@ def test_what_does_not_fit_the_kernel(
     assert reason in attempt.result.reason
 
 
+def unspoken(name: str, signature: dict[str, str], **constexprs: Any) -> Case:
+    return replace(case(name, **constexprs), file="unspoken.py", signature=frozen(signature))
+
+
+def test_a_tensor_map_that_the_driver_will_not_encode(engine: Engine, toolchain: Toolchain) -> None:
+    fits = unspoken("load_box", {"matrix": "tensor<f16, (512,512):(512,1), align=16>"}, BOX=[64, 64])
+    narrow = replace(fits, constexprs=frozen({"BOX": [64, 6]}))
+    odd = replace(fits, signature=frozen({"matrix": "tensor<f16, (512,510):(510,1), align=16>"}))
+    # By columns: the contiguous axis is the first, and the box is 6 wide there.
+    columns = replace(
+        fits,
+        signature=frozen({"matrix": "tensor<f16, (512,512):(1,512), align=16>"}),
+        constexprs=frozen({"BOX": [6, 64]}),
+    )
+    attempts = run(engine, toolchain, fits, narrow, odd, columns)
+    assert outcome(attempts[0]).status is Status.OK
+    for attempt, reason in zip(attempts[1:], ("12 bytes", "510 x 16 bits = 1020 bytes", "12 bytes"), strict=True):
+        assert (outcome(attempt).status, outcome(attempt).stage) == (Status.ERROR, Stage.LAUNCH)
+        assert attempt.diagnosis is not None
+        assert reason in attempt.diagnosis.headline
+        assert attempt.diagnosis.source is not None
+        assert "make_tiled_tma_atom" in str(attempt.diagnosis.source.text)
+
+
+def test_inline_ptx_that_kills_the_back_end_names_its_line(engine: Engine, toolchain: Toolchain) -> None:
+    right = unspoken("inline", {"tensor": "tensor<i32, (32):(1), align=16>"}, CONSTRAINTS="=r,r")
+    compiled, died = run(engine, toolchain, right, replace(right, constexprs=frozen({"CONSTRAINTS": "=r,=r,r"})))
+    assert outcome(compiled).status is Status.OK
+    assert (outcome(died).status, outcome(died).stage) == (Status.CRASH, Stage.PASSES)
+    assert died.diagnosis is not None
+    assert "inline PTX states 2 outputs in its constraints, and 1 taken" in died.diagnosis.notes
+    assert died.diagnosis.source is not None
+    assert "absolute(tensor[thread], constraints)" in str(died.diagnosis.source.text)
+
+
 def test_another_architecture_by_option(engine: Engine, toolchain: Toolchain) -> None:
     [attempt] = run(engine, toolchain, case("host", "cuda:100", {"arch": "sm_100f"}, THREADS=32))
     assert outcome(attempt).status is Status.OK

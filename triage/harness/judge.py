@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from triage import logs
-from triage.harness import ulimits
+from triage.harness import ulimits, unspoken
 from triage.harness.limits import Limits
 from triage.harness.messages import Exited
 from triage.harness.worker.loop import FAULT
@@ -18,7 +18,17 @@ from triage.model.case import Case
 from triage.model.compilers import COMPILERS
 from triage.model.document import decode, encode
 from triage.model.errors import InputError
-from triage.model.outcome import BeyondShared, Outcome, PythonError, Resources, Stage, StageTime, Status, Undecided
+from triage.model.outcome import (
+    BeyondShared,
+    Outcome,
+    PythonError,
+    Resources,
+    Stage,
+    StageTime,
+    Status,
+    Suspicion,
+    Undecided,
+)
 from triage.model.words import signal_name
 
 if TYPE_CHECKING:
@@ -91,7 +101,7 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
     last = next((event for event in reversed(events) if event["ev"] in _VERDICTS), None)
     # A signal or a limit takes precedence over anything reported.
     if last is None or facts.stopped or facts.signal:
-        result = ended(outcome, facts)
+        result = ended(replace(outcome, suspicion=unspoken.mismatched_outputs(events)), facts)
         reading = case.is_ir and outcome.stage is Stage.SOURCE
         if reading and isinstance(result, Outcome) and result.signal and not result.killed_from_outside:
             why = f"died of {result.signal} reading this text; IR belongs to the release that wrote it"
@@ -102,7 +112,7 @@ def judge(case: Case, facts: RunFacts, limits: Limits, token: str) -> Outcome | 
         if last["reason"] == NO_LLD and logs.printed_error(back_end) is not None:
             # Up to 3.4 the AMD assembler's errors are printed only; the link that would fail next has no linker.
             return replace(outcome, status=Status.ERROR, exit_code=1)
-    return raised(case.file, outcome, facts, last) if last["ev"] != "done" else _compiled(case, outcome, last)
+    return raised(case.file, outcome, facts, last) if last["ev"] != "done" else _compiled(case, outcome, events, last)
 
 
 def _stand_ins(events: list[dict[str, Any]]) -> list[str]:
@@ -190,6 +200,8 @@ def is_readable(event: dict[str, Any]) -> bool:
                 return bool(python_errors(event["errors"]))
             case "importing" | "imported":
                 return True
+            case "tensor_map" | "inline_asm":
+                return unspoken.parse(event) is not None
             case "done":
                 resources, entry = _resources(event), event.get("cache_entry")
                 _lowering(event)
@@ -227,7 +239,7 @@ def _beyond_shared(event: Mapping[str, Any]) -> BeyondShared | None:
     return None if access is None else decode(BeyondShared, access, "beyond_shared", exact=True)
 
 
-def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
+def _compiled(case: Case, outcome: Outcome, events: list[dict[str, Any]], event: dict[str, Any]) -> Outcome:
     """The outcome of a compile that returned normally. Three things may still be wrong: an error that was only printed
     (Triton 3.8 and 3.9 go on after an LLVM error diagnostic), a size that only a launch would refuse, and a binary that
     accesses memory that it does not have. What is legal may be slow."""
@@ -245,7 +257,7 @@ def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
         if logs.printed_error(text) is not None:
             return replace(outcome, status=Status.SUSPECT, stage=stage, resources=None)
     if event.get("launches") == 0:
-        return replace(outcome, status=Status.SUSPECT, stage=Stage.TRACE, resources=None, suspicion=UNLAUNCHED)
+        return replace(outcome, status=Status.SUSPECT, stage=Stage.TRACE, resources=None, suspicion=_UNLAUNCHED)
     if resources is None:
         return outcome
     excess = over_limit(
@@ -258,6 +270,8 @@ def _compiled(case: Case, outcome: Outcome, event: dict[str, Any]) -> Outcome:
     if excess is not None:
         text = f"{excess.resource}: {excess.required} > {excess.limit}"
         return replace(outcome, status=Status.ERROR, stage=Stage.LOAD, exit_code=1, over_limit=text)
+    if (refused := unspoken.refused_map(events, case.target)) is not None:
+        return replace(outcome, status=Status.ERROR, stage=Stage.LAUNCH, exit_code=1, resources=None, suspicion=refused)
     if (beyond := _beyond_shared(event)) is not None:
         return replace(outcome, status=Status.SUSPECT, stage=beyond.stage, resources=None, beyond_shared=beyond)
     from triage.performance.drawbacks import drawbacks
@@ -274,13 +288,13 @@ def unless_skipped(case: Case, outcome: Outcome) -> Outcome | Undecided:
     """The outcome of a whole compile, unless it is said to have returned and no binary was made: the module under test
     has replaced the compiler."""
     ended = {done.stage for done in outcome.stages}
-    unlaunched = outcome.suspicion == UNLAUNCHED
+    unlaunched = outcome.suspicion == _UNLAUNCHED
     if case.is_ir or unlaunched or outcome.status not in (Status.OK, Status.SUSPECT) or ended & _BINARIES:
         return outcome
     return Undecided(f"{case.file} replaces the compiler: its compile returned, and made no binary")
 
 
-UNLAUNCHED = "The host function launches no kernel: nothing was compiled"
+_UNLAUNCHED = Suspicion("The host function launches no kernel: nothing was compiled")
 _BINARIES = frozenset({Stage.CUBIN, Stage.HSACO})
 _BACK_END = frozenset({Stage.LLIR, Stage.PTX, Stage.CUBIN, Stage.AMDGCN, Stage.HSACO})
 

@@ -26,7 +26,7 @@ from triage.logs.signature import signature_of
 from triage.model.case import python_text
 from triage.model.compilers import CUTE
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation, Trait
-from triage.model.outcome import BeyondShared, Outcome, PythonError, Stage, Status
+from triage.model.outcome import BeyondShared, Outcome, PythonError, Stage, Status, Suspicion
 
 _OVER_LIMIT = regex(r"^(?P<resource>[\w ]{1,80}): (?P<required>\d{1,15}) > (?P<limit>\d{1,15})")
 #: Stages after MLIR: an error without a location there is LLVM's.
@@ -71,6 +71,17 @@ def _beyond_shared(access: BeyondShared) -> Diagnosis:
     # launch ends in.
     kind = Kind.LAUNCH_ERROR if access.stage is Stage.PTX else Kind.PTXAS
     return bounded_diagnosis(kind, f"The {subject} {what}", message, source=source, notes=(note,))
+
+
+def _suspected(outcome: Outcome, suspicion: Suspicion) -> Diagnosis:
+    kind = Kind.LAUNCH_ERROR if outcome.stage is Stage.LAUNCH else Kind.FRONTEND_ERROR
+    return bounded_diagnosis(kind, suspicion.text, suspicion.text, source=_suspected_place(suspicion))
+
+
+def _suspected_place(suspicion: Suspicion | None) -> SourceLocation | None:
+    if suspicion is None or not suspicion.file or not suspicion.line:
+        return None
+    return SourceLocation(suspicion.file, suspicion.line)
 
 
 def _bare_end(outcome: Outcome) -> Diagnosis:
@@ -135,8 +146,8 @@ def _decided(outcome: Outcome) -> Diagnosis | None:
         kind, headline = Kind.KILLED, f"Killed from outside{f' by {outcome.signal}' if outcome.signal else ''}"
     elif outcome.beyond_shared is not None:
         return _beyond_shared(outcome.beyond_shared)
-    elif outcome.suspicion is not None:
-        kind, headline = Kind.FRONTEND_ERROR, outcome.suspicion
+    elif outcome.suspicion is not None and outcome.status is not Status.CRASH:
+        return _suspected(outcome, outcome.suspicion)
     elif outcome.status is Status.TIMEOUT:
         limit = f" within {outcome.limit_s:g} s" if outcome.limit_s else ""
         stage = f" (stage {outcome.stage.value})" if outcome.stage else ""
@@ -152,7 +163,7 @@ def _decided(outcome: Outcome) -> Diagnosis | None:
 def _failure(outcome: Outcome, printed: Printed | None) -> tuple[Diagnosis, tuple[SourceLocation, ...]]:
     """The diagnosis before the outcome's facts are filled in, and all its locations."""
     decided = _decided(outcome)
-    if decided and (decided.kind is Kind.OUT_OF_RESOURCES or outcome.beyond_shared is not None):
+    if decided and (decided.kind is Kind.OUT_OF_RESOURCES or outcome.beyond_shared or outcome.suspicion):
         return decided, ()
     printed = printed or read_outcome(outcome)
     if decided or printed.root is None:
@@ -271,6 +282,9 @@ def diagnose_outcome(outcome: Outcome, kernel: Path | None = None, printed: Prin
     notes = diagnosis.notes
     if diagnosis.kind is Kind.FRONTEND_ERROR and (refused := refused_operation(outcome.errors)):
         notes = (*notes, f"operands of {refused.operation}: {', '.join(map(str, refused.operands))}")
+    if outcome.status is Status.CRASH and outcome.suspicion is not None:
+        notes = (*notes, outcome.suspicion.text)
+        source = source or diagnosis.source or _suspected_place(outcome.suspicion)
     if outcome.status is Status.CRASH and outcome.signal and outcome.signal != "SIGABRT":
         notes = (*notes, f"the process was then ended by {outcome.signal}") if outcome.log else notes
     diagnosis = replace(

@@ -127,13 +127,23 @@ class BeyondShared:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspicion:
+    """What is wrong with a kernel by its traced module, where no compiler says so: a sentence, and the place in the
+    source where it is stated."""
+
+    text: str
+    file: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome(Documented):
     """How one compile ended.
 
     ``log`` is standard output and error together, bounded, with the compiler's own text only; ``log_stages``
     says at which character offset of ``log`` each stage began. ``pipeline`` is true when the process was
     inside an MLIR pass pipeline when it ended. ``pass_name`` comes from a second, observed run.
-    ``suspicion``: what is wrong with a compile that returned, in a sentence, where no other field says it.
+    ``suspicion``: what is wrong with the kernel where the compiler does not say so.
     ``limit_s``/``limit_bytes`` are what the attempt ran under. ``imported`` is false when the kernel's module
     itself failed, before there was a kernel.
     """
@@ -169,7 +179,7 @@ class Outcome(Documented):
     pass_name: Internal[str | None] = None
     over_limit: Internal[str | None] = None
     beyond_shared: Internal[BeyondShared | None] = None
-    suspicion: Internal[str | None] = None
+    suspicion: Internal[Suspicion | None] = None
     cache_key: Internal[str | None] = None
     limit_s: Internal[float | None] = None
     limit_bytes: Internal[int | None] = None

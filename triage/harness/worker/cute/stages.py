@@ -10,6 +10,7 @@ from io import open as open_file
 from typing import Any, Dict, List
 
 from .. import recorder
+from . import module_facts
 
 _ASSEMBLER = re.compile(r"PTX assembly failed|\bptxas\b")
 _BACK_END = re.compile(r"NVVM backend compilation failed|libnvvm|nvvm_error|NVVM", re.IGNORECASE)
@@ -68,6 +69,8 @@ def _verify(recording: recorder.Recorder, original: Any, dsl: Any, module: Any, 
     finally:
         # Before the passes, which may kill the process.
         current.traced = _text(module)
+        for event, fact in module_facts.read(current.traced):
+            recording.emit(event, **fact)
         with open_file(os.path.join(current.folder, "kernel.trace"), "w", encoding="utf-8") as file:
             file.write(current.traced)
 
@@ -107,6 +110,6 @@ def _numbers(extents: Any) -> Any:
 
 def _text(module: Any) -> str:
     try:
-        return str(module)
+        return str(module.operation.get_asm(enable_debug_info=True))
     except Exception:  # what is only shown costs no compile
         return ""
