@@ -278,6 +278,18 @@ def test_what_is_not_of_the_dsl(other: str) -> None:
     assert diagnosis is None or (diagnosis.kind, diagnosis.compiler) == (Kind.OTHER, None)
 
 
+def test_the_operation_with_its_layouts_is_noted_where_an_exception_below_the_report_has_it() -> None:
+    located = 'error: "cute.copy(a, b)"("/w/k.py":27:8): \'cute.copy\' op dst ptr alignment (16 bits) is too small'
+    log = (
+        f"cutlass._mlir._mlir_libs._cutlass_ir._mlir.ir.MLIRError: Verification failed:\n{located}\n"
+        ' note: "cute.copy(a, b)"("/w/k.py":27:8): see current operation: "cute.copy"(%1) : (!cute.memref<"(8):(64)">)\n\n'
+        "During handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n"
+        "cutlass.base_dsl.common.DSLRuntimeError: \nerror[INTERNAL]: The compiler could not build valid IR for this code.\n"
+        "  error: IR verification failed: 'cute.copy' op dst ptr alignment (16 bits) is too small\n"
+    )
+    assert "(8):(64)" in diagnosed(log).notes[0]
+
+
 def test_a_report_is_unwrapped() -> None:
     head, *after = map(strip_control, (DATA / "barrier-id-99@4.6.3.log").read_text().split("\n"))
     report = parse(head, after)

@@ -121,6 +121,7 @@ TEXTS: tuple[tuple[str, str], ...] = (
     (r"[Ee]xpect(?:s|ed)? tuple for proj", "expects tuple for proj"),
     (r"Struct element only support sturct", "Struct element only support struct"),
     (r"align only can be applied to sturct", "align only can be applied to struct"),
+    (r"cannot broadcast .*", "cannot broadcast"),
     (r"All tuple arguments must have the same length.*", "All arguments must be congruent"),
     (r"All arguments must be tuples or all must be non-tuples", "All arguments must be congruent"),
     (r"load & store swizzled memory .*", "vectorized load/store on tensor with composed layout is not supported yet"),

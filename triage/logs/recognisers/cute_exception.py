@@ -103,8 +103,10 @@ def _read(window: Window) -> Finding | None:
         return _listed(window, name, collapsed)
     if not text or is_wrapper(text) or name in _OF_COMPILER:
         shown = f"{name}: {text}" if text else name
+        # The compiler's own are no link of a chain: what they list is closer to the cause than what is chained to them.
+        exception = None if name in _OF_COMPILER else name
         return finding(
-            window, Kind.PYTHON_EXCEPTION, shown, shown, Specificity.TAIL, exception=name, stage=_stage(text)
+            window, Kind.PYTHON_EXCEPTION, shown, shown, Specificity.TAIL, exception=exception, stage=_stage(text)
         )
     located = _location(labelled)
     snippet = labelled.texts.get(_SNIPPET, ())
