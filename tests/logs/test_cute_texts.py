@@ -95,6 +95,12 @@ def test_one_signature_over_releases(kernel: str) -> None:
     assert len(set(signatures.values())) == 1, signatures
 
 
+def test_the_text_of_a_line_that_a_frame_shows() -> None:
+    diagnosis = diagnosed((DATA / "type-changes-in-loop@4.0.0.log").read_text())
+    assert diagnosis.source is not None
+    assert diagnosis.source.text == "for i in cutlass.range(n):"
+
+
 def test_different_failures_have_different_signatures() -> None:
     of_kernel = {kernel: {diagnosed(log.read_text()).signature for log in logs(kernel)} for kernel in EXPECTED}
     merged = {frozenset(pair) for pair in combinations(of_kernel, 2) if of_kernel[pair[0]] & of_kernel[pair[1]]}
@@ -282,9 +288,9 @@ def test_the_operation_with_its_layouts_is_noted_where_an_exception_below_the_re
     located = 'error: "cute.copy(a, b)"("/w/k.py":27:8): \'cute.copy\' op dst ptr alignment (16 bits) is too small'
     log = (
         f"cutlass._mlir._mlir_libs._cutlass_ir._mlir.ir.MLIRError: Verification failed:\n{located}\n"
-        ' note: "cute.copy(a, b)"("/w/k.py":27:8): see current operation: "cute.copy"(%1) : (!cute.memref<"(8):(64)">)\n\n'
+        ' note: "cute.copy(a, b)"("/w/k.py":27:8): see current operation: "cute.copy"(%1) : (!m<"(8):(64)">)\n\n'
         "During handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n"
-        "cutlass.base_dsl.common.DSLRuntimeError: \nerror[INTERNAL]: The compiler could not build valid IR for this code.\n"
+        "base_dsl.common.DSLRuntimeError: \nerror[INTERNAL]: The compiler could not build valid IR for this code.\n"
         "  error: IR verification failed: 'cute.copy' op dst ptr alignment (16 bits) is too small\n"
     )
     assert "(8):(64)" in diagnosed(log).notes[0]

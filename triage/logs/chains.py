@@ -3,8 +3,9 @@
 Python prints the innermost exception first; that one says what is wrong, the outermost what kind of failure it became.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from triage.ir.locations import users_location
 from triage.logs import text
@@ -46,9 +47,16 @@ def has_reason(diagnosis: Diagnosis) -> bool:
     return not any(name in first for name in FRONTEND_ERRORS) and not is_wrapper(first.partition(": ")[2])
 
 
-def traced(finding: Finding, source: SourceLocation | None) -> Finding:
-    """The finding for an exception that was raised while CuTe DSL traced a kernel, at a line of the user's."""
+def traced(finding: Finding, source: SourceLocation | None, before: Sequence[str]) -> Finding:
+    """The finding for an exception that was raised while CuTe DSL traced a kernel, at a line of the user's.
+
+    ``before`` are the lines above it: the frames that are closest to the exception, each with its text below.
+    """
     diagnosis = finding.diagnosis
+    if source is not None:
+        frame = f'  File "{source.file}", line {source.line}, in '
+        shown = next((text.strip() for above, text in pairwise(before) if above.startswith(frame)), None)
+        source = replace(source, text=shown)
     if diagnosis.kind not in (Kind.PYTHON_EXCEPTION, Kind.FRONTEND_ERROR) or finding.specificity is Specificity.TAIL:
         return finding
     return replace(

@@ -168,7 +168,7 @@ def _with_context(finding: Finding, window: Window, context: Context) -> Finding
     traceback = context.end_traceback(window.before) if ends else None
     finding = replace(finding, foreign=is_foreign(finding, window, traceback.foreign if traceback else None))
     if traceback is not None and traceback.traces:
-        finding = traced(finding, traceback.source)
+        finding = traced(finding, traceback.source, window.before)
     if diagnosis.exception is not None:
         return finding
     in_a_pass = diagnosis.kind.has(Trait.IN_PASS) and finding.specificity >= Specificity.SYMPTOM
