@@ -6,6 +6,7 @@ is raised, which CuTe reports in several ways, from an error of the compiler to 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 
 from triage.legality.algebra.integers import Integer, IntTuple, ceil_divide, modes, multiply, product
@@ -164,22 +165,38 @@ def zipped_divide(layout: StridedLayout, tiler: tuple[StridedLayout, ...]) -> St
 
 def logical_product(block: StridedLayout, tiler: StridedLayout) -> StridedLayout:
     """(block, its repetitions): as many as ``tiler`` says, in its order. Raises NotDivisible."""
+    if tiler.size == 1 and not _repeatable(block):
+        # Nothing is repeated, so that the block leaves no room does not matter.
+        return join(block, join(*[StridedLayout(1, block.size)] * tiler.rank))
     room = complement(block, multiply(block.size, tiler.cosize()))
     return join(block, composition(room, tiler))
 
 
+def _repeatable(block: StridedLayout) -> bool:
+    try:
+        _gaps(block)
+    except NotDivisible:
+        return False
+    return True
+
+
 def raked_product(block: StridedLayout, tiler: StridedLayout) -> StridedLayout:
     """Repetitions of ``block`` interleaved: mode by mode the tiler first. Raises NotDivisible."""
-    rank = max(block.rank, tiler.rank)
-    result = logical_product(_padded(block, rank), _padded(tiler, rank))
-    return join(*(coalesced_pair(tile, part) for part, tile in zip(result[0], result[1], strict=True)))
+    return join(*(coalesced_pair(tile, part) for part, tile in _paired(block, tiler)))
 
 
 def blocked_product(block: StridedLayout, tiler: StridedLayout) -> StridedLayout:
     """Repetitions of ``block`` side by side: mode by mode the block first. Raises NotDivisible."""
+    return join(*(join(part, tile) for part, tile in _paired(block, tiler)))
+
+
+def _paired(block: StridedLayout, tiler: StridedLayout) -> Iterator[tuple[StridedLayout, StridedLayout]]:
+    """The modes of a block, each with its repetitions."""
     rank = max(block.rank, tiler.rank)
-    result = logical_product(_padded(block, rank), _padded(tiler, rank))
-    return join(*(join(part, tile) for part, tile in zip(result[0], result[1], strict=True)))
+    part, repeated = logical_product(_padded(block, rank), _padded(tiler, rank))
+    if rank == 1 and isinstance(repeated[0].shape, tuple):
+        raise NotDivisible(f"unable to compute product with {block} and {tiler}: ranks differ")
+    return zip(part, repeated, strict=True)
 
 
 def coalesced_pair(first: StridedLayout, second: StridedLayout) -> StridedLayout:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd
 
-from triage.legality.algebra.integers import Dynamic, is_static
+from triage.legality.algebra.integers import Dynamic, IntTuple, is_static, modes, product
 from triage.legality.algebra.layout import StridedLayout
 from triage.legality.algebra.operations import NotDivisible, coalesce, zipped_divide
 from triage.legality.algebra.partition import Share, ThreadValues, share, thread_values, whole
@@ -60,15 +60,11 @@ class CopyTensor:
 @dataclass(frozen=True, slots=True)
 class ThreadVector:
     """A thread's share of one side. ``alignment`` of its pointer is in bits; ``values`` is ((vector, vectors), rest of
-    each mode), None where it is swizzled still."""
+    each mode), None where it is swizzled still; ``shape`` is the shape of that in either case."""
 
     alignment: int
+    shape: IntTuple
     values: StridedLayout | None
-
-    @property
-    def vector(self) -> StridedLayout | None:
-        """The elements of one instruction."""
-        return self.values[0][0] if self.values is not None else None
 
 
 def thread_vector(tensor: CopyTensor, copy: ThreadValues, vector: int, dtype: DType) -> ThreadVector:
@@ -81,7 +77,7 @@ def thread_vector(tensor: CopyTensor, copy: ThreadValues, vector: int, dtype: DT
     step, values = _offsets(part, tensor.swizzle)
     # Pointers are of whole bytes, whatever the element.
     bits = gcd(tensor.alignment * 8, step * dtype.bits, tiles * dtype.bits)
-    return ThreadVector(bits, values)
+    return ThreadVector(bits, part.values.shape, values)
 
 
 def _offsets(part: Share, swizzle: Swizzle | None) -> tuple[int, StridedLayout | None]:
@@ -172,25 +168,17 @@ def _spaces(source: CopyTensor, destination: CopyTensor) -> list[Violation]:
 
 def _shapes(sides: list[ThreadVector]) -> list[Violation]:
     """Extents that are not constant, and shares of different sizes."""
-    layouts = [side.values for side in sides if side.values is not None]
-    if not all(is_static(layout.shape) for layout in layouts):
+    if not all(is_static(side.shape) for side in sides):
         message = "expects src and dst to have static shape: take a tile of constant extents (cute.local_tile)"
         return [refuse("vector-copy.extent", "?", (), SOURCE, message, parameter="shape")]
-    counts = [[part.size for part in list(layout)[1:]] for layout in layouts]
-    if len(counts) == 2 and _product(counts[0]) != _product(counts[1]):
-        message = f"source and destination have {_product(counts[0])} and {_product(counts[1])} vectors a thread"
-        return [refuse("vector-copy.size", _product(counts[1]), (_product(counts[0]),), SOURCE, message)]
-    if len(counts) == 2 and len(counts[0]) != len(counts[1]):
-        message = f"source and destination have {len(counts[0])} and {len(counts[1])} modes"
-        return [refuse("vector-copy.rank", len(counts[1]), (len(counts[0]),), SOURCE, message)]
+    first, second = (modes(side.shape)[1:] for side in sides)
+    if product(first) != product(second):
+        message = f"source and destination have {product(first)} and {product(second)} vectors a thread"
+        return [refuse("vector-copy.size", str(second), (), SOURCE, message, parameter="destination")]
+    if len(first) != len(second):
+        message = f"source and destination have {len(first)} and {len(second)} modes"
+        return [refuse("vector-copy.rank", len(second), (len(first),), SOURCE, message, parameter="destination")]
     return []
-
-
-def _product(values: list[int | Dynamic]) -> int:
-    result = 1
-    for value in values:
-        result *= value if isinstance(value, int) else 1
-    return result
 
 
 @dataclass(frozen=True, slots=True)
