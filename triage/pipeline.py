@@ -250,7 +250,9 @@ class Session:
             releases = partial(self._other_releases, toolchain, matches)
             # Timed before the folder with the rewritten sources is removed.
             searched = self._searched(report, search, plan.neighbours(releases))
-        return replace(searched, suggestions=(*searched.suggestions, *plan.advice(searched.suggestions)))
+            learnt = (*searched.learnt, *plan.unhelpful)
+        suggestions = (*searched.suggestions, *plan.advice(searched.suggestions))
+        return replace(searched, suggestions=suggestions, learnt=learnt)
 
     def _with_faster(self, report: Report, toolchain: Toolchain) -> Report:
         """The report of a compile with configurations that are surely faster, where its drawbacks suggest that there

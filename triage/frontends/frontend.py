@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from re import Pattern
 from typing import Any
 
@@ -15,6 +16,13 @@ Bad = Callable[..., Exception]
 """Makes the error for a problem: of one value ``bad(problem)``, of several ``bad(field, problem)``."""
 
 
+class Family(Enum):
+    """Which changes and rewrites are proposed for a failing kernel: those of ``triage/suggest/families.py``."""
+
+    TRITON = "triton"
+    CUTE = "cute"
+
+
 @dataclass(frozen=True, slots=True)
 class Frontend:
     """A language as the rest of triage sees it.
@@ -23,7 +31,7 @@ class Frontend:
     problem)``. ``dtype``: a constexpr's value for the name of a dtype, or None. ``object_text``: how the text of a
     constexpr begins that names an object of the language. ``has_classes``: a kernel may be a class, which is
     constructed first. ``has_tiles``: a program of it works on tiles whose layouts the compiler chooses, which is what
-    Triton's rewrites, predictions and estimates of time are about.
+    Triton's rewrites, predictions and estimates of time are about. ``family``: what is proposed where it fails.
     """
 
     check_type: Callable[[Any, Bad], None]
@@ -32,6 +40,7 @@ class Frontend:
     check_target: Callable[[Target, Bad], None]
     dtype: Callable[[str], str | None]
     object_text: Pattern[str]
+    family: Family
     has_classes: bool = False
     has_tiles: bool = False
 
@@ -44,6 +53,7 @@ def _triton(has_tiles: bool) -> Frontend:
         triton.check_target,
         triton.dtype,
         triton.OBJECT,
+        Family.TRITON,
         has_tiles=has_tiles,
     )
 
@@ -58,6 +68,7 @@ _FRONTENDS = {
         cute.check_target,
         cute.dtype,
         cute.OBJECT,
+        Family.CUTE,
         has_classes=True,
     ),
 }

@@ -186,12 +186,18 @@ def change_penalty(suggestion: Suggestion) -> float:
     return max((_penalty(name, value, steers) for name, value in suggestion.changes.items()), default=0.0)
 
 
+_ALIGNED = 0.5
+"""Of an argument's type that states more of the same data: the caller sees to its alignment, and the kernel stays."""
+
+
 def _penalty(name: str, value: object, steers: bool) -> float:
     if name == "target":
         return 6.0
     if isinstance(value, str):
-        if value.startswith(("*", "tensordesc<")):
-            return 5.0
+        if value.startswith(("*", "tensordesc<", "tensor<", "ptr<")):
+            return _ALIGNED if steers else 5.0
+        if steers and value.isidentifier():
+            return 0.0
         return 4.0 if dtype_text(value) is not None else 3.0
     if name in _OPTIONS or (steers and isinstance(value, bool)):
         return 0.0

@@ -158,10 +158,11 @@ def evidence(report: Report) -> str:
     if not verified:
         return f"None of the {report.searched} neighbours that were tried compiles."
     each = "Each" if len(verified) == len(report.suggestions) else "Each but those marked as not compiled"
-    elsewhere = any({"target", "triton"} & set(suggestion.changes) for suggestion in verified)
+    compiler = report.case.compiler
+    elsewhere = any({"target", compiler.name} & set(suggestion.changes) for suggestion in verified)
     text = (
-        f"{each} was compiled, whole, in a process of its own, for {report.case.target} with Triton "
-        f"{report.environment.get('triton')}{' unless it names another' * elsewhere}; "
+        f"{each} was compiled, whole, in a process of its own, for {report.case.target} with "
+        f"{compiler.label(report.environment.get(compiler.name))}{' unless it names another' * elsewhere}; "
         f"{report.searched} neighbours were tried."
     )
     return " ".join(filter(None, (text, order_reason(report))))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from triage.frontends.frontend import frontend
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
-from triage.model.case import Case, Language
+from triage.model.case import Case
 from triage.model.gpus import TensorCore
 from triage.model.outcome import Outcome
 from triage.model.report import Suggestion
@@ -21,7 +22,7 @@ from triage.suggest.tuning.tuning import Tuning
 def tuning_of_compiled(case: Case, toolchain: Toolchain, outcome: Outcome, limits: Limits) -> Tuning | None:
     """The static model for a search that begins at a compile; None where that has no such drawback, or there is no TTIR
     to read."""
-    readable = not case.is_ir and case.language is Language.TRITON
+    readable = not case.is_ir and frontend(case.language).has_tiles
     if not readable or outcome.resources is None or not depends_on_configuration(outcome):
         return None
     source = case.text()

@@ -14,7 +14,7 @@ from triage.source.module import diff, transferred
 from triage.source.package_copy import rewritten_case
 from triage.source.parameters import KernelSource
 from triage.suggest.descriptors import followed
-from triage.suggest.effects import effects
+from triage.suggest.effects import Effects, effects
 from triage.suggest.proposal import Proposal
 from triage.suggest.rewrites.recipe import Rewritten
 
@@ -38,12 +38,17 @@ class Neighbour:
 
 
 def configuration(case: Case, toolchain: Toolchain, source: KernelSource, proposal: Proposal) -> Neighbour:
-    """A neighbour in constexprs, arguments, options and target."""
+    """A neighbour in constexprs, arguments, options and target, with the descriptors that follow them."""
     changes = proposal.changes if case.is_ir else followed(case, case.text(), proposal.changes)
-    changed = case.with_changes(changes)
-    meant = effects(case, source, changes)
+    return as_configuration(case, toolchain, proposal, changes, effects(case, source, changes))
+
+
+def as_configuration(
+    case: Case, toolchain: Toolchain, proposal: Proposal, changes: Mapping[str, Any], meant: Effects
+) -> Neighbour:
+    """The neighbour of a proposal with all of its changes."""
     return Neighbour(
-        changed,
+        case.with_changes(changes),
         toolchain,
         SuggestionKind.CONFIG,
         changes,

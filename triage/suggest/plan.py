@@ -8,25 +8,22 @@ from itertools import islice
 from pathlib import Path
 
 from triage.cases import reproducers
+from triage.frontends.frontend import frontend
 from triage.harness.limits import Limits
 from triage.harness.toolchains import Toolchain
-from triage.model.case import Case, Language
+from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.outcome import Outcome
 from triage.model.releases import in_range
 from triage.model.report import Match, Suggestion, SuggestionKind
+from triage.suggest.families import FAMILIES, Proposers, SearchedCase
 from triage.suggest.frontend_fixes import SourceFix, as_advice, by_rewrite_alone, frontend_fix
-from triage.suggest.neighbour import Neighbour, configuration, releases, rewritten_source
-from triage.suggest.neighbours import neighbours
+from triage.suggest.neighbour import Neighbour, releases, rewritten_source
 from triage.suggest.proposal import Move, Proposal
-from triage.suggest.rewrites.registry import rewrites
 from triage.suggest.scene import Scene
 from triage.suggest.tuning.expectations import Expectations
 from triage.suggest.tuning.tuning import Tuning
 
-_FIRST = 3
-"""Configurations that are tried before other releases: those start a server of their own each."""
-_MOST_REWRITES = 3
 _MOST_ADVICE = 2
 _BEFORE_LAYOUTS = frozenset({".source", ".ttir"})
 _READ_FROM_TTGIR_ON = frozenset(
@@ -62,13 +59,23 @@ class NeighbourPlan:
         return Scene.of(self.case, self._source, self.diagnosis, self.outcome.log)
 
     @cached_property
+    def _proposers(self) -> Proposers:
+        failure = SearchedCase(self.case, self.toolchain, self._source, self.diagnosis, self.outcome.log)
+        return FAMILIES[frontend(self.case.language).family](failure)
+
+    @property
+    def unhelpful(self) -> tuple[str, ...]:
+        """Changes that rules refuse, in sentences."""
+        return () if self.case.is_ir or not self.outcome.imported else tuple(self._proposers.unhelpful())
+
+    @cached_property
     def fix(self) -> SourceFix | None:
         """What the message says to do; None where it leaves the cause open."""
         return None if self.case.is_ir else frontend_fix(self._scene)
 
     def tuning(self, limits: Limits) -> Tuning | None:
         """What the static model can do for this failure: None where there is no TTIR to read."""
-        if self.case.is_ir or self.case.language is not Language.TRITON or not self.outcome.imported:
+        if self.case.is_ir or not frontend(self.case.language).has_tiles or not self.outcome.imported:
             return None
         scene = self._scene
         wanted = scene.diagnosis.kind is Kind.OUT_OF_RESOURCES or scene.evidence.over_shared
@@ -91,21 +98,21 @@ class NeighbourPlan:
             yield from (other for other in configurations if other.changes.keys() <= self._scene.guards)
             yield from releases(self.case, others()) if self.fix is not None and self.fix.releases else ()
             return
-        yield from islice(configurations, _FIRST)
+        yield from islice(configurations, self._proposers.before_releases)
         yield from releases(self.case, others())
         yield from configurations
 
     def _rewritten(self) -> Iterator[Neighbour]:
         named = [name for match in self.matches for name in match.rewrites]
-        for rewritten in islice(rewrites(self.case, self._scene, named), _MOST_REWRITES):
+        for rewritten in islice(self._proposers.rewrites(named), self._proposers.most_rewrites):
             yield rewritten_source(self.case, self.toolchain, rewritten, self.folder)
 
     def _configurations(self) -> Iterator[Neighbour]:
-        proposals = neighbours(self.case, self._source, self.diagnosis, self.outcome.log)
+        proposals = self._proposers.proposals()
         if self.case.is_ir:
             proposals = applicable(self.case, self.toolchain.release, proposals)
         for proposal in proposals:
-            yield configuration(self.case, self.toolchain, self._scene.source, proposal)
+            yield self._proposers.neighbour(proposal)
 
     def advice(self, suggestions: Sequence[Suggestion]) -> Iterator[Suggestion]:
         """What was not compiled on the user's source, and helps: the fix in words, and what reproducers show."""
@@ -119,7 +126,7 @@ def applicable(case: Case, triton: str, proposals: Iterable[Proposal]) -> Iterat
     ending = Path(case.file).suffix
     if ending == ".mlir":
         return
-    if ending in _BEFORE_LAYOUTS and case.language is Language.TRITON:
+    if ending in _BEFORE_LAYOUTS and frontend(case.language).has_tiles:
         yield from (proposal for proposal in proposals if proposal.changes.keys() <= _READ_FROM_TTGIR_ON)
         return
     if ending == ".ttgir" and in_range(triton, _MAXNREG_IN_LLIR) and case.options.get("maxnreg") is not None:

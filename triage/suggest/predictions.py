@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from triage.frontends.frontend import frontend
 from triage.legality import dot, dtypes, launch, smem, tmem
 from triage.legality.dtypes import DType
 from triage.legality.release import series
@@ -19,7 +20,7 @@ from triage.legality.smem.model import DotInstruction
 from triage.legality.tma import descriptor
 from triage.legality.violation import Violation
 from triage.legality.wgmma import instruction, lowering
-from triage.model.case import Case, Language
+from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.source.dtypes import element_type
 from triage.source.module import called
@@ -113,7 +114,7 @@ def predict(
     predicted = [Prediction(violation, violation.parameter == "num_warps") for violation in broken]
     warps_refused = any(prediction.exact for prediction in predicted)
     predicted += map(Prediction, _descriptors(case, at))
-    if case.language is not Language.TRITON or not source.dots or warps_refused:
+    if not frontend(case.language).has_tiles or not source.dots or warps_refused:
         return predicted
     tile = _tile(case, at)
     operand = _operand_type(at, product)
@@ -215,7 +216,7 @@ def _memory(
 
 def _descriptors(case: Case, at: Configuration) -> Iterator[Violation]:
     """Blocks of the descriptors that the kernel makes of its arguments."""
-    if case.language is not Language.TRITON:
+    if not frontend(case.language).has_tiles:
         return
     for pointer, extents in at.source.descriptors:
         block = [at.values.get(extent) if isinstance(extent, str) else extent for extent in extents]

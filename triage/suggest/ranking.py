@@ -7,6 +7,7 @@ parameter that the message names, or that guards the failing line, is probably t
 
 from collections.abc import Callable, Mapping
 
+from triage.frontends.frontend import frontend
 from triage.model.case import Case
 from triage.model.diagnosis import Kind, Trait
 from triage.source.dtypes import element_bits
@@ -43,7 +44,7 @@ def _front_end_ignores_options(scene: Scene, proposal: Proposal) -> float:
     match proposal.move:
         case Move.OPTION:
             # Gluon's layouts are checked against num_warps while the IR is built.
-            return 1.6 if "num_warps" not in proposal.changes or scene.case.language.value != "gluon" else 0.8
+            return 1.6 if "num_warps" not in proposal.changes or frontend(scene.case.language).has_tiles else 0.8
         case Move.TILE | Move.NUMBER:
             return 0.0 if scene.evidence.grow or scene.evidence.shrink else 0.5
         case Move.FLAG:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from itertools import chain
 
-from triage.model.case import Language
+from triage.frontends.frontend import frontend
 from triage.source.module import Edit, uses
 from triage.suggest.rewrites.access import Exchange, exchange
 from triage.suggest.rewrites.operands import DotOperand, operands
@@ -24,7 +24,7 @@ _WHY = (
 
 def operand_transposed(subject: Subject) -> Iterator[Rewritten]:
     """All MN-major operands of the kernel's dots loaded the other way round; then each alone where there are two."""
-    if subject.scene.case.language is not Language.TRITON:
+    if not frontend(subject.scene.case.language).has_tiles:
         return  # Gluon's layouts say how a tile lies in shared memory, and would have to change as well.
     mn_major = [operand for operand in operands(subject) if not operand.k_major]
     choices = [mn_major] if len(mn_major) == 1 else [mn_major, *([operand] for operand in mn_major)]

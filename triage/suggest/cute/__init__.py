@@ -1,0 +1,1 @@
+"""Neighbours of failing CuTe DSL cases: changes of configuration, and what they mean."""
