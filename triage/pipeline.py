@@ -31,7 +31,7 @@ from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.logs.outcomes import refused_operation
 from triage.model.case import Case
-from triage.model.compilers import CUTE, Compiler
+from triage.model.compilers import CUTE, TRITON, Compiler
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.errors import EnvironmentFault, InputError, Interrupted, TriageError, fault
 from triage.model.outcome import Outcome, Status, Undecided
@@ -70,8 +70,12 @@ class Options:
     knowledge: tuple[Path, ...] = ()
 
     def release(self, case: Case) -> str | None:
-        """The release of its compiler that compiles a case; None for the default, or that of ``python``."""
-        stated = self.cute if case.compiler == CUTE else self.triton
+        """The release of its compiler that compiles a case; None for the default, or that of ``python``. Raises
+        InputError where that of another compiler alone is stated."""
+        stated, others = (self.cute, self.triton) if case.compiler == CUTE else (self.triton, self.cute)
+        if others and not stated:
+            other, own = (TRITON, CUTE) if case.compiler == CUTE else (CUTE, TRITON)
+            raise InputError(f"{other.option} {others}: {case.name} is compiled by {own.title}; use {own.option}")
         return stated or (None if self.python else case.release)
 
 

@@ -28,6 +28,8 @@ from triage.model.target import Target
 from triage.source.imports import imported_files
 
 DEFAULT_TARGET = "cuda:90"
+_FLAGS = ("num_warps", "num_stages", "num_ctas")
+"""Options that have flags of their own."""
 
 _NOT_A_LITERAL = (ValueError, SyntaxError, MemoryError, RecursionError)
 """Exceptions of ``ast.literal_eval`` for text that is not a literal."""
@@ -328,7 +330,7 @@ def _divisors(values: Iterable[str], language: Frontend) -> dict[str, int]:
 
 
 def _options(options: Mapping[str, Any], language: Frontend) -> dict[str, Any]:
-    compiled_with = {name: options[name] for name in ("num_warps", "num_stages", "num_ctas") if name in options}
+    compiled_with = {name: options[name] for name in _FLAGS if name in options}
     for name, text in _pairs("option", options.get("option", ()), "--option NAME=VALUE").items():
         if name in compiled_with:
             raise InputError(f"--option {name}: also given as {_flag(name)}")
@@ -345,4 +347,5 @@ def _options(options: Mapping[str, Any], language: Frontend) -> dict[str, Any]:
 
 
 def _flag(option: str) -> str:
-    return f"--{option.replace('_', '-')}"
+    """The flag that states an option."""
+    return f"--{option.replace('_', '-')}" if option in _FLAGS else f"--option {option}"

@@ -9,7 +9,7 @@ from triage.harness.cleaning import Cleaning, Part, clean
 from triage.model.errors import EnvironmentFault, InputError
 
 _DEFAULT = (Part.OUTCOMES, Part.CASES, Part.SCRATCH)
-"""Made again in seconds; an environment with a Triton release is a download."""
+"""Made again in seconds; an environment with a compiler is a download."""
 _AGE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _MIB = 1 << 20

@@ -35,7 +35,7 @@ _COMMANDS = {
     "help": ("triage.cli.help", "Print the documentation of a topic, or list the topics."),
     "kb": ("triage.cli.kb", "Read, validate, re-verify and extend the knowledge base."),
     "log": ("triage.cli.log", "Diagnose a log. Compiles nothing."),
-    "matrix": ("triage.cli.matrix", "Find the Triton releases with which a case fails, and since when."),
+    "matrix": ("triage.cli.matrix", "Find the releases with which a case fails, and since when."),
     "minimize": ("triage.cli.minimize", "Reduce a failing case while it fails the same way; write a reproducer."),
     "report": ("triage.cli.report", "Render a finished triage as Markdown, HTML, JSON or text, without private data."),
     "run": ("triage.cli.run", "Run a program unchanged; triage what fails to compile in it."),

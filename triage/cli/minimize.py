@@ -56,6 +56,7 @@ def command(case: str, as_json: bool, folder: Path | None, **chosen: Any) -> int
     options = MinimizeOptions(
         folder=folder or Path(f"{located.name}-min"),
         triton=chosen["triton"],
+        cute=chosen["cute"],
         python=chosen["python"],
         limits=limits(chosen),
         jobs=chosen["jobs"],

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from triage.harness.worker.cute import grammar
+from triage.model.case import Language
 from triage.model.target import Target
 
 OBJECT = re.compile(r"(?:cutlass|cute)\.[A-Za-z_]")
@@ -14,6 +17,7 @@ OBJECT = re.compile(r"(?:cutlass|cute)\.[A-Za-z_]")
 _OLDEST_TARGET = 70
 _ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
 _LEVELS = range(4)
+_OPTIONS = Language.CUTE.options
 
 
 def check_type(value: Any, bad: Any) -> None:
@@ -34,6 +38,8 @@ def check_divisor(value: Any, bad: Any) -> None:
 
 def check_options(options: Mapping[str, Any], bad: Any) -> None:
     """The DSL's compile options that a case may have."""
+    if unknown := sorted(set(options) - _OPTIONS):
+        raise bad(f"options.{unknown[0]}", f"not an option of CuTe DSL; it has {', '.join(sorted(_OPTIONS))}")
     arch, level = options.get("arch"), options.get("opt_level")
     if arch is not None and not (isinstance(arch, str) and _ARCHITECTURE.fullmatch(arch)):
         raise bad("options.arch", f"expected an architecture such as 'sm_90a', found {arch!r}")
@@ -45,6 +51,20 @@ def check_target(target: Target, bad: Any) -> None:
     """The DSL compiles for NVIDIA GPUs."""
     if target.backend != "cuda" or int(target.arch) < _OLDEST_TARGET:
         raise bad(f"CuTe DSL compiles for cuda:{_OLDEST_TARGET} and newer, found {target}")
+
+
+def simpler_types(type_: str) -> Iterator[str]:
+    """See :class:`triage.frontends.frontend.Frontend`: with a common type of element."""
+    argument = grammar.parse(type_)
+    if isinstance(argument, grammar.Tensor | grammar.Pointer):
+        yield from (str(replace(argument, dtype=common)) for common in _common(argument.dtype))
+    elif isinstance(argument, grammar.Scalar):
+        yield from _common(argument.dtype)
+
+
+def _common(dtype: str) -> Iterator[str]:
+    is_integer = dtype.startswith(("i", "u"))
+    return takewhile(lambda common: common != dtype, ("i32",) if is_integer else ("f32", "f16"))
 
 
 def dtype(text: str) -> str | None:

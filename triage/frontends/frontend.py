@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from re import Pattern
@@ -32,6 +32,9 @@ class Frontend:
     constexpr begins that names an object of the language. ``has_classes``: a kernel may be a class, which is
     constructed first. ``has_tiles``: a program of it works on tiles whose layouts the compiler chooses, which is what
     Triton's rewrites, predictions and estimates of time are about. ``family``: what is proposed where it fails.
+    ``has_stages``: a stage can be run alone, and a
+    compile be ended behind one. ``has_launches``: a compiled kernel can be launched with inputs of its case.
+    ``simpler_types``: types that a reduction tries in place of one, the simplest first.
     """
 
     check_type: Callable[[Any, Bad], None]
@@ -43,6 +46,9 @@ class Frontend:
     family: Family
     has_classes: bool = False
     has_tiles: bool = False
+    has_stages: bool = False
+    has_launches: bool = False
+    simpler_types: Callable[[str], Iterator[str]] = triton.simpler_types
 
 
 def _triton(has_tiles: bool) -> Frontend:
@@ -55,6 +61,8 @@ def _triton(has_tiles: bool) -> Frontend:
         triton.OBJECT,
         Family.TRITON,
         has_tiles=has_tiles,
+        has_stages=True,
+        has_launches=True,
     )
 
 
@@ -70,6 +78,7 @@ _FRONTENDS = {
         cute.OBJECT,
         Family.CUTE,
         has_classes=True,
+        simpler_types=cute.simpler_types,
     ),
 }
 

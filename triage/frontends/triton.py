@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 from triage.model.target import Target
@@ -18,6 +19,8 @@ _DTYPES = {
 }  # fmt: skip
 OBJECT = re.compile(r"(?:tl|gl|ttgl|triton|gluon)\.[A-Za-z_]")
 """The beginning of a constexpr that names an object of the language."""
+_POINTERS = ("*fp32", "*fp16")
+"""Those of most reports."""
 _SCALAR = r"(?:fp8e4nv|fp8e4b8|fp8e4b15|fp8e5b16|fp8e5|fp16|bf16|fp32|fp64|[iu](?:1|8|16|32|64)|B)"
 _TYPE = re.compile(rf"(?:\*+k?)?{_SCALAR}|nvTmaDesc")
 _DESCRIPTOR = re.compile(
@@ -67,6 +70,16 @@ def check_options(options: Mapping[str, Any], bad: Any) -> None:
 
 def check_target(target: Target, bad: Any) -> None:
     """Every target that can be spelled is one of Triton's."""
+
+
+def simpler_types(type_: str) -> Iterator[str]:
+    """See :class:`triage.frontends.frontend.Frontend`."""
+    if type_.startswith("*"):
+        yield from takewhile(lambda simpler: simpler != type_, _POINTERS)
+    elif type_.startswith(("i", "u")) and type_ != "i32":
+        yield "i32"
+    elif type_.startswith(("fp", "bf")) and type_ != "fp32":
+        yield "fp32"
 
 
 def dtype(text: str) -> str | None:

@@ -73,7 +73,7 @@ class OriginalFailure:
 
     @property
     def until(self) -> Stage | Milestone | None:
-        """How far a candidate has to be compiled."""
+        """How far a candidate has to be compiled, where a compile can be ended early."""
         return reach(self.diagnosis, self.outcome)
 
     def hang_s(self, limits: Limits) -> float | None:

@@ -123,9 +123,11 @@ def reproducer(specimen: Specimen, passed: LaunchArguments, failure: OriginalFai
         "    if missing:\n"
         f'        print("{NOT_LAUNCHED}", missing.group(1))\n'
         "        return 125\n",
+        "@LAST@": "launch",
+    }
+    work = {
         "@WORK@": reproducers.filled("launch.py.txt", {}),
         "@ACTIVE@": "_GPU = _Gpu(_TARGET)\n_driver.set_active(_GPU.driver())",
-        "@LAST@": "launch",
     }
     last = [
         "# Of a tensor: element type, shape, fill, low, high.",
@@ -133,4 +135,4 @@ def reproducer(specimen: Specimen, passed: LaunchArguments, failure: OriginalFai
         f"_GRID = {passed.grid}",
         f"_launch({specimen.case.name})",
     ]
-    return reproducers.script(specimen, settings, parts, *last)
+    return reproducers.triton_script(specimen, settings, parts, work, *last)

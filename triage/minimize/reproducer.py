@@ -1,4 +1,4 @@
-"""Writes ``reproducer.py``: one file that needs only Triton, reports whether the failure occurs, and never takes
+"""Writes ``reproducer.py``: one file that needs only the compiler, reports whether the failure occurs, and never takes
 another failure for it."""
 
 import pprint
@@ -15,18 +15,21 @@ from triage.harness.deadline import Deadline
 from triage.harness.environment import worker_environment
 from triage.harness.processes import run_bounded
 from triage.harness.toolchains import Toolchain
+from triage.logs.clean import strip_control
 from triage.logs.signature import MAX_FIELD
 from triage.logs.signature_fields import Field, fields
+from triage.minimize import cute_script
 from triage.minimize.failure import OriginalFailure
 from triage.minimize.problem import BudgetUsed
 from triage.minimize.source.arguments import literal
 from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
+from triage.model.compilers import CUTE
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.outcome import Outcome, Stage
 
 _BEFORE_COMPILE_S = 60.0
-"""Time to start Python and to import Triton, on top of a compile."""
+"""Time to start Python and to import the compiler, on top of a compile."""
 _START_S = 5.0
 """The same where the failure is a time-out: short, so that a compile that does end is not taken for one."""
 _LOOSE = {
@@ -43,7 +46,9 @@ _LOOSE = {
 values and aliases, temporary files, modules of mangled functions, nodes of a selection graph, numbers. A single digit
 and a number inside a word stay as they are: ``axis 2`` and ``.s33`` distinguish failures."""
 _VARIES = re.compile("|".join(f"({pattern})" for pattern in _LOOSE))
-_LINE_START = r"(?m)^(?:[\w.]+(?:: |\(['\"]))?"
+_PREFIXES = r" *(?:= note|error(?:\[\w+\])?): (?:[\w ]+(?:exception|in `\w+`): )?"
+"""Those of CuTe DSL's diagnostics."""
+_LINE_START = rf"(?m)^(?:{_PREFIXES})?(?:[\w.]+(?:: |\(['\"]))?"
 """The compiler's own message begins a line, after an exception's name at most. The kernel's source, which it quotes,
 may contain the same text: the message of an assertion that holds."""
 _FUTURE = re.compile(r"^from __future__ import [\w, ]+$", re.MULTILINE)
@@ -69,7 +74,7 @@ class Expected:
 
     def settings(self) -> dict[str, Any]:
         """The settings that every reproducer has."""
-        return {"PATTERN": self.pattern, "SIGNAL": self.signal, "TIMEOUT_S": self.timeout_s}
+        return {"EXPECTED": self.pattern, "SIGNAL": self.signal, "TIMEOUT_S": self.timeout_s}
 
 
 def expected(diagnosis: Diagnosis, outcome: Outcome) -> Expected:
@@ -85,7 +90,8 @@ def expected(diagnosis: Diagnosis, outcome: Outcome) -> Expected:
         pattern = _tolerant(f"out of resource: {diagnosis.resource}")
         if re.search(pattern, outcome.log):
             return Expected(pattern=pattern)
-    printed = "\n".join([outcome.log, *(f"{error.type}: {error.message}" for error in outcome.errors)])
+    lines = [outcome.log, *(f"{error.type}: {error.message}" for error in outcome.errors)]
+    printed = "\n".join(map(strip_control, lines))
     named = [field for field in fields(diagnosis) if len(field.text) >= _LEAST_TEXT]
     by_text = {field.text: shown for field in named if (shown := _pattern(field, printed))}
     if by_text.keys() - {diagnosis.file}:
@@ -135,8 +141,9 @@ def _tolerant(text: str) -> str:
     return "".join([*parts, re.escape(text[end:])])
 
 
-def reproducer(specimen: Specimen, failure: OriginalFailure, triton: str) -> str:
+def reproducer(specimen: Specimen, failure: OriginalFailure, release: str) -> str:
     """The text of ``reproducer.py``, which compiles and needs no GPU."""
+    compiler = specimen.case.compiler
     shown = expected(failure.diagnosis, failure.outcome)
     settings = {
         "HEADLINE": failure.diagnosis.headline,
@@ -145,18 +152,27 @@ def reproducer(specimen: Specimen, failure: OriginalFailure, triton: str) -> str
         "PATIENCE_S": patience_s(failure.outcome),
     }
     parts = {
-        "@NEEDS@": f"no GPU and nothing but Triton: pip install triton=={triton}",
+        "@NEEDS@": f"no GPU and nothing but {compiler.title}: pip install {compiler.distribution}=={release}",
         "@DOES@": "compiles",
         "@MISSING@": "",
-        "@WORK@": filled("reproducer_compile.py.txt", {}),
-        "@ACTIVE@": 'if hasattr(_driver, "set_active"):\n    _driver.set_active(_Driver(_TARGET))',
         "@LAST@": "compile",
     }
-    return script(specimen, settings, parts, f"_compile({specimen.case.name})")
+    if compiler == CUTE:
+        settings["ENVIRONMENT"] = cute_script.environment(specimen.case)
+        parts["@ENVIRONMENT@"] = '"CUTE_DSL_DUMP_DIR": cache, **_ENVIRONMENT'
+        parts["@COMPILER@"] = cute_script.compiler(release, has_limit=shown.limit is not None)
+        return script(specimen, settings, parts, cute_script.call(specimen.case, release))
+    work = {
+        "@WORK@": filled("reproducer_compile.py.txt", {}),
+        "@ACTIVE@": 'if hasattr(_driver, "set_active"):\n    _driver.set_active(_Driver(_TARGET))',
+    }
+    return triton_script(specimen, settings, parts, work, f"_compile({specimen.case.name})")
 
 
-def script(specimen: Specimen, settings: dict[str, Any], parts: dict[str, str], *last: str) -> str:
-    """A reproducer: the template with its settings, ``parts`` by their marks, the specimen, and the last lines."""
+def triton_script(
+    specimen: Specimen, settings: dict[str, Any], parts: dict[str, str], work: dict[str, str], *last: str
+) -> str:
+    """A reproducer of a Triton or Gluon kernel. ``work``: by its marks, what is done with the kernel."""
     case = specimen.case
     constants = ", ".join(f"{name!r}: {literal(value)}" for name, value in case.constexprs.items())
     call = [
@@ -166,10 +182,25 @@ def script(specimen: Specimen, settings: dict[str, Any], parts: dict[str, str], 
         f"_OPTIONS = {python(dict(case.options))}",
         *last,
     ]
-    imports = [line for root, line in _IMPORTS.items() if f"{root}." in constants and line not in specimen.text]
+    parts = {
+        **parts,
+        "@ENVIRONMENT@": '"TRITON_CACHE_DIR": cache',
+        "@COMPILER@": filled("reproducer_triton.py.txt", {**work, "@GPU@": gpu(case)}),
+    }
+    return script(specimen, settings, parts, call)
+
+
+def script(specimen: Specimen, settings: dict[str, Any], parts: dict[str, str], call: list[str]) -> str:
+    """A reproducer: the template with its settings, ``parts`` by their marks, the specimen, and the lines that compile
+    it."""
+    text = "\n".join(call)
+    imports = [
+        line
+        for root, line in _IMPORTS.items()
+        if re.search(rf"(?<![\w.]){root}\.", text) and line not in specimen.text.splitlines()
+    ]
     fillings = {
         **parts,
-        "@GPU@": gpu(case),
         "@SETTINGS@": assignments(settings),
         "@FUTURE@": "".join(f"{line}\n" for line in _FUTURE.findall(specimen.text)),
         "@CALL@": "\n".join([*imports, *call]),
@@ -206,6 +237,8 @@ _IMPORTS = {
     "gl": "from triton.experimental.gluon import language as gl",
     "ttgl": "from triton.experimental.gluon import language as ttgl",
     "gluon": "from triton.experimental import gluon",
+    "cutlass": "import cutlass",
+    "cute": "from cutlass import cute",
 }
 
 

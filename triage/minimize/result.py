@@ -11,6 +11,7 @@ from triage.minimize.ir.run import ReducedIR
 from triage.minimize.problem import STOPPED
 from triage.minimize.source.specimen import Specimen, body_lines, tokens
 from triage.model.case import Case
+from triage.model.compilers import CUTE
 from triage.model.document import Doc, Documented
 
 MOST_COMPILES, MOST_SECONDS = 4000, 1200.0
@@ -24,12 +25,13 @@ DOCUMENT = "minimized.json"
 class MinimizeOptions:
     """``repeat``: runs of a candidate; None: derived from how reliably the original fails. ``compiles`` bounds the
     search, ``seconds`` all of it but the first compile (see ``BUDGET_MARGIN``); ``folder`` receives the result, and
-    with ``resume`` an earlier run in it is continued. ``triton`` and ``python`` choose the toolchain as for ``triage
-    check``. ``launch``: write a reproducer that launches as well, and launch candidates where the failure needs it.
-    ``ir``: reduce the input of the failing pass as well."""
+    with ``resume`` an earlier run in it is continued. ``triton``, ``cute`` and ``python`` choose the toolchain as for
+    ``triage check``. ``launch``: write a reproducer that launches as well, and launch candidates where the failure
+    needs it. ``ir``: reduce the input of the failing pass as well."""
 
     folder: Path
     triton: str | None = None
+    cute: str | None = None
     python: str | None = None
     limits: Limits = field(default_factory=Limits)
     jobs: int | None = None
@@ -40,6 +42,11 @@ class MinimizeOptions:
     resume: bool = True
     launch: bool = False
     ir: bool = True
+
+    def release(self, case: Case) -> str | None:
+        """The release of its compiler that compiles a case; None for the default, or that of ``python``."""
+        stated = self.cute if case.compiler == CUTE else self.triton
+        return stated or (None if self.python else case.release)
 
 
 @dataclass(frozen=True, slots=True)

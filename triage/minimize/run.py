@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from triage import scratch
+from triage.frontends.frontend import frontend
 from triage.harness.deadline import BUDGET_MARGIN, Deadline
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
@@ -57,8 +58,10 @@ def minimize(case: Case, options: MinimizeOptions, progress: Progress | None = N
     progress.caveats([case.target])
     deadline = Deadline(started + BUDGET_MARGIN * options.seconds)
     toolchains = Toolchains(progress=progress.note, deadline=deadline)
-    triton = options.triton or (None if options.python else case.triton)
-    toolchain = toolchains.resolve(triton, options.python)
+    language = frontend(case.language)
+    if options.launch and not language.has_launches:
+        raise InputError(f"--launch: kernels of {case.compiler.title} are compiled only; leave it out")
+    toolchain = toolchains.resolve(options.release(case), options.python, case.compiler)
     original = _original(case.with_release(toolchain.release))
     identity = hashlib.sha256(json.dumps([original.key(), toolchain.identity]).encode()).hexdigest()[:24]
     folder = ResultFolder(options.folder, identity)
@@ -188,7 +191,10 @@ class _Reduction:
 
     def _reserved_s(self, failure: OriginalFailure) -> float:
         """Seconds of the budget that are kept for the reduction of the IR, where there is one."""
-        has_ir = self.options.ir and failure.outcome.stage not in (Stage.SOURCE, Stage.LOAD, Stage.LAUNCH)
+        has_stages = frontend(self.original.case.language).has_stages
+        has_ir = (
+            self.options.ir and has_stages and failure.outcome.stage not in (Stage.SOURCE, Stage.LOAD, Stage.LAUNCH)
+        )
         return min(_RESERVED * self.options.seconds, IR_SECONDS) if has_ir else 0.0
 
     def _start(self, oracle: Oracle[Specimen], earlier: Earlier | None) -> Specimen:
@@ -300,6 +306,8 @@ class _Reduction:
             return None, "the case on disk fails differently"
         if not self.options.ir:
             return None, "it was not asked for"
+        if not frontend(settled.case.language).has_stages:
+            return None, f"stages of {settled.case.compiler.title} cannot be run alone"
         if launch_script.needed(settled.failure.outcome):
             return None, "it compiles: only its launch fails"
         deadline = self.engine.deadline

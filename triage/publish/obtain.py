@@ -67,7 +67,7 @@ def anonymous(asked: Path | Case, options: Options, progress: Progress | None = 
 def reduce(case: Case, options: Options, folder: Path, progress: Progress | None, **wanted: Any) -> None:
     """Minimize a case with the toolchain and the limits of a check; ``wanted`` are further options of the search.
     Raises KeyboardInterrupt with the best so far in the folder."""
-    shared = {name: getattr(options, name) for name in ("triton", "python", "limits", "jobs")}
+    shared = {name: getattr(options, name) for name in ("triton", "cute", "python", "limits", "jobs")}
     result = minimize(case, MinimizeOptions(folder=folder, **shared, **wanted), progress)
     if result.ended == INTERRUPTED:
         raise KeyboardInterrupt

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-_JIT = re.compile(r"(?:^|\.)jit$|^constexpr_function$")
+_JIT = re.compile(r"(?:^|\.)jit$|(?:^|\.)cute\.kernel$|^constexpr_function$")
 
 
 def parameters(function: ast.FunctionDef) -> list[ast.arg]:
@@ -23,7 +23,7 @@ def defaults(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr]]:
 
 
 def is_jitted(function: ast.FunctionDef) -> bool:
-    """Whether it is decorated with ``triton.jit``, ``gluon.jit`` or the like."""
+    """Whether it is decorated with ``triton.jit``, ``gluon.jit``, ``cute.jit``, ``cute.kernel`` or the like."""
     return any(
         _JIT.search(ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator))
         for decorator in function.decorator_list

@@ -20,6 +20,7 @@ from triage.harness.machine.system import Feature, MachineLimits, features, limi
 from triage.harness.toolchains import Toolchain, Toolchains, cache_root
 from triage.harness.toolchains.installers import find_installer
 from triage.harness.toolchains.model import assemblers
+from triage.model.compilers import COMPILERS
 from triage.model.document import encode
 from triage.model.errors import TriageError
 
@@ -80,7 +81,9 @@ def examine() -> MachineFacts:
         python_path=sys.executable,
         system=f"{platform.system()} {platform.release()} {platform.machine()}",
         installer=next(iter(find_installer().uv), "pip"),
-        toolchains=_with_assemblers(toolchains.installed(), clock),
+        toolchains=_with_assemblers(
+            [each for compiler in COMPILERS.values() for each in toolchains.installed(compiler)], clock
+        ),
         default_fault=default_fault,
         lld=tuple(linkers(clock)),
         gpus=tuple(gpus(clock)),

@@ -38,7 +38,7 @@ def _replaced(view: View, literals: dict[str, str]) -> list[SourcePatch]:
         return []
     stored = {node.id for node in stored_names(kernel)}
     patches = []
-    for argument in parameters(kernel):
+    for argument in view.arguments:
         name = argument.arg
         if name in literals and name not in stored:
             edits = [view.module.replace(use, literals[name]) for use in uses(kernel.body, name)]
@@ -126,12 +126,12 @@ def plain(view: View) -> list[SourcePatch]:
 
 
 def is_dotted_object(text: str) -> bool:
-    """Whether a text is the dotted name of an object of Triton."""
-    return text.startswith(("tl.", "gl.", "ttgl.", "triton.", "gluon."))
+    """Whether a text is the dotted name of an object of a language."""
+    return text.startswith(("tl.", "gl.", "ttgl.", "triton.", "gluon.", "cutlass.", "cute."))
 
 
 def literal(value: Any) -> str:
-    """A constexpr of a case as source text: Triton's objects by their dotted names, lists as tuples."""
+    """A constexpr of a case as source text: objects of its language by their dotted names, lists as tuples."""
     if isinstance(value, str) and is_dotted_object(value):
         return value
     if isinstance(value, list):

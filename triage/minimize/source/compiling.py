@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 
+from triage.frontends.frontend import frontend
 from triage.harness.limits import Limits
 from triage.harness.request import Action, Attempt, FullCompile, Milestone, PartialCompile, Request
 from triage.harness.toolchains import Toolchain
@@ -51,7 +52,7 @@ class CandidateCompiler:
         if diagnosis is None and repeat is None:
             raise InputError(f"{asked}: does not fail: it compiles")
         most = max(_SLOW_RUNS if first.duration_s > _SLOW_S else _RUNS, repeat or 0)
-        action = _action(reach(diagnosis, first) if diagnosis is not None else None)
+        action = _action(reach(diagnosis, first) if diagnosis is not None and _ends_early(case) else None)
         again = takewhile(lambda _: time.monotonic() < until, itertools.repeat(action, most - 1))
         seen = list(self._compile_all(case, again, asked))
         runs = 1 + len(seen)
@@ -70,6 +71,8 @@ class CandidateCompiler:
 
     def _first(self, case: Case, asked: str) -> tuple[Diagnosis | None, Outcome]:
         """The original's failure, observed. ptxas may take minutes for what no GPU can hold, and is not waited for."""
+        if not _ends_early(case):
+            return self._compile(case, _action(None, observe=True), asked)
         early, outcome = self._compile(case, _action(Milestone.ALLOCATED, observe=True), asked)
         if early is None:
             return self._compile(case, _action(None, observe=True), asked)
@@ -131,6 +134,10 @@ class CandidateCompiler:
             yield attempt.diagnosis, result
 
 
+def _ends_early(case: Case) -> bool:
+    return frontend(case.language).has_stages
+
+
 def _action(until: Stage | Milestone | None, observe: bool = False) -> Action:
     return PartialCompile(until, observe) if until else FullCompile(observe, use_cache=False)
 
@@ -147,7 +154,7 @@ class _CompileTrial:
             self.compiler.written(candidate),
             self.compiler.toolchain,
             self.failure.candidate_limits(self.compiler.limits),
-            _action(self.failure.until, self.observe),
+            _action(self.failure.until if _ends_early(candidate.case) else None, self.observe),
         )
 
     def verdict(self, attempt: Attempt) -> Verdict:

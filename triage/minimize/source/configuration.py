@@ -5,13 +5,13 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
+from triage.frontends.frontend import frontend
 from triage.minimize.source.specimen import Specimen, without
 from triage.model.case import Case, frozen
 from triage.model.target import Target
 
 _COMMON_TARGETS = ("cuda:90", "cuda:80")
 """The targets of most reports."""
-_POINTERS = ("*fp32", "*fp16")
 
 
 def dropped(specimen: Specimen) -> list[list[Specimen]]:
@@ -57,8 +57,9 @@ def constexprs(specimen: Specimen) -> list[list[Specimen]]:
 def types(specimen: Specimen) -> list[list[Specimen]]:
     """Simpler argument types."""
     case = specimen.case
+    simpler_types = frontend(case.language).simpler_types
     alternatives = [
-        [replace(case, signature=frozen({**case.signature, name: simpler})) for simpler in _simpler(str(type_))]
+        [replace(case, signature=frozen({**case.signature, name: simpler})) for simpler in simpler_types(str(type_))]
         for name, type_ in case.signature.items()
     ]
     return _specimens(specimen, alternatives)
@@ -76,12 +77,3 @@ def _smaller(value: Any) -> Iterator[Any]:
     elif type(value) is int and value > 1:
         half = 1 << (value - 1).bit_length() - 1
         yield from dict.fromkeys([16, half] if value > 16 else [1])
-
-
-def _simpler(type_: str) -> Iterator[str]:
-    if type_.startswith("*"):
-        yield from takewhile(lambda simpler: simpler != type_, _POINTERS)
-    elif type_.startswith(("i", "u")) and type_ != "i32":
-        yield "i32"
-    elif type_.startswith(("fp", "bf")) and type_ != "fp32":
-        yield "fp32"

@@ -14,6 +14,9 @@ from triage.source.functions import parameters, stored_names
 from triage.source.module import Edit
 from triage.source.names import scope
 
+KERNEL = "kernel"
+"""The name of a kernel in an anonymous result."""
+
 
 def stripped(specimen: Specimen) -> Specimen:
     """The specimen without comments and docstrings."""
@@ -43,12 +46,12 @@ def _without_comments(text: str) -> str:
 
 def renamed(specimen: Specimen) -> Specimen:
     """The specimen with its kernel named ``kernel``, helpers ``f0``, arguments ``a0`` and local names ``x0``,
-    numbered in the order of the text."""
+    numbered in the order of the text. Unchanged where the kernel is a class."""
     view = View.of(specimen)
-    if view is None or view.kernel is None:
+    if view is None or view.kernel is None or view.kernel is not view.definition:
         return specimen
     helpers = [function.name for function in view.functions if function is not view.kernel]
-    globals_ = {name: f"f{number}" for number, name in enumerate(helpers)} | {view.kernel.name: "kernel"}
+    globals_ = {name: f"f{number}" for number, name in enumerate(helpers)} | {view.kernel.name: KERNEL}
     unchanged = scope(view.module.tree.body) - globals_.keys()
     edits: list[Edit] = []
     arguments = _numbered("a", [argument.arg for argument in parameters(view.kernel)])
@@ -83,7 +86,7 @@ def renamed(specimen: Specimen) -> Specimen:
 
     changed = replace(
         case,
-        name="kernel",
+        name=KERNEL,
         signature=with_new_names(case.signature),
         constexprs=with_new_names(case.constexprs),
         divisible=with_new_names(case.divisible),

@@ -37,7 +37,8 @@ def reduce(problem: Problem) -> None:
 def anonymize(problem: Problem) -> bool:
     """Replace names and strings by neutral ones; whether the result still fails alike."""
     _run(problem, "strings", naming.strings, chunks=True, smaller=False)
-    return problem.attempt(naming.renamed(naming.stripped(problem.best)), larger=True)
+    anonymous = naming.renamed(naming.stripped(problem.best))
+    return anonymous.case.name == naming.KERNEL and problem.attempt(anonymous, larger=True)
 
 
 def _round(problem: Problem, first: bool) -> None:

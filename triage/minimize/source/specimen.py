@@ -84,7 +84,9 @@ def body_lines(text: str, kernel: str) -> int:
     """Lines of the kernel's body that hold code: without blank lines, comments and its docstring; 0 where the text is
     not valid Python."""
     module = Module.parse(text)
-    kernels = module.functions(kernel) if module is not None else []
+    kernels: list[ast.FunctionDef | ast.ClassDef] = list(module.functions(kernel)) if module is not None else []
+    if module is not None and not kernels:
+        kernels += [node for node in module.tree.body if isinstance(node, ast.ClassDef) and node.name == kernel]
     if not kernels:
         return 0
     body = kernels[-1].body[ast.get_docstring(kernels[-1]) is not None :]

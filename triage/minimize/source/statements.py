@@ -17,13 +17,15 @@ _COMMA = re.compile(r"[ \t]*,")
 
 def top_level(view: View) -> list[SourcePatch]:
     """Remove the file's functions, classes, assignments and imports, except the kernel; back to front."""
-    return [view.removing(statement) for statement in reversed(view.module.tree.body) if statement is not view.kernel]
+    return [
+        view.removing(statement) for statement in reversed(view.module.tree.body) if statement is not view.definition
+    ]
 
 
 def unreached(view: View) -> list[SourcePatch]:
     """Remove, together, the file's statements that bind no name which the kernel reads, directly or through others."""
-    read, waiting = set[str](), list[ast.AST]([view.kernel] if view.kernel is not None else [])
-    left: list[ast.stmt] = [statement for statement in view.module.tree.body if statement is not view.kernel]
+    read, waiting = set[str](), list[ast.AST]([view.definition] if view.definition is not None else [])
+    left: list[ast.stmt] = [statement for statement in view.module.tree.body if statement is not view.definition]
     while waiting:
         read |= {part.id for part in ast.walk(waiting.pop()) if isinstance(part, ast.Name)}
         reached = [statement for statement in left if scope([statement]) & read]
@@ -85,7 +87,7 @@ def dead(view: View) -> list[SourcePatch]:
                 continue
         own = read_counts([statement])
         unread = [reads[name] == own[name] for name in bound]
-        if statement is not view.kernel and all(unread):
+        if statement is not view.definition and all(unread):
             by_line.append((statement.lineno, view.removing(statement)))
         elif isinstance(statement, ast.ImportFrom) and any(unread):
             used = [alias for alias, gone in zip(statement.names, unread, strict=True) if not gone]
@@ -94,7 +96,7 @@ def dead(view: View) -> list[SourcePatch]:
     patches = [patch for _, patch in sorted(by_line, key=lambda pair: pair[0], reverse=True)]
     if (kernel := view.kernel) is not None:
         reads = read_counts(kernel.body)
-        unused = [argument for argument in parameters(kernel) if not reads[argument.arg]]
+        unused = [argument for argument in view.arguments if not reads[argument.arg]]
         patches += [SourcePatch((without_parameter(view, kernel, argument),), (argument.arg,)) for argument in unused]
     return patches
 

@@ -41,8 +41,13 @@ class View:
 
     @cached_property
     def functions(self) -> list[ast.FunctionDef]:
-        """The file's own jitted functions, in the order of the text."""
-        return [node for node in self.outside if isinstance(node, ast.FunctionDef) and is_jitted(node)]
+        """The file's own jitted functions and methods, in the order of the text."""
+        return [
+            node
+            for statement in self.outside
+            for node in (statement.body if isinstance(statement, ast.ClassDef) else [statement])
+            if isinstance(node, ast.FunctionDef) and is_jitted(node)
+        ]
 
     @cached_property
     def outside(self) -> list[ast.stmt]:
@@ -50,10 +55,33 @@ class View:
         return list(_outside(self.module.tree))
 
     @cached_property
-    def kernel(self) -> ast.FunctionDef | None:
-        """The kernel; the last definition of its name, as in Python."""
-        named = [function for function in self.functions if function.name == self.specimen.case.name]
+    def definition(self) -> ast.FunctionDef | ast.ClassDef | None:
+        """The statement that defines the kernel, a function or a class; the last of its name, as in Python."""
+        named = [
+            statement
+            for statement in self.outside
+            if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == self.specimen.case.name
+        ]
         return named[-1] if named else None
+
+    @cached_property
+    def kernel(self) -> ast.FunctionDef | None:
+        """The jitted function that the case's arguments are of: the kernel, or the method by which its class is
+        called."""
+        match self.definition:
+            case ast.ClassDef(body=body):
+                own = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == "__call__"]
+                return own[-1] if own and own[-1] in self.functions else None
+            case ast.FunctionDef() as function if function in self.functions:
+                return function
+        return None
+
+    @cached_property
+    def arguments(self) -> list[ast.arg]:
+        """The kernel's parameters that a case may have: without the object of a method."""
+        if self.kernel is None:
+            return []
+        return parameters(self.kernel)[self.kernel is not self.definition :]
 
     @cached_property
     def blocks(self) -> list[tuple[int, list[ast.stmt]]]:
@@ -151,7 +179,7 @@ def sound(specimen: Specimen) -> bool:
     if view is None or view.kernel is None:
         return False
     case = specimen.case
-    arguments = {argument.arg: argument.annotation for argument in parameters(view.kernel)}
+    arguments = {argument.arg: argument.annotation for argument in view.arguments}
     of_case = {*case.signature, *case.constexprs}
     has_defaults = view.kernel.args.defaults or any(view.kernel.args.kw_defaults)
     if not of_case <= arguments.keys() or (arguments.keys() - of_case and not has_defaults):

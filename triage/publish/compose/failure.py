@@ -67,11 +67,13 @@ def _reproducer(reduction: Reduction) -> Iterator[Block]:
         if result.confirmed and result.reproduced
         else "Its runs were not recorded."
     )
-    gpu = "Triton and a GPU" if reduction.script_name == "reproducer_launch.py" else "Triton alone, no GPU and no torch"
+    compiler = result.case.compiler.title
+    launches = reduction.script_name == "reproducer_launch.py"
+    needs = f"{compiler} and a GPU" if launches else f"{compiler} alone, no GPU and no torch"
     yield Paragraph(
         (
             Code(reduction.script_name),
-            f" is one file that needs {gpu}; it exits with 1 when the failure is there, with 0 when it is gone, and "
+            f" is one file that needs {needs}; it exits with 1 when the failure is there, with 0 when it is gone, and "
             f"with 125 when it cannot tell. {runs}",
         )
     )

@@ -13,6 +13,9 @@ _ADDRESS = 1 << 20
 _ALIGNED = 16
 """Bytes. torch's and XLA's allocators align to more; the DSL's own examples assume 16."""
 
+_Numbers = Tuple[int, ...]
+_Flat = Sequence[Union[int, grammar.Dynamic]]
+
 
 class Arguments:
     """Makes the arguments of one call. Up to 4.2 it keeps alive what the DSL only points to."""
@@ -82,26 +85,31 @@ class Arguments:
     def _from_dlpack(self, tensor: grammar.Tensor, dtype: Any, align: int) -> Any:
         if tensor.space not in ("gmem", "generic"):
             raise grammar.BadType("%s: up to 4.2 arguments are in gmem or generic memory only" % (tensor,))
-        extents, strides = _flat(tensor, tensor.shape), _flat(tensor, tensor.stride)
-        shape, stride, order = _numbers(extents, strides)
+        (shape, stride), marks = static(tensor)
         capsule = dlpack.capsule(shape, stride, grammar.width(tensor.dtype), tensor.space == "gmem", _ADDRESS)
         self._kept.append(capsule)
         made = self._runtime.from_dlpack(capsule, assumed_align=align)
         made.element_type = dtype
-        dynamic = {mode: e.divisor for mode, e in enumerate(extents) if isinstance(e, grammar.Dynamic)}
-        moving = any(isinstance(extent, grammar.Dynamic) for extent in strides)
-        if moving and len(dynamic) == len(shape) and set(dynamic.values()) == {1}:
-            return made.mark_layout_dynamic(leading_dim=order[-1])
-        for mode, divisor in dynamic.items():
-            made = made.mark_compact_shape_dynamic(mode=mode, stride_order=order, divisibility=divisor)
+        for method, named in marks:
+            made = getattr(made, method)(**named)
         return made
+
+
+def static(tensor: grammar.Tensor) -> Tuple[Tuple[_Numbers, _Numbers], List[Tuple[str, Dict[str, Any]]]]:
+    """A shape and strides that fit a type, and the calls that mark a tensor's dynamic extents: methods with their
+    arguments. Raises grammar.BadType."""
+    extents, strides = _flat(tensor, tensor.shape), _flat(tensor, tensor.stride)
+    shape, stride, order = _numbers(extents, strides)
+    dynamic = {mode: e.divisor for mode, e in enumerate(extents) if isinstance(e, grammar.Dynamic)}
+    moving = any(isinstance(extent, grammar.Dynamic) for extent in strides)
+    if moving and len(dynamic) == len(shape) and set(dynamic.values()) == {1}:
+        return (shape, stride), [("mark_layout_dynamic", {"leading_dim": order[-1]})]
+    named = [{"mode": mode, "stride_order": order, "divisibility": divisor} for mode, divisor in dynamic.items()]
+    return (shape, stride), [("mark_compact_shape_dynamic", each) for each in named]
 
 
 def _bytes(dtype: str) -> int:
     return max(1, grammar.width(dtype) // 8)
-
-
-_Flat = Sequence[Union[int, grammar.Dynamic]]
 
 
 def _flat(tensor: grammar.Tensor, extents: Sequence[grammar.Extent]) -> _Flat:
@@ -111,7 +119,7 @@ def _flat(tensor: grammar.Tensor, extents: Sequence[grammar.Extent]) -> _Flat:
     return flat
 
 
-def _numbers(extents: _Flat, strides: _Flat) -> Tuple[Tuple[int, ...], Tuple[int, ...], Tuple[int, ...]]:
+def _numbers(extents: _Flat, strides: _Flat) -> Tuple[_Numbers, _Numbers, _Numbers]:
     """A shape and strides that fit the type, and the modes from the outermost to the innermost."""
     shape = tuple(extent if isinstance(extent, int) else 256 * extent.divisor for extent in extents)
     stride: Dict[int, int] = {}

@@ -2,7 +2,8 @@
 
 from rich.console import Console
 
-from triage.harness.machine.facts import MachineFacts
+from triage.harness.machine.facts import InstalledToolchain, MachineFacts
+from triage.model.compilers import COMPILERS, TRITON
 from triage.publish.formats.terminal.console import line, section
 
 _GIB = 1 << 30
@@ -11,14 +12,15 @@ _GIB = 1 << 30
 def machine(console: Console, facts: MachineFacts) -> None:
     """Print every section; an unavailable fact is printed as unknown."""
     line(console, f"triage {facts.triage}, Python {facts.python}, {facts.system}", style="bold")
-    section(console, "Triton")
-    if facts.default_fault:
-        _line(console, facts.default_fault, style="yellow")
-    for installed in facts.toolchains:
-        ptxas = ", ".join(sorted({tool.version for tool in installed.ptxas if tool.version})) or "none"
-        toolchain = installed.toolchain
-        origin = "managed" if toolchain.managed else "beside triage"
-        _line(console, f"{toolchain.release:<8} Python {toolchain.python_version:<8} ptxas {ptxas:<12} {origin}")
+    for compiler in COMPILERS.values():
+        section(console, compiler.title)
+        if compiler == TRITON and facts.default_fault:
+            _line(console, facts.default_fault, style="yellow")
+        installed = [each for each in facts.toolchains if each.toolchain.compiler == compiler]
+        for each in installed:
+            _toolchain(console, each)
+        if not installed:
+            _line(console, f"none; {compiler.option} VERSION makes an environment with it")
     _line(console, f"environments are made with {facts.installer}")
     section(console, "Linkers for AMD (Triton 3.0 to 3.4)")
     for linker in facts.lld:
@@ -47,6 +49,15 @@ def machine(console: Console, facts: MachineFacts) -> None:
         section(console, "Variables that change compiles")
         for name, value in facts.environment.items():
             _line(console, f"{name}={value}")
+
+
+def _toolchain(console: Console, installed: InstalledToolchain) -> None:
+    toolchain = installed.toolchain
+    ptxas = ", ".join(sorted({tool.version for tool in installed.ptxas if tool.version})) or "none"
+    # CuTe DSL has ptxas inside a library.
+    assemblers = f"ptxas {ptxas:<12} " if toolchain.compiler == TRITON else ""
+    origin = "managed" if toolchain.managed else "beside triage"
+    _line(console, f"{toolchain.release:<8} Python {toolchain.python_version:<8} {assemblers}{origin}")
 
 
 def _gib(size: int | float | None) -> str:
