@@ -37,11 +37,6 @@ class Share:
     threads: StridedLayout
     values: StridedLayout
 
-    @property
-    def vector(self) -> StridedLayout:
-        """The elements that one instruction copies."""
-        return self.values[0][0]
-
 
 def thread_values(threads: StridedLayout, values: StridedLayout) -> ThreadValues:
     """Each thread copies ``values`` (coordinate → its order), and threads are arranged as ``threads`` (coordinate →

@@ -138,6 +138,19 @@ def cost(asked: CopyRequest) -> tuple[Fact, ...]:
     )
 
 
+def staged(asked: CopyRequest, load: int, store: int) -> tuple[Fact, ...]:
+    """The copy in two steps, global memory to registers and registers to shared memory, by the widest bits of each;
+    none where one step does as well, or a step has no legal width."""
+    if not store or load <= store:
+        return ()
+    requests = [-(-asked.elements * asked.dtype.bits // bits) for bits in (load, store)]
+    text = (
+        f"global memory to registers at {load} bits ({load // 8} bytes, {requests[0]} requests), registers to shared "
+        f"memory at {store} bits ({store // 8} bytes, {requests[1]} requests)"
+    )
+    return (Fact("staged", {"load_bits": load, "store_bits": store, "requests": requests}, "in two steps", text),)
+
+
 def drawings(asked: CopyRequest) -> tuple[Drawing, ...]:
     """Where the elements lie, as byte offsets, with those of one request in brackets; source and destination."""
     positions = asked.positions()

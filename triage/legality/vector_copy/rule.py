@@ -1,5 +1,6 @@
 """``triage explain vector-copy``: a plain tile, or a tiled copy of CuTe where its threads are given."""
 
+from dataclasses import replace
 from typing import Any
 
 from triage.legality import dtypes
@@ -14,6 +15,8 @@ from triage.legality.violation import spoken
 from triage.model.errors import InputError
 
 _TRITON = "Triton 3.9.0, lib/Analysis/AxisInfo.cpp and lib/Dialect/TritonGPU/Transforms/CoalesceUtils.cpp"
+_FRAGMENT = 256
+"""Bytes that a fragment in registers may be taken to be aligned to: more than any vector."""
 TITLE = "vector copies: bits a thread moves at once, by contiguity and alignment"
 
 
@@ -43,6 +46,7 @@ def judged(asked: CopyRequest, args: Arguments, asynchronous: bool) -> Judgement
         _legal("legal_bits", "legal through registers", best, widths(target, shared=shared), dtype.bits),
         _legal("legal_async_bits", "legal cp.async", by_async, widths(target, True), dtype.bits),
     )
+    facts += request.staged(asked, widest(**{**copy, "destination": source}), best)
     name = "cp.async" if asynchronous else "copy through registers"
     return Judgement(
         f"{name} of {asked.bits} bits of {dtype} on {target}",
@@ -88,6 +92,12 @@ def _tiled(asked: CopyRequest, atom: str) -> Judgement:
     for other, label in (("universal", "legal for CopyUniversalOp"), ("async", "legal for cpasync.CopyG2SOp")):
         bits = tiled.legal_bits(atom=other, **copy)
         facts.append(Fact(f"legal_{other}_bits", list(bits), label, f"{spoken(bits)} bits" if bits else "none"))
+    # Fragments are laid out as the side that they are copied from or to, and aligned.
+    loaded = replace(asked.source, space="rmem", alignment=_FRAGMENT)
+    stored = replace(asked.destination, space="rmem", alignment=_FRAGMENT)
+    loads = tiled.legal_bits(**{**copy, "destination": loaded})
+    stores = tiled.legal_bits(**{**copy, "source": stored})
+    facts += request.staged(asked, max(loads, default=0), max(stores, default=0))
     name = "CopyUniversalOp" if atom == "universal" else "cpasync.CopyG2SOp"
     return Judgement(
         f"{name} of {asked.bits} bits of {asked.dtype}, threads {asked.threads}, values {asked.values}",
