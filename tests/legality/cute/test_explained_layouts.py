@@ -55,6 +55,20 @@ def test_a_copy_may_be_made_with_less_than_its_bits() -> None:
     assert facts(answer)["issued_bits"] == 32
 
 
+def test_what_the_verifier_does_not_ask_is_told() -> None:
+    texts = {"bits": "128", "dtype": "bf16", "source": "(128,64):(8,1024)", "destination": "(128,64):(1,128)"}
+    texts |= {"threads": "(16,16):(16,1)", "values": "(8,1):(1,0)"}
+    told = facts(rules.rule("vector-copy").answer({**texts, "async": True}))
+    assert told["contiguous"] is False
+
+
+def test_threads_that_do_not_partition_a_swizzled_tile() -> None:
+    texts = {"bits": "16", "dtype": "f16", "shape": "128,64", "swizzle": "3,3,3", "threads": "(12,8):(8,1)"}
+    answer = rules.rule("vector-copy").answer({**texts, "async": True, "bits": "128"})
+    assert [violation.rule for violation in answer.violations] == ["vector-copy.partition"]
+    assert rules.rule("vector-copy").answer({**texts, "async": True}).legal is False
+
+
 def test_a_wgmma_tile_in_cutes_terms() -> None:
     texts = {"a": "f16", "m": "128", "n": "128", "k": "64", "a_major": "mn", "b_major": "k", "stages": "3"}
     told = facts(rules.rule("wgmma").answer(texts))

@@ -5,6 +5,7 @@ from typing import Any
 
 from triage.legality import dtypes
 from triage.legality.algebra.integers import is_static, modes
+from triage.legality.algebra.operations import NotDivisible
 from triage.legality.algebra.partition import thread_values
 from triage.legality.explanation import Fact, RuleTable
 from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
@@ -88,7 +89,7 @@ def _tiled(asked: CopyRequest, atom: str) -> Judgement:
     sides = {"source": asked.source, "destination": asked.destination}
     copy: dict[str, Any] = {**sides, "dtype": asked.dtype, "threads": asked.threads, "values": asked.values}
     broken = tiled.violations(bits=asked.bits, atom=atom, **copy)
-    facts = [*request.cost(asked), *_partitioned(asked, broken)]
+    facts = [*request.cost(asked), *_partitioned(asked, atom, not broken)]
     for other, label in (("universal", "legal for CopyUniversalOp"), ("async", "legal for cpasync.CopyG2SOp")):
         bits = tiled.legal_bits(atom=other, **copy)
         facts.append(Fact(f"legal_{other}_bits", list(bits), label, f"{spoken(bits)} bits" if bits else "none"))
@@ -109,22 +110,32 @@ def _tiled(asked: CopyRequest, atom: str) -> Judgement:
     )
 
 
-def _partitioned(asked: CopyRequest, broken: list[Any]) -> list[Fact]:
-    """Each side's vector and alignment, where threads and values partition it."""
-    if asked.threads is None or any(violation.rule == "vector-copy.partition" for violation in broken):
+def _partitioned(asked: CopyRequest, atom: str, legal: bool) -> list[Fact]:
+    """Each side's vector and alignment, and what a legal copy is made of; none where threads and values do not
+    partition the sides."""
+    assert asked.threads is not None
+    try:
+        copy = thread_values(asked.threads, asked.values)
+        tensors = {"source": asked.source, "destination": asked.destination}
+        parts = {name: tiled.thread_vector(side, copy, asked.count, asked.dtype) for name, side in tensors.items()}
+    except NotDivisible:
         return []
-    copy = thread_values(asked.threads, asked.values)
     facts = []
-    alignments = []
-    for name, tensor in (("source", asked.source), ("destination", asked.destination)):
-        part = tiled.thread_vector(tensor, copy, asked.count, asked.dtype)
+    for name, part in parts.items():
         shown = str(part.values) if part.values is not None else "swizzled still"
-        alignments.append(part.alignment)
         facts.append(Fact(f"{name}_share", shown, f"a thread's {name}"))
         facts.append(Fact(f"{name}_alignment_bits", part.alignment, f"alignment of {name}"))
-    if not broken and min(alignments) < asked.bits:
-        text = f"{min(alignments)} bits: the verifier asks for one side's alignment only, the instructions need both"
-        facts.append(Fact("issued_bits", min(alignments), "made with", text))
+    least = min(part.alignment for part in parts.values())
+    if legal and least < asked.bits:
+        text = f"{least} bits: the verifier asks for one side's alignment only, the instructions need both"
+        facts.append(Fact("issued_bits", least, "made with", text))
+    scattered = [name for name, part in parts.items() if not part.contiguous]
+    if legal and scattered:
+        words = " and ".join(scattered)
+        text = f"not in the {words}: the verifier does not ask, and cp.async moves {asked.bits // 8} adjacent bytes"
+        if atom == "universal":
+            text = f"not known of the {words}: copied element by element"
+        facts.append(Fact("contiguous", False, "vector contiguous", text))
     return facts
 
 

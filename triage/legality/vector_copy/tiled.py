@@ -66,6 +66,13 @@ class ThreadVector:
     shape: IntTuple
     values: StridedLayout | None
 
+    @property
+    def contiguous(self) -> bool:
+        """Whether a vector is known to lie in adjacent elements; a swizzled one is not judged."""
+        return self.values is None or all(
+            extent == 1 or stride == 1 for extent, stride in coalesce(self.values[0][0]).flat
+        )
+
 
 def thread_vector(tensor: CopyTensor, copy: ThreadValues, vector: int, dtype: DType) -> ThreadVector:
     """A thread's share of a side. Raises NotDivisible where threads and values do not partition it."""
