@@ -292,7 +292,7 @@ class Session:
 
         options, case, outcome = self.options, report.case, report.outcome
         try:
-            suggestions = search.run(neighbours, outcome.duration_s)
+            suggestions = search.run(neighbours, None if outcome.status is Status.TIMEOUT else outcome.duration_s)
         except KeyboardInterrupt:
             self._interrupted, suggestions = True, search.best()
         unmeasured: list[str] = []

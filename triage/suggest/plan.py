@@ -23,6 +23,7 @@ from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
 from triage.suggest.tuning.expectations import Expectations
 from triage.suggest.tuning.tuning import Tuning
+from triage.suggest.unrolled import in_parts
 
 _MOST_ADVICE = 2
 _BEFORE_LAYOUTS = frozenset({".source", ".ttir"})
@@ -118,6 +119,8 @@ class NeighbourPlan:
         """What was not compiled on the user's source, and helps: the fix in words, and what reproducers show."""
         if self.fix is not None and not any(suggestion.diff for suggestion in suggestions):
             yield as_advice(self.fix)
+        if not suggestions and not self.case.is_ir:
+            yield from in_parts(self._scene)
         yield from advice(self.matches, suggestions)
 
 

@@ -31,6 +31,9 @@ _SLOWEST = 4.0
 _PATIENCE_S = 15.0
 """… but at least this long: the failure may have come early, and a compile that works does more."""
 
+_TURNS = 4
+"""Where the failing compile did not end, neighbours may not either: at least so many get a turn on each core."""
+
 _LAST = 2.0
 """Once the search has what it needs, what is under way gets this many times what the longest compile of it took …"""
 _LAST_S = 2.0
@@ -72,11 +75,11 @@ class Search:
         """The neighbours that were compiled, in the order in which they were asked for."""
         return tuple(tried for _, tried in sorted(self._tried.items()))
 
-    def run(self, neighbours: Iterable[Neighbour], first_duration_s: float) -> list[Suggestion]:
-        """Suggestions, best first. ``first_duration_s``: how long the failing compile took."""
-        limits = Limits(
-            min(self.limits.timeout_s, max(_PATIENCE_S, _SLOWEST * first_duration_s)), self.limits.memory_bytes
-        )
+    def run(self, neighbours: Iterable[Neighbour], first_duration_s: float | None) -> list[Suggestion]:
+        """Suggestions, best first. ``first_duration_s``: how long the failing compile took, None where its time was
+        over."""
+        patience_s = self.budget.seconds / _TURNS if first_duration_s is None else _SLOWEST * first_duration_s
+        limits = Limits(min(self.limits.timeout_s, max(_PATIENCE_S, patience_s)), self.limits.memory_bytes)
         started, deadline = time.monotonic(), self.engine.deadline
         before, deadline.until = deadline.until, started + BUDGET_MARGIN * self.budget.seconds
         try:
