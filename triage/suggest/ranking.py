@@ -1,87 +1,93 @@
-"""Ranking of proposals by the evidence of a failure.
+"""Ranking of proposals by the evidence of a failure: a count of the facts for and against each.
 
-``rank`` adds to a proposal's prior what the evidence says for (negative) or against (positive) it. The rules are a
-table: each looks at one fact, and they add up. A change of an option cannot fix what the front end refused; a
-parameter that the message names, or that guards the failing line, is probably the one to change.
+A rule looks at one fact and votes for a proposal, against it, or not at all: a change of an option cannot fix what the
+front end refused; a parameter that the message names, or that guards the failing line, is probably the one to change.
+All votes weigh the same, since nothing is known of which true fact says more. Measured on 52 failing kernels with known
+legal neighbours: with equal votes one of these comes first in 39 and among the first three in 46; with a weight for
+each rule, set by hand, in 40 and 46; without evidence in 22 and 44.
 """
 
 from collections.abc import Callable, Mapping
+from enum import IntEnum
 
 from triage.frontends.frontend import frontend
 from triage.model.case import Case
-from triage.model.diagnosis import Kind, Trait
+from triage.model.diagnosis import Kind
 from triage.source.dtypes import element_bits
 from triage.suggest.evidence import words_of
 from triage.suggest.predictions import Predictions
 from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
 
-Adjustment = Callable[[Scene, Proposal], float]
+VOTE = 0.9
+"""On the scale of priors, a little less than what separates a likely change from an unlikely one (1.0): two facts
+outvote a prior, and one alone decides between changes that are about as likely."""
+
+
+class Vote(IntEnum):
+    """What a fact says of a proposal; a lower rank is earlier."""
+
+    FOR = -1
+    SILENT = 0
+    AGAINST = 1
+
+
+Rule = Callable[[Scene, Proposal], Vote]
 
 
 def rank(scene: Scene, predictions: Predictions, proposal: Proposal) -> float:
     """Lower is earlier."""
-    evidence = proposal.prior + sum(rule(scene, proposal) for rule in ADJUSTMENTS)
-    if "smem.total" not in predictions.confirmed:
-        evidence += _cannot_fit(scene, proposal)
-    return evidence + predictions.weight(proposal)
+    votes = sum(rule(scene, proposal) for rule in RULES)
+    return proposal.prior + VOTE * votes + predictions.weight(proposal)
 
 
-def _named_in_the_message(scene: Scene, proposal: Proposal) -> float:
-    return -0.9 if scene.evidence.mentions & set(proposal.changes) else 0.0
+def _named(scene: Scene, proposal: Proposal) -> Vote:
+    """The message names a parameter, or shares a word with its name: ``ROUNDING``, "Unsupported rounding mode"."""
+    named = frozenset().union(*map(words_of, proposal.changes))
+    alike = len(proposal.changes) == 1 and named & scene.evidence.words
+    return Vote.FOR if alike or scene.evidence.mentions & set(proposal.changes) else Vote.SILENT
 
 
-def _guards_the_failing_line(scene: Scene, proposal: Proposal) -> float:
+def _on_the_failing_line(scene: Scene, proposal: Proposal) -> Vote:
+    """A parameter decides whether the failing line is compiled, or is used on it."""
     names = set(proposal.changes)
-    if names & scene.guards and proposal.move in (Move.FLAG, Move.TEXT, Move.NUMBER, Move.TILE):
-        return -1.0
-    return -0.4 if names & scene.on_lines and proposal.move is not Move.DATA else 0.0
+    guards = names & scene.guards and proposal.move in (Move.FLAG, Move.TEXT, Move.NUMBER, Move.TILE)
+    return Vote.FOR if guards or (names & scene.on_lines and proposal.move is not Move.DATA) else Vote.SILENT
 
 
-def _front_end_ignores_options(scene: Scene, proposal: Proposal) -> float:
+def _front_end_reads_no_options(scene: Scene, proposal: Proposal) -> Vote:
+    """Another branch of the kernel is another program to the front end, unless it is known which parameter decides
+    about the failing line; warps and stages are the same program."""
     if not scene.evidence.frontend or set(proposal.changes) & scene.evidence.mentions:
-        return 0.0
+        return Vote.SILENT
     match proposal.move:
         case Move.OPTION:
-            # Gluon's layouts are checked against num_warps while the IR is built.
-            return 1.6 if "num_warps" not in proposal.changes or frontend(scene.case.language).has_tiles else 0.8
-        case Move.TILE | Move.NUMBER:
-            return 0.0 if scene.evidence.grow or scene.evidence.shrink else 0.5
+            # Gluon's and CuTe's layouts are checked against num_warps while the IR is built.
+            is_read = "num_warps" in proposal.changes and not frontend(scene.case.language).has_tiles
+            return Vote.SILENT if is_read else Vote.AGAINST
         case Move.FLAG:
-            # The other branch of the kernel is another program to the front-end.
-            return -0.3
-    return 0.0
+            return Vote.SILENT if scene.guards else Vote.FOR
+    return Vote.SILENT
 
 
-def _by_move(applies: Callable[[Scene], bool], weights: Mapping[Move, float], other_moves: float = 0.0) -> Adjustment:
+def _by_move(applies: Callable[[Scene], bool], votes: Mapping[Move, Vote], other_moves: Vote = Vote.SILENT) -> Rule:
     """A rule that looks at the kind of change alone."""
-    return lambda scene, proposal: weights.get(proposal.move, other_moves) if applies(scene) else 0.0
+    return lambda scene, proposal: votes.get(proposal.move, other_moves) if applies(scene) else Vote.SILENT
 
 
-def _crashed_in_the_back_end(scene: Scene) -> bool:
-    return scene.diagnosis.kind.has(Trait.GAVE_UP) and scene.evidence.backend
-
-
-def _resources(scene: Scene, proposal: Proposal) -> float:
-    """Out of shared memory, tensor memory, registers or threads: the fewer stages, then the smaller tile."""
+def _resources(scene: Scene, proposal: Proposal) -> Vote:
+    """Out of shared memory, tensor memory, registers or threads: fewer stages, of which a single one is no pipeline any
+    more, or a smaller tile; fewer warps where there are too many threads."""
     if scene.diagnosis.kind is not Kind.OUT_OF_RESOURCES and not scene.evidence.over_shared:
-        return 0.0
+        return Vote.SILENT
     now, new = scene.case.options, proposal.changes
     if "num_stages" in new:
-        # Shallow cuts first: each stage given up costs speed.
-        given_up = now.get("num_stages", 3) - new["num_stages"]
-        return -1.9 + 0.3 * min(given_up, 4) if given_up > 0 else 3.0
+        fewer = new["num_stages"] < now.get("num_stages", 3)
+        return (Vote.FOR if new["num_stages"] > 1 else Vote.SILENT) if fewer else Vote.AGAINST
     if "num_warps" in new and len(new) == 1:
         fewer = new["num_warps"] < now.get("num_warps", 4)
-        over_threads = "thread" in (scene.diagnosis.resource or "")
-        return (-1.5 if fewer else 3.0) if over_threads else 0.8
-    return 0.0 if proposal.move in (Move.TILE, Move.OPTION, Move.TARGET) else 0.6
-
-
-def _cannot_fit(scene: Scene, proposal: Proposal) -> float:
-    """Even if all of the memory shrank with it, this change would not be enough."""
-    needed = scene.evidence.shrink_to
-    return 1.2 if needed is not None and shrinks_to(scene.case, proposal.changes) > needed else 0.0
+        return Vote.FOR if fewer and "thread" in (scene.diagnosis.resource or "") else Vote.AGAINST
+    return Vote.SILENT if proposal.move in (Move.TILE, Move.OPTION, Move.TARGET) else Vote.AGAINST
 
 
 def shrinks_to(case: Case, changes: Mapping[str, object]) -> float:
@@ -101,65 +107,57 @@ def shrinks_to(case: Case, changes: Mapping[str, object]) -> float:
     return left
 
 
-def _specialization(scene: Scene, proposal: Proposal) -> float:
+def _specialization(scene: Scene, proposal: Proposal) -> Vote:
     """Warp specialization wants warpgroups and a pipeline: four or eight warps, or no pipeline to specialize."""
     if not scene.evidence.specialization or len(proposal.changes) != 1:
-        return 0.0
-    if proposal.changes.get("num_warps") in (4, 8) or proposal.changes.get("num_stages") == 1:
-        return -0.7
-    return 0.0
+        return Vote.SILENT
+    warps, stages = proposal.changes.get("num_warps"), proposal.changes.get("num_stages")
+    return Vote.FOR if warps in (4, 8) or stages == 1 else Vote.SILENT
 
 
-def _no_such_instruction(scene: Scene, proposal: Proposal) -> float:
-    """Another branch, another type or another machine has another instruction; warps and stages have the same."""
-    if not scene.evidence.instruction or scene.diagnosis.kind is Kind.OUT_OF_RESOURCES:
-        return 0.0
-    if set(proposal.changes) & scene.evidence.mentions:
-        return 0.0
-    return {
-        Move.OPTION: 1.2, Move.TILE: 0.5, Move.TEXT: -0.5, Move.FLAG: -0.3, Move.DTYPE: -0.4, Move.DATA: -0.4,
-        Move.TARGET: -0.9,
-    }.get(proposal.move, 0.0)  # fmt: skip
+def _dot_refuses_both_types(scene: Scene, proposal: Proposal) -> Vote:
+    """``semantic.dot`` takes operands of one type, and looks at the first one first: where it refuses that, one alone
+    helps nothing, and neither does what leaves the operands as they are."""
+    if not _dot_refuses(scene):
+        return Vote.SILENT
+    alone = len(proposal.changes) == 1 and "lhs dtype" in scene.evidence.text
+    return Vote.AGAINST if proposal.move is not Move.DATA or alone else Vote.SILENT
 
 
-def _shares_a_word(scene: Scene, proposal: Proposal) -> float:
-    """``ROUNDING`` and "Unsupported rounding mode": what a parameter is called is what it is about."""
-    named = frozenset().union(*map(words_of, proposal.changes))
-    return -0.9 if len(proposal.changes) == 1 and named & scene.evidence.words else 0.0
+def _dot_takes_no_wide_integers(scene: Scene, proposal: Proposal) -> Vote:
+    """Of the integers, it takes 8-bit ones alone."""
+    wide = any(str(value).lstrip("*") in _WIDE_INTEGERS for value in proposal.changes.values())
+    return Vote.AGAINST if _dot_refuses(scene) and proposal.move is Move.DATA and wide else Vote.SILENT
 
 
-def _odd_number_of_stages(scene: Scene, proposal: Proposal) -> float:
-    """Nobody runs without a stage: back to a usual number first."""
-    now = scene.case.options.get("num_stages", 3)
-    return -1.6 if now not in range(1, 7) and set(proposal.changes) == {"num_stages"} else 0.0
+def _dot_refuses(scene: Scene) -> bool:
+    return scene.evidence.refused and "hs dtype" in scene.evidence.text
 
 
-def _dot_refuses_a_type(scene: Scene, proposal: Proposal) -> float:
-    """``semantic.dot`` takes 8-bit integers and floats, and both operands of one type; it looks at the first one first,
-    so where it refuses that, one alone helps nothing."""
-    if not scene.evidence.refused or "hs dtype" not in scene.evidence.text:
-        return 0.0
-    if proposal.move is not Move.DATA:
-        return 1.0 if proposal.move is Move.DTYPE else 0.0
-    wide = ("i16", "i32", "i64", "u16", "u32", "u64")
-    late = 1.5 if any(str(value).lstrip("*") in wide for value in proposal.changes.values()) else 0.0
-    return late + (1.5 if len(proposal.changes) == 1 and "lhs dtype" in scene.evidence.text else 0.0)
+_WIDE_INTEGERS = ("i16", "i32", "i64", "u16", "u32", "u64")
+_TYPES_INSTEAD = {
+    Move.OPTION: Vote.AGAINST, Move.TILE: Vote.AGAINST, Move.DTYPE: Vote.FOR, Move.DATA: Vote.FOR,
+}  # fmt: skip
+_OTHER_INSTRUCTION = {
+    **_TYPES_INSTEAD, Move.TEXT: Vote.FOR, Move.FLAG: Vote.FOR, Move.TARGET: Vote.FOR,
+}  # fmt: skip
+"""Another branch, another type or another machine has another instruction; warps and stages have the same."""
 
-
-ADJUSTMENTS: tuple[Adjustment, ...] = (
-    _named_in_the_message,
-    _guards_the_failing_line,
-    _front_end_ignores_options,
-    _by_move(_crashed_in_the_back_end, {Move.OPTION: -0.2}),
-    _by_move(lambda scene: bool(scene.evidence.dtypes), {Move.DTYPE: -0.3, Move.DATA: -0.3}),
+RULES: tuple[Rule, ...] = (
+    _named,
+    _on_the_failing_line,
+    _front_end_reads_no_options,
     _resources,
-    _by_move(lambda scene: scene.evidence.exhausted, {Move.TILE: 0.0, Move.FLAG: 0.3}, other_moves=1.2),
     _specialization,
-    _no_such_instruction,
-    _by_move(lambda scene: scene.evidence.types, {Move.OPTION: 0.8, Move.TILE: 0.4, Move.DTYPE: -0.5, Move.DATA: -0.5}),
-    _shares_a_word,
-    # A mode that the kernel tests for takes the failing operation out, where the back-end died of one.
-    _by_move(lambda scene: scene.evidence.backend, {Move.TEXT: -0.4}),
-    _odd_number_of_stages,
-    _dot_refuses_a_type,
+    _dot_refuses_both_types,
+    _dot_takes_no_wide_integers,
+    _by_move(lambda scene: bool(scene.evidence.dtypes), {Move.DATA: Vote.FOR}),
+    _by_move(lambda scene: bool(scene.evidence.dtypes) and not _dot_refuses(scene), {Move.DTYPE: Vote.FOR}),
+    _by_move(lambda scene: scene.evidence.types, _TYPES_INSTEAD),
+    _by_move(
+        lambda scene: scene.evidence.instruction and scene.diagnosis.kind is not Kind.OUT_OF_RESOURCES,
+        _OTHER_INSTRUCTION,
+    ),
+    # Only less work ends in time: a smaller tile, or another branch.
+    _by_move(lambda scene: scene.evidence.exhausted, {Move.TILE: Vote.SILENT, Move.FLAG: Vote.SILENT}, Vote.AGAINST),
 )
