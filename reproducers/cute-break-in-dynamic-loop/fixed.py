@@ -1,0 +1,21 @@
+"""A flag says whether the rest of the loop does anything."""
+
+import cutlass
+import cutlass.cute as cute
+
+
+@cute.kernel
+def fill(out: cute.Tensor, n: cutlass.Int32):
+    thread, _, _ = cute.arch.thread_idx()
+    going = cutlass.Boolean(True)
+    for i in cutlass.range(n):
+        if out[i] > 0.0:
+            going = cutlass.Boolean(False)
+        if going:
+            out[i] = 2.0
+    out[thread] = 1.0
+
+
+@cute.jit
+def host(out: cute.Tensor, n: cutlass.Int32):
+    fill(out, n).launch(grid=(1, 1, 1), block=(128, 1, 1))

@@ -1,0 +1,15 @@
+"""A cluster has at most 16 blocks; the DSL compiles more, and the launch fails."""
+
+import cutlass
+import cutlass.cute as cute
+
+
+@cute.kernel
+def fill(out: cute.Tensor):
+    thread, _, _ = cute.arch.thread_idx()
+    out[thread] = 1.0
+
+
+@cute.jit
+def host(out: cute.Tensor, BLOCKS: cutlass.Constexpr):
+    fill(out).launch(grid=(32, 1, 1), block=(128, 1, 1), cluster=(BLOCKS, 1, 1))

@@ -1,0 +1,17 @@
+"""The parameter is a Constexpr."""
+
+import cutlass
+import cutlass.cute as cute
+
+
+@cute.kernel
+def fill(out: cute.Tensor):
+    thread, _, _ = cute.arch.thread_idx()
+    out[thread] = 1.0
+
+
+@cute.jit
+def host(out: cute.Tensor, MODE: cutlass.Constexpr):
+    if cutlass.const_expr(MODE == "row"):
+        pass
+    fill(out).launch(grid=(1, 1, 1), block=(128, 1, 1))

@@ -1,0 +1,24 @@
+"""The value layout gives a thread two floats; a copy of the atom moves four."""
+
+import cutlass
+import cutlass.cute as cute
+
+
+registers = getattr(cute, "make_rmem_tensor", None) or cute.make_fragment
+
+
+@cute.kernel
+def through_registers(source: cute.Tensor, target: cute.Tensor, copy: cute.TiledCopy):
+    thread, _, _ = cute.arch.thread_idx()
+    part = copy.get_slice(thread)
+    read = part.partition_S(source)
+    values = cute.make_fragment_like(read)
+    cute.copy(copy, read, values)
+    cute.copy(copy, values, part.partition_D(target))
+
+
+@cute.jit
+def host(source: cute.Tensor, target: cute.Tensor, BITS: cutlass.Constexpr, VALUES: cutlass.Constexpr):
+    atom = cute.make_copy_atom(cute.nvgpu.CopyUniversalOp(), source.element_type, num_bits_per_copy=BITS)
+    copy = cute.make_tiled_copy_tv(atom, cute.make_layout((8, 32), stride=(32, 1)), cute.make_layout((1, VALUES)))
+    through_registers(source, target, copy).launch(grid=(1, 1, 1), block=(256, 1, 1))

@@ -1,0 +1,17 @@
+"""elect.sync exists from compute capability 9.0 on."""
+
+import cutlass
+import cutlass.cute as cute
+
+
+@cute.kernel
+def fill(out: cute.Tensor):
+    thread, _, _ = cute.arch.thread_idx()
+    with cute.arch.elect_one():
+        out[0] = 2.0
+    out[thread] = 1.0
+
+
+@cute.jit
+def host(out: cute.Tensor):
+    fill(out).launch(grid=(1, 1, 1), block=(128, 1, 1))

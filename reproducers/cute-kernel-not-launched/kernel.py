@@ -1,0 +1,15 @@
+"""Calling a kernel makes a launcher; without .launch() nothing runs."""
+
+import cutlass
+import cutlass.cute as cute
+
+
+@cute.kernel
+def fill(out: cute.Tensor):
+    thread, _, _ = cute.arch.thread_idx()
+    out[thread] = 1.0
+
+
+@cute.jit
+def host(out: cute.Tensor):
+    fill(out)

@@ -1,0 +1,16 @@
+"""A tensor has a size, cute.size, and no len."""
+
+import cutlass
+import cutlass.cute as cute
+
+
+@cute.kernel
+def fill(out: cute.Tensor):
+    thread, _, _ = cute.arch.thread_idx()
+    out[len(out) - 1] = 2.0
+    out[thread] = 1.0
+
+
+@cute.jit
+def host(out: cute.Tensor):
+    fill(out).launch(grid=(1, 1, 1), block=(128, 1, 1))

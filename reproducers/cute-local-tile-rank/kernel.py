@@ -1,0 +1,17 @@
+"""The tile has two modes, its coordinate one."""
+
+import cutlass
+import cutlass.cute as cute
+
+
+@cute.kernel
+def fill(out: cute.Tensor):
+    thread, _, _ = cute.arch.thread_idx()
+    tile = cute.local_tile(out, (8, 8), (0,))
+    tile[0] = 2.0
+    out[thread, 0] = 1.0
+
+
+@cute.jit
+def host(out: cute.Tensor):
+    fill(out).launch(grid=(1, 1, 1), block=(128, 1, 1))

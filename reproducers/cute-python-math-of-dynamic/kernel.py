@@ -1,0 +1,17 @@
+"""Python's math works on Python numbers, which a run-time value is not."""
+
+import cutlass
+import cutlass.cute as cute
+import math
+
+
+@cute.kernel
+def fill(out: cute.Tensor):
+    thread, _, _ = cute.arch.thread_idx()
+    out[thread] = math.sqrt(out[thread])
+    out[thread] = 1.0
+
+
+@cute.jit
+def host(out: cute.Tensor):
+    fill(out).launch(grid=(1, 1, 1), block=(128, 1, 1))

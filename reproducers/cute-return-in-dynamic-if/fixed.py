@@ -1,0 +1,16 @@
+"""What follows depends on the run-time condition; the kernel has one end."""
+
+import cutlass
+import cutlass.cute as cute
+
+
+@cute.kernel
+def fill(out: cute.Tensor, n: cutlass.Int32):
+    thread, _, _ = cute.arch.thread_idx()
+    if thread < n:
+        out[thread] = 2.0
+
+
+@cute.jit
+def host(out: cute.Tensor, n: cutlass.Int32):
+    fill(out, n).launch(grid=(1, 1, 1), block=(128, 1, 1))

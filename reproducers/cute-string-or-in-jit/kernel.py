@@ -1,0 +1,17 @@
+"""The DSL rewrites or, whose operands are then values of the DSL, not strings."""
+
+import cutlass
+import cutlass.cute as cute
+
+
+@cute.kernel
+def fill(out: cute.Tensor):
+    thread, _, _ = cute.arch.thread_idx()
+    out[thread] = 1.0
+
+
+@cute.jit
+def host(out: cute.Tensor, MODE: cutlass.Constexpr):
+    mode = MODE or "row"
+    print(mode)
+    fill(out).launch(grid=(1, 1, 1), block=(128, 1, 1))

@@ -1,0 +1,18 @@
+"""The variable exists behind the if only where the condition held."""
+
+import cutlass
+import cutlass.cute as cute
+
+
+@cute.kernel
+def fill(out: cute.Tensor, n: cutlass.Int32):
+    thread, _, _ = cute.arch.thread_idx()
+    if thread < n:
+        value = out[thread]
+    out[thread] = value + 2.0
+    out[thread] = 1.0
+
+
+@cute.jit
+def host(out: cute.Tensor, n: cutlass.Int32):
+    fill(out, n).launch(grid=(1, 1, 1), block=(128, 1, 1))

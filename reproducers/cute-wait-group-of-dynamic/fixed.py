@@ -1,0 +1,16 @@
+"""The number of groups is a constant."""
+
+import cutlass
+import cutlass.cute as cute
+
+
+@cute.kernel
+def fill(out: cute.Tensor, n: cutlass.Int32):
+    thread, _, _ = cute.arch.thread_idx()
+    cute.arch.cp_async_wait_group(0)
+    out[thread] = 1.0
+
+
+@cute.jit
+def host(out: cute.Tensor, n: cutlass.Int32):
+    fill(out, n).launch(grid=(1, 1, 1), block=(128, 1, 1))
