@@ -7,6 +7,9 @@ import cutlass.utils.hopper_helpers as sm90
 from cutlass.cute.nvgpu import warpgroup
 
 
+registers = getattr(cute, "make_rmem_tensor", None) or cute.make_fragment
+
+
 def start_at_zero(mma: cute.TiledMma):
     """The next MMA overwrites its sums."""
     mma.set(warpgroup.Field.ACCUMULATE, False)
@@ -19,7 +22,7 @@ def one_tile(out: cute.Tensor, mma: cute.TiledMma, layout: cute.ComposedLayout, 
     part = mma.get_slice(thread)
     fragment_a = mma.make_fragment_A(part.partition_A(shared))
     fragment_b = mma.make_fragment_B(part.partition_B(shared))
-    sums = mma.make_fragment_C(part.partition_C(out))
+    sums = registers(part.partition_C(out).shape, cutlass.Float32)
     warpgroup.fence()
     if n > 3:
         start_at_zero(mma)

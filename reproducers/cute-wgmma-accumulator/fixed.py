@@ -7,6 +7,9 @@ import cutlass.utils.hopper_helpers as sm90
 from cutlass.cute.nvgpu import warpgroup
 
 
+registers = getattr(cute, "make_rmem_tensor", None) or cute.make_fragment
+
+
 @cute.kernel
 def one_tile(c: cute.Tensor, mma: cute.TiledMma, layout_a: cute.ComposedLayout, layout_b: cute.ComposedLayout, TYPE: cutlass.Constexpr):
     thread, _, _ = cute.arch.thread_idx()
@@ -16,7 +19,7 @@ def one_tile(c: cute.Tensor, mma: cute.TiledMma, layout_a: cute.ComposedLayout, 
     part = mma.get_slice(thread)
     fragment_a = mma.make_fragment_A(part.partition_A(a))
     fragment_b = mma.make_fragment_B(part.partition_B(b))
-    sums = mma.make_fragment_C(part.partition_C(c))
+    sums = registers(part.partition_C(c).shape, cutlass.Float32)
     warpgroup.fence()
     cute.gemm(mma, sums, fragment_a[None, None, 0, 0], fragment_b[None, None, 0, 0], sums)
     warpgroup.commit_group()

@@ -69,12 +69,12 @@ def test_what_is_no_name(name: str) -> None:
 def test_every_reproducer_is_well_formed(name: str) -> None:
     """It names its release, is the evidence of an entry, and its fixed variant is the same configuration."""
     case = locate(name)
-    assert case.triton is not None
+    assert case.release is not None
     assert [entry.id for entry in knowledge.load_all() if name in entry.reproducers]
     found = reproducers.fixed(name)
     if found is not None:
         variant, change = found
-        assert (variant.target, variant.triton) == (case.target, case.triton)
+        assert (variant.target, variant.release) == (case.target, case.release)
         assert change != "see fixed.py", "origin.change of fixed.json says in words what was changed"
 
 

@@ -83,6 +83,24 @@ def test_every_field_is_read(tmp_path: Path) -> None:
     assert entry.helps[0].change == "num_warps=8"
 
 
+@pytest.mark.parametrize(
+    ("fields", "compilers"),
+    [
+        ('reproducers = ["cute-launch-grid"]', ("cute",)),
+        ('reproducers = ["wgmma-tf32-mn-major"]', ()),
+        ("reproducers = []", ()),
+    ],
+)
+def test_an_entry_is_for_the_compiler_of_its_reproducers(
+    tmp_path: Path, fields: str, compilers: tuple[str, ...]
+) -> None:
+    entry = load(written(tmp_path, GOOD.replace('evidence = "log"', f'evidence = "log"\n{fields}')))
+    assert entry.symptoms.compiler == compilers
+    stated = GOOD.replace('kind = "assertion"', 'kind = "assertion"\ncompiler = "triton"')
+    entry = load(written(tmp_path, stated.replace('evidence = "log"', f'evidence = "log"\n{fields}')))
+    assert entry.symptoms.compiler == ("triton",)
+
+
 # A line of GOOD, and its replacement.
 BAD: dict[str, tuple[str, str]] = {
     "id": ('id = "an-entry"', 'id = "other"'),

@@ -13,6 +13,7 @@ from triage.knowledge.entry import Advice, Entry, Symptoms
 from triage.knowledge.history import Span, contradictions, span, united
 from triage.knowledge.matching import match, near_misses
 from triage.knowledge.observed import Behaviour, Observation
+from triage.model.compilers import CUTE
 from triage.model.diagnosis import Diagnosis, Kind
 from triage.model.setting import Setting
 
@@ -221,6 +222,11 @@ SPANS: dict[str, tuple[dict[str, Observation], Span]] = {
 @pytest.mark.parametrize(("table", "expected"), SPANS.values(), ids=SPANS.keys())
 def test_the_releases_of_a_reproducer(table: dict[str, Observation], expected: Span) -> None:
     assert span(table) == expected
+
+
+@pytest.mark.parametrize(("fixed_on", "first_good"), [("4.6.0", "4.6.0"), ("4.6.3", None)])
+def test_the_releases_between_are_those_of_the_reproducer_s_compiler(fixed_on: str, first_good: str | None) -> None:
+    assert span({"4.5.2": F, "4.5.3": F, fixed_on: C}, CUTE) == Span(None, "4.5.3", first_good)
 
 
 def test_an_entry_is_fixed_when_the_last_of_its_reproducers_is() -> None:

@@ -228,8 +228,11 @@ def _runs(
         for compiler, texts in requested.items()
         if texts
     }
-    for folder in folders:
-        compiler, own = verify.own_release(folder)
+    owned = {folder: verify.own_release(folder) for folder in folders}
+    if chosen and not any(compiler in chosen for compiler, _ in owned.values()):
+        named = " and ".join(compiler.option for compiler in chosen)
+        raise InputError(f"kb check {named}: none of the reproducers is for that compiler; name one that is")
+    for folder, (compiler, own) in owned.items():
         for release in chosen.get(compiler, ()) if chosen else (own,):
             if not (missing and verify.is_recorded(folder, release)):
                 runs.setdefault((compiler, release), []).append(folder)

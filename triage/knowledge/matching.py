@@ -144,8 +144,8 @@ def _fields(symptoms: Symptoms, diagnosis: Diagnosis) -> Iterator[_Field]:
                 yield _Field(name, holds, _DOUBT[name], difference)
     compilers = symptoms.compiler or (TRITON.name,)
     compiler = diagnosis.compiler.name if diagnosis.compiler else None
-    # What nobody's words tell is of any compiler, but for an entry that has nothing else to go by.
-    if compiler is not None or (symptoms.compiler and not (symptoms.message or symptoms.function)):
+    # Words that both compilers print (ptxas's, LLVM's, Python's) are CuTe's only where the text says so.
+    if compiler is not None or TRITON.name not in compilers:
         difference = f"compiler: {compiler or 'not known'}, not {' or '.join(compilers)}"
         yield _Field("compiler", compiler in compilers, _DOUBT_OF_COMPILER.get(compilers, 1.0), difference)
     if symptoms.function:
