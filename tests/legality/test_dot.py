@@ -123,7 +123,7 @@ def disagreements(listed: list[Case], python: str, release: str) -> list[object]
 def test_rule_and_front_end_agree(release: Callable[[str], Toolchain]) -> None:
     newest = release("newest")
     listed = [*list(pairs())[::17], *list(shapes())[::23], *list(precisions())[::7], *list(batches())[::5]]
-    assert disagreements(listed, str(newest.python), newest.triton) == []
+    assert disagreements(listed, str(newest.python), newest.release) == []
 
 
 @pytest.mark.slow
@@ -175,7 +175,7 @@ def test_accumulators_agree_with_whole_compiles(
     release: Callable[[str], Toolchain], targets: tuple[str, ...], types: tuple[str, ...]
 ) -> None:
     newest = release("newest")
-    assert accumulator_disagreements(targets, types, str(newest.python), newest.triton) == []
+    assert accumulator_disagreements(targets, types, str(newest.python), newest.release) == []
 
 
 @pytest.mark.parametrize(
