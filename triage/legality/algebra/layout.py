@@ -28,7 +28,7 @@ SOURCE = "CUTLASS documentation, CuTe: layouts and layout algebra"
 
 @dataclass(frozen=True, slots=True)
 class StridedLayout:
-    """``shape:stride``. Raises InputError where they are not nested alike."""
+    """``shape:stride``. Raises InputError where they are not nested alike, and for an extent under 1."""
 
     shape: IntTuple
     stride: IntTuple
@@ -36,6 +36,8 @@ class StridedLayout:
     def __post_init__(self) -> None:
         if not congruent(self.shape, self.stride):
             raise InputError(f"shape {written(self.shape)} and stride {written(self.stride)} are not nested alike")
+        if not self.flat or any(isinstance(extent, int) and extent < 1 for extent, _ in self.flat):
+            raise InputError(f"shape {written(self.shape)}: extents are 1 or more")
 
     def __str__(self) -> str:
         return f"{written(self.shape)}:{written(self.stride)}"

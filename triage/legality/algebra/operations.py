@@ -74,6 +74,8 @@ def _composed(flat: _Modes, shape: IntTuple, stride: IntTuple) -> StridedLayout:
     assert not isinstance(stride, tuple)
     result: _Modes = []
     rest, step = shape, stride
+    if isinstance(step, int) and step < 0:
+        raise NotDivisible(f"stride {step} is negative")
     for extent, inner in flat[:-1]:
         available = ceil_divide(extent, step) if step != 0 else extent
         following = ceil_divide(step, extent)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from triage.legality.algebra.integers import product
 from triage.legality.algebra.layout import StridedLayout, compact, join
 from triage.legality.algebra.operations import (
+    NotDivisible,
     coalesce,
     composition,
     raked_product,
@@ -40,7 +41,10 @@ class Share:
 
 def thread_values(threads: StridedLayout, values: StridedLayout) -> ThreadValues:
     """Each thread copies ``values`` (coordinate → its order), and threads are arranged as ``threads`` (coordinate →
-    thread). Raises NotDivisible."""
+    thread). Raises NotDivisible, for dynamic layouts too."""
+    for layout in (threads, values):
+        if not layout.static:
+            raise NotDivisible(f"{layout} is dynamic")
     tile = raked_product(threads, values)
     ranks = compact((threads.size, values.size))
     extents = tuple(product(part.shape) for part in tile)

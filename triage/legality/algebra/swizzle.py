@@ -14,15 +14,23 @@ from math import gcd
 from triage.legality.algebra.integers import Dynamic, Integer
 from triage.legality.algebra.layout import StridedLayout
 from triage.legality.algebra.operations import NotDivisible, composition
+from triage.model.errors import InputError
+
+_MOST_BITS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Swizzle:
-    """``bits`` exchanged bits, from bit ``base`` on, by those ``shift`` above."""
+    """``bits`` exchanged bits, from bit ``base`` on, by those ``shift`` above. Raises InputError for negative numbers,
+    and where the two groups overlap."""
 
     bits: int
     base: int
     shift: int
+
+    def __post_init__(self) -> None:
+        if min(self.bits, self.base) < 0 or self.shift < self.bits or self.base + self.shift + self.bits > _MOST_BITS:
+            raise InputError(f"{self}: S is at least B, none is negative, and they end within {_MOST_BITS} bits")
 
     def __str__(self) -> str:
         return f"S<{self.bits},{self.base},{self.shift}>"
