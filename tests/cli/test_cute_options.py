@@ -67,3 +67,11 @@ def test_doctor_lists_it(cute: Triage) -> None:
     printed = cute("doctor").out
     section = printed.partition("CuTe DSL\n")[2].partition("\n\n")[0]
     assert section.split()[0] == NEWEST_CUTE
+
+
+@pytest.mark.parametrize("command", ["check", "draft"])
+def test_a_file_names_its_host_functions(cli: Triage, command: str) -> None:
+    done = cli(command, STORE)
+    assert done.code == 2
+    assert "its kernels are of CuTe DSL, whose arguments are stated: store.py::host --arg NAME=TYPE" in done.err
+    assert "host, shared, barrier, raises, aborts, endless, Filler" in done.err

@@ -109,8 +109,32 @@ def _nothing(project: ProjectKernels) -> str:
         raise unreadable(path, error) from None
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return f"not Python: {error}"
+    if hosts := _cute_hosts(tree):
+        return (
+            f"its kernels are of CuTe DSL, whose arguments are stated: "
+            f"{path.name}::{hosts[0]} --arg NAME=TYPE --const NAME=VALUE (host functions: {', '.join(hosts[:8])})"
+        )
     defined = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     return f"no kernel in it; it defines {', '.join(defined[:8]) or 'no function at all'}"
+
+
+def _cute_hosts(tree: ast.Module) -> list[str]:
+    """Functions of a file that ``cute.jit`` decorates, and classes that are called through one."""
+    hosts = []
+    for node in tree.body:
+        body = node.body if isinstance(node, ast.ClassDef) else [node]
+        functions = [each for each in body if isinstance(each, ast.FunctionDef)]
+        jitted = [each for each in functions if any(_is_cute_jit(decorator) for decorator in each.decorator_list)]
+        if isinstance(node, ast.ClassDef):
+            hosts += [node.name] if any(each.name == "__call__" for each in jitted) else []
+        else:
+            hosts += [each.name for each in jitted]
+    return hosts
+
+
+def _is_cute_jit(decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return ast.unparse(called) in ("cute.jit", "cutlass.cute.jit")
 
 
 def check_names(stated: Given, functions: Iterable[JitFunction]) -> None:
