@@ -97,7 +97,7 @@ def _undefined(scene: Scene, match: re.Match[str]) -> SourceFix:
     name = match["name"]
     return SourceFix(
         f"define {name} before line {scene.evidence.lines[0]}" if scene.evidence.lines else f"define {name}",
-        f"nothing gives {name} a value: a parameter, a local, or a tl.constexpr of the module can",
+        f"nothing gives {name} a value: a parameter, a local, or a compile-time constant of the module can",
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from triage.source.module import calls
 from triage.suggest.cute.elements import is_dtype
 from triage.suggest.cute.scene import CuteScene
 from triage.suggest.cute.suspicion import suspicion
@@ -13,6 +15,8 @@ from triage.suggest.proposal import Move, Proposal
 
 _CONSTRAINTS = re.compile(r"(?:[=+&]*[a-zA-Z](?:,|\Z)|[=+&]*\d(?:,|\Z)|~\{\w+\}(?:,|\Z))+")
 """``=r,r``: constraints of LLVM's inline assembly."""
+_ASYNCHRONOUS = ("CopyG2SOp", "CopyBulkTensorTileG2SOp")
+"""Operations that copy from global to shared memory without a thread waiting."""
 _REGISTERS = "rlfdhbq"
 """Register classes of NVPTX: 32-bit, 64-bit, float, double, 16-bit, predicate, 128-bit (LLVM, NVPTXISelLowering)."""
 
@@ -24,7 +28,31 @@ def flags(scene: CuteScene) -> Iterator[Proposal]:
             reach = scene.reach.get(name)
             guards = reach is not None and (reach.guards or reach.hops == 0)
             prior = (0.0 if guards else 0.6) + suspicion(scene, name)
-            yield Proposal({name: not value}, Move.FLAG, prior, 2, f"{name} {'off' if value else 'on'}")
+            why = f"{name} {'off' if value else 'on'}{_through_registers(scene, name, value)}"
+            yield Proposal({name: not value}, Move.FLAG, prior, 2, why)
+
+
+def _through_registers(scene: CuteScene, name: str, value: bool) -> str:
+    """What a flag costs that chooses another way to copy than the asynchronous one."""
+    for node in ast.walk(scene.flow.tree):
+        if isinstance(node, ast.If) and any(scene.flow.origin(part) == name for part in expressions(node.test)):
+            chosen, left = (node.orelse, node.body) if value else (node.body, node.orelse)
+            if (
+                _asynchronous(left)
+                and not _asynchronous(chosen)
+                and any(calls(part, "make_copy_atom") for part in chosen)
+            ):
+                return ": the copy goes through registers, and is no longer asynchronous"
+    return ""
+
+
+def _asynchronous(statements: list[ast.stmt]) -> bool:
+    return any(calls(statement, *_ASYNCHRONOUS) for statement in statements)
+
+
+def expressions(node: ast.expr) -> list[ast.expr]:
+    """An expression and all in it."""
+    return [part for part in ast.walk(node) if isinstance(part, ast.expr)]
 
 
 def texts(scene: CuteScene) -> Iterator[Proposal]:

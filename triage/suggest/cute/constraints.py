@@ -28,14 +28,17 @@ powers of two where nothing else is asked for."""
 _GOT = re.compile(r"(?:got|found|but is|number|value)[ :='\"]*(\d+)\b")
 _RANK = re.compile(
     r"(?:exactly|at most|only|up to) (\d)(?:[- ]?D\b| dim| element| mode| number| value)"
-    r"|rank\(target\)=(\d)|(\d)D vector"
+    r"|dimensions? to be (?:exactly|equal to|at most|less than or equal to) (\d)\b"
+    r"|rank\(target\)=(\d)|\b(\d)[dD] (?:vector|grid|block|cluster)"
 )
+_ABOUT_RANK = re.compile(r"\brank\b|\bdim(?:ension)?s\b|\bprofile\b|weakly congruent", re.IGNORECASE)
 """``exactly 3 dimensions``, ``rank(target)=2``"""
 
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """What a message asks of a number. ``got``: the numbers that it shows. ``rank``: how many numbers it asks for."""
+    """What a message asks of a number. ``got``: the numbers that it shows. ``rank``: how many numbers it asks for;
+    ``about_rank``: it is about how many there are, whether it states that or not."""
 
     multiples: tuple[int, ...] = ()
     least: int | None = None
@@ -44,6 +47,7 @@ class Constraints:
     power_of_two: bool = False
     got: frozenset[int] = frozenset()
     rank: int | None = None
+    about_rank: bool = False
 
     @classmethod
     def read(cls, text: str) -> Constraints:
@@ -64,6 +68,7 @@ class Constraints:
             power_of_two=bool(_POWER.search(text)),
             got=frozenset(_numbers(_GOT, text)),
             rank=rank[0] if rank else None,
+            about_rank=bool(rank) or _ABOUT_RANK.search(text) is not None,
         )
 
     @property

@@ -10,7 +10,7 @@ from triage.harness.worker.cute import grammar
 from triage.model.case import Case
 from triage.model.report import LOSSY
 from triage.source.module import called
-from triage.suggest.cute.choices import are_constraints
+from triage.suggest.cute.choices import are_constraints, expressions
 from triage.suggest.cute.elements import is_dtype, lost, short
 from triage.suggest.cute.flow import Flow
 from triage.suggest.effects import Effects
@@ -80,8 +80,7 @@ def only_moves(flow: Flow, name: str) -> bool:
     branches = [
         node
         for node in ast.walk(flow.tree)
-        if isinstance(node, ast.If | ast.IfExp)
-        and any(flow.origin(part) == name for part in ast.walk(node.test) if isinstance(part, ast.expr))
+        if isinstance(node, ast.If | ast.IfExp) and any(flow.origin(part) == name for part in expressions(node.test))
     ]
     calls = [
         called(node)

@@ -85,6 +85,8 @@ def _prior(scene: CuteScene, name: str, number: int) -> float:
         prior -= 0.4
     if scene.over_limit or scene.exhausted:
         prior -= 0.5
+    if constraints.about_rank:
+        prior += 0.5
     if number <= 1 and not violates:
         prior += 0.4  # An extent or a count of one is a way to leave something out.
     return prior
@@ -97,7 +99,7 @@ def _ranks(scene: CuteScene, name: str, value: list[Any]) -> Iterator[Proposal]:
         if rank < 1 or rank == len(value) or not all(type(item) is int for item in value):
             continue
         asked = wanted == rank
-        prior = suspicion(scene, name) + (-0.4 if asked else 2.0)
+        prior = suspicion(scene, name) + (-0.4 if asked else 0.2 if scene.constraints.about_rank else 2.0)
         if not asked and wanted is not None:
             continue
         entries = [*value[:rank], *[1] * (rank - len(value))]

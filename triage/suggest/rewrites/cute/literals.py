@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 
 from triage.source.module import Edit, calls, entries
+from triage.suggest.cute.numbers import leaves
 from triage.suggest.rewrites.cute.subject import CuteSubject
 from triage.suggest.rewrites.recipe import Rewritten
 
-_MOST_VALUES = 2
+_MOST_VALUES = 3
 _MOST_READ = 60
 """Expressions that are followed."""
 _LAUNCH = ("grid", "block", "cluster")
@@ -19,6 +20,8 @@ def numbers_changed(subject: CuteSubject) -> Iterator[Rewritten]:
     """Literals on the failing line, or that it reads, that do not meet what the message asks for; nearest first."""
     yield from _ranks(subject)
     constraints = subject.scene.constraints
+    if _is_parameter(subject):
+        return
     if subject.scene.share is not None:
         yield from _smaller(subject, subject.scene.share)
     elif subject.scene.has_died:
@@ -33,6 +36,15 @@ def numbers_changed(subject: CuteSubject) -> Iterator[Rewritten]:
             for other in constraints.nearest(value)[:_MOST_VALUES]:
                 why = f"{other} is what the message asks for, and near {value}"
                 yield from _changed(subject, dict.fromkeys(same, other), f"{other} in place of {value}", why)
+
+
+def _is_parameter(subject: CuteSubject) -> bool:
+    """A number of the configuration may be at fault: that is changed in the configuration."""
+    scene = subject.scene
+    numbers = [number for name in scene.reach.keys() & scene.values.keys() for _, number in leaves(scene.values[name])]
+    if scene.share is None and not scene.has_died:
+        numbers = [number for number in numbers if not scene.constraints.met(number)]
+    return any(number > 1 for number in numbers)
 
 
 def _smaller(subject: CuteSubject, share: float) -> Iterator[Rewritten]:
