@@ -75,3 +75,15 @@ def test_a_file_names_its_host_functions(cli: Triage, command: str) -> None:
     assert done.code == 2
     assert "its kernels are of CuTe DSL, whose arguments are stated: store.py::host --arg NAME=TYPE" in done.err
     assert "host, shared, barrier, raises, aborts, endless, Filler" in done.err
+
+
+def test_annotations_state_types(cute: Triage) -> None:
+    filler = f"{STORE}::Filler"
+    done = cute("check", filler)
+    hint = "--arg tensor='tensor<f16, (128,64):(64,1), align=16>', --arg stream=TYPE or --const stream=VALUE"
+    assert (done.code, done.err) == (2, f"triage: {filler}: not given, and not in its annotations: {hint}\n")
+    # Its count is annotated.
+    stated = (*TENSOR, "--arg", "stream=stream", "--const", "threads=64")
+    done = cute("check", filler, *stated, "--cute", NEWEST_CUTE, "--json")
+    assert done.code == 0
+    assert done.document["case"]["signature"]["count"] == "i32"

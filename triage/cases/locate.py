@@ -183,7 +183,7 @@ def _from_source(text: str, options: Mapping[str, Any]) -> Case:
     constructed = {key: value for key, value in values.constexprs.items() if key in of_constructor}
     return replace(
         sliced(case),
-        signature=values.signature,
+        signature=cases.frozen(_with_annotated(text, source, name, values, language)),
         constexprs=cases.frozen({key: value for key, value in values.constexprs.items() if key not in constructed}),
         construct=cases.frozen(constructed),
         divisible=values.divisible,
@@ -191,6 +191,18 @@ def _from_source(text: str, options: Mapping[str, Any]) -> Case:
         options=values.options,
         language=language,
     )
+
+
+def _with_annotated(text: str, source: bytes, name: str, stated: Given, language: Language) -> dict[str, str]:
+    """The signature with the types that annotations state. Raises InputError naming all parameters that have none."""
+    host = frontend(language).host(source, name)
+    known = {**stated.signature, **stated.constexprs}
+    if host is None:
+        return dict(stated.signature)
+    if missing := [option for parameter, option in host.missing.items() if parameter not in known]:
+        raise InputError(f"{text}: not given, and not in its annotations: {', '.join(missing)}")
+    annotated = {parameter: type_ for parameter, type_ in host.annotated.items() if parameter not in known}
+    return {**stated.signature, **annotated}
 
 
 def given(options: Mapping[str, Any], language: Language = Language.TRITON) -> Given:

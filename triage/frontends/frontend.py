@@ -8,7 +8,7 @@ from enum import Enum
 from re import Pattern
 from typing import Any
 
-from triage.frontends import cute, triton
+from triage.frontends import cute, cute_host, triton
 from triage.model.case import Language
 from triage.model.target import Target
 
@@ -32,9 +32,10 @@ class Frontend:
     constexpr begins that names an object of the language. ``has_classes``: a kernel may be a class, which is
     constructed first. ``has_tiles``: a program of it works on tiles whose layouts the compiler chooses, which is what
     Triton's rewrites, predictions and estimates of time are about. ``family``: what is proposed where it fails.
-    ``has_stages``: a stage can be run alone, and a
-    compile be ended behind one. ``has_launches``: a compiled kernel can be launched with inputs of its case.
-    ``simpler_types``: types that a reduction tries in place of one, the simplest first.
+    ``has_stages``: a stage can be run alone, and a compile be ended behind one. ``has_launches``: a compiled kernel can
+    be launched with inputs of its case.
+    ``simpler_types``: types that a reduction tries in place of one, the simplest first. ``host``: what
+    the source of a kernel with this name states of its parameters, where the front end reads that.
     """
 
     check_type: Callable[[Any, Bad], None]
@@ -49,6 +50,7 @@ class Frontend:
     has_stages: bool = False
     has_launches: bool = False
     simpler_types: Callable[[str], Iterator[str]] = triton.simpler_types
+    host: Callable[[bytes, str], cute_host.HostFunction | None] = lambda source, name: None
 
 
 def _triton(has_tiles: bool) -> Frontend:
@@ -79,6 +81,7 @@ _FRONTENDS = {
         Family.CUTE,
         has_classes=True,
         simpler_types=cute.simpler_types,
+        host=cute_host.read,
     ),
 }
 
