@@ -20,6 +20,8 @@ from triage.suggest.proposal import Move, Proposal
 _REFUSED = re.compile(
     r"(?P<side>\b(?:dst|src|S|D)\b )?ptr alignment(?: \((?P<aligned>\d+) bits\))? does not meet requirement"
 )
+_OPERAND = re.compile(r'!cute\.memref<\w+, \w+(?:, align<(?P<align>\d+)>)?[^"<>]*, "(?P<layout>[^"]+)">')
+"""Source and destination in the operation, where the message does not name the side: up to 4.3."""
 _SCATTERED = re.compile(r"cannot vectorize copy")
 """The values of a thread do not lie side by side, on a side that the verifier does not name."""
 _ATOM = re.compile(r"atom\.(?P<atom>\w+)<(?P<dtype>\w+)[^>]*?(?P<bits>\d+) b>")
@@ -53,9 +55,21 @@ def refused(scene: CuteScene) -> Refused | None:
     if message is None:
         scattered = _SCATTERED.search(scene.text) is not None
         return Refused(False, grammar.width(dtype), int(atom["bits"]), dtype, asynchronous) if scattered else None
-    aligned = int(message["aligned"] or grammar.width(dtype))
-    side = (message["side"] or "").strip()
-    return Refused(side in ("dst", "D"), aligned, int(atom["bits"]), dtype, asynchronous)
+    bits, side = int(atom["bits"]), (message["side"] or "").strip()
+    if message["aligned"]:
+        return Refused(side in ("dst", "D"), int(message["aligned"]), bits, dtype, asynchronous)
+    sides = [_aligned(match, dtype) for match in _OPERAND.finditer(scene.text)][:2]
+    destination = len(sides) == 2 and sides[1] < bits
+    aligned = min(sides, default=grammar.width(dtype))
+    return Refused(destination, aligned, bits, dtype, asynchronous)
+
+
+def _aligned(operand: re.Match[str], dtype: str) -> int:
+    """Bits that a thread's values are aligned to on one side: those of an element, unless they lie side by side."""
+    width = grammar.width(dtype)
+    stride = re.search(r"\d+", operand["layout"].rpartition(":")[2])
+    scattered = stride is not None and stride[0] != "1"
+    return width if scattered or not operand["align"] else 8 * int(operand["align"])
 
 
 def copies(scene: CuteScene) -> Iterator[Proposal]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from triage.source.module import Edit, called, calls
 from triage.suggest.rewrites.cute.subject import CuteSubject, identifier
@@ -29,7 +30,7 @@ def early_exit(subject: CuteSubject) -> Iterator[Rewritten]:
             match leave:
                 case ast.Return(value=None | ast.Constant(value=None)):
                     yield from _returned(subject, condition)
-                case ast.Continue():
+                case ast.Continue() if _ends_loop(subject, condition):
                     yield from subject.rewritten(
                         [_in_other_branch(subject, condition)],
                         "guard the rest of the loop's body in place of continue",
@@ -46,6 +47,15 @@ def _returned(subject: CuteSubject, condition: ast.If) -> Iterator[Rewritten]:
         return
     change = "guard the rest of the body in place of the early return"
     yield from subject.rewritten([_in_other_branch(subject, condition)], change, _WHY)
+
+
+def _ends_loop(subject: CuteSubject, condition: ast.If) -> bool:
+    """Nothing of the loop's body follows the block that a condition is in."""
+    return all(
+        subject.block_of(above)[-1] is above
+        for above in takewhile(lambda node: not isinstance(node, ast.For | ast.While), subject.above(condition))
+        if isinstance(above, ast.stmt)
+    )
 
 
 def _in_other_branch(subject: CuteSubject, condition: ast.If) -> Edit:
