@@ -48,10 +48,14 @@ def slug(diagnosis: Diagnosis) -> str:
 
 
 def _fragment(diagnosis: Diagnosis) -> str:
-    """The part of the message that names the bug: an assertion's text, else the first line without its numbers."""
+    """The part of the message that names the bug: an assertion's text, else the headline's words or the first line,
+    without their numbers."""
     if assertion := re.search(r'&& "([^"]{8,200})"', diagnosis.message):
         return assertion.group(1)
-    first = next((line for line in diagnosis.message.splitlines() if line.strip()), "")
+    # The headline has the cause's own words, behind the name of the tool that says them, if they are in the message.
+    words = (diagnosis.headline, diagnosis.headline.partition(": ")[2])
+    lines = (line for line in diagnosis.message.splitlines() if line.strip())
+    first = next((text for text in words if text and text in diagnosis.message), next(lines, ""))
     parts = [part.strip(" :,.'\"`") for part in re.split(r"[^\s]*\d[^\s]*|'[^']*'", first)]
     return max(parts, key=len, default="")
 
