@@ -194,8 +194,10 @@ def _penalty(name: str, value: object, steers: bool) -> float:
     if name == "target":
         return 6.0
     if isinstance(value, str):
+        if steers and value.startswith(("tensor<", "ptr<")):
+            return _ALIGNED
         if value.startswith(("*", "tensordesc<", "tensor<", "ptr<")):
-            return _ALIGNED if steers else 5.0
+            return 5.0
         if steers and value.isidentifier():
             return 0.0
         return 4.0 if dtype_text(value) is not None else 3.0
