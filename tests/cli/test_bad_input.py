@@ -74,6 +74,7 @@ BAD: dict[str, tuple[str, ...]] = {
     "no architecture of a rule": ("explain", "launch", "--target", "cuda:91"),
     "no architecture of a folder": ("check", "odd"),
     "sanitize without bench": ("check", *ADD, "--sanitize"),
+    "sanitize without launch": ("minimize", *ADD, "--sanitize"),
     "missing log": ("log", "nowhere.log"),
     "folder as log": ("log", "folder"),
 }

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import stub_driver
 from commands import start_triage
 from conftest import NEWEST
 from running import PROGRAMS
@@ -31,8 +31,6 @@ from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case, frozen
 from triage.model.outcome import BeyondShared, Outcome, Stage, Status, Undecided
 from triage.model.target import Target
-
-COMPILER = shutil.which("cc") or shutil.which("gcc")
 
 KERNEL = """\
 import triton
@@ -106,13 +104,7 @@ def failure(log: str = WILD) -> OriginalFailure:
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the stand-in, by both of the names under which Triton links it."""
-    if COMPILER is None:
-        pytest.skip("no C compiler")
-    folder = tmp_path_factory.mktemp("driver")
-    source, library = Path(__file__).with_name("driver_stub.c"), folder / "libcuda.so.1"
-    subprocess.run([COMPILER, "-shared", "-fPIC", "-w", "-o", library, source], check=True)
-    (folder / "libcuda.so").symlink_to(library.name)
-    return folder
+    return stub_driver.built(tmp_path_factory.mktemp("driver"))
 
 
 @pytest.fixture

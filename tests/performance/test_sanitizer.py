@@ -4,12 +4,12 @@ stand-in that writes such a text; test_gpu.py runs the real one where there is a
 from __future__ import annotations
 
 import sysconfig
-import textwrap
 import venv
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sanitizer_stand_in import CLEAN, SHARED, stand_in
 
 from triage.cases import reproducers
 from triage.harness.limits import GIB, Limits
@@ -19,26 +19,6 @@ from triage.model.measurement import MemoryCheck, NotMeasured
 from triage.performance import sanitizer
 from triage.performance.bench import memory_checks
 
-CLEAN = """\
-========= COMPUTE-SANITIZER
-========= ERROR SUMMARY: 0 errors
-"""
-SHARED = """\
-========= COMPUTE-SANITIZER
-========= Invalid __shared__ write of size 16 bytes
-=========     at transpose_scale+0x1230 in kernel.py:17
-=========     by thread (47,0,0) in block (3,1,0)
-=========     Address 0x7b10 is out of bounds
-=========     Saved host backtrace up to driver entry point at kernel launch time
-=========         Host Frame: cuLaunchKernelEx [0x3344a0] in libcuda.so.1
-=========
-========= Invalid __global__ read of size 4 bytes
-=========     at transpose_scale+0x20 in kernel.py:12
-=========     by thread (0,0,0) in block (0,0,0)
-=========     Address 0x7f0 is misaligned
-=========
-========= ERROR SUMMARY: 1,026 errors
-"""
 ACCESS_TO = """\
 ========= COMPUTE-SANITIZER
 ========= Invalid __global__ read of size 16 bytes
@@ -147,26 +127,6 @@ def no_gpu(tmp_path: Path, toolchains: Toolchains) -> Toolchain:
         "from types import SimpleNamespace\n__version__ = '2.0'\ncuda = SimpleNamespace(is_available=lambda: False)\n"
     )
     return replace(beside, python=folder / "bin" / "python")
-
-
-def stand_in(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that takes compute-sanitizer's options, writes a text where they ask, and runs what is below it."""
-    program = folder / "compute-sanitizer"
-    (folder / "text").write_text(text)
-    program.write_text(
-        textwrap.dedent(f"""\
-        #!/bin/sh
-        echo "$@" > {folder}/arguments
-        env > {folder}/environment
-        while [ "$1" != --log-file ]; do shift; done
-        cp {folder}/text "$2"
-        shift 2
-        exec "$@"
-        """)
-    )
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    return program
 
 
 def checked(case: Case, toolchain: Toolchain) -> MemoryCheck | NotMeasured:

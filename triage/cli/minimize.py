@@ -43,6 +43,7 @@ _CONFIRMED = {
     is_flag=True,
     help="Also write reproducer_launch.py and run it. A CASE that compiles is launched, if there is a GPU for it.",
 )
+@click.option("--sanitize", is_flag=True, help="With --launch: also run what it writes under compute-sanitizer.")
 @click.option("--no-ir", is_flag=True, help="Do not reduce the input of the failing pass.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as a document on standard output.")
 @click.option("-o", "folder", type=DIRECTORY, metavar="DIR", help="Output folder. [./KERNEL-min]")
@@ -51,6 +52,8 @@ def command(case: str, as_json: bool, folder: Path | None, **chosen: Any) -> int
 
     Ctrl-C ends it and keeps the best result so far; the same command continues from there.
     """
+    if chosen["sanitize"] and not chosen["launch"]:
+        raise InputError("--sanitize runs the reproducer that launches: give --launch as well")
     located = locate(case, chosen)
     compiles, seconds = _budget(chosen["budget"])
     options = MinimizeOptions(
@@ -66,6 +69,7 @@ def command(case: str, as_json: bool, folder: Path | None, **chosen: Any) -> int
         anonymize=chosen["anonymize"],
         resume=not chosen["no_cache"],
         launch=chosen["launch"],
+        sanitize=chosen["sanitize"],
         ir=not chosen["no_ir"],
     )
     usable_folder("-o", options.folder)
@@ -104,6 +108,7 @@ def _print(result: MinimizeResult) -> None:
         f"{_CONFIRMED[result.confirmed]}; {_runs(result.script.name, result.reproduced)}"
         f"{' (1: the failure occurs)' if result.reproduced else ''}",
         *_launched(result),
+        *_sanitized(result),
         *_ir(result),
     ]
     if result.ended != "complete":
@@ -127,6 +132,12 @@ def _launched(result: MinimizeResult) -> list[str]:
     if result.launched is None:
         return [result.not_launched] if result.not_launched else []
     return [f"{_runs(FILE, result.launched)} on this machine's GPU (1: the failure occurs)"]
+
+
+def _sanitized(result: MinimizeResult) -> list[str]:
+    if result.memory_check is None:
+        return [f"not run under compute-sanitizer: {result.no_memory_check}"] if result.no_memory_check else []
+    return [result.memory_check.words()]
 
 
 def _ir(result: MinimizeResult) -> list[str]:

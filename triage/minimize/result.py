@@ -13,6 +13,7 @@ from triage.minimize.source.specimen import Specimen, body_lines, tokens
 from triage.model.case import Case
 from triage.model.compilers import CUTE
 from triage.model.document import Doc, Documented
+from triage.model.measurement import MemoryCheck
 
 MOST_COMPILES, MOST_SECONDS = 4000, 1200.0
 """Default bounds of a search: many times what kernels of forty lines took."""
@@ -27,7 +28,8 @@ class MinimizeOptions:
     search, ``seconds`` all of it but the first compile (see ``BUDGET_MARGIN``); ``folder`` receives the result, and
     with ``resume`` an earlier run in it is continued. ``triton``, ``cute`` and ``python`` choose the toolchain as for
     ``triage check``. ``launch``: write a reproducer that launches as well, and launch candidates where the failure
-    needs it. ``ir``: reduce the input of the failing pass as well."""
+    needs it; ``sanitize``: run it under compute-sanitizer at the end. ``ir``: reduce the input of the failing pass as
+    well."""
 
     folder: Path
     triton: str | None = None
@@ -41,6 +43,7 @@ class MinimizeOptions:
     anonymize: bool = False
     resume: bool = True
     launch: bool = False
+    sanitize: bool = False
     ir: bool = True
 
     def release(self, case: Case) -> str | None:
@@ -80,7 +83,8 @@ class MinimizeResult(Documented):
     ``interrupted`` or what broke. ``anonymous``: None where that was not asked. ``findings``: other failures met on the
     way. ``launched``: exit codes of two runs of ``reproducer_launch.py``; None where it was not asked for, not written,
     or could not launch here, for the reason ``not_launched``. ``ir``: the input of the failing pass; None for the
-    reason ``no_ir``."""
+    reason ``no_ir``. ``memory_check``: compute-sanitizer's report on a launch of ``reproducer_launch.py``; None where
+    that was not asked for, or for the reason ``no_memory_check``."""
 
     schema_name: ClassVar[str] = SCHEMA
 
@@ -104,6 +108,8 @@ class MinimizeResult(Documented):
     not_launched: str | None = None
     ir: ReducedIR | None = None
     no_ir: str | None = None
+    memory_check: Annotated[MemoryCheck | None, Doc(optional=True)] = None
+    no_memory_check: Annotated[str | None, Doc(optional=True)] = None
 
     @property
     def holds(self) -> bool:

@@ -20,6 +20,7 @@ from triage.minimize.ir.replays import Replays
 from triage.minimize.ir.run import SECONDS as IR_SECONDS
 from triage.minimize.ir.run import ReducedIR, reduce_ir
 from triage.minimize.launcher import Launcher
+from triage.minimize.memory_check import check_memory
 from triage.minimize.oracle import CountingRunner, Oracle
 from triage.minimize.problem import (
     INTERRUPTED,
@@ -38,6 +39,7 @@ from triage.minimize.source.reduce import anonymize, reduce
 from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case
 from triage.model.errors import EnvironmentFault, InputError, unreadable
+from triage.model.measurement import MemoryCheck, NotMeasured
 from triage.model.outcome import Stage
 from triage.model.progress import Progress
 from triage.source.imports import with_imports_inlined
@@ -105,12 +107,14 @@ class _Settled:
 
 @dataclass(slots=True)
 class _Scripts:
-    """The reproducer, the exit codes of two runs of it, and those of the one that launches, or why it has none."""
+    """The reproducer, the exit codes of two runs of it, those of the one that launches, or why it has none, and what
+    compute-sanitizer reports of that."""
 
     script: Path
     reproduced: tuple[int, int] | None = None
     launched: tuple[int, int] | None = None
     not_launched: str | None = None
+    memory: MemoryCheck | NotMeasured | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,8 @@ class _Reduction:
                 anonymous = anonymize(problem)
         settled = self._settled(problem, failure, repeat, ended)
         scripts = self._run_scripts(settled, ended)
+        if options.sanitize:
+            self._sanitize(scripts, settled, ended)
         reduced_ir, no_ir = self._reduce_ir(settled, repeat, ended)
         if deadline.until == -math.inf:
             ended = INTERRUPTED
@@ -187,6 +193,8 @@ class _Reduction:
             not_launched=scripts.not_launched,
             ir=reduced_ir,
             no_ir=no_ir,
+            memory_check=scripts.memory if isinstance(scripts.memory, MemoryCheck) else None,
+            no_memory_check=scripts.memory.reason if isinstance(scripts.memory, NotMeasured) else None,
         )
 
     def _reserved_s(self, failure: OriginalFailure) -> float:
@@ -299,6 +307,19 @@ class _Reduction:
             if run.last_line.startswith(launch_script.NOT_LAUNCHED):
                 return None, f"{file} was not launched here:{run.last_line.removeprefix(launch_script.NOT_LAUNCHED)}"
         return (first.code, second.code), None
+
+    def _sanitize(self, scripts: _Scripts, settled: _Settled, ended: str) -> None:
+        """Run the script that launches under compute-sanitizer, where it launches anything."""
+        if scripts.not_launched:
+            scripts.memory = NotMeasured(scripts.not_launched)
+        elif not launch_script.needed(settled.failure.outcome):
+            scripts.memory = NotMeasured("the kernel fails before it is launched")
+        else:
+            scripts.memory = NotMeasured("there was no time for it")
+            script, patience_s = self.folder.folder / launch_script.FILE, reproducer.patience_s(settled.failure.outcome)
+            self.progress.step("running the reproducer under compute-sanitizer")
+            with finishing(ended, self.engine.deadline):
+                scripts.memory = check_memory(script, self.compiler.toolchain, patience_s, self.engine.deadline)
 
     def _reduce_ir(self, settled: _Settled, repeat: int, ended: str) -> tuple[ReducedIR | None, str | None]:
         """The input of the failing pass, or why there is none."""

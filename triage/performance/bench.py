@@ -19,7 +19,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from triage.files import read_file
 from triage.harness import processes
 from triage.harness.boundedlog import BoundedLog
 from triage.harness.deadline import Deadline
@@ -45,8 +44,6 @@ A = TypeVar("A", Measurement, MemoryCheck)
 
 LAUNCHED = "launched"
 """File in a worker's folder once a launch without timing has ended: another program may close its descriptors."""
-_MOST_SANITIZED = 4 << 20
-"""Bytes of compute-sanitizer's text: about 2 KiB for each of 100 errors."""
 
 _WATCH_S = 0.1
 _RELEASE_S = 30.0
@@ -169,11 +166,11 @@ class Bench:
     def _sanitized(self, request: Request, resolved: LaunchPlan) -> MemoryCheck | NotMeasured:
         program = sanitizer.located(request.toolchain.package.parent)
         if program is None:
-            return NotMeasured("no compute-sanitizer on PATH, in CUDA_HOME, or beside the compiler", everywhere=True)
+            return NotMeasured(sanitizer.MISSING, everywhere=True)
         log = self._tree.new_folder() / "sanitizer.txt"
         process = self._run(request, resolved, sanitizer.command(program, log), sanitizer.ENVIRONMENT)
         try:
-            text = read_file(log, log.parent, _MOST_SANITIZED).decode(errors="replace")
+            text = sanitizer.written(log)
         except OSError as error:
             return NotMeasured(f"{program.name} wrote nothing: {error.strerror}")
         found = sanitizer.parsed(text)

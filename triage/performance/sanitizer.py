@@ -7,15 +7,20 @@ Memcheck Errors"), releases 11.4 to 13.5.
 import os
 import re
 import shutil
+import sysconfig
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from pathlib import Path
 
+from triage.files import read_file
 from triage.model.measurement import MemoryCheck
 
 _NAME = "compute-sanitizer"
 _PRINTED = 100
 """Errors that are printed; the summary counts all."""
+_MOST_TEXT = 4 << 20
+"""Bytes: about 2 KiB for each of the errors."""
+MISSING = "no compute-sanitizer on PATH, in CUDA_HOME, or beside the compiler: pip install nvidia-cuda-sanitizer-api"
 ENVIRONMENT = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
 """Every tensor is an allocation of its own: within torch's pools, what is beyond a tensor is often allocated."""
 _ERROR = re.compile(r"========= (?P<access>Invalid __\w+__ (?:read|write|atomic)\b.*)")
@@ -29,7 +34,8 @@ _FAULT = re.compile(r"========= (?:Internal Sanitizer )?(?:Error|ERROR): (?!SUMM
 
 
 def located(site_packages: Path | None = None) -> Path | None:
-    """The program: on PATH, in a CUDA toolkit, or in the wheel ``nvidia-cuda-sanitizer-api`` in ``site_packages``."""
+    """The program: on PATH, in a CUDA toolkit, or in the wheel ``nvidia-cuda-sanitizer-api`` in ``site_packages`` or
+    triage's own environment."""
     return next(filter(_is_program, _candidates(site_packages)), None)
 
 
@@ -39,8 +45,9 @@ def _candidates(site_packages: Path | None) -> Iterator[Path]:
     for toolkit in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
         if toolkit:
             yield from (Path(toolkit, "bin", _NAME), Path(toolkit, _NAME, _NAME))
-    if site_packages is not None:
-        yield from sorted(site_packages.glob(f"nvidia/*/{_NAME}/{_NAME}"))
+    for packages in (site_packages, Path(sysconfig.get_path("purelib"))):
+        if packages is not None:
+            yield from sorted(packages.glob(f"nvidia/*/{_NAME}/{_NAME}"))
 
 
 def _is_program(path: Path) -> bool:
@@ -58,6 +65,11 @@ def command(program: Path, log: Path) -> list[str]:
         "--log-file": str(log),
     }
     return [str(program), *(part for option in options.items() for part in option)]
+
+
+def written(log: Path) -> str:
+    """The text that the program wrote. Raises OSError."""
+    return read_file(log, log.parent, _MOST_TEXT).decode(errors="replace")
 
 
 def parsed(text: str) -> MemoryCheck | None:

@@ -7,7 +7,7 @@ from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis, SourceLocation
 from triage.model.report import Report
 from triage.publish.compose.excerpts import listing
-from triage.publish.document import Block, Bullets, Code, Line, Listing, Paragraph, Section, Weight
+from triage.publish.document import Block, Bullets, Code, Line, Listing, Paragraph, Section, Strong, Weight
 from triage.publish.finished import Excerpt, Finished, Reduction
 from triage.publish.visible import clipped
 from triage.publish.words import ending, exit_codes, location
@@ -77,6 +77,10 @@ def _reproducer(reduction: Reduction) -> Iterator[Block]:
             f"with 125 when it cannot tell. {runs}",
         )
     )
+    if checked := result.memory_check:
+        yield Paragraph((Strong(checked.words()) if checked.errors else checked.words(),))
+    elif result.no_memory_check:
+        yield Paragraph((f"It was not run under compute-sanitizer: {result.no_memory_check}",))
     yield listing(f"{reduction.script_name} (paste and run)", reduction.script, "reproducer.py", Weight.SCRIPT)
 
 
