@@ -16,12 +16,14 @@ from commands import Run, start_triage
 import triage
 from triage import logs
 from triage.frontends import documents
+from triage.harness.deadline import Deadline
 from triage.harness.toolchains import Toolchain, Toolchains
 from triage.minimize import launch_script, reproducer
 from triage.minimize.failure import Identity, OriginalFailure
 from triage.minimize.source.specimen import Specimen
 from triage.model.case import Case, frozen
 from triage.model.outcome import Outcome, Stage, Status
+from triage.performance import sanitizer
 
 
 def _capability() -> str | None:
@@ -146,12 +148,12 @@ def here(toolchains: Toolchains) -> Toolchain:
     return toolchains.resolve(None, sys.executable)
 
 
-def ran(case: Case, seen: Outcome, toolchain: Toolchain) -> reproducer.Ran:
+def ran(case: Case, seen: Outcome, toolchain: Toolchain) -> reproducer.ScriptRun:
     specimen = Specimen(case.path.read_text(), case)
     made = launch_script.arguments(case, case.inputs)
     script = case.folder / launch_script.FILE
     script.write_text(launch_script.reproducer(specimen, made, failure(seen), toolchain.release))
-    return reproducer.run_once(script, toolchain, 120.0)
+    return reproducer.run_once(script, toolchain, 120.0, Deadline())
 
 
 CODES = [
@@ -233,3 +235,17 @@ def test_what_runs_is_no_case(tmp_path: Path, here: Toolchain) -> None:
     (tmp_path / "case.json").write_text(json.dumps(whole.to_json()))
     done = minimized(tmp_path, tmp_path)
     assert (done.code, done.out) == (2, ""), done.err
+
+
+@pytest.mark.slow
+def test_the_invalid_access_is_named(tmp_path: Path, here: Toolchain) -> None:
+    if sanitizer.located(here.package.parent) is None:
+        pytest.skip("no compute-sanitizer")
+    whole = case(tmp_path, "wild")
+    (tmp_path / "case.json").write_text(json.dumps(whole.to_json()))
+    document = minimized(tmp_path, tmp_path, "--sanitize", "--budget", "5").document
+    report = document["memory_check"]
+    assert document["no_memory_check"] is None
+    assert report["errors"] > 0
+    assert report["first"].startswith("Invalid __global__ write of size 4 bytes at wild in reproducer_launch.py:")
+    assert "in block (0,0,0)" in report["first"]
