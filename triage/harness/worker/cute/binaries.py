@@ -15,7 +15,7 @@ _OBJECT = re.compile(r'"(\\7FELF(?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 _USAGE = re.compile(r"REG:(\d+)\s+STACK:(\d+)\s+SHARED:(\d+)\s+LOCAL:(\d+)")
 _SASS_CLASSES = (("tcgen05", re.compile(r"\bUTC\w*MMA\b")), ("wgmma", re.compile(r"\b[HIQ]GMMA\b")),
-                 ("mma.sync", re.compile(r"\b[HIQD]?MMA\b")))  # fmt: skip
+                 ("mma.sync", re.compile(r"\b[HIQD]MMA\.")))  # fmt: skip
 _LAUNCHED = re.compile(r"gpu\.launch_func.*?dynamic_shared_memory_size (%[\w#]+)")
 _CONSTANT = re.compile(r"(%[\w#]+) = (?:arith|llvm\.mlir)\.constant[( ](-?\d+)(?: : i\d+)?")
 _SHARED = re.compile(r"(%[\w#]+) = cute_nvgpu\.arch\.get_dyn_smem\(\)")
