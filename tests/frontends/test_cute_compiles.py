@@ -167,9 +167,12 @@ def test_inline_ptx_that_kills_the_back_end_names_its_line(engine: Engine, toolc
     right = unspoken("inline", {"tensor": "tensor<i32, (32):(1), align=16>"}, CONSTRAINTS="=r,r")
     compiled, died = run(engine, toolchain, right, replace(right, constexprs=frozen({"CONSTRAINTS": "=r,=r,r"})))
     assert outcome(compiled).status is Status.OK
-    assert (outcome(died).status, outcome(died).stage) == (Status.CRASH, Stage.PASSES)
+    # It reads beyond an array: what follows is a signal, most often.
+    assert outcome(died).status in (Status.CRASH, Status.SUSPECT)
+    assert outcome(died).stage is Stage.PASSES
     assert died.diagnosis is not None
-    assert "inline PTX states 2 outputs in its constraints, and 1 taken" in died.diagnosis.notes
+    told = (*died.diagnosis.notes, died.diagnosis.headline)
+    assert "Inline PTX states 2 outputs in its constraints, and 1 taken" in told
     assert died.diagnosis.source is not None
     assert "absolute(tensor[thread], constraints)" in str(died.diagnosis.source.text)
 

@@ -270,6 +270,9 @@ def _compiled(case: Case, outcome: Outcome, events: list[dict[str, Any]], event:
     if excess is not None:
         text = f"{excess.resource}: {excess.required} > {excess.limit}"
         return replace(outcome, status=Status.ERROR, stage=Stage.LOAD, exit_code=1, over_limit=text)
+    if (mismatched := unspoken.mismatched_outputs(events)) is not None:
+        # Most often it dies of them; what it makes of outputs that nobody takes is not defined.
+        return replace(outcome, status=Status.SUSPECT, stage=Stage.PASSES, resources=None, suspicion=mismatched)
     if (refused := unspoken.refused_map(events, case.target)) is not None:
         return replace(outcome, status=Status.ERROR, stage=Stage.LAUNCH, exit_code=1, resources=None, suspicion=refused)
     if (beyond := _beyond_shared(event)) is not None:

@@ -74,6 +74,6 @@ def mismatched_outputs(events: Iterable[Mapping[str, Any]]) -> Suspicion | None:
         if event["ev"] != "inline_asm" or not isinstance(stated := parse(event), InlineAssembly):
             continue
         if stated.outputs != stated.results:
-            text = f"inline PTX states {stated.outputs} outputs in its constraints, and {stated.results} taken"
+            text = f"Inline PTX states {stated.outputs} outputs in its constraints, and {stated.results} taken"
             return Suspicion(text, stated.file, stated.line)
     return None

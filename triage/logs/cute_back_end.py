@@ -12,6 +12,8 @@ _PTXAS = regex(
     r"(?:ptxas(?:-blackwell)? )?(?:\S[^;]{0,200}, line \d{1,9}; {0,4})?(?:ptxas )?"
     r"(?P<severity>error|fatal) {1,4}: (?P<text>\S.{0,4000})$"
 )
+# Behind the kernel's debug information, which has the user's paths.
+_PTXAS_LOG = "ptxas log: "
 _ASSEMBLER_ABORTED = "Ptx assembly aborted"
 # `Failed to generate PTX from the compilation unit. (error 9: NVVM_ERROR_COMPILATION), libNVVM extra log: …`; behind
 # it an error of LLVM's or, where the code has lines, libNVVM's own `kernel.py(10) Error: …`.
@@ -41,7 +43,7 @@ class BackEndError:
 
 def ptxas_error(lines: Sequence[str]) -> BackEndError | None:
     """The first error of ptxas's that names a cause; its last line where none does."""
-    errors = [match for line in lines if (match := _PTXAS.match(line.strip()))]
+    errors = [match for line in lines if (match := _PTXAS.match(line.rpartition(_PTXAS_LOG)[2].strip()))]
     if not errors:
         return None
     causes = [match["text"].strip() for match in errors if not match["text"].startswith(_ASSEMBLER_ABORTED)]

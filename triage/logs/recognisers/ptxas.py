@@ -22,6 +22,7 @@ _CALLED = regex(
 # Cut off before the exit status: only the frames above show what was called.
 _CUT = regex(r"(?:\w{1,40}\.)?CalledProcessError: Command '(?!.{0,8000}(?:exit status|died with))")
 _FEATURE = regex(r"^Feature '[^']{1,200}' requires (?:\.target|PTX ISA)")
+_LOG = "ptxas log: "
 #: Triton before 3.2, around any output of ptxas.
 _CODEGEN = "Internal Triton PTX codegen error"
 _GENERIC = ("Ptx asse",)
@@ -29,7 +30,8 @@ _GENERIC = ("Ptx asse",)
 
 def error_text(line: str) -> str | None:
     """The text of ptxas's error in the line."""
-    match = _STATED.match(line.strip())
+    # CuTe DSL's pass prints the kernel's debug information before it, which has the user's paths.
+    match = _STATED.match(line.rpartition(_LOG)[2].strip())
     return match["text"].strip() if match else None
 
 
@@ -70,6 +72,7 @@ RECOGNISER = Recogniser(
     examples={
         "ptxas fatal   : Value 'sm_121a' is not defined for option 'gpu-name'": Kind.PTXAS,
         "ptxas /tmp/x.ptx, line 12; error   : Feature '.bf16' requires .target sm_80 or higher": Kind.PTXAS,
+        f"error: m.di_location<{'/folder' * 200}/k.py:1:0>: ptxas log: ptxas x, line 3; error   : bad": Kind.PTXAS,
         "RuntimeError: `ptxas` failed with error code -11": Kind.PTXAS,
         "CalledProcessError: Command '['ptxas', 'x.ptx']' returned non-zero exit status 255.": Kind.PTXAS,
     },

@@ -23,6 +23,13 @@ def bind(kernel: Any, case: Dict[str, Any]) -> Call:
         signature = inspect.signature(kernel)
         known = list(signature.parameters)
         _refuse_unknown(case["construct"], known, name)
+        missing = [
+            each.name
+            for each in signature.parameters.values()
+            if _is_needed(each) and each.name not in case["construct"]
+        ]
+        if missing:
+            raise adapter.BadCase("argument %s of %s has no value (--const %s=VALUE)" % (missing[0], name, missing[0]))
         function = kernel(**{key: values.decode(value) for key, value in case["construct"].items()})
         parameters = list(inspect.signature(function.__call__).parameters.values())
     elif case["construct"]:
@@ -36,6 +43,11 @@ def _refuse_unknown(stated: Any, known: List[str], name: str) -> None:
     unknown = [key for key in stated if key not in known]
     if unknown:
         raise adapter.BadCase("%s is not an argument of %s(%s)" % (unknown[0], name, ", ".join(known)))
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
+    variadic = parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return parameter.default is inspect.Parameter.empty and not variadic
 
 
 def _arguments(parameters: List[inspect.Parameter], case: Dict[str, Any], name: str) -> Any:
@@ -52,10 +64,7 @@ def _arguments(parameters: List[inspect.Parameter], case: Dict[str, Any], name: 
             value = maker.make(grammar.parse(types[parameter.name]))
         elif parameter.name in constants:
             value = values.decode(constants[parameter.name])
-        elif parameter.default is not inspect.Parameter.empty or parameter.kind in (
-            inspect.Parameter.VAR_KEYWORD,
-            inspect.Parameter.VAR_POSITIONAL,
-        ):
+        elif not _is_needed(parameter):
             left_out = True
             continue
         else:
