@@ -54,7 +54,8 @@ def plant(
     choose: random.Random, root: Path, folder: Path, outside: Path
 ) -> tuple[str, Callable[[threading.Event], None]]:
     """Put something in place of a file or a folder below one; its description, and what goes on while triage runs."""
-    path = choose.choice(sorted(folder.rglob("*")))
+    # Not what an earlier plant has put there.
+    path = choose.choice(sorted(each for each in folder.rglob("*") if not each.is_symlink()))
     name = path.relative_to(root)
     twin = outside / name
     if choose.random() < 0.2:
