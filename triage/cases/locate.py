@@ -174,8 +174,7 @@ def _from_source(text: str, options: Mapping[str, Any]) -> Case:
     cases.check_source(source, path, name, classes=True)
     language = _language(source, name)
     cases.check_source(source, path, name, classes=frontend(language).has_classes)
-    target = _target(options, Target.parse(DEFAULT_TARGET))
-    frontend(language).check_target(target, lambda problem: InputError(f"--target {target}: {problem}"))
+    target = _target(options, Target.parse(DEFAULT_TARGET), frontend(language))
     values = given(options, language)
     if unknown := sorted(set(values.divisible) - set(values.signature)):
         raise InputError(f"--divisible {unknown[0]}: not an argument given with --arg")
@@ -220,7 +219,8 @@ def given(options: Mapping[str, Any], language: Language = Language.TRITON) -> G
 def targets(text: str | None) -> list[Target]:
     """The targets of ``--target``: one or several, with commas between them. Raises InputError."""
     words = (DEFAULT_TARGET if text is None else text).split(",")
-    return list(dict.fromkeys(_target({"target": word.strip()}, Target("cuda", "90")) for word in words))
+    triton = frontend(Language.TRITON)
+    return list(dict.fromkeys(_target({"target": word.strip()}, Target("cuda", "90"), triton) for word in words))
 
 
 def _changed(case: Case, options: Mapping[str, Any]) -> Case:
@@ -241,17 +241,19 @@ def _changed(case: Case, options: Mapping[str, Any]) -> Case:
         constexprs=constexprs,
         divisible={name: value for name, value in divisible.items() if name in signature},
         options={**case.options, **_options(options, reader)},
-        target=_target(options, case.target),
+        target=_target(options, case.target, reader),
     )
     changed = replace(changed, construct=cases.frozen({**case.construct, **construct}))
     return ir_text.completed(changed) if case.is_ir else changed
 
 
-def _target(options: Mapping[str, Any], default: Target) -> Target:
+def _target(options: Mapping[str, Any], default: Target, language: Frontend) -> Target:
     try:
-        return Target.parse(options["target"]) if "target" in options else default
+        target = Target.parse(options["target"]) if "target" in options else default
     except InputError as error:
         raise InputError(f"--{error}") from None
+    language.check_target(target, lambda problem: InputError(f"--target {target}: {problem}"))
+    return target
 
 
 def _constructor_arguments(source: bytes, name: str) -> set[str]:
