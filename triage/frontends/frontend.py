@@ -1,4 +1,4 @@
-"""The protocol of a front end, and which language has which. Nothing outside this folder asks for the language."""
+"""The protocol of a front end, and which language has which."""
 
 from __future__ import annotations
 
