@@ -1,0 +1,1 @@
+"""The legality map: a space of configurations, targets and releases, compiled in isolation."""

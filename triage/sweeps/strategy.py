@@ -1,0 +1,27 @@
+"""What decides which cells are compiled: all of them, or those from which most is learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from triage.sweeps.grid import Cell
+from triage.sweeps.observation import CellObservation, Predicted
+
+
+class Strategy(Protocol):
+    """Asked for cells and told what they showed, in any order, by the runner of a sweep."""
+
+    def propose(self, count: int) -> Sequence[Cell]:
+        """At most ``count`` cells to compile next, each once. None while :attr:`is_done` is false: wait for what is
+        compiled now."""
+
+    def learn(self, cell: Cell, observation: CellObservation) -> None:
+        """A proposed cell was compiled, or one was known from the ledger before anything was proposed."""
+
+    @property
+    def is_done(self) -> bool:
+        """Nothing more will be proposed."""
+
+    def predict(self) -> Predicted:
+        """What the cells that were not compiled are."""
