@@ -15,7 +15,8 @@ class SweepRule(Documented):
     names that is true where it fails. ``failure``: the letter of the failure; None where several bugs share the rule.
     ``support``: compiled cells that it covers and that fail; ``exceptions``: that it covers and that compile.
     ``counter_examples_tried``: of those, the ones compiled to refute it. ``explained_by``: a knowledge entry or a
-    legality rule. ``cells``: all that it covers."""
+    legality rule. ``names``: the axes in
+    ``python``. ``cells``: all that it covers."""
 
     text: str
     failure: str | None
@@ -24,4 +25,5 @@ class SweepRule(Documented):
     counter_examples_tried: Count
     python: str
     explained_by: Annotated[str | None, Doc("A knowledge entry or a legality rule.")] = None
+    names: Internal[tuple[str, ...]] = ()
     cells: Internal[CellSet] = 0

@@ -1,0 +1,160 @@
+"""Rules: learnt from compiles, refuted by others, and written as a program."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from triage.sweeps.grid import Cell, Grid, SweepAxis, cells_of
+from triage.sweeps.observation import CellObservation, CellState
+from triage.sweeps.rule import SweepRule
+from triage.sweeps.rules import program
+from triage.sweeps.rules.search import TESTS, RuleSearch
+
+Truth = Callable[[Mapping[str, Any]], str | None]
+GRID = Grid(
+    [
+        SweepAxis("BM", (16, 32, 64, 128, 256)),
+        SweepAxis("BN", (16, 32, 64, 128, 256)),
+        SweepAxis("BK", (16, 32, 48, 64)),
+        SweepAxis("num_warps", (2, 4, 8)),
+        SweepAxis("dtype", ("fp16", "fp32", "fp8e5")),
+        SweepAxis("target", ("cuda:80", "cuda:90", "hip:gfx942")),
+        SweepAxis("WS", (True, False)),
+    ]
+)
+LETTERS = {name: name for name in "ABCD"}
+
+
+def truth(values: Mapping[str, Any]) -> str | None:
+    """What fails, in the order in which a compiler would meet it."""
+    if values["BK"] % 32 != 0 and values["dtype"] == "fp8e5":
+        return "D"
+    if values["dtype"] == "fp8e5" and values["target"] == "cuda:80":
+        return "C"
+    if values["num_warps"] == 4 and values["dtype"] == "fp32" and values["WS"] and values["BM"] >= 64:
+        return "A"
+    if values["BM"] * values["BN"] / values["num_warps"] >= 8192:
+        return "B"
+    return None
+
+
+def observe(grid: Grid, cell: Cell, of: Truth = truth) -> CellObservation:
+    signature = of(grid.values(cell))
+    return CellObservation(CellState.FAILED if signature else CellState.COMPILED, signature)
+
+
+def search(grid: Grid, count: int, seed: int = 0, of: Truth = truth, budget: int | None = None) -> RuleSearch:
+    """A finished search that starts from cells drawn at random."""
+    drawn = random.Random(seed).sample(sorted(cells_of(grid.allowed)), count)
+    rules = RuleSearch(grid, {cell: observe(grid, cell, of) for cell in drawn}, budget=budget)
+    while not rules.is_done:
+        for cell in rules.propose(8):
+            rules.learn(cell, observe(grid, cell, of))
+    return rules
+
+
+def precision(grid: Grid, rule: SweepRule, of: Truth = truth) -> float:
+    cells = list(cells_of(rule.cells))
+    return sum(of(grid.values(cell)) is not None for cell in cells) / len(cells)
+
+
+@pytest.fixture(scope="module")
+def rules() -> list[SweepRule]:
+    return search(GRID, 600).rules(LETTERS)
+
+
+def test_thresholds_products_ratios_remainders_and_values(rules: list[SweepRule]) -> None:
+    assert {rule.failure: {*rule.text.removeprefix("illegal where ").split(" and ")} for rule in rules} == {
+        "A": {"num_warps = 4", "dtype = fp32", "WS", "BM ≥ 64"},
+        "B": {"BM * BN / num_warps ≥ 8192"},
+        "C": {"dtype = fp8e5", "target = cuda:80"},
+        "D": {"dtype = fp8e5", "BK % 32 ≠ 0"},
+    }
+
+
+def test_a_rule_was_tested_before_it_is_shown(rules: list[SweepRule]) -> None:
+    assert all(rule.counter_examples_tried >= TESTS and rule.exceptions == 0 for rule in rules)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rules_from_few_compiles_hold_on_the_whole_grid(seed: int) -> None:
+    shown = search(GRID, 150, seed).rules(LETTERS)
+    assert shown and all(precision(GRID, rule) >= 0.99 for rule in shown)
+
+
+def test_failures_at_random_make_no_rule() -> None:
+    """What fits by chance is no rule: writing it down takes more than a list."""
+    failing = set(random.Random(1).sample(range(GRID.size), GRID.size // 10))
+    assert (
+        search(
+            GRID,
+            300,
+            of=lambda values: (
+                "A" if GRID.number(axis.values.index(values[axis.name]) for axis in GRID.axes) in failing else None
+            ),
+        ).rules(LETTERS)
+        == []
+    )
+
+
+def test_without_budget_for_its_tests_a_rule_is_not_shown() -> None:
+    assert search(GRID, 600, budget=0).rules(LETTERS) == []
+
+
+def test_what_could_not_be_told_counts_for_nothing() -> None:
+    grid = Grid([SweepAxis("BM", tuple(range(16))), SweepAxis("BN", tuple(range(16)))])
+    seen = {
+        cell: observe(grid, cell, lambda values: "A" if values["BM"] >= 8 else None)
+        if cell % 3
+        else CellObservation(CellState.UNTOLD, reason="no disk")
+        for cell in range(grid.size)
+    }
+    (rule,) = RuleSearch(grid, seen).rules(LETTERS)
+    assert (rule.text, rule.exceptions, rule.counter_examples_tried) == ("illegal where BM ≥ 8", 0, 0)
+
+
+# --- as a program -----------------------------------------------------------------------------------------------------
+
+
+class Config:
+    """As triton.Config."""
+
+    def __init__(self, **values: Any) -> None:
+        self._values = values
+
+    def all_kwargs(self) -> dict[str, Any]:
+        return dict(self._values)
+
+
+class Tensor:
+    """As torch.Tensor, as far as a pruning function looks."""
+
+    dtype = "torch.float32"
+
+
+def test_the_program_prunes_what_the_rules_say() -> None:
+    grid = Grid(
+        [SweepAxis("BM", (32, 64, 128)), SweepAxis("x_ptr", ("*fp16", "*fp32")), SweepAxis("num_warps", (4, 8))]
+    )
+    failing = {"A"}
+
+    def fails(values: Mapping[str, Any]) -> str | None:
+        return "A" if values["BM"] >= 64 and values["x_ptr"] == "*fp32" else None
+
+    seen = {cell: observe(grid, cell, fails) for cell in range(grid.size)}
+    shown = RuleSearch(grid, seen).rules(LETTERS)
+    text = program.module('k"""', grid, shown, len(seen), 'EVEN="""', dict.fromkeys(failing, 'it\'s "wrong"'))
+    namespace: dict[str, Any] = {}
+    exec(compile(text, "rules.py", "exec"), namespace)
+    configs = [Config(BM=bm, num_warps=8) for bm in (32, 64, 128)]
+    kept = namespace["early_config_prune"](configs, {"x_ptr": Tensor()}, EVEN=True)
+    assert [config.all_kwargs()["BM"] for config in kept] == [32]
+    assert len(namespace["early_config_prune"](configs, {}, EVEN=True)) == 3, "a type that is not known"
+    assert len(namespace["early_config_prune"]([Config(BM=256, num_warps=8)], {"x_ptr": Tensor()})) == 1, "not swept"
+    assert "BM" in namespace["illegal"](BM=64, x_ptr="*fp32", num_warps=4)
+    compiles = namespace["restrictions"](x_ptr="*fp32")
+    assert [compiles({"BM": bm, "num_warps": 4}) for bm in (32, 64)] == [True, False]

@@ -1,0 +1,1 @@
+"""Rules: why the illegal cells of a map are illegal, shortest first."""

@@ -1,0 +1,168 @@
+"""From compiles to rules: learnt, tested by compiles that could refute them, learnt again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from triage.sweeps.grid import Cell, CellSet, Grid, cells_of, set_of
+from triage.sweeps.observation import CellObservation, CellState, Predicted
+from triage.sweeps.rule import SweepRule
+from triage.sweeps.rules.conditions import Condition
+from triage.sweeps.rules.learner import Conjunction, Learner
+
+TESTS = 12
+"""Compiles that a rule has to survive, or all that it covers where those are fewer. A rule that is wrong for a quarter
+of its cells survives 3 % of the time."""
+_MOST_ROUNDS = 8
+"""Of learning anew what a test refuted."""
+Explain = Callable[[str, Sequence[Cell]], str | None]
+"""What explains a failure, by its signature and cells where it was seen: a knowledge entry or a legality rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A rule of a failure before it is shown."""
+
+    signature: str
+    rule: Conjunction
+    cells: CellSet
+
+
+class RuleSearch:
+    """A :class:`~triage.sweeps.strategy.Strategy` that runs after the one that filled the map.
+
+    It proposes cells that the rules say are illegal and nobody has compiled; one that compiles refutes its rule.
+    ``predicted``: by the first strategy. ``budget``: compiles, None for as
+    many as the rules need. A rule that could not be tested for want of budget is not shown."""
+
+    def __init__(
+        self,
+        grid: Grid,
+        observations: Mapping[Cell, CellObservation],
+        predicted: Predicted | None = None,
+        budget: int | None = None,
+    ) -> None:
+        self._grid = grid
+        self._known = dict(observations)
+        self._predicted = predicted or Predicted()
+        self._budget = budget
+        self._tests: set[Cell] = set()
+        self._waiting: set[Cell] = set()
+        self._rounds = 0
+        self._drafts = self._learnt()
+        self._queue = self._chosen()
+
+    # ---- the strategy
+
+    def propose(self, count: int) -> Sequence[Cell]:
+        """Cells that may refute a rule."""
+        proposed = self._queue[:count]
+        self._queue = self._queue[count:]
+        self._waiting |= set(proposed)
+        return proposed
+
+    def learn(self, cell: Cell, observation: CellObservation) -> None:
+        """A proposed cell was compiled."""
+        self._known[cell] = observation
+        self._waiting.discard(cell)
+        self._tests.add(cell)
+        if not self._queue and not self._waiting:
+            self._rounds += 1
+            self._drafts = self._learnt()
+            if self._rounds < _MOST_ROUNDS:
+                self._queue = self._chosen()
+
+    @property
+    def is_done(self) -> bool:
+        """No rule is left to test."""
+        return not self._queue and not self._waiting
+
+    def predict(self) -> Predicted:
+        """As the strategy before it."""
+        return self._predicted
+
+    # ---- the rules
+
+    def rules(self, letters: Mapping[str, str], explain: Explain = lambda signature, cells: None) -> list[SweepRule]:
+        """The rules that survived, those of the most frequent failure first."""
+        known, tested = set_of(self._known), set_of(self._tests)
+        shown = []
+        for draft in self._drafts:
+            tests = draft.cells & tested
+            untested = draft.cells & self._grid.allowed & ~known
+            if untested and not tests:
+                continue
+            support = [cell for cell in cells_of(draft.cells & known) if self._known[cell].signature == draft.signature]
+            exceptions = sum(self._known[cell].is_legal is True for cell in cells_of(draft.cells & known))
+            conditions = self._ordered(draft.rule)
+            shown.append(
+                SweepRule(
+                    text="illegal where " + " and ".join(condition.text for condition in conditions),
+                    failure=letters.get(draft.signature),
+                    support=len(support),
+                    exceptions=exceptions,
+                    counter_examples_tried=tests.bit_count(),
+                    python=" and ".join(condition.python for condition in conditions),
+                    explained_by=explain(draft.signature, support),
+                    names=tuple(name for condition in conditions for name in condition.names),
+                    cells=draft.cells & self._grid.allowed,
+                )
+            )
+        return sorted(shown, key=lambda rule: (rule.failure or "", -rule.support))
+
+    def _ordered(self, rule: Conjunction) -> list[Condition]:
+        """As the axes are."""
+        positions = self._grid.positions
+        return sorted(rule.conditions, key=lambda each: [positions[name] for name in each.names])
+
+    def _learnt(self) -> list[_Draft]:
+        decided = [cell for cell, seen in self._known.items() if seen.state is not CellState.UNTOLD]
+        learner = Learner(self._grid, decided)
+        failing: dict[str, list[int]] = {}
+        legal = []
+        for number, cell in enumerate(decided):
+            seen = self._known[cell]
+            if seen.is_legal:
+                legal.append(number)
+            else:
+                failing.setdefault(seen.signature or "", []).append(number)
+        counted = sorted(failing.items(), key=lambda item: -len(item[1]))
+        return [
+            _Draft(signature, rule, rule.cells(self._grid))
+            for signature, numbers in counted
+            for rule in learner.rules(set_of(numbers), set_of(legal))
+        ]
+
+    def _chosen(self) -> list[Cell]:
+        """Cells that test the rules that have not been tested enough."""
+        chosen: dict[Cell, None] = {}
+        known = set_of(self._known)
+        for draft in self._drafts:
+            inside = draft.cells & self._grid.allowed & ~known
+            missing = TESTS - (draft.cells & set_of([*self._tests, *chosen])).bit_count()
+            chosen.update(dict.fromkeys(self._refuting(draft, inside, missing)))
+        left = len(chosen) if self._budget is None else max(self._budget - len(self._tests), 0)
+        return list(chosen)[:left]
+
+    def _refuting(self, draft: _Draft, inside: CellSet, count: int) -> Iterator[Cell]:
+        """Cells of the rule that nobody has compiled: a third of them predicted to be legal, a third with a neighbour
+        outside of the rule, the others any."""
+        if count <= 0 or not inside:
+            return
+        order = random.Random(repr((draft.rule.bits, inside.bit_count())))
+        legal = 0
+        for group in self._predicted.groups:
+            legal |= group.cells if group.legal else 0
+        pool = _drawn(order, inside, 20 * count)
+        doubted = _drawn(order, inside & legal, count)[: count // 3]
+        edge = [cell for cell in pool if any(not draft.cells >> near & 1 for near in self._grid.neighbours(cell))]
+        taken: dict[Cell, None] = dict.fromkeys([*doubted, *edge[: count // 3], *pool])
+        yield from list(taken)[:count]
+
+
+def _drawn(order: random.Random, cells: CellSet, count: int) -> list[Cell]:
+    """At most ``count`` members of a set, in a random order."""
+    members = list(cells_of(cells))
+    return order.sample(members, min(count, len(members)))
