@@ -1,0 +1,109 @@
+"""A sweep's map on the terminal and in an issue."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+
+import pytest
+from golden_files import Golden
+from hostile import HOSTILE
+from rich.console import Console
+from sweep_maps import COMMANDS, matmul, view, with_text
+
+from triage.publish.compose.sweep import SweepView
+from triage.publish.compose.sweep_document import document
+from triage.publish.compose.sweep_layout import layout
+from triage.publish.formats import markdown
+from triage.publish.formats.terminal import sweep
+from triage.publish.privacy import LocalIdentity, Scrubber
+from triage.sweeps.commands import SweepCommands, axis_words
+from triage.sweeps.grid import Grid, SweepAxis
+from triage.sweeps.observation import CellObservation, CellState, Predicted
+
+
+def shown(of: SweepView, width: int = 80, **options: object) -> str:
+    """What a terminal of this width shows."""
+    out = io.StringIO()
+    sweep.show(Console(file=out, width=width, highlight=False, **options), of)  # type: ignore[arg-type]
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [40, 100])
+def test_the_terminal_shows_a_slice(golden: Golden, width: int) -> None:
+    text = shown(view(matmul()), width)
+    golden(text)
+    rows = [line for line in text.splitlines() if "triage " not in line]
+    assert max(map(len, rows)) <= width
+
+
+def test_an_issue_has_the_same_facts(golden: Golden) -> None:
+    golden(markdown.render(document(view(matmul()))))
+
+
+def test_colours_add_nothing() -> None:
+    of = view(matmul())
+    coloured = shown(of, force_terminal=True, color_system="truecolor")
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == shown(of)
+
+
+def test_every_cell_has_one_look() -> None:
+    of = view(matmul())
+    union = 0
+    for cells in of.looks.values():
+        assert not union & cells
+        union |= cells
+    assert union == of.grid.allowed
+    assert sum(of.counts.values()) == len(of.grid)
+
+
+def test_axes_that_matter_most_are_rows_and_columns() -> None:
+    of = view(matmul(compiled=1))
+    shape = layout(of)
+    assert {of.axes[axis].name for axis in (shape.rows, shape.columns) if axis is not None} == {"BM", "BK"}
+    assert [of.axes[axis].name for axis in shape.panels] == ["target", "triton"]
+    assert "EVEN" not in {of.axes[axis].name for axis in shape.others}
+
+
+@pytest.mark.parametrize("axes", [(), (SweepAxis("BM", (64,)),), (SweepAxis("BM", (64, 128)),)])
+def test_few_axes(axes: tuple[SweepAxis, ...]) -> None:
+    grid = Grid(axes)
+    seen = {0: CellObservation(CellState.COMPILED)}
+    whole = replace(matmul(), grid=grid, observations=seen, rules=(), predicted=Predicted())
+    assert "\u2713" in shown(view(whole))
+    assert "\u2713" in markdown.render(document(view(whole)))
+
+
+def test_an_interrupted_sweep_says_what_is_missing() -> None:
+    text = shown(view(replace(matmul(), predicted=Predicted(), interrupted=True)))
+    assert "neither compiled nor predicted." in text
+    assert "--resume" in text
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_foreign_text_stays_text(name: str) -> None:
+    whole = with_text(matmul(stages=(2, 3), targets=False), HOSTILE[name])
+    text = shown(view(whole), color_system=None)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
+    written = markdown.render(document(view(whole)))
+    assert "<script>" not in re.sub(r"(`+).*?\1", "", written)
+
+
+def test_private_names_are_removed() -> None:
+    scrubber = Scrubber(LocalIdentity(users=("jdoe",)))
+    whole = with_text(matmul(stages=(2, 3), targets=False), "cannot open /home/jdoe/kernels/x.py")
+    of = SweepView(whole, SweepCommands(("triage", "check", "/home/jdoe/case"), COMMANDS.again), scrubber)
+    assert "jdoe" not in markdown.render(document(of))
+    assert "jdoe" not in shown(of)
+
+
+def test_the_command_of_a_cell_sets_every_axis() -> None:
+    case = matmul().case
+    words = {"BM": 64, "dtype": "tl.float32", "num_warps": 8, "target": "cuda:80", "triton": "3.2.0", "a_ptr": "*fp8"}
+    assert [word for name, value in words.items() for word in axis_words(case, name, value)] == [
+        *("--const", "BM=64", "--const", "dtype=tl.float32", "--num-warps", "8"),
+        *("--target", "cuda:80", "--triton", "3.2.0", "--arg", "a_ptr=*fp8"),
+    ]
+    assert axis_words(case, "num_stages", None) == []
+    assert axis_words(case, "config", {"BM": 32, "num_warps": 2}) == ["--const", "BM=32", "--num-warps", "2"]

@@ -1,0 +1,311 @@
+"""A sweep's map as every format shows it: looks of cells, counts, failures by letter, rules, axes.
+
+All text here is visible and scrubbed, so that a format only escapes its own syntax.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from math import ceil, floor
+from typing import Any
+
+from triage.model.words import count
+from triage.publish.privacy import Scrubber
+from triage.publish.visible import one_line, shortened, visible
+from triage.sweeps.commands import SweepCommands
+from triage.sweeps.grid import Cell, CellSet, cells_of, set_of
+from triage.sweeps.influence import AxisInfluence, influence
+from triage.sweeps.map import SweepMap
+from triage.sweeps.observation import CellState
+from triage.sweeps.rule import SweepRule
+
+_MOST_TEXT = 300
+"""Characters of a headline or a rule."""
+_MOST_LABEL = 60
+"""Characters of an axis's name or value."""
+_STATES = (*CellState, None)
+"""From what is known best to what is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellLook:
+    """What a cell shows: its state, None where it was neither compiled nor predicted, and the failure's letter."""
+
+    state: CellState | None
+    letter: str | None = None
+
+    @property
+    def sign(self) -> str:
+        """What stands for it in a grid: lower case and a dot are predicted."""
+        match self.state:
+            case CellState.COMPILED:
+                return "\u2713"
+            case CellState.PREDICTED_LEGAL:
+                return "\u00b7"
+            case CellState.UNTOLD:
+                return "?"
+            case CellState.FAILED:
+                return self.letter or "\u2717"
+            case CellState.PREDICTED_ILLEGAL:
+                return (self.letter or "\u2717").lower()
+            case None:
+                return "-"
+
+    @property
+    def legal(self) -> bool | None:
+        """Whether the cell is legal, compiled or predicted; None where neither is known."""
+        if self.state in (None, CellState.UNTOLD):
+            return None
+        return self.state in (CellState.COMPILED, CellState.PREDICTED_LEGAL)
+
+    @property
+    def words(self) -> str:
+        """The look in words."""
+        match self.state:
+            case CellState.COMPILED:
+                return "compiles"
+            case CellState.PREDICTED_LEGAL:
+                return "predicted to compile"
+            case CellState.UNTOLD:
+                return "could not be told"
+            case CellState.FAILED:
+                return f"fails: {self.letter}" if self.letter else "fails"
+            case CellState.PREDICTED_ILLEGAL:
+                return f"predicted to fail: {self.letter}" if self.letter else "predicted to fail"
+            case None:
+                return "neither compiled nor predicted"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMatch:
+    """An entry of the knowledge base; ``upstream``: addresses of its issues."""
+
+    id: str
+    title: str
+    confidence: float | None
+    fixed_in: str | None
+    upstream: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFailure:
+    """A failure of the map, with its cells that were ``compiled`` and ``predicted``, and the first of the former."""
+
+    letter: str
+    headline: str
+    signature: str
+    compiled: int
+    predicted: int
+    example: Cell | None
+    matches: tuple[ShownMatch, ...]
+
+    @property
+    def cells(self) -> str:
+        """How many cells fail so, in words."""
+        parts = [f"{self.compiled:,} compiled", *([f"{self.predicted:,} predicted"] if self.predicted else [])]
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAxis:
+    """``influence``: along how many lines of the axis the result changes. ``inert``: it changes nothing, by
+    ``probes`` pairs of compiled cells that differ in nothing else."""
+
+    name: str
+    values: tuple[str, ...]
+    influence: AxisInfluence
+    inert: bool
+    probes: int
+
+    @property
+    def matters(self) -> bool:
+        """Whether more than one value of it has to be shown."""
+        return len(self.values) > 1 and not self.inert
+
+
+class SweepView:
+    """What there is to show of a map. ``scrubber`` None: for the user alone, nothing private is removed."""
+
+    def __init__(self, map_: SweepMap, commands: SweepCommands, scrubber: Scrubber | None = None) -> None:
+        self.map = map_
+        self.grid = map_.grid
+        self.commands = commands
+        self.scrubber = scrubber
+        # A map has few distinct texts, and many cells.
+        self.text = cache(lambda text: scrubber.text(visible(text)) if scrubber else visible(text))
+
+    def line(self, text: str, most: int = _MOST_TEXT) -> str:
+        """A foreign text as one line."""
+        return shortened(self.text(text), most)
+
+    def command(self, cell: Cell) -> str:
+        """The command that triages a cell."""
+        return self.text(self.commands.of_cell(self.map.case, self.grid, cell))
+
+    @property
+    def again(self) -> str:
+        """The command that repeats the sweep."""
+        return self.text(self.commands.repeating)
+
+    @cached_property
+    def looks(self) -> Mapping[CellLook, CellSet]:
+        """The cells by what they show; every allowed cell is in one set."""
+        compiled: dict[CellLook, list[Cell]] = {}
+        for cell, seen in self.map.observations.items():
+            compiled.setdefault(CellLook(seen.state, self.map.letters.get(seen.signature or "")), []).append(cell)
+        looks = {look: set_of(cells) & self.grid.allowed for look, cells in compiled.items()}
+        unpredicted = self.map.unseen
+        for group in self.map.predicted.groups:
+            state = CellState.PREDICTED_LEGAL if group.legal else CellState.PREDICTED_ILLEGAL
+            look = CellLook(state, self.map.letters.get(group.signature or ""))
+            looks[look] = looks.get(look, 0) | group.cells & unpredicted
+            unpredicted &= ~group.cells
+        looks[CellLook(None)] = unpredicted
+        return {look: cells for look, cells in looks.items() if cells}
+
+    @cached_property
+    def counts(self) -> Mapping[CellState | None, int]:
+        """How many cells are in each state."""
+        counts: dict[CellState | None, int] = dict.fromkeys([*CellState, None], 0)
+        for look, cells in self.looks.items():
+            counts[look.state] += cells.bit_count()
+        return counts
+
+    @cached_property
+    def failures(self) -> tuple[ShownFailure, ...]:
+        """The failures in the order of their letters."""
+        shown = []
+        for failure in self.map.failures:
+            letter = self.map.letters[failure.signature]
+            compiled = self.looks.get(CellLook(CellState.FAILED, letter), 0)
+            predicted = self.looks.get(CellLook(CellState.PREDICTED_ILLEGAL, letter), 0)
+            shown.append(
+                ShownFailure(
+                    letter,
+                    self.line(failure.headline),
+                    self.line(failure.signature),
+                    compiled.bit_count(),
+                    predicted.bit_count(),
+                    next(cells_of(compiled & -compiled), None),
+                    tuple(map(self._match, failure.matches)),
+                )
+            )
+        return tuple(shown)
+
+    def _match(self, document: Mapping[str, Any]) -> ShownMatch:
+        confidence, fixed_in = document.get("confidence"), document.get("fixed_in")
+        upstream = (str(address) for address in document.get("upstream") or ())
+        return ShownMatch(
+            self.line(str(document.get("id", ""))),
+            self.line(str(document.get("title", ""))),
+            confidence if isinstance(confidence, float | int) else None,
+            self.line(str(fixed_in), _MOST_LABEL) if fixed_in else None,
+            tuple(one_line(address) for address in upstream if address.startswith("https://")),
+        )
+
+    @cached_property
+    def axes(self) -> tuple[ShownAxis, ...]:
+        """The axes in the order of the grid."""
+        classes: dict[tuple[bool, str | None], CellSet] = {}
+        for look, cells in self.looks.items():
+            if look.legal is not None:
+                key = (look.legal, look.letter)
+                classes[key] = classes.get(key, 0) | cells
+        measured = influence(self.grid, classes.values())
+        claimed = self.map.predicted.inert
+        whole = not self.map.unseen
+        return tuple(
+            ShownAxis(
+                self.line(axis.name, _MOST_LABEL),
+                tuple(self.line(value_text(value), _MOST_LABEL) for value in axis.values),
+                of_axis,
+                axis.name in claimed or (whole and of_axis.lines > 0 and not of_axis.changing),
+                claimed.get(axis.name, of_axis.lines),
+            )
+            for axis, of_axis in zip(self.grid.axes, measured, strict=True)
+        )
+
+    def look(self, cells: CellSet) -> CellLook | None:
+        """What cells that should be alike show together; a compiled one stands for the predicted ones beside it. None
+        where they differ, or where there is none."""
+        looks = [look for look, of_look in self.looks.items() if of_look & cells]
+        results = {(look.legal, look.letter) for look in looks if look.legal is not None}
+        if len(results) > 1:
+            return None
+        return min(looks, key=lambda look: _STATES.index(look.state), default=None)
+
+    @cached_property
+    def reasons(self) -> Mapping[str, int]:
+        """Why cells could not be told, the most frequent reason first, with their numbers."""
+        untold = (seen for seen in self.map.observations.values() if seen.state is CellState.UNTOLD)
+        return dict(Counter(self.line(seen.reason or "no reason stated") for seen in untold).most_common())
+
+    @property
+    def headline(self) -> str:
+        """What a person reads first."""
+        counts, cells = self.counts, len(self.grid)
+        illegal = counts[CellState.FAILED] + counts[CellState.PREDICTED_ILLEGAL]
+        name = self.line(self.map.case.name, _MOST_LABEL)
+        if not illegal:
+            legal = counts[CellState.COMPILED] + counts[CellState.PREDICTED_LEGAL]
+            return f"{name}: {'all' if legal == cells else f'{legal:,} of'} {cells:,} configurations are legal"
+        about = "about " if counts[CellState.PREDICTED_ILLEGAL] or counts[CellState.PREDICTED_LEGAL] else ""
+        ways = f", in {count(len(self.failures), 'way')}" if self.failures else ""
+        return f"{name}: {about}{illegal:,} of {cells:,} configurations are illegal{ways}"
+
+    def facts(self) -> tuple[str, ...]:
+        """Counts, error bound, inert axes, and whether the sweep reached its end: a sentence each."""
+        counts, predicted = self.counts, self.map.predicted
+        compiled = len(self.grid) - self.map.unseen.bit_count()
+        untold = f", {counts[CellState.UNTOLD]:,} could not be told" if counts[CellState.UNTOLD] else ""
+        facts = [
+            f"{compiled:,} compiled: {counts[CellState.COMPILED]:,} legal, {counts[CellState.FAILED]:,} fail{untold}."
+        ]
+        legal, illegal = counts[CellState.PREDICTED_LEGAL], counts[CellState.PREDICTED_ILLEGAL]
+        if legal or illegal:
+            facts.append(f"{legal + illegal:,} predicted, not compiled: {legal:,} legal, {illegal:,} illegal.")
+            if predicted.error_bound is not None:
+                most, probes = percent(predicted.error_bound, up=True), count(predicted.probes, "random probe")
+                facts.append(f"At most {most} of the predicted are wrong, at 95 % confidence, by {probes}.")
+        if counts[None]:
+            facts.append(f"{counts[None]:,} neither compiled nor predicted.")
+        for axis in self.axes:
+            if axis.inert and len(axis.values) > 1:
+                facts.append(f"{axis.name} changes nothing: {count(f'{axis.probes:,}', 'comparison')} agree.")
+        if self.map.interrupted:
+            facts.append("The sweep was interrupted; --resume goes on where it ended.")
+        return tuple(facts)
+
+    def rule(self, rule: SweepRule) -> tuple[str, str]:
+        """A rule's text, and what it rests on."""
+        parts = [
+            f"{count(f'{rule.support:,}', 'failure')} seen",
+            count(f"{rule.exceptions:,}" if rule.exceptions else "no", "exception"),
+        ]
+        if rule.counter_examples_tried:
+            parts.append(f"{count(rule.counter_examples_tried, 'counter-example')} tried")
+        if rule.explained_by:
+            parts.append(f"explained by {self.line(rule.explained_by, _MOST_LABEL)}")
+        return self.line(rule.text), ", ".join(parts)
+
+
+def value_text(value: Any) -> str:
+    """A value of an axis as people write it."""
+    match value:
+        case str():
+            return value or "''"
+        case bool() | None:
+            return str(value)
+        case Mapping():
+            return " ".join(f"{name}={value_text(each)}" for name, each in value.items())
+    return json.dumps(value)
+
+
+def percent(part: float, up: bool = False) -> str:
+    """A part as percent, rounded down, or ``up``: neither a bound nor a share promises more than it is."""
+    tenths = round(part * 1000, 6)  # 0.29 * 1000 is no integer
+    return f"{(ceil(tenths) if up else floor(tenths)) / 10:g} %"
