@@ -86,6 +86,15 @@ def test_rules_from_few_compiles_hold_on_the_whole_grid(seed: int) -> None:
     assert shown and all(precision(GRID, rule) >= 0.99 for rule in shown)
 
 
+def test_a_small_grid_that_was_compiled_whole_has_rules_as_well() -> None:
+    grid = Grid([SweepAxis("BM", (32, 64, 128)), SweepAxis("num_warps", (4, 8))])
+    seen = {
+        cell: observe(grid, cell, lambda values: "A" if values["BM"] >= 64 and values["num_warps"] == 4 else None)
+        for cell in range(grid.size)
+    }
+    assert [rule.text for rule in RuleSearch(grid, seen).rules(LETTERS)] == ["illegal where BM ≥ 64 and num_warps = 4"]
+
+
 def test_failures_at_random_make_no_rule() -> None:
     """What fits by chance is no rule: writing it down takes more than a list."""
     failing = set(random.Random(1).sample(range(GRID.size), GRID.size // 10))

@@ -53,6 +53,11 @@ class Grid:
         return self.allowed.bit_count()
 
     @cached_property
+    def varying(self) -> tuple[SweepAxis, ...]:
+        """The axes that have more than one value."""
+        return tuple(axis for axis in self.axes if len(axis.values) > 1)
+
+    @cached_property
     def positions(self) -> Mapping[str, int]:
         """The position of each axis, by name."""
         return {axis.name: index for index, axis in enumerate(self.axes)}

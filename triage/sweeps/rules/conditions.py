@@ -9,7 +9,7 @@ from itertools import combinations
 from math import log2
 
 from triage.sweeps.grid import CellSet, Grid, SweepAxis
-from triage.sweeps.rules.features import Feature, FeatureKind, Values, features_of, values_of
+from triage.sweeps.rules.features import CellFeature, FeatureKind, Values, features_of, values_of
 
 _MOST_MEMBERS = 6
 """Values of an axis of which every subset is a condition; of a longer one single values and their complements are."""
@@ -18,7 +18,7 @@ _MOST_MEMBERS = 6
 @dataclass(frozen=True, slots=True)
 class Condition:
     """``text`` as people read it, ``python`` as an expression over the axes ``names``. ``family``: conditions of one
-    kind; it takes log2 of how many these are to single one out, ``bits``."""
+    kind; ``bits``: what it takes to single one out among those that are not longer."""
 
     text: str
     python: str
@@ -39,22 +39,19 @@ class Condition:
 def conditions_of(grid: Grid) -> list[Condition]:
     """Every condition on a grid, with its length; those that hold everywhere or nowhere are left out."""
     families: dict[str, list[Condition]] = defaultdict(list)
-    for axis in grid.axes:
-        if len(axis.values) > 1 and not axis.is_numeric:
+    for axis in grid.varying:
+        if not axis.is_numeric:
             for condition in _members(axis):
                 families[condition.family].append(condition)
     for feature in features_of(grid):
         for condition in _comparisons(grid, feature):
             families[condition.family].append(condition)
-    # One bit more for each further family, in the order of how many conditions they have.
-    by_size = sorted(families.values(), key=len)
-    return [
-        _measured(condition, rank + log2(len(family))) for rank, family in enumerate(by_size) for condition in family
-    ]
-
-
-def _measured(condition: Condition, bits: float) -> Condition:
-    return replace(condition, bits=bits)
+    # What is made of fewer axes comes first: a condition costs the bits of its place in that order, by families.
+    measured, place = list[Condition](), 0
+    for family in sorted(families.values(), key=lambda each: (len(each[0].names), len(each))):
+        place += len(family)
+        measured += [replace(condition, bits=log2(place + 1)) for condition in family]
+    return measured
 
 
 def _members(axis: SweepAxis) -> Iterator[Condition]:
@@ -83,7 +80,7 @@ def _members(axis: SweepAxis) -> Iterator[Condition]:
             yield Condition(text, python, (name,), _is_member(name, chosen), family)
 
 
-def _comparisons(grid: Grid, feature: Feature) -> Iterator[Condition]:
+def _comparisons(grid: Grid, feature: CellFeature) -> Iterator[Condition]:
     """Of a number: at least or at most one of the values it takes, equal to one (of an axis), zero or not (of a
     remainder)."""
     if feature.is_remainder:
@@ -102,7 +99,9 @@ def _comparisons(grid: Grid, feature: Feature) -> Iterator[Condition]:
             yield _compared(feature, "=", "==", value, _equals(feature, value))
 
 
-def _compared(feature: Feature, sign: str, operator: str, value: float, holds: Callable[[Values], bool]) -> Condition:
+def _compared(
+    feature: CellFeature, sign: str, operator: str, value: float, holds: Callable[[Values], bool]
+) -> Condition:
     number = int(value) if value == int(value) else value
     family = "number" if feature.kind is FeatureKind.AXIS else feature.kind.name.lower()
     if feature.kind is FeatureKind.QUOTIENT and number == 1:
@@ -120,21 +119,21 @@ def _is_member(name: str, chosen: Sequence[object]) -> Callable[[Values], bool]:
     return lambda row: row[name] in chosen
 
 
-def _nonzero(feature: Feature) -> Callable[[Values], bool]:
+def _nonzero(feature: CellFeature) -> Callable[[Values], bool]:
     return lambda row: feature.of(row) != 0
 
 
-def _zero(feature: Feature) -> Callable[[Values], bool]:
+def _zero(feature: CellFeature) -> Callable[[Values], bool]:
     return lambda row: feature.of(row) == 0
 
 
-def _at_least(feature: Feature, low: float) -> Callable[[Values], bool]:
+def _at_least(feature: CellFeature, low: float) -> Callable[[Values], bool]:
     return lambda row: feature.of(row) >= low
 
 
-def _at_most(feature: Feature, high: float) -> Callable[[Values], bool]:
+def _at_most(feature: CellFeature, high: float) -> Callable[[Values], bool]:
     return lambda row: feature.of(row) <= high
 
 
-def _equals(feature: Feature, value: float) -> Callable[[Values], bool]:
+def _equals(feature: CellFeature, value: float) -> Callable[[Values], bool]:
     return lambda row: feature.of(row) == value

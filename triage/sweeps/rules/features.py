@@ -28,7 +28,7 @@ class FeatureKind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Feature:
+class CellFeature:
     """``text`` is a Python expression over the axes ``names`` with the value ``of`` a cell."""
 
     kind: FeatureKind
@@ -42,27 +42,27 @@ class Feature:
         return self.kind is FeatureKind.REMAINDER
 
 
-def features_of(grid: Grid) -> Iterator[Feature]:
+def features_of(grid: Grid) -> Iterator[CellFeature]:
     """The features of a grid: each numeric axis that varies, products and quotients of up to three of them, remainders
     of one by another or by a small number."""
-    axes = [axis for axis in grid.axes if axis.is_numeric and len(axis.values) > 1]
+    axes = [axis for axis in grid.varying if axis.is_numeric]
     positive = [axis.name for axis in axes if all(value > 0 for value in axis.values)]
     for axis in axes:
-        yield Feature(FeatureKind.AXIS, axis.name, (axis.name,), _product(axis.name))
+        yield CellFeature(FeatureKind.AXIS, axis.name, (axis.name,), _product(axis.name))
         yield from _remainders(axis)
     for pair in combinations(positive, 2):
-        yield Feature(FeatureKind.PRODUCT, " * ".join(pair), pair, _product(*pair))
+        yield CellFeature(FeatureKind.PRODUCT, " * ".join(pair), pair, _product(*pair))
     for left, right in permutations(positive, 2):
         if left < right:  # the other is its inverse
-            yield Feature(FeatureKind.QUOTIENT, f"{left} / {right}", (left, right), _quotient((left,), right))
+            yield CellFeature(FeatureKind.QUOTIENT, f"{left} / {right}", (left, right), _quotient((left,), right))
         if _are_whole(grid, left, right):
-            yield Feature(FeatureKind.REMAINDER, f"{left} % {right}", (left, right), _remainder(left, right))
+            yield CellFeature(FeatureKind.REMAINDER, f"{left} % {right}", (left, right), _remainder(left, right))
     for triple in combinations(positive, 3):
-        yield Feature(FeatureKind.TRIPLE, " * ".join(triple), triple, _product(*triple))
+        yield CellFeature(FeatureKind.TRIPLE, " * ".join(triple), triple, _product(*triple))
         for below in triple:
             above = tuple(name for name in triple if name != below)
             text = f"{' * '.join(above)} / {below}"
-            yield Feature(FeatureKind.PAIR_QUOTIENT, text, (*above, below), _quotient(above, below))
+            yield CellFeature(FeatureKind.PAIR_QUOTIENT, text, (*above, below), _quotient(above, below))
 
 
 def values_of(grid: Grid, names: tuple[str, ...]) -> Iterator[tuple[dict[int, tuple[int, ...]], dict[str, Any]]]:
@@ -79,7 +79,7 @@ def values_of(grid: Grid, names: tuple[str, ...]) -> Iterator[tuple[dict[int, tu
         )
 
 
-def _remainders(axis: SweepAxis) -> Iterator[Feature]:
+def _remainders(axis: SweepAxis) -> Iterator[CellFeature]:
     if not all(type(value) is int for value in axis.values):
         return
     seen = set()
@@ -88,7 +88,7 @@ def _remainders(axis: SweepAxis) -> Iterator[Feature]:
         if len(set(pattern)) == 2 and pattern not in seen:
             seen.add(pattern)
             of = _modulo(axis.name, modulus)
-            yield Feature(FeatureKind.REMAINDER, f"{axis.name} % {modulus}", (axis.name,), of)
+            yield CellFeature(FeatureKind.REMAINDER, f"{axis.name} % {modulus}", (axis.name,), of)
 
 
 def _are_whole(grid: Grid, *names: str) -> bool:

@@ -3,7 +3,8 @@
 A failure with *n* examples among the compiled cells can be written down as a list, log2(cells) bits an example. A rule
 that covers *k* of them saves that much for each, and costs its conditions, each log2 of how many of its kind there are
 (minimum description length; Rissanen, 1978; as in RIPPER, Cohen, 1995). Rules that save nothing are not rules: they
-would fit by chance. So there is no weight to choose.
+would fit by chance. So there is no weight to choose. Where every cell was compiled there is no chance: there a rule has
+to be shorter than its cells, each written as the values of its axes.
 """
 
 from __future__ import annotations
@@ -42,14 +43,20 @@ class Conjunction:
 
 
 class Learner:
-    """``sample``: the cells that are known; a set of it has one bit for each of them."""
+    """``sample``: the cells that are known; a set of it has one bit for each of them. ``is_whole``: there are no
+    others."""
 
-    def __init__(self, grid: Grid, sample: Sequence[Cell]) -> None:
+    def __init__(self, grid: Grid, sample: Sequence[Cell], is_whole: bool = False) -> None:
         self._grid = grid
         self.sample = tuple(sample)
-        self._width = log2(max(len(self.sample), 2))
         self._everywhere = (1 << len(self.sample)) - 1
-        self._conditions = list(self._distinct(conditions_of(grid)))
+        conditions = conditions_of(grid)
+        self._width = log2(max(len(self.sample), 2))
+        """Bits of an example."""
+        if is_whole:
+            equal = [min(each.bits for each in conditions if each.names == (axis.name,)) for axis in grid.varying]
+            self._width = max(self._width, sum(equal))
+        self._conditions = list(self._distinct(conditions))
 
     def rules(self, failing: int, legal: int) -> list[Conjunction]:
         """Conjunctions that cover ``failing`` and (almost) none of ``legal``, both sets of the sample, those that save

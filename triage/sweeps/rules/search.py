@@ -119,7 +119,7 @@ class RuleSearch:
 
     def _learnt(self) -> list[_Draft]:
         decided = [cell for cell, seen in self._known.items() if seen.state is not CellState.UNTOLD]
-        learner = Learner(self._grid, decided)
+        learner = Learner(self._grid, decided, is_whole=not self._grid.allowed & ~set_of(self._known))
         failing: dict[str, list[int]] = {}
         legal = []
         for number, cell in enumerate(decided):
