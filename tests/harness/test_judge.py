@@ -33,7 +33,7 @@ RESOURCES = {
     "register_copies": 0,
 }
 PRODUCT = "tt.dot %, %, % : tensor<64x64xf64> * tensor<64x64xf64> -> tensor<64x64xf64"
-LOWERING = {"asked": [PRODUCT + ">"], "products": [PRODUCT + ", #mma>"], "block_scaled": False}
+LOWERING = {"asked": [PRODUCT + ">"], "products": [PRODUCT + ", #mma>"], "block_scaled": False, "indexed": None}
 DONE = {"ev": "done", "resources": RESOURCES, "lowering": LOWERING, "num_ctas": 1, "cache_entry": "KEY"}
 BEGUN = [
     {"ev": "begin", "stage": "source"},

@@ -200,7 +200,7 @@ def is_readable(event: dict[str, Any]) -> bool:
                 return bool(python_errors(event["errors"]))
             case "importing" | "imported":
                 return True
-            case "tensor_map" | "inline_asm":
+            case name if name in unspoken.EVENTS:
                 return unspoken.parse(event) is not None
             case "done":
                 resources, entry = _resources(event), event.get("cache_entry")
@@ -275,6 +275,8 @@ def _compiled(case: Case, outcome: Outcome, events: list[dict[str, Any]], event:
         return replace(outcome, status=Status.SUSPECT, stage=Stage.PASSES, resources=None, suspicion=mismatched)
     if (refused := unspoken.refused_map(events, case.target)) is not None:
         return replace(outcome, status=Status.ERROR, stage=Stage.LAUNCH, exit_code=1, resources=None, suspicion=refused)
+    if (accepted := unspoken.dynamic_registers(events) or unspoken.partial_products(events)) is not None:
+        return replace(outcome, status=Status.SUSPECT, stage=Stage.VERIFY, resources=None, suspicion=accepted)
     if (beyond := _beyond_shared(event)) is not None:
         return replace(outcome, status=Status.SUSPECT, stage=beyond.stage, resources=None, beyond_shared=beyond)
     from triage.performance.drawbacks import drawbacks
@@ -283,7 +285,7 @@ def _compiled(case: Case, outcome: Outcome, events: list[dict[str, Any]], event:
     return replace(
         outcome,
         drawbacks=tuple(drawback.clause for drawback in slow),
-        notes=(*outcome.notes, *(drawback.note for drawback in slow)),
+        notes=(*outcome.notes, *unspoken.overhangs(events), *(drawback.note for drawback in slow)),
     )
 
 

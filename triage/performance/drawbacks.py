@@ -9,6 +9,7 @@ instructions have none.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from triage.legality.amd import mfma, tile, wmma
 from triage.legality.dtypes import DType, find, parse
@@ -28,12 +29,24 @@ _SPILLS, _SCALAR = "spills ", "multiplies without tensor cores"
 
 
 @dataclass(frozen=True, slots=True)
+class IndexedArray:
+    """Bytes of a thread's arrays in local memory, and where they are indexed with what is not constant, if that is
+    known."""
+
+    bytes: int
+    file: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Lowering:
-    """Lines of a compile's IR, as the worker sends them (``harness/worker/lowering.py``)."""
+    """Lines of a compile's IR, as the worker sends them (``harness/worker/lowering.py``), and arrays in local memory
+    (``harness/worker/cute/local_memory.py``)."""
 
     asked: tuple[str, ...] = ()
     products: tuple[str, ...] = ()
     block_scaled: bool = False
+    indexed: IndexedArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +64,13 @@ def drawbacks(resources: Resources, lowering: Lowering, target: Target) -> Itera
             f"{_SPILLS}{spilled} B a thread",
             f"{spilled} B of a thread's registers are spilled to memory; from {SERIOUS_SPILL} B on that is traffic in "
             "the inner loop: expect a large slowdown",
+        )
+    if (array := lowering.indexed) is not None:
+        where = f" ({PurePath(array.file).name}:{array.line})" if array.file and array.line else ""
+        yield Drawback(
+            "keeps a register tensor in local memory",
+            f"{array.bytes} B of a thread's register tensors are in local memory: registers have no index, and one is "
+            f"used that is not constant{where}; in a loop, cutlass.range_constexpr makes it constant",
         )
     if products := [asked for asked in _products(lowering.asked) if asked.has_instruction(target)]:
         remaining = {product.shape for product in _products(lowering.products) if product.scalar}

@@ -15,12 +15,14 @@ _MOST_LINES, _MOST_CHARACTERS = 64, 1000
 
 def read(assembly: Mapping[str, Any]) -> Dict[str, Any]:
     """``asked``: matrix products and requests in TTIR; ``products``: those left in TTGIR as such, with the layout that
-    was chosen; ``block_scaled``: whether the assembly has an instruction that scales blocks."""
+    was chosen; ``block_scaled``: whether the assembly has an instruction that scales blocks;
+    ``indexed``: arrays in local memory, which tiles have none of."""
     binary = assembly.get("ptx", "") or assembly.get("amdgcn", "")
     return {
         "asked": _lines(_ASKED, assembly.get("ttir", "")),
         "products": _lines(_PRODUCT, assembly.get("ttgir", "")),
         "block_scaled": _BLOCK_SCALED.search(binary) is not None,
+        "indexed": None,
     }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from .. import resources
+from . import local_memory
 
 _OBJECT = re.compile(r'"(\\7FELF(?:[^"\\]|\\.)*)"')
 """The text of a cubin in a module."""
@@ -27,17 +28,24 @@ _CONFIGURATION = ["i32", "i32", "i32", "i64", "i32", "i32", "i32"]
 
 def read(folder: str, traced: str, lowered: str, tools: Dict[str, str]) -> Dict[str, Any]:
     """``ptx``: the text, "" where the release keeps none. ``made``: whether there is a binary. ``registers``,
-    ``spill_bytes``, ``tensor_core``, ``shared_bytes`` as in the report."""
+    ``spill_bytes``, ``tensor_core``, ``shared_bytes`` as in the report. ``indexed``: the largest array of a kernel in
+    local memory, as in ``local_memory.arrays``; None where there is none."""
     ptx = "\n".join(_content(path).decode("utf-8", "replace") for path in sorted(Path(folder).glob("*.ptx")))
     cubins = sorted(Path(folder).glob("*.cubin")) or _from_module(lowered, folder)
     usage = [_usage(path, tools.get("cuobjdump")) for path in cubins]
     known = [use for use in usage if use is not None]
+    own = local_memory.arrays(ptx) if ptx else None
+    # Arrays that ptxas keeps in registers all the same have no frame.
+    framed = [path for at, path in enumerate(cubins) if (usage[at] or {}).get("frame")]
+    printed = [_output(tools.get("cuobjdump"), "--dump-sass", path) for path in framed]
+    spills = [local_memory.spilled(text, own) if text else None for text in printed]
+    indexed = max((own or {}).values(), key=lambda array: array["bytes"], default=None) if framed else None
     return {
         "made": bool(cubins),
         "ptx": ptx,
         "registers": max((use["registers"] for use in known), default=None),
-        # Without a frame nothing is spilled; a frame may hold arrays as well.
-        "spill_bytes": 0 if known and not any(use["frame"] for use in known) else None,
+        "spill_bytes": max((size or 0 for size in spills), default=0) if known and None not in spills else None,
+        "indexed": indexed if indexed and indexed["bytes"] else None,
         "tensor_core": resources.ptx_class(ptx) if ptx else _sass_class(cubins, tools.get("cuobjdump")),
         "shared_bytes": shared_bytes(traced, lowered) + max((use["static"] for use in known), default=0),
     }

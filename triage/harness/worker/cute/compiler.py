@@ -122,7 +122,14 @@ def _done(request: Dict[str, Any], recording: recorder.Recorder, folder: str) ->
     if binary["made"]:
         recording.begin("cubin")
     recording.end()
-    recording.conclude("done", resources=used, num_ctas=cluster, cache_entry=None, launches=len(compiled.launches))
+    recording.conclude(
+        "done",
+        resources=used,
+        num_ctas=cluster,
+        cache_entry=None,
+        launches=len(compiled.launches),
+        lowering={"asked": [], "products": [], "block_scaled": False, "indexed": binary["indexed"]},
+    )
 
 
 def _product(extents: Any) -> Optional[int]:

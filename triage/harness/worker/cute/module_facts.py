@@ -1,5 +1,6 @@
 """What a traced module states that no verifier of the DSL looks at: tensor maps, which the driver encodes at a launch,
-and the outputs of inline PTX. Pure functions of the text, printed with locations."""
+the outputs of inline PTX, register tensors of a dynamic size, and the tiles that matrix operations share. Pure
+functions of the text, printed with locations."""
 
 import re
 from typing import Any, Dict, Iterator, List, Optional, Tuple
@@ -9,6 +10,17 @@ _MAP = re.compile(
     r"make_non_exec_tiled_tma_\w+\(.*? : \((!\w+|!cute\.memref<[^>]*>[^,]*), .*?tma_gbasis = <\"([^\"]+)\">"
 )
 _INLINE = re.compile(r'llvm\.inline_asm .*?"((?:[^"\\]|\\.)*)", "([^"]*)" .*? : \(.*?\) -> (.*?)(?: loc\(|$)')
+_TILED_MMA = re.compile(
+    r"^(!\w+) = !cute\.tiled_mma<!.*?(\d+)x(\d+)x(\d+),.*?atom_layout_MNK = <\"([^\"]+)\">"
+    r"(?:, permutation_MNK = <\"\[([^\"]*)\]\">)?",
+    re.MULTILINE,
+)
+_SHARED_TENSOR = re.compile(r'^(!\w+) = !cute\.memref<\w+, \w+, .*?"([^"]+)">', re.MULTILINE)
+_PARTITION = re.compile(r"tiled\.mma\.partition ([ABC]) \(.*?\) : \((!\w+), (!cute\.coord_tensor|!\w+)")
+_DYNAMIC_REGISTERS = re.compile(r'^(!\w+) = !cute\.memref<\w+, rmem, .*?"[^"]*\?[^"]*">', re.MULTILINE)
+_ALLOCATED = re.compile(r"cute\.memref\.alloca\(.*?\) : (!\w+)")
+_AXES = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}
+"""Of M, N, K: those of an operand's first two modes."""
 _LOCATION = re.compile(r"loc\((#loc\d*)\)\s*$")
 _DEFINED = re.compile(r"^(#loc\d*) = loc\((.*)\)$", re.MULTILINE)
 _PRINTED = re.compile(r'"([^"]+)":(\d+):\d+')
@@ -19,8 +31,11 @@ _MOST_STEPS = 16
 
 def read(text: str) -> Iterator[Tuple[str, Dict[str, Any]]]:
     """Events: ``tensor_map`` with ``dtype``, ``shape``, ``strides`` and ``box`` in elements, outermost first, and
-    ``align`` in bytes; ``inline_asm`` with ``outputs`` that its constraints state and ``results`` that are taken; each
-    with ``line`` of ``file``, where the module says."""
+    ``align`` in bytes; ``inline_asm`` with ``outputs`` that its constraints state and ``results`` that are taken;
+    ``mma_tile``: see :func:`_mma_tiles`; ``dynamic_registers``: the first register tensor of such a size; each with
+    ``line`` of ``file``, where the module says."""
+    yield from _mma_tiles(text)
+    yield from _dynamic_registers(text)
     if "tiled_tma" not in text and "inline_asm" not in text:
         return
     tensors = {name: (dtype, int(align), layout) for name, dtype, align, layout in _ALIAS.findall(text)}
@@ -34,6 +49,86 @@ def read(text: str) -> Iterator[Tuple[str, Dict[str, Any]]]:
         elif inline:
             outputs = sum(part.lstrip().startswith("=") for part in inline.group(2).split(","))
             yield "inline_asm", {"outputs": outputs, "results": _results(inline.group(3)), **_place(line, locations)}
+
+
+def _mma_tiles(text: str) -> Iterator[Tuple[str, Dict[str, Any]]]:
+    """``mma_tile`` for each tile in memory that a matrix operation's threads share: ``axes`` (two of ``mnk``) with
+    ``extents`` of the tile and ``steps`` that the operation's warps cover together. Only where all of that is known,
+    and no coordinates are shared alike: those are what a kernel makes its predicates of."""
+    operations = {
+        name: _steps([int(m), int(n), int(k)], atoms, permutation)
+        for name, m, n, k, atoms, permutation in _TILED_MMA.findall(text)
+    }
+    if not operations:
+        return
+    tensors, locations = dict(_SHARED_TENSOR.findall(text)), dict(_DEFINED.findall(text))
+    matches = [(match, line) for line in text.splitlines() for match in (_PARTITION.search(line),) if match]
+    predicated = {match.group(1, 2) for match, _ in matches if match.group(3).startswith("!cute.")}
+    stated = []
+    for match, line in matches:
+        operand, operation, tensor = match.groups()
+        modes = [_size(mode) for mode in _modes(tensors.get(tensor, "").split(" o ")[-1])[:2]]
+        steps = operations.get(operation)
+        if (operand, operation) in predicated or steps is None or len(modes) != 2:
+            continue
+        fact = {
+            "axes": "".join("mnk"[axis] for axis in _AXES[operand]),
+            "extents": modes,
+            "steps": [steps[axis] for axis in _AXES[operand]],
+        }
+        if None not in modes and fact not in stated:
+            stated.append(fact)
+            yield "mma_tile", {**fact, **_place(line, locations)}
+
+
+def _dynamic_registers(text: str) -> Iterator[Tuple[str, Dict[str, Any]]]:
+    types = _DYNAMIC_REGISTERS.findall(text)
+    for line in text.splitlines() if types else ():
+        made = _ALLOCATED.search(line)
+        if made and made.group(1) in types:
+            yield "dynamic_registers", _place(line, dict(_DEFINED.findall(text)))
+            return
+
+
+def _steps(shape: List[int], atoms: str, permutation: str) -> Optional[List[int]]:
+    """What the warps of a tiled operation cover along M, N and K: the permutation's extents, or else atoms times the
+    operation's shape. None where an extent is not known."""
+    counts = [_size(mode) for mode in _modes(atoms)]
+    permuted = [_size(mode) for mode in _split(permutation, ";")] if permutation else []
+    if len(counts) < len(shape) or None in counts[: len(shape)]:
+        return None
+    steps = [size * (counts[axis] or 1) for axis, size in enumerate(shape)]
+    for axis, size in enumerate(permuted[: len(steps)]):
+        steps[axis] = size or steps[axis]
+    return steps
+
+
+def _modes(layout: str) -> List[str]:
+    """The extents of a layout's modes, as texts: of ``((8,8),64):((64,512),1)`` they are ``(8,8)`` and ``64``."""
+    shape = _split(layout, ":")[0].strip()
+    return _split(shape[1:-1], ",") if shape.startswith("(") else [shape]
+
+
+def _size(mode: str) -> Optional[int]:
+    """The product of a mode's extents, given as a shape or as a layout; None where one is not known."""
+    extents = re.findall(r"[^(),\s]+", _split(mode, ":")[0])
+    size = 1
+    for extent in extents:
+        if not extent.isdigit():
+            return None
+        size *= int(extent)
+    return size if extents else None
+
+
+def _split(text: str, separator: str) -> List[str]:
+    """The parts between separators outside parentheses."""
+    parts, depth, start = [], 0, 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if character == separator and not depth:
+            parts.append(text[start:at])
+            start = at + 1
+    return [*parts, text[start:]]
 
 
 def _tensor_map(dtype: str, align: int, layout: str, basis: str) -> Optional[Dict[str, Any]]:
