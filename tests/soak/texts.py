@@ -17,6 +17,7 @@ from test_case_fuzz import KERNEL, MOST_LINE, PATHS, VALUES, changed, works
 from test_command_secrets import COMMANDS, PREFIXES
 from test_command_secrets import LAYOUTS as COMMAND_LAYOUTS
 from test_credentials import AROUND, LAYOUTS, NAMED, TOKENS, generated
+from test_encoding_layers import LAYERS
 
 import triage
 from soak.campaign import Defect, Part
@@ -143,7 +144,14 @@ VARIABLE = "ACME_SERVICE_KEY"
 
 
 def secret(choose: random.Random) -> tuple[str, list[str]]:
-    """A text with a credential, and the credential's secret parts."""
+    """A text with a credential, at times below layers of escapes, and the credential's secret parts."""
+    text, parts = unescaped(choose)
+    for _ in range(choose.choice([0, 0, 0, 1, 2, 3])):
+        text = choose.choice(list(LAYERS.values()))(text)
+    return text, parts
+
+
+def unescaped(choose: random.Random) -> tuple[str, list[str]]:
     if choose.random() < 0.2:
         command, parts = generated(choose.choice(COMMANDS), choose.randrange(1 << 30))
         layout = choose.choice([str, *COMMAND_LAYOUTS.values()])

@@ -33,19 +33,19 @@ _ANCHORS = (
 _SUFFIX = r"(?P<suffix>s|[_-][\w-]{0,32}|\d{1,2}|(?-i:[A-Z])\w{0,32})?"
 _BARE = r"[^\s\"'`<>,;()\[\]{}&|=:]"
 _VALUE = (
-    r"(?:[bfru]{1,2}(?=[\"']))?(?P<escape>\\{0,7})(?P<quote>\"\"\"|'''|[\"'`])"
-    r"(?P<quoted>(?:(?!(?P=escape)(?P=quote))(?:[^\n\\]|\\.)){1,2048})"
-    rf"|(?P<bare>{_BARE}{{1,2048}}(?:[=:]{{1,3}}{_BARE}{{0,512}}){{0,6}})(?P<after>(?:[(\[]|<(?!/|br\b))?)"
+    r"(?:[bfru]{1,2}(?=[\"']))?(?P<quote>\"\"\"|'''|[\"'`])"
+    r"(?P<quoted>(?:(?!(?P=quote))(?:[^\n\\]|\\.)){1,2048})"
+    rf"|(?!\\)(?P<bare>{_BARE}{{1,2048}}(?:[=:]{{1,3}}{_BARE}{{0,512}}){{0,6}})(?P<after>(?:[(\[]|<(?!/|br\b))?)"
 )
 _IS = (
-    r"(?P<is>(?:\\{0,7}[\"'])?[ \t]{0,8}\]?[ \t]{0,8}"
+    r"(?P<is>[\"']?[ \t]{0,8}\]?[ \t]{0,8}"
     r"(?::[ \t]{0,4}(?:str|bytes|(?:typing\.)?Optional\[str\]|str[ ]?\|[ ]?None|SecretStr|string)[ \t]{0,8}=(?!=)"
-    r"|:=|=>|->|[=:]|(?<=[\"']),(?=[ \t]{0,8}\\{0,7}[\"']))[ \t]{0,24})"
+    r"|:=|=>|->|[=:]|(?<=[\"']),(?=[ \t]{0,8}[\"']))[ \t]{0,24})"
 )
 # The first text of a list or call; what was removed there before is passed over.
 _WITHIN = (
     r"(?P<within>(?:[A-Za-z_][\w.]{0,40})?[\[({][ \t]{0,4}(?:[\"']<secret>[\"'],[ \t]{0,4}){0,16}"
-    r"(?=[bfru]{0,2}\\{0,7}[\"']))?"
+    r"(?=[bfru]{0,2}[\"']))?"
 )
 _ASSIGNED = rf"(?P<word>{_ALONE}|{_QUALIFIED}|{_WEAK}){_SUFFIX}{_IS}{_WITHIN}(?:{_VALUE})"
 _WORD_START = "(?-i:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))"
@@ -173,13 +173,13 @@ def _mixed(value: str) -> bool:
 
 _SCHEMES = "bearer|basic|token|apikey|negotiate|ntlm|aws4-hmac-sha256|key|jwt|splunk|genie|snowflake token|api-key"
 _HEADER_VALUE = (
-    rf"[\"']?[ \t]{{0,4}}[:=,][ \t]{{0,4}}\\{{0,7}}[\"']?(?:(?:{_SCHEMES})[ \t]{{1,4}})?"
+    rf"[\"']?[ \t]{{0,4}}[:=,][ \t]{{0,4}}[\"']?(?:(?:{_SCHEMES})[ \t]{{1,4}})?"
     r"(?![\"' \t]|[\w-]{1,20}[ \t]{1,4}<)(?P<value>[^\"'\n\r<\\]{4,4096})"
 )
-# These have quoted parameters: all of the line.
+# These have parameters, of which some are quoted.
 _DIGEST = (
-    r"(?:proxy-)?authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}[\"']?(?:digest|oauth|hawk|signature|mac)[ \t]{1,4}"
-    r"(?P<value>[^\n\r<]{4,4096})"
+    r"(?:proxy-)?authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?:digest|oauth|hawk|signature|mac)[ \t]{1,4}"
+    r"(?P<value>(?:[\w-]{1,32}[ ]?=[ ]?(?:\"[^\"\n]{0,1024}\"|[^\s,\"'<]{1,1024})[, \t]{0,8}){1,32})"
 )
 _AUTHORIZATION = "(?:proxy-)?authorization" + _HEADER_VALUE
 _X_HEADERS = (
@@ -187,7 +187,7 @@ _X_HEADERS = (
     + _HEADER_VALUE
 )
 _COOKIE = (
-    r"(?<!\w)(?:set-)?cookie2?[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}[\"']?"
+    r"(?<!\w)(?:set-)?cookie2?[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
     r"(?P<value>[^\"'\n\r<\\=\s]{1,128}=[^\"'\n\r<\\ ][^\"'\n\r<\\]{2,4096})"
 )
 _BEARER = (
@@ -210,7 +210,7 @@ def _in_netrc(match: re.Match[str]) -> str | None:
     return hidden(match) if entry and (entry[0].startswith("machine") or "password" in entry[0]) else None
 
 
-_PGPASS = r":(?:5432|\d{4,5}|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<value>[^\s:]{4,256})(?=\s|$)"
+_PGPASS = r":(?:5432|\d{4,5}|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<value>[^\s:\"'<>]{4,256})(?=[\s\"'<]|$)"
 _PROMPT = (
     r"(?:password|pass[ ]?phrase|passcode|passwort|contrase\u00f1a)s?"
     r"(?:[ \t]{1,2}(?:for|of|to)[ \t]{1,2}[^\n]{1,120}?:[ \t]{1,4}"

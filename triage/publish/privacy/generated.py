@@ -1,4 +1,4 @@
-"""Credentials recognised by being random, and credentials within base64 and percent escapes.
+"""Credentials recognised by being random, and credentials within base64.
 
 Names in code, mangled ones included, are words; a digest has hexadecimal digits, and a key of Triton's cache capital
 letters and digits. What mixes small letters, capitals and digits without any words was generated, and is nothing that a
@@ -11,7 +11,6 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from urllib.parse import unquote
 
 from triage.publish.privacy.rule import Removal
 
@@ -50,7 +49,7 @@ class GeneratedRule:
 
     def edits(self, text: str, anchors_at: Iterable[int]) -> Iterator[Removal]:
         end = joined = 0
-        for match in _runs(text):
+        for match in _RUN.finditer(text):
             if match.start() < end:
                 continue
             if match.start() >= joined and (lines := _LINES.match(text, match.start())):
@@ -75,44 +74,6 @@ class GeneratedRule:
             return False
         decoded = base64.b64decode(symbols[: len(symbols) // 4 * 4] + _rest(symbols))
         return _printable(decoded) and self._is_private(decoded.decode("ascii"))
-
-
-class EscapedRule:
-    """The rule for words with percent escapes: ``is_private`` tells of their plain text."""
-
-    name = "encoded secret"
-    # Those with a letter: %20 is also a value in MLIR.
-    anchors = ("%3d", "%3a", "%2f", "%3f", "%7b")
-    _word = re.compile(r"[^\s\"'<>&]{1,4096}")
-
-    def __init__(self, is_private: Callable[[str], bool]) -> None:
-        self._is_private = is_private
-
-    def edits(self, text: str, anchors_at: Iterable[int]) -> Iterator[Removal]:
-        end = 0
-        for at in anchors_at:
-            if at < end or not (word := self._word.match(text, max(end, _start_of_word(text, at)))):
-                continue
-            end = word.end()
-            if self._is_private(unquote(word[0])):
-                yield Removal(word.start(), end, "<encoded secret>")
-
-
-def _start_of_word(text: str, at: int) -> int:
-    before = _BEFORE.match(text[max(0, at - 256) : at][::-1])
-    return at - (before.end() if before else 0)
-
-
-_BEFORE = re.compile(r"[^\s\"'<>&]{1,256}")
-
-
-def _runs(text: str) -> Iterator[re.Match[str]]:
-    for match in _RUN.finditer(text):
-        at = match.start()
-        # The n of an escaped line break is none of it.
-        escaped = text[at] in "nrt" and text[at - 1 : at] == "\\"
-        if run := _RUN.match(text, at + 1) if escaped else match:
-            yield run
 
 
 def _rest(symbols: str) -> str:

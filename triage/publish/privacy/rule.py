@@ -11,9 +11,9 @@ try:
 except ImportError:  # platforms without a wheel
     ahocorasick_rs = None  # type: ignore[assignment]
 
-START = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[abfnrtv0]))"
+START = "(?<![A-Za-z0-9])"
 """Where a word begins: behind anything that is no letter or digit (an underscore may join it to a name, as in
-``backup_ghp_…``), and behind an escape."""
+``backup_ghp_…``)."""
 SECRET = "<secret>"
 """Stands for a value that is removed."""
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
@@ -79,9 +79,7 @@ class ScrubRule:
         before = self.lead.match(text[max(0, at - _MOST_LEAD) : at][::-1])
         if not before:
             return -1
-        start = at - before.end()
-        # The n of an escaped line break is none of it.
-        return start + 1 if start and text[start - 1] == "\\" and text[start] in "nrt" else start
+        return at - before.end()
 
 
 _MOST_LEAD = 256

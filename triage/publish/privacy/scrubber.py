@@ -15,7 +15,8 @@ from typing import Any
 
 from triage.publish.privacy.assigned import ASSIGNED, is_secret
 from triage.publish.privacy.commands import COMMANDS, asks_for_secret, takes_secret
-from triage.publish.privacy.generated import EscapedRule, GeneratedRule
+from triage.publish.privacy.generated import GeneratedRule
+from triage.publish.privacy.layers import Layer, layers
 from triage.publish.privacy.layout import with_words_joined, without_layout
 from triage.publish.privacy.machine import LocalIdentity, is_word
 from triage.publish.privacy.network import NETWORK
@@ -55,7 +56,6 @@ class Scrubber:
         self._names = RuleSet(self._name_rules())
         self._credentials = (_FORMS, RuleSet(_values(machine, self._keep)), _ASSIGNED)
         self._rules = (
-            RuleSet((EscapedRule(self._holds_secret),)),
             *self._credentials,
             RuleSet((GeneratedRule(self._holds_secret), *path_rules(projects, machine.home))),
         )
@@ -87,11 +87,19 @@ class Scrubber:
 
     def _edits(self, text: str) -> list[Removal]:
         """What to replace in a text, without overlaps, ascending."""
-        edits, plain = self._edits_by((*self._rules, self._names), text), without_layout(text)
-        if plain != text:
-            edits = _joined(edits, self._edits_by((*self._rules, self._names), plain))
-        command = with_words_joined(plain)
-        return edits if command == plain else _joined(edits, self._edits_by((_COMMANDS,), command))
+        edits: list[Removal] = []
+        every = (*self._rules, self._names)
+        for layer in layers(text):
+            plain = without_layout(layer.text)
+            command = with_words_joined(plain)
+            readings: list[tuple[Sequence[RuleSet], str]] = [(every, layer.text)]
+            if plain != layer.text:
+                readings.append((every, plain))
+            if command != plain:
+                readings.append(((_COMMANDS,), command))
+            for sets, reading in readings:
+                edits = _joined(edits, _outermost(layer, self._edits_by(sets, reading)))
+        return edits
 
     def _edits_by(self, sets: Sequence[RuleSet], text: str) -> list[Removal]:
         lowered = lower(text)
@@ -183,6 +191,12 @@ def _without_overlaps(edits: list[Removal], accepted: list[Removal]) -> list[Rem
         if index == len(accepted) or accepted[index].start >= edit.end:
             free.append(edit)
     return free
+
+
+def _outermost(layer: Layer, edits: list[Removal]) -> list[Removal]:
+    """The edits where they are in the outermost text."""
+    moved = [edit._replace(start=start, end=end) for edit in edits for start, end in [layer.origin(edit[0], edit[1])]]
+    return [edit for edit in moved if edit.start < edit.end]
 
 
 def _joined(edits: list[Removal], others: list[Removal]) -> list[Removal]:

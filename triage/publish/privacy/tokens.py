@@ -53,9 +53,12 @@ _END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _PEM = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
     rf"(?:(?:[^-]|-(?!----)){{0,20000}}{_END}"
-    rf"|(?:[^\nA-Za-z0-9+/=]{{0,16}}(?:\n|\\n|$)?(?:[^\n]{{0,40}}?[^\nA-Za-z0-9+/=])?{_LINE}(?=[\s\"'\\]|$)){{0,400}})"
+    rf"|(?:[^\nA-Za-z0-9+/=]{{0,16}}(?:\n|$)?(?:[^\n]{{0,40}}?[^\nA-Za-z0-9+/=])?{_LINE}(?=[\s\"']|$)){{0,400}})"
 )
-_PUTTY = rf"Private-Lines: \d{{1,4}}(?:\s{{1,64}}{_LINE}){{1,400}}(?:\s{{1,64}}Private-MAC: [0-9a-f]{{16,128}})?"
+_PUTTY = (
+    rf"Private-Lines:[ \t]{{0,8}}\d{{1,4}}(?:\s{{1,64}}{_LINE}){{1,400}}"
+    r"(?:\s{1,64}Private-MAC:[ \t]{0,8}[0-9a-f]{16,128})?"
+)
 
 
 class _TailOfKey:
@@ -77,7 +80,7 @@ class _TailOfKey:
 
 TOKENS: tuple[Rule, ...] = (
     removed("private key", _PEM, "-----begin "),
-    removed("private key", _PUTTY, "private-lines: ", flags=re.IGNORECASE),
+    removed("private key", _PUTTY, "private-lines:", flags=re.IGNORECASE),
     _TailOfKey(),
     *map(_rule, table()["credential"]),
 )
