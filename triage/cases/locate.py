@@ -310,10 +310,10 @@ def _signature(values: Iterable[str], language: Frontend) -> dict[str, str]:
 
 def _constexprs(values: Iterable[str], language: Frontend) -> dict[str, Any]:
     pairs = _pairs("const", values, "--const NAME=VALUE, such as --const BLOCK_M=128")
-    return {name: _constant(name, text, language) for name, text in pairs.items()}
+    return {name: constant(name, text, language) for name, text in pairs.items()}
 
 
-def _constant(name: str, text: str, language: Frontend) -> Any:
+def constant(name: str, text: str, language: Frontend, option: str = "--const") -> Any:
     """A Python literal, a dtype by name, or an object of the language as text. Raises InputError."""
     if (dtype := language.dtype(text)) is not None:
         return dtype
@@ -324,8 +324,8 @@ def _constant(name: str, text: str, language: Frontend) -> Any:
     except _NOT_A_LITERAL:
         lowered = {"true": "True", "false": "False", "none": "None"}.get(text.lower())
         fix = f"did you mean {name}={lowered}?" if lowered else f"for text write {name}='\"{text}\"'"
-        raise InputError(f"--const {name}={text}: neither a Python literal nor a dtype; {fix}") from None
-    check_constant(value, lambda problem: InputError(f"--const {name}: {problem}"))
+        raise InputError(f"{option} {name}={text}: neither a Python literal nor a dtype; {fix}") from None
+    check_constant(value, lambda problem: InputError(f"{option} {name}: {problem}"))
     return value
 
 
@@ -348,16 +348,21 @@ def _options(options: Mapping[str, Any], language: Frontend) -> dict[str, Any]:
     for name, text in _pairs("option", options.get("option", ()), "--option NAME=VALUE").items():
         if name in compiled_with:
             raise InputError(f"--option {name}: also given as {_flag(name)}")
-        try:
-            value = _with_lists(ast.literal_eval(text))
-        except _NOT_A_LITERAL:
-            value = text
-        check_constant(value, lambda problem, name=name: InputError(f"--option {name}: {problem}"))
-        compiled_with[name] = value
+        compiled_with[name] = option_value(name, text, "--option")
     language.check_options(
         compiled_with, lambda where, problem: InputError(f"{_flag(where.partition('.')[2])}: {problem}")
     )
     return compiled_with
+
+
+def option_value(name: str, text: str, option: str) -> Any:
+    """The value of a back-end's option: a Python literal, else the text itself. Raises InputError."""
+    try:
+        value = _with_lists(ast.literal_eval(text))
+    except _NOT_A_LITERAL:
+        value = text
+    check_constant(value, lambda problem: InputError(f"{option} {name}: {problem}"))
+    return value
 
 
 def _flag(option: str) -> str:

@@ -38,6 +38,7 @@ _COMMANDS = {
     "matrix": ("triage.cli.matrix", "Find the releases with which a case fails, and since when."),
     "minimize": ("triage.cli.minimize", "Reduce a failing case while it fails the same way; write a reproducer."),
     "report": ("triage.cli.report", "Render a finished triage as Markdown, HTML, JSON or text, without private data."),
+    "sweep": ("triage.cli.sweep", "Compile a space of configurations; tell which are legal, and why not."),
     "run": ("triage.cli.run", "Run a program unchanged; triage what fails to compile in it."),
 }
 

@@ -263,7 +263,7 @@ def key_of(request: Request) -> str:
         "programs": {name: _files_named(value) for name, value in variables.items()},
         "linker": _linker(request),
         "ulimits": ulimits(request.limits),
-        "tool": [__version__, _own_digest()],
+        "tool": [__version__, own_digest()],
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
@@ -309,7 +309,7 @@ def _size(path: Path) -> int:
 
 
 @cache
-def _own_digest() -> str:
+def own_digest() -> str:
     """Of triage's own code that decides what is recorded; an edit to it makes old outcomes unfit."""
     digest = hashlib.sha256()
     package = Path(__file__).parents[1]

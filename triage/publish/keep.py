@@ -6,14 +6,12 @@ from itertools import count
 from pathlib import Path
 
 from triage.capture.program.labels import label
+from triage.cases.portable import case_files
 from triage.files import replace_file, resolved, writing
 from triage.model.case import Case
-from triage.model.errors import InputError
 from triage.model.report import Report
 from triage.pipeline import keep_artifacts
 from triage.publish.finished import CASE, REPORT
-from triage.source.imports import imported_files
-from triage.source.package_copy import package
 
 
 def keep(report: Report, folder: Path, top: Path | None = None) -> Report:
@@ -49,19 +47,14 @@ class CaseFolders:
 def _keep_case(case: Case, folder: Path, top: Path) -> None:
     """Write the case as a case folder, with the contents of its files where they are links; that of a kernel in a
     package only where it is a slice, as it needs the whole package."""
-    root, chain = package(case)
-    if case.is_ir:
-        root = case.location.parent
-    elif len(chain) > 1 and not (case.is_sliced and root == case.top):
+    portable = case_files(case)
+    if portable is None:
         return
-    try:
-        contents = {case.location: case.read()} | ({} if case.is_ir else imported_files(case))
-    except OSError as error:
-        raise InputError(f"{case.path}: cannot be read: {error.strerror}") from None
+    root, contents = portable
     with writing(f"-o {top}"):
-        for path, content in contents.items():
-            target = folder / path.relative_to(root)
-            if resolved(target) != resolved(path):
+        for name, content in contents.items():
+            target = folder / name
+            if resolved(target) != resolved(root / name):
                 replace_file(target, content, top)
-        moved_case = case.moved(folder, case.location.relative_to(root).as_posix())
+        moved_case = case.moved(folder, next(iter(contents)))
         replace_file(folder / "case.json", json.dumps(moved_case.to_json(), indent=2) + "\n", top)

@@ -1,0 +1,96 @@
+"""``triage sweep`` as a user runs it: the map, the ledger, shards, bad input. One small kernel, few compiles."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import DATA, Run, Triage
+
+OK = str(DATA / "ok.json")
+AXES = ("--set", "BLOCK=64,96,128", "--set", "num_warps=1,2")
+
+
+@pytest.fixture(scope="module")
+def sweep(check: Triage, cache: Path) -> Triage:
+    from commands import call_triage
+
+    return lambda *arguments, **named: call_triage(cache, "sweep", *arguments, **named)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sweep")
+
+
+@pytest.fixture(scope="module")
+def swept(sweep: Triage, folder: Path) -> Run:
+    return sweep(OK, *AXES, "--json", "-o", str(folder))
+
+
+def states(document: Any) -> dict[tuple[int, ...], tuple[str, str | None]]:
+    return {tuple(cell["at"]): (cell["state"], cell["failure"]) for cell in document["cells"]}
+
+
+def without_times(document: Any) -> Any:
+    return {
+        **document,
+        "cells": [{name: value for name, value in cell.items() if name != "duration_s"} for cell in document["cells"]],
+    }
+
+
+def test_every_combination_is_compiled_and_a_failure_has_a_letter(swept: Run, folder: Path) -> None:
+    assert swept.code == 0, swept.err
+    document = swept.document
+    assert document["schema"] == "triton-triage/sweep/1"
+    assert document["axes"] == {"BLOCK": [64, 96, 128], "num_warps": [1, 2]}
+    compiled, failed = ("compiled", None), ("failed", "A")
+    assert states(document) == {
+        (0, 0): compiled, (0, 1): compiled, (1, 0): failed, (1, 1): failed, (2, 0): compiled, (2, 1): compiled,
+    }  # fmt: skip
+    failure = document["failures"]["A"]
+    assert failure["signature"].startswith("v2|frontend-error|")
+    assert failure["matches"][0]["id"] == "block-shape-not-power-of-two"
+    assert document["counts"] == {
+        "cells": 6, "compiled": 4, "failed": 2, "could-not-tell": 0, "predicted-legal": 0, "predicted-illegal": 0,
+    }  # fmt: skip
+    assert json.loads((folder / "map.json").read_text()) == document
+
+
+def test_the_same_folder_again_compiles_only_what_is_missing(swept: Run, sweep: Triage, folder: Path) -> None:
+    again = sweep("--resume", str(folder), "--json")
+    assert "6 of 6 cells are in the ledger" in again.err
+    assert again.document == swept.document
+    more = sweep(OK, "--set", "BLOCK=64,96,128,256", "--set", "num_warps=1,2", "-o", str(folder), "--fail-on", "any")
+    assert (more.code, "6 of 8 cells are in the ledger" in more.err) == (1, True)
+
+
+def test_merged_parts_are_the_whole(swept: Run, sweep: Triage, tmp_path: Path) -> None:
+    parts = [str(tmp_path / part) for part in "123"]
+    for number, part in enumerate(parts, start=1):
+        assert sweep(OK, *AXES, "--shard", f"{number}/3", "-o", part).code == 0
+    merged = sweep("merge", *parts, "-o", str(tmp_path / "whole"), "--json")
+    assert without_times(merged.document) == without_times(swept.document)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((), "name one case"),
+        ((OK,), "nothing varies"),
+        ((OK, "--set", "BLOK=64"), "--set BLOK: add has no parameter and its compiler no option of this name; did you"),
+        ((OK, "--set", "x_ptr=fp99"), "--set x_ptr: expected a Triton type"),
+        ((OK, "--set", "num_warps=3"), "--set num_warps: must be a power of two"),
+        ((OK, "--set", "BLOCK=1..9999", "--set", "num_stages=1..9999"), "a space of 99,980,001 cells"),
+        ((OK, "--set", "BLOCK=1..10000000"), "has more than 10,000 values"),
+        ((OK, *AXES, "--shard", "4/3"), "--shard 4/3: write I/N"),
+        (("--resume", "/nowhere"), "/nowhere: no ledger.sqlite in it"),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_is_compiled(sweep: Triage, arguments: tuple[str, ...], problem: str) -> None:
+    done = sweep(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert problem in done.err
+    assert len(done.err.splitlines()) == 1

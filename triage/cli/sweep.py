@@ -1,0 +1,179 @@
+"""``triage sweep``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from triage import scratch
+from triage.cases.locate import locate
+from triage.cli.options import (
+    DIRECTORY,
+    kb_option,
+    kernel_options,
+    limit_options,
+    limits,
+    note,
+)
+from triage.files import replace_file, usable_folder, writing
+from triage.harness.toolchains import Toolchains
+from triage.matrix import releases
+from triage.model.case import Case
+from triage.model.compilers import CUTE, TRITON
+from triage.model.errors import InputError
+from triage.publish.formats.terminal import console
+from triage.sweeps import document
+from triage.sweeps.axes import TARGET, check_size, set_axes
+from triage.sweeps.grid import Grid, SweepAxis
+from triage.sweeps.map import SweepMap
+from triage.sweeps.observation import CellState
+from triage.sweeps.shards import Shard
+from triage.sweeps.space import CONFIGURATION, CaseSpace, Space
+from triage.sweeps.sweep import SweepOptions, merge, run, stored_space
+
+
+@click.command("sweep")
+@click.argument("names", nargs=-1, metavar="CASE")
+@click.option("--set", "sets", multiple=True, metavar="NAME=VALUE,...", help="An axis: BM=32,64,128, BK=16..128*2.")
+@kernel_options
+@click.option("--target", "targets", multiple=True, metavar="TARGET,...", help="An axis, where it is more than one.")
+@click.option("--triton", "tritons", multiple=True, metavar="RELEASES", help="The same: 3.6..3.9, installed, all.")
+@click.option("--cute", "cutes", multiple=True, metavar="RELEASES", help="The same for CuTe DSL: 4.0..4.8.")
+@click.option("--python", metavar="PATH", help="Compile with the Triton or CuTe DSL of this interpreter.")
+@click.option("--shard", metavar="I/N", help="Compile only part I of N; merge the folders afterwards.")
+@click.option("--resume", type=DIRECTORY, metavar="DIR", help="Go on with the sweep of this -o folder.")
+@limit_options
+@kb_option
+@click.option("--fail-on", type=click.Choice(["any", "never"]), help="Exit with 1 if any cell fails. [of a list: any]")
+@click.option("--json", "as_json", is_flag=True, help="Print the map as a document.")
+@click.option("-o", "folder", type=DIRECTORY, metavar="DIR", help="Keep the map, its rules and its ledger here.")
+def command(
+    names: tuple[str, ...],
+    shard: str | None,
+    resume: Path | None,
+    fail_on: str | None,
+    as_json: bool,
+    folder: Path | None,
+    **values: Any,
+) -> int:
+    """Compile CASE with every combination of values, targets and releases, and tell which are legal, and why not.
+
+    Exit codes: 0 for a map, whatever it shows, or 1 with --fail-on any if a cell fails; 3 if no cell could be decided.
+    """
+    if names[:1] == ("merge",):
+        if len(names) < 2 or folder is None:
+            raise InputError("triage sweep merge DIR... -o DIR: name the folders of the parts, and one for the whole")
+        usable_folder("-o", folder)
+        with scratch.folder("sweep") as sources:
+            return _end(merge([Path(name) for name in names[1:]], folder, sources), folder, as_json, fail_on)
+    if resume is not None and (names or folder is not None):
+        raise InputError(f"--resume {resume}: goes on with what is there; leave out the case and -o")
+    if resume is None and len(names) != 1:
+        raise InputError("name one case, as in triage sweep kernel.py::matmul --set BLOCK_M=32,64,128")
+    kept = resume or folder
+    part = Shard.parse(shard) if shard else None
+    with console.progress() as progress, scratch.folder("sweep") as sources:
+        if resume is not None:
+            space, of_folder = stored_space(resume, sources)
+            part = part or of_folder
+        else:
+            space = _space(names[0], values, progress.note)
+        if kept is not None:
+            usable_folder("-o", kept)
+        options = SweepOptions(
+            folder=kept,
+            python=values["python"],
+            limits=limits(values),
+            jobs=values["jobs"],
+            cache=not values["no_cache"],
+            shard=part,
+            knowledge=values["kb"],
+        )
+        sweep = run(space, options, progress)
+    return _end(sweep, kept, as_json, fail_on)
+
+
+def _end(sweep: SweepMap, folder: Path | None, as_json: bool, fail_on: str | None) -> int:
+    """Keep and print the map; the exit code."""
+    if folder is not None:
+        with writing(f"-o {folder}"):
+            replace_file(folder / "map.json", "".join(document.json_text(sweep)), folder)
+    if as_json:
+        for text in document.json_text(sweep):
+            click.echo(text, nl=False)
+    else:
+        _print(sweep)
+    failed = sweep.cells_in(CellState.FAILED) != 0
+    return int(failed and (fail_on == "any" or (CONFIGURATION in sweep.grid.positions and fail_on is None)))
+
+
+def _space(name: str, values: dict[str, Any], note_line: Any) -> Space:
+    """The space that the command line describes."""
+    case = locate(name, values)
+    axes = [*_releases(case, values), *_targets(case, values)]
+    case = _with_single(case, axes)
+    varying = [axis for axis in axes if len(axis.values) > 1]
+    own = set_axes(values["sets"], case)
+    if twice := [axis.name for axis in own if axis.name in {other.name for other in varying}]:
+        raise InputError(f"--set {twice[0]}: also given as --{twice[0]}")
+    if not own and not varying:
+        raise InputError(f"{name}: nothing varies; add --set NAME=VALUE,VALUE, several --target or several releases")
+    check_size([*varying, *own])
+    return CaseSpace(case, Grid([*varying, *own]))
+
+
+def _with_single(case: Case, axes: list[SweepAxis]) -> Case:
+    """The case with the first of the targets and releases, which is the only one where there is no such axis."""
+    return case.with_changes({axis.name: axis.values[0] for axis in axes})
+
+
+def _targets(case: Case, values: dict[str, Any]) -> list[SweepAxis]:
+    words = [word.strip() for text in values["targets"] for word in text.split(",")]
+    if not words:
+        return []
+    from triage.frontends.frontend import frontend
+    from triage.model.target import Target
+
+    chosen = []
+    for word in words:
+        try:
+            target = Target.parse(word)
+        except InputError as error:
+            raise InputError(f"--{error}") from None
+        frontend(case.language).check_target(
+            target, lambda problem, word=word: InputError(f"--target {word}: {problem}")
+        )
+        chosen.append(str(target))
+    return [SweepAxis(TARGET, tuple(dict.fromkeys(chosen)))]
+
+
+def _releases(case: Case, values: dict[str, Any]) -> list[SweepAxis]:
+    """The releases; the one that compiles the case where none is named."""
+    compiler = case.compiler
+    texts = {TRITON: values["tritons"], CUTE: values["cutes"]}
+    for other, stated in texts.items():
+        if stated and other != compiler:
+            raise InputError(
+                f"{other.option} {stated[0]}: {case.name} is compiled by {compiler.title}; use {compiler.option}"
+            )
+    toolchains = Toolchains(progress=note)
+    if values["python"] or not texts[compiler]:
+        if values["python"] and texts[compiler]:
+            raise InputError(f"{compiler.option} and --python exclude each other")
+        toolchain = toolchains.resolve(None if values["python"] else case.release, values["python"], compiler)
+        return [SweepAxis(compiler.name, (toolchain.release,))]
+    installed = [toolchain.release for toolchain in toolchains.installed(compiler)]
+    return [SweepAxis(compiler.name, releases.select(texts[compiler], installed, compiler).chosen)]
+
+
+def _print(sweep: SweepMap) -> None:
+    counts = document.counts(sweep)
+    compiled, failed = counts[CellState.COMPILED.value], counts[CellState.FAILED.value]
+    click.echo(f"{sweep.case.name}: {counts['cells']} cells: {compiled} compile, {failed} fail")
+    for reason in dict.fromkeys(seen.reason for seen in sweep.observations.values() if seen.reason):
+        click.echo(f"  could not tell: {reason}")
+    for failure in sweep.failures:
+        number = sum(seen.signature == failure.signature for seen in sweep.observations.values())
+        click.echo(f"  {sweep.letters[failure.signature]}  {number}  {failure.headline}")

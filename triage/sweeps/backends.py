@@ -1,0 +1,90 @@
+"""Where cells are compiled: by the engine of this process, or in chunks by any executor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.request import Attempt, FullCompile, Request
+from triage.harness.toolchains import Toolchain
+from triage.knowledge import Entry
+from triage.model.errors import InputError, TriageError
+from triage.model.outcome import Undecided
+from triage.sweeps.attempts import failure, observation
+from triage.sweeps.grid import Cell
+from triage.sweeps.keys import CaseKeys, configuration, toolchain_identity
+from triage.sweeps.ledger import KnownFailure, LedgerRow
+from triage.sweeps.observation import CellObservation, CellState
+from triage.sweeps.space import Space
+
+Shows = Callable[[str, str], bool]
+"""Whether the failure with this signature is to be described by the result with this key."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResult:
+    """The answer for a cell. ``input_error``: it could not be told because the case does not fit the kernel."""
+
+    cell: Cell
+    row: LedgerRow
+    failure: KnownFailure | None = None
+    input_error: bool = False
+
+
+class Backend(Protocol):
+    """Compiles cells as they are proposed, and gives results as they come."""
+
+    def results(self, cells: Iterator[Cell | None]) -> Iterator[SweepResult]:
+        """``cells`` gives None when there is none now but may be one after a further result."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalBackend:
+    """``toolchains``: by release, or why there is none; that of a case without a release under None."""
+
+    space: Space
+    engine: Engine
+    toolchains: Mapping[str | None, Toolchain | TriageError]
+    keys: CaseKeys
+    limits: Limits
+    entries: Sequence[Entry]
+    shows: Shows
+    use_cache: bool = True
+
+    def results(self, cells: Iterator[Cell | None]) -> Iterator[SweepResult]:
+        """See :class:`Backend`."""
+        missing: list[SweepResult] = []
+        for attempt in self.engine.run(self._requests(cells, missing)):
+            yield from missing
+            missing.clear()
+            yield self._result(attempt)
+        yield from missing
+
+    def _requests(self, cells: Iterator[Cell | None], missing: list[SweepResult]) -> Iterator[Request | None]:
+        action = FullCompile(observe=True, use_cache=self.use_cache)
+        for cell in cells:
+            if cell is None:
+                yield None
+                continue
+            case = self.space.case(cell)
+            match self.toolchains[case.release]:
+                case Toolchain() as toolchain:
+                    whole = case.with_release(toolchain.release)
+                    yield Request(whole, toolchain, self.limits, action, tag=cell)
+                case error:
+                    untold = CellObservation(CellState.UNTOLD, reason=str(error))
+                    row = LedgerRow(self.keys.key(case), "", configuration(case), untold, self.limits)
+                    missing.append(SweepResult(cell, row, input_error=isinstance(error, InputError)))
+
+    def _result(self, attempt: Attempt) -> SweepResult:
+        request, result = attempt.request, attempt.result
+        seen = observation(attempt)
+        key = self.keys.key(request.case)
+        row = LedgerRow(key, toolchain_identity(request.toolchain), configuration(request.case), seen, request.limits)
+        known = None
+        if seen.signature is not None and self.shows(seen.signature, key):
+            known = KnownFailure(key, failure(attempt, seen, self.entries))
+        return SweepResult(request.tag, row, known, isinstance(result, Undecided) and result.input_error)

@@ -1,0 +1,228 @@
+"""The map as a document, ``triton-triage/sweep/1``, written cell by cell, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar
+
+from triage.model.case import Case
+from triage.model.document import Amount, Count, Doc, Documented, decode
+from triage.model.outcome import Resources
+from triage.sweeps.axes import TARGET
+from triage.sweeps.grid import Cell, Grid, SweepAxis, cells_of, set_of
+from triage.sweeps.map import SweepMap
+from triage.sweeps.observation import (
+    CellObservation,
+    CellState,
+    Predicted,
+    PredictedCells,
+    SweepFailure,
+)
+from triage.sweeps.rule import SweepRule
+
+SCHEMA = "triton-triage/sweep/1"
+_COMPILED_STATES = (CellState.COMPILED, CellState.FAILED, CellState.UNTOLD)
+
+
+@dataclass(frozen=True, slots=True)
+class SweepCell(Documented):
+    """A cell that was compiled or is predicted. ``at``: positions of its values on ``axes``; ``target`` and
+    ``release``: positions in these lists. ``failure``: the letter of what it shows, or is predicted to show."""
+
+    at: tuple[Count, ...]
+    target: Count
+    release: Count
+    state: CellState
+    failure: str | None = None
+    probability: Annotated[float | None, Doc("Of what is predicted.", schema={"minimum": 0, "maximum": 1})] = None
+    resources: Resources | None = None
+    status: Annotated[str | None, Doc(optional=True)] = None
+    stage: Annotated[str | None, Doc(optional=True)] = None
+    resource: Annotated[str | None, Doc("What a cell that is out of resources lacks.", optional=True)] = None
+    required: Annotated[Count | None, Doc(optional=True)] = None
+    limit: Annotated[Count | None, Doc(optional=True)] = None
+    reason: Annotated[str | None, Doc("Why it could not be told.", optional=True)] = None
+    duration_s: Annotated[Amount | None, Doc(optional=True)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class SweepDocument(Documented):
+    """A map of the legal configurations of a case. ``counts``: cells by state; ``unknown``: cells that were neither
+    compiled nor predicted, as [first, how many] of their numbers in the order of releases, targets and axes, the last
+    of which runs fastest. ``inert``: axes that change nothing, with the pairs of cells that show it."""
+
+    schema_name: ClassVar[str] = SCHEMA
+
+    case: Case
+    axes: Mapping[str, tuple[Any, ...]]
+    targets: tuple[str, ...]
+    releases: tuple[str, ...]
+    cells: tuple[SweepCell, ...]
+    failures: Mapping[str, SweepFailure]
+    rules: tuple[SweepRule, ...]
+    counts: Mapping[str, Count]
+    error_bound: Annotated[float | None, Doc("Of the predicted cells, at 95 % confidence.")] = None
+    probes: Annotated[Count, Doc("Predicted cells that were compiled to test that.", optional=True)] = 0
+    inert: Annotated[Mapping[str, Count], Doc(optional=True)] = field(default_factory=dict)
+    unknown: Annotated[tuple[tuple[Count, Count], ...], Doc(optional=True)] = ()
+    interrupted: Annotated[bool, Doc(optional=True)] = False
+
+
+def counts(sweep: SweepMap) -> dict[str, int]:
+    """Cells by state; ``cells``: all of the space."""
+    by_state = {state.value: sweep.cells_in(state).bit_count() for state in CellState}
+    return {"cells": len(sweep.grid), **by_state}
+
+
+def to_json(sweep: SweepMap) -> dict[str, Any]:
+    """The whole document."""
+    head = _head(sweep)
+    return {**{name: value for name, value in head.items() if name != "cells"}, "cells": list(cells(sweep))}
+
+
+def json_text(sweep: SweepMap) -> Iterator[str]:
+    """The text of the document, in pieces: a map may have more cells than a text of it should take memory."""
+    head = _head(sweep)
+    lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in head.items() if name != "cells"]
+    yield "{\n  " + ",\n  ".join(lines) + ',\n  "cells": ['
+    separator = "\n    "
+    for cell in cells(sweep):
+        yield separator + json.dumps(cell)
+        separator = ",\n    "
+    yield "\n  ]\n}\n"
+
+
+def cells(sweep: SweepMap) -> Iterator[dict[str, Any]]:
+    """The documents of the cells, in the order of their numbers."""
+    position = _Positions.of(sweep)
+    letters = sweep.letters
+    predicted: dict[Cell, PredictedCells] = {}
+    for group in sweep.predicted.groups:
+        predicted |= dict.fromkeys(cells_of(group.cells & sweep.unseen), group)
+    for cell in sorted({*sweep.observations, *predicted}):
+        where = position.of_cell(sweep.grid.at(cell))
+        if (seen := sweep.observations.get(cell)) is not None:
+            yield {**where, **_observed(seen, letters)}
+        else:
+            group = predicted[cell]
+            state = CellState.PREDICTED_LEGAL if group.legal else CellState.PREDICTED_ILLEGAL
+            letter = letters.get(group.signature or "")
+            yield {
+                **where,
+                "state": state.value,
+                "failure": letter,
+                "probability": round(group.probability, 4),
+                "resources": None,
+            }
+
+
+def from_json(document: Any, where: str = "document") -> SweepMap:
+    """The map of a parsed document; ``where`` names it in errors. Raises InputError."""
+    whole = SweepDocument.from_json(document, where)
+    case, compiler = whole.case, whole.case.compiler.name
+    special = {compiler: whole.releases, TARGET: whole.targets}
+    axes = [SweepAxis(name, values) for name, values in special.items() if len(values) > 1]
+    axes += [SweepAxis(name, values) for name, values in whole.axes.items()]
+    outline = Grid(axes)
+    position = _Positions(tuple(axes), compiler)
+    failures = whole.failures
+    observations: dict[Cell, CellObservation] = {}
+    groups: dict[tuple[bool, float, str | None], list[Cell]] = {}
+    for each in whole.cells:
+        cell = outline.number(position.in_grid(each))
+        signature = failures[each.failure].signature if each.failure and each.failure in failures else None
+        if each.state in _COMPILED_STATES:
+            observations[cell] = _observation(each, failures.get(each.failure or ""))
+        else:
+            legal = each.state is CellState.PREDICTED_LEGAL
+            groups.setdefault((legal, each.probability or 0.0, signature), []).append(cell)
+    predicted = Predicted(
+        tuple(PredictedCells(set_of(members), *key) for key, members in groups.items()),
+        whole.error_bound,
+        whole.probes,
+        whole.inert,
+    )
+    allowed = set_of(observations) | set_of(cell for members in groups.values() for cell in members)
+    for first, number in whole.unknown:
+        allowed |= ((1 << number) - 1) << first
+    grid = Grid(axes, allowed)
+    return SweepMap(case, grid, observations, tuple(failures.values()), predicted, whole.rules, whole.interrupted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Positions:
+    """Where a cell of the grid is in the document, which has targets and releases apart from the other axes."""
+
+    axes: tuple[SweepAxis, ...]
+    compiler: str
+
+    @classmethod
+    def of(cls, sweep: SweepMap) -> _Positions:
+        return cls(sweep.grid.axes, sweep.case.compiler.name)
+
+    def of_cell(self, at: tuple[int, ...]) -> dict[str, Any]:
+        named = {axis.name: index for axis, index in zip(self.axes, at, strict=True)}
+        target, release = named.pop(TARGET, 0), named.pop(self.compiler, 0)
+        return {"at": list(named.values()), "target": target, "release": release}
+
+    def in_grid(self, cell: SweepCell) -> list[int]:
+        others = iter(cell.at)
+        special = {TARGET: cell.target, self.compiler: cell.release}
+        return [special[axis.name] if axis.name in special else next(others) for axis in self.axes]
+
+
+def _head(sweep: SweepMap) -> dict[str, Any]:
+    case, named = sweep.case, {axis.name: axis.values for axis in sweep.grid.axes}
+    targets = named.pop(TARGET, (str(case.target),))
+    releases = named.pop(case.compiler.name, (case.release,) if case.release else ())
+    failures = {sweep.letters[failure.signature]: failure for failure in sweep.failures}
+    predicted = sweep.predicted
+    return SweepDocument(
+        case,
+        named,
+        targets,
+        releases,
+        (),
+        failures,
+        sweep.rules,
+        counts(sweep),
+        predicted.error_bound,
+        predicted.probes,
+        predicted.inert,
+        tuple(_runs(sweep)),
+        sweep.interrupted,
+    ).to_json()
+
+
+def _observed(seen: CellObservation, letters: Mapping[str, str]) -> dict[str, Any]:
+    document = seen.to_json()
+    for name in ("signature", "headline", "kind"):  # those of the failure
+        del document[name]
+    required = {"failure": letters.get(seen.signature or ""), "probability": None, "resources": document["resources"]}
+    return {**required, **{name: value for name, value in document.items() if value is not None}}
+
+
+def _observation(cell: SweepCell, failure: SweepFailure | None) -> CellObservation:
+    document = {name: value for name, value in cell.to_json().items() if name not in ("at", "target", "release")}
+    seen = decode(CellObservation, {name: value for name, value in document.items() if value is not None}, "cell")
+    if failure is None:
+        return seen
+    return replace(seen, signature=failure.signature, headline=failure.headline, kind=failure.kind)
+
+
+def _runs(sweep: SweepMap) -> Iterator[tuple[int, int]]:
+    """The cells of which nothing is known, as runs."""
+    known = set_of(sweep.observations)
+    for group in sweep.predicted.groups:
+        known |= group.cells
+    first, after = 0, 0
+    for cell in cells_of(sweep.grid.allowed & ~known):
+        if cell > after > first:
+            yield first, after - first
+        if cell > after or after == first:
+            first = cell
+        after = cell + 1
+    if after > first:
+        yield first, after - first

@@ -1,0 +1,185 @@
+"""The ledger of a sweep: one row for each result, written as it comes, found again by its content.
+
+A row is a transaction of SQLite with its write-ahead log: a kill at any moment loses no row that was written. Rows are
+never changed; the same result twice is one row. What could not be told is not stored.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from triage.harness.limits import Limits
+from triage.model.diagnosis import Kind
+from triage.model.errors import EnvironmentFault, InputError
+from triage.sweeps.observation import CellObservation, CellState, SweepFailure
+
+FILE = "ledger.sqlite"
+_BUSY_S = 30.0
+"""How long a row waits for other processes that write to the same file."""
+_LAYOUT = """
+CREATE TABLE IF NOT EXISTS results (
+    key TEXT NOT NULL, toolchain TEXT NOT NULL, configuration TEXT NOT NULL, observation TEXT NOT NULL,
+    limit_s REAL NOT NULL, limit_bytes INTEGER NOT NULL, PRIMARY KEY (key, toolchain)
+);
+CREATE TABLE IF NOT EXISTS failures (signature TEXT PRIMARY KEY, key TEXT NOT NULL, failure TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS sweep (name TEXT PRIMARY KEY, text TEXT NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRow:
+    """``toolchain``: the identity of what compiled it. ``limits``: those that it was compiled under."""
+
+    key: str
+    toolchain: str
+    configuration: Mapping[str, Any]
+    observation: CellObservation
+    limits: Limits
+
+    def holds(self, limits: Limits) -> bool:
+        """Whether the result counts under ``limits``: a time-out says nothing of more time."""
+        match self.observation.kind:
+            case Kind.TIMEOUT:
+                return limits.timeout_s <= self.limits.timeout_s
+            case Kind.OUT_OF_MEMORY:
+                return limits.memory_bytes <= self.limits.memory_bytes
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFailure:
+    """A failure as the result with the least ``key`` shows it: so every order of results gives the same."""
+
+    key: str
+    failure: SweepFailure
+
+
+class Ledger:
+    """One file; without ``path`` in memory. Raises InputError for a file that is no ledger, EnvironmentFault where the
+    disk refuses it."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._name = str(path or "the ledger")
+        self._keys: dict[str, str] = {}
+        with self._faults():
+            self._connection = sqlite3.connect(path or ":memory:", timeout=_BUSY_S, isolation_level=None)
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            # In this mode rows survive a kill, and the file a power failure.
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.executescript(_LAYOUT)
+            self._keys = dict(self._connection.execute("SELECT signature, key FROM failures"))
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def add(self, row: LedgerRow) -> None:
+        """Write a result; nothing where it could not be told."""
+        if row.observation.state is CellState.UNTOLD:
+            return
+        texts = (_text(row.configuration), _text(_compact(row.observation)))
+        values = (row.key, row.toolchain, *texts, row.limits.timeout_s, row.limits.memory_bytes)
+        with self._faults():
+            self._connection.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?)", values)
+
+    def shows(self, signature: str, key: str) -> bool:
+        """Whether :meth:`add_failure` would take a failure from this result."""
+        known = self._keys.get(signature)
+        return known is None or key < known
+
+    def add_failure(self, known: KnownFailure) -> None:
+        """Write a failure, unless it is known from a result with a lesser key."""
+        signature = known.failure.signature
+        if not self.shows(signature, known.key):
+            return
+        self._keys[signature] = known.key
+        values = (signature, known.key, _text(known.failure.to_json()))
+        with self._faults():
+            self._connection.execute(
+                "INSERT INTO failures VALUES (?, ?, ?) ON CONFLICT (signature) DO UPDATE "
+                "SET key = excluded.key, failure = excluded.failure WHERE excluded.key < key",
+                values,
+            )
+
+    def rows(self) -> Iterator[LedgerRow]:
+        """All results, in no order."""
+        with self._faults(), closing(self._connection.cursor()) as cursor:
+            for key, toolchain, configuration, observation, limit_s, limit_bytes in cursor.execute(
+                "SELECT key, toolchain, configuration, observation, limit_s, limit_bytes FROM results"
+            ):
+                shown = CellObservation.from_json(json.loads(observation), self._name)
+                yield LedgerRow(key, toolchain, json.loads(configuration), shown, Limits(limit_s, limit_bytes))
+
+    def failures(self) -> dict[str, KnownFailure]:
+        """The failures by signature."""
+        with self._faults():
+            rows = self._connection.execute("SELECT signature, key, failure FROM failures").fetchall()
+            return {
+                signature: KnownFailure(key, SweepFailure.from_json(json.loads(failure), self._name))
+                for signature, key, failure in rows
+            }
+
+    def keep(self, name: str, document: Any) -> None:
+        """Write a document about the whole sweep."""
+        with self._faults():
+            self._connection.execute("INSERT OR REPLACE INTO sweep VALUES (?, ?)", (name, _text(document)))
+
+    def kept(self, name: str) -> Any:
+        """The document of that name; None where there is none."""
+        with self._faults():
+            row = self._connection.execute("SELECT text FROM sweep WHERE name = ?", (name,)).fetchone()
+            return None if row is None else json.loads(row[0])
+
+    def take(self, others: Iterable[Ledger]) -> None:
+        """Add the results and failures of others."""
+        for other in others:
+            with self._faults():
+                self._connection.execute("BEGIN")
+                for row in other.rows():
+                    self.add(row)
+                for known in other.failures().values():
+                    self.add_failure(known)
+                self._connection.execute("COMMIT")
+
+    def _faults(self) -> _Faults:
+        return _Faults(self._name)
+
+
+class _Faults:
+    """Turns faults of SQLite into errors that name the file."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        match error:
+            case json.JSONDecodeError() | sqlite3.DatabaseError() if not isinstance(error, sqlite3.OperationalError):
+                raise InputError(
+                    f"{self._name}: not a ledger that can be read ({error}); name another folder"
+                ) from None
+            case sqlite3.Error():
+                raise EnvironmentFault(f"{self._name}: cannot be used: {error}") from None
+
+
+def _text(document: Any) -> str:
+    return json.dumps(document, separators=(",", ":"))
+
+
+def _compact(observation: CellObservation) -> dict[str, Any]:
+    """The document of an observation without what it does not have."""
+    return {name: value for name, value in observation.to_json().items() if value is not None}

@@ -1,0 +1,72 @@
+"""What the cells of a grid are: one case with other values, or the members of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from triage.model.case import Case, Language
+from triage.sweeps.grid import Cell, Grid
+
+CONFIGURATION = "configuration"
+"""The axis of a list: its values name its members."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSpace:
+    """One case with the values of the grid's axes: a map, in which failures are what is asked for."""
+
+    origin: Case
+    grid: Grid
+    is_list: ClassVar = False
+
+    @property
+    def bases(self) -> Sequence[Case]:
+        """The case."""
+        return (self.origin,)
+
+    def base(self, cell: Cell) -> int:
+        """There is one."""
+        return 0
+
+    def case(self, cell: Cell) -> Case:
+        """The case with the cell's values."""
+        return changed(self.origin, self.grid.values(cell))
+
+
+@dataclass(frozen=True, slots=True)
+class ListSpace:
+    """Cases in the order of the values of the axis ``configuration``; the other axes are target and release. Somebody
+    uses them: none may fail."""
+
+    bases: tuple[Case, ...]
+    grid: Grid
+    is_list: ClassVar = True
+
+    def base(self, cell: Cell) -> int:
+        """Its position on the axis ``configuration``."""
+        return self.grid.at(cell)[self.grid.positions[CONFIGURATION]]
+
+    def case(self, cell: Cell) -> Case:
+        """The member, for the cell's target and release."""
+        values = self.grid.values(cell)
+        del values[CONFIGURATION]
+        return changed(self.bases[self.base(cell)], values)
+
+
+Space: TypeAlias = CaseSpace | ListSpace
+"""The cells of a sweep as cases."""
+
+
+def changed(case: Case, values: Mapping[str, Any]) -> Case:
+    """The case with these values. In Gluon an option of a launch may be a constexpr too: both get the value."""
+    result = case.with_changes(values)
+    if case.language is not Language.GLUON:
+        return result
+    both = {name: values[name] for name in values if name in case.constexprs and name in case.language.options}
+    if not both:
+        return result
+    return result.replaced(
+        result.signature, result.constexprs, result.divisible, {**result.options, **both}, result.target
+    )

@@ -1,0 +1,167 @@
+"""A sweep from its parts: what is swept, with which toolchains, where, and what its folder keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from triage import knowledge, scratch
+from triage.cases.portable import packed, unpacked
+from triage.harness.engine import Engine
+from triage.harness.limits import Limits
+from triage.harness.store import Store
+from triage.harness.toolchains import Toolchain, Toolchains
+from triage.model.compilers import Compiler
+from triage.model.errors import InputError, TriageError, fault
+from triage.model.progress import Progress
+from triage.sweeps.backends import LocalBackend
+from triage.sweeps.exhaustive import ExhaustiveStrategy
+from triage.sweeps.grid import Grid, SweepAxis
+from triage.sweeps.keys import CaseKeys, conditions, toolchain_identity
+from triage.sweeps.ledger import FILE, Ledger, LedgerRow
+from triage.sweeps.map import SweepMap
+from triage.sweeps.runner import SweepRunner, failures, known_cells
+from triage.sweeps.shards import Shard
+from triage.sweeps.space import CaseSpace, ListSpace, Space
+
+_SWEEP = "sweep"
+"""The document in the ledger that says what is swept."""
+_SHARD = "shard"
+_SAME = {
+    "bases": "the case differs",
+    "axes": "the axes differ",
+    "allowed": "the constraints differ",
+    "is_list": "one is a list",
+    "conditions": "another version of triage, or other variables of the compiler",
+}
+"""What parts of one sweep have in common, and what it means where they differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepOptions:
+    """``folder``: of the ledger; None for one in memory. ``python``: an environment instead of releases."""
+
+    folder: Path | None = None
+    python: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    jobs: int | None = None
+    cache: bool = True
+    shard: Shard | None = None
+    knowledge: tuple[Path, ...] = ()
+
+
+def run(space: Space, options: SweepOptions, progress: Progress | None = None) -> SweepMap:
+    """Compile the cells of a space. Raises InputError, EnvironmentFault, and KeyboardInterrupt where an interrupt left
+    nothing."""
+    progress = progress or Progress()
+    whole = space
+    if options.shard is not None:
+        space = replace(space, grid=options.shard.part(space))
+    progress.caveats(case.target for case in space.bases)
+    scratch.tidy()
+    toolchains = Toolchains(progress=progress.note)
+    with ExitStack() as stack:
+        ledger = stack.enter_context(Ledger(None if options.folder is None else options.folder / FILE))
+        under = conditions()
+        keys = CaseKeys(under)
+        ledger.keep(_SWEEP, _document(whole, under))
+        ledger.keep(_SHARD, options.shard and str(options.shard))
+        chosen = _toolchains(space, toolchains, options.python)
+        store = Store(note=progress.warn) if options.cache else None
+        if store is not None:
+            stack.callback(store.close)
+        engine = stack.enter_context(Engine(options.jobs, store, toolchains.installed))
+        entries = knowledge.load_all(options.knowledge)
+        backend = LocalBackend(space, engine, chosen, keys, options.limits, entries, ledger.shows, options.cache)
+        known = known_cells(space, ledger.rows(), _holding(chosen, options.limits), keys)
+        if known:
+            progress.note(f"{len(known)} of {len(space.grid)} cells are in the ledger")
+        strategy = ExhaustiveStrategy(space.grid)
+        return SweepRunner(space, strategy, backend, ledger, known, progress, engine.jobs).run()
+
+
+def stored_space(folder: Path, into: Path) -> tuple[Space, Shard | None]:
+    """What the ledger of a folder is of, and which part; sources are written to ``into``. Raises InputError where there
+    is none."""
+    with _ledger_of(folder) as ledger:
+        document, shard = _kept(ledger, folder), ledger.kept(_SHARD)
+    return _space(document, into), shard and Shard.parse(shard)
+
+
+def merge(folders: Sequence[Path], folder: Path, into: Path) -> SweepMap:
+    """The map of what several folders have of the same sweep; the ledger of ``folder`` has then all of their results.
+    Sources are written to ``into``. Raises InputError where their sweeps differ."""
+    with ExitStack() as stack:
+        others = [stack.enter_context(_ledger_of(each)) for each in folders]
+        documents = [_kept(ledger, each) for ledger, each in zip(others, folders, strict=True)]
+        for each, document in zip(folders[1:], documents[1:], strict=True):
+            if differing := [name for name in _SAME if document[name] != documents[0][name]]:
+                what = _SAME[differing[0]]
+                raise InputError(f"{each}: of another sweep than {folders[0]}: {what}; merge parts of one sweep")
+        merged = stack.enter_context(Ledger(folder / FILE))
+        merged.keep(_SWEEP, documents[0])
+        merged.take(others)
+        space = _space(documents[0], into)
+        known = known_cells(space, merged.rows(), lambda row: True, CaseKeys(documents[0]["conditions"]))
+        return SweepMap(space.bases[0], space.grid, known, failures(known, merged))
+
+
+def _ledger_of(folder: Path) -> Ledger:
+    if not (folder / FILE).is_file():
+        raise InputError(f"{folder}: no {FILE} in it; name the -o folder of a sweep")
+    return Ledger(folder / FILE)
+
+
+def _kept(ledger: Ledger, folder: Path) -> dict[str, Any]:
+    document = ledger.kept(_SWEEP)
+    if not isinstance(document, dict):
+        raise InputError(f"{folder / FILE}: says nothing of what was swept; give the case and --set again")
+    return document
+
+
+def _space(document: dict[str, Any], into: Path) -> Space:
+    bases = [unpacked(each, into / str(number)) for number, each in enumerate(document["bases"])]
+    axes = [SweepAxis(name, tuple(values)) for name, values in document["axes"]]
+    grid = Grid(axes, int(document["allowed"], 16) if document["allowed"] else None)
+    return ListSpace(tuple(bases), grid) if document["is_list"] else CaseSpace(bases[0], grid)
+
+
+def _document(space: Space, under: str) -> dict[str, Any]:
+    grid = space.grid
+    return {
+        "bases": [packed(case) for case in space.bases],
+        "axes": [[axis.name, axis.values] for axis in grid.axes],
+        "allowed": None if grid.allowed == grid.whole else f"{grid.allowed:x}",
+        "is_list": space.is_list,
+        "conditions": under,
+    }
+
+
+def _toolchains(space: Space, toolchains: Toolchains, python: str | None) -> dict[str | None, Toolchain | TriageError]:
+    """The toolchain of each release of the space, or why there is none. Raises what a single one raises."""
+    case = space.bases[0]
+    axis = space.grid.positions.get(case.compiler.name)
+    releases = space.grid.axes[axis].values if axis is not None else (case.release,)
+    resolved: dict[str | None, Toolchain | TriageError] = {}
+    for release in releases:
+        try:
+            resolved[release] = resolve(toolchains, release, python, case.compiler)
+        except Exception as error:
+            resolved[release] = fault(error)
+            if len(releases) == 1:
+                raise
+    return resolved
+
+
+def resolve(toolchains: Toolchains, release: str | None, python: str | None, compiler: Compiler) -> Toolchain:
+    """The toolchain of a release, or that of ``python``."""
+    return toolchains.resolve(None if python else release, python, compiler)
+
+
+def _holding(chosen: dict[str | None, Toolchain | TriageError], limits: Limits) -> Callable[[LedgerRow], bool]:
+    """Whether a row of the ledger was compiled by one of these toolchains, and counts under these limits."""
+    identities = {toolchain_identity(each) for each in chosen.values() if isinstance(each, Toolchain)}
+    return lambda row: row.toolchain in identities and row.holds(limits)
