@@ -1,4 +1,4 @@
-"""Run code once Triton's compiler is imported: now, later, or never."""
+"""Run code once compilers are imported: now, later, or never."""
 
 import sys
 from collections.abc import Callable
@@ -6,22 +6,23 @@ from types import ModuleType
 
 from triage.capture.inject._triton_triage_awaiting import AwaitingFinder
 
-_NAME = "triton.compiler.compiler"
+FOLLOWED = {"triton.compiler.compiler": "watch", "cutlass.cute": "cute.watch"}
+"""By the module of a compiler after whose import it can be followed: what follows it, in ``program``. Also in
+inject/sitecustomize.py, which imports nothing of triage."""
 
 
-class AwaitedCompiler:
-    """Calls ``then`` with the module; calls ``note`` if that raises, so that the program is not affected."""
+class AwaitedCompilers:
+    """Calls ``then`` with each of these modules; calls ``note`` if that raises, so that the program is not affected."""
 
     def __init__(self, then: Callable[[ModuleType], None], note: Callable[[], None]) -> None:
-        self._finder = AwaitingFinder({_NAME: then}, note)
-        module = sys.modules.get(_NAME)
-        if module is None:
-            sys.meta_path.insert(0, self._finder)
-            return
-        try:
-            then(module)
-        except Exception:
-            note()
+        imported = [sys.modules[name] for name in FOLLOWED if name in sys.modules]
+        self._finder = AwaitingFinder({name: then for name in FOLLOWED if name not in sys.modules}, note)
+        sys.meta_path.insert(0, self._finder)
+        for module in imported:
+            try:
+                then(module)
+            except Exception:
+                note()
 
     def stop(self) -> None:
         if self._finder in sys.meta_path:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Counts:
     """Configurations, each of which counts once, however often and in however many processes the program asks for it.
 
-    ``compiled``: those that compiled and load; ``cached``: those that were only found in Triton's cache; ``failed``;
-    ``passed_over``: those that failed, and that an autotuner skipped."""
+    ``compiled``: those that compiled and load; ``cached``: those that were only found in a cache of their compiler's;
+    ``failed``; ``passed_over``: those that failed, and that an autotuner skipped."""
 
     compiled: int = 0
     cached: int = 0

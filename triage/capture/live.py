@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from triage import scratch
+from triage.capture.awaited import FOLLOWED, AwaitedCompilers
 from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, end_services, variable
 from triage.files import remove_tree
 from triage.model.errors import InputError, TriageError
@@ -40,12 +41,13 @@ class guard:  # noqa: N801 - stands in a with statement
     """Tries compiles of this process, in all threads, in isolation first: ``with triage.guard() as guarded:``.
 
     A configuration that kills the compiler, hangs it or exhausts memory raises an exception that Triton's autotuner
-    skips; one that compiles is put into Triton's cache.
+    skips; one that compiles is put into Triton's cache. CuTe DSL has no cache that is asked first: the program compiles
+    what the guard has tried.
 
     ``timeout_s``: seconds a compile may take. ``memory``: a size such as ``8GiB``. ``folder``: where failing cases are
     kept, by default a new temporary folder. ``quiet``: no summary on standard error at the end. Raises InputError for
-    an invalid size, and ImportError without Triton. Where no file can be made, nothing is guarded, which a line on
-    standard error tells."""
+    an invalid size, and ImportError without Triton or CuTe DSL. Where no file can be made, nothing is guarded, which a
+    line on standard error tells."""
 
     def __init__(
         self,
@@ -65,26 +67,34 @@ class guard:  # noqa: N801 - stands in a with statement
         size = parse_size(memory) if memory is not None else None
         self._settings = Settings(timeout_s, size, jobs, cache, tuple(str(entry) for entry in knowledge))
         self._folder, self._quiet = folder, quiet
-        self._first, self._folder_before, self._began = 0, "", False
+        self._first, self._folder_before, self._followed = 0, "", 0
+        self._awaited: AwaitedCompilers | None = None
 
     def __enter__(self) -> guard:
-        from triton.compiler import compiler
-
+        if not any(name in sys.modules or importlib.util.find_spec(name) for name in program("values").COMPILERS):
+            raise ImportError("neither Triton nor CuTe DSL is installed: there is nothing to guard")
         self._folder_before = program("folder").path()
         try:
-            begin(compiler, self._settings, self._folder)
+            _connect(self._settings, self._folder)
         except (TriageError, OSError) as error:
             _tell([f"compiles are not guarded: {error}"])
             return self
-        self._began = True
         self._first = len(program("guard").refused())
+        self._awaited = AwaitedCompilers(self._follow, program("folder").note)
         return self
 
+    def _follow(self, compiler: Any) -> None:
+        _guard(compiler)
+        self._followed += 1
+
     def __exit__(self, *ended: object) -> None:
-        if not self._began:
+        if self._awaited is None:
             return
-        self._began = False
-        program("guard").stop()
+        self._awaited.stop()
+        self._awaited = None
+        for _ in range(self._followed):
+            program("guard").stop()
+        self._followed = 0
         program("folder").use(self._folder_before)
         if not self._quiet:
             _tell(program("guard").troubles())
@@ -104,10 +114,9 @@ class guard:  # noqa: N801 - stands in a with statement
 
 
 def compile_failed() -> type[Exception]:
-    """The exception class of refused compiles; its bases are what Triton's autotuner catches on this release."""
-    import triton.runtime  # noqa: F401 - its bases are there
-
-    exception: type[Exception] = program("refusal").kind()
+    """The base class of refused compiles. Each is also of the classes that Triton's autotuner catches on this release,
+    or of CuTe DSL's own."""
+    exception: type[Exception] = program("refusal").CompileFailed
     return exception
 
 
@@ -128,11 +137,22 @@ def summary(refused: Sequence[Any]) -> str:
 def begin(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | None = None) -> None:
     """Guard this process's compiles from now on; call ``program("guard").stop()`` once for each.
 
-    ``compiler`` is ``triton.compiler.compiler``; Triton may still be importing."""
-    _follow(compiler, settings, folder)
+    ``compiler`` is a module of ``awaited.FOLLOWED``; Triton may still be importing."""
+    _connect(settings, folder)
+    _guard(compiler)
+
+
+def is_guarded() -> bool:
+    """Whether a guard has begun in this process."""
+    return bool(program("guard").service_description())
+
+
+def _guard(compiler: Any) -> None:
     # Child processes share the service.
     os.environ.setdefault(program("service").VARIABLE, program("guard").service_description())
-    program("watch").start_guard(compiler)
+    watch = program(FOLLOWED[compiler.__name__])
+    watch.install(compiler)
+    watch.start_guard(compiler)
 
 
 def say_at_exit(pid: int) -> None:
@@ -150,15 +170,14 @@ def _tell(lines: Iterable[str]) -> None:
         print(f"triage: {line}", file=sys.stderr)
 
 
-def _follow(compiler: Any, settings: Settings, folder: str | os.PathLike[str] | None) -> None:
-    """Capture this process's compiles and connect to a service. Settings inherited from the environment take
-    precedence: under ``triage run`` folder and service belong to the run."""
+def _connect(settings: Settings, folder: str | os.PathLike[str] | None) -> None:
+    """Have a folder for captures, and a service. Settings inherited from the environment take precedence: under
+    ``triage run`` folder and service belong to the run."""
     if folder is not None or not program("folder").path():
         program("folder").use(_folder(folder))
     if not program("guard").service_description():
         inherited = os.environ.get(program("service").VARIABLE)
         program("guard").use(inherited or _service(settings))
-    program("watch").install(compiler)
 
 
 def _service(settings: Settings) -> str:
@@ -205,10 +224,11 @@ def early_config_prune(configs: list[Any], named_args: Mapping[str, Any], **kwar
 
     folder_before = program("folder").path()
     try:
-        _follow(compiler, Settings(), None)
+        _connect(Settings(), None)
     except (TriageError, OSError) as error:
         _tell([f"configurations are not tried: {error}"])
         return list(configs)
+    program("watch").install(compiler)
     program("watch").follow_cache(compiler)
     guard_, tuning = program("guard"), program("tuning")
     try:
@@ -222,7 +242,7 @@ def early_config_prune(configs: list[Any], named_args: Mapping[str, Any], **kwar
         program("folder").use(folder_before)
     if failed and len(failed) == len(tried):
         text = guard_.everything_failed(tuner.base_fn.__name__, [attempt.failure for attempt in failed], failed[0].path)
-        raise program("refusal").refusal(text) from failed[-1].error
+        raise program("refusal").refusal(text, "triton") from failed[-1].error
     return [attempt.config for attempt in tried if attempt not in failed]
 
 

@@ -101,7 +101,7 @@ def shortened(errors: Iterable[Any], traces: bool) -> Iterator[None]:
 
 
 def _end_at_launch(trace: TracebackType | None) -> None:
-    internal = ("triton", program("guard").__package__)
+    internal = (*program("values").COMPILERS, program("guard").__package__)
     last = None
     while trace is not None:
         if str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0] not in internal:

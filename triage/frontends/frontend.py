@@ -33,7 +33,8 @@ class Frontend:
     constructed first. ``has_tiles``: a program of it works on tiles whose layouts the compiler chooses, which is what
     Triton's rewrites, predictions and estimates of time are about. ``family``: what is proposed where it fails.
     ``has_stages``: a stage can be run alone, and a compile be ended behind one. ``has_launches``: a compiled kernel can
-    be launched with inputs of its case.
+    be launched with inputs of its case. ``has_invalid_binaries``: a suspect compile returned a binary that does not
+    load, and left it in the compiler's cache; elsewhere it is one that computes what its author hardly meant.
     ``simpler_types``: types that a reduction tries in place of one, the simplest first. ``host``: what
     the source of a kernel with this name states of its parameters, where the front end reads that.
     """
@@ -49,6 +50,7 @@ class Frontend:
     has_tiles: bool = False
     has_stages: bool = False
     has_launches: bool = False
+    has_invalid_binaries: bool = False
     simpler_types: Callable[[str], Iterator[str]] = triton.simpler_types
     host: Callable[[bytes, str], cute_host.HostFunction | None] = lambda source, name: None
 
@@ -65,6 +67,7 @@ def _triton(has_tiles: bool) -> Frontend:
         has_tiles=has_tiles,
         has_stages=True,
         has_launches=True,
+        has_invalid_binaries=True,
     )
 
 

@@ -63,7 +63,7 @@ class Remote:
     the pipe of its output. ``attempts``: runs below it. ``facts``: how it ended, if it never became ready;
     ``fork_failed``: why its process could not be started. ``asked``: names of the processes that it was asked to start
     and whose end it has not reported, and whether it has started them. ``unfit``: it did what no server does, and is
-    not used any more."""
+    not used any more. ``compiler``: the title of what it imports."""
 
     level: Level
     key: Key
@@ -84,6 +84,7 @@ class Remote:
     facts: RunFacts = field(default_factory=RunFacts)
     fork_failed: str = ""
     limits: Limits = field(default_factory=Limits)
+    compiler: str = "the compiler"
 
     def ask(self, message: dict[str, Any], fds: list[int] | None = None) -> bool:
         """Send; False when the process is gone. Raises wire.Unsendable."""
@@ -133,7 +134,7 @@ def unregister(selector: selectors.BaseSelector, end: socket.socket | int) -> No
 def judge_unready(remote: Remote) -> Outcome | Undecided:
     """The answer to every request that needs a server that never became ready.
 
-    For servers above the case server that is Undecided (Triton cannot be imported). A case server that died was
+    For servers above the case server that is Undecided (the compiler cannot be imported). A case server that died was
     importing the user's module, and that is an outcome of the case: stage ``source``.
     """
     facts, text = remote.facts, remote.output.text()
@@ -144,7 +145,7 @@ def judge_unready(remote: Remote) -> Outcome | Undecided:
     facts.ulimits = ulimits(remote.limits)
     event = remote.answer.event if remote.answer is not None else None
     if remote.level is not Level.CASE:
-        return Undecided(f"Triton cannot be imported there: {_why(facts, event, text)}")
+        return Undecided(f"{remote.compiler} cannot be imported there: {_why(facts, event, text)}")
     outcome = Outcome(
         status=Status.ERROR,
         stage=Stage.SOURCE,

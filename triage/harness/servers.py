@@ -302,10 +302,11 @@ class ServerTree:
         log_read, log_write = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(log_read, False)
         remote = Remote(level, key, ours, above, self.new_identity(), log_read)
-        # Importing the user's module may take as long as a compile; Triton's own import has its own limit.
+        # Importing the user's module may take as long as a compile; the compiler's own has its own limit.
         patience = request.limits.timeout_s if level is Level.CASE else max(START_S, request.limits.timeout_s)
         remote.deadline = time.monotonic() + patience
         remote.limits = request.limits
+        remote.compiler = request.toolchain.compiler.title
         remote.facts.oom_kills = processes.kernel_oom_kills()
         self._remotes[key] = remote
         self._selector.register(remote.sock, selectors.EVENT_READ, lambda: self._receive(remote))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from triage.capture import live, refusals
-from triage.capture.awaited import AwaitedCompiler
+from triage.capture.awaited import AwaitedCompilers
 from triage.capture.program.service import VARIABLE as SERVICE
 from triage.capture.service.start import DEFAULT_TIMEOUT_S, Settings, shared_service
 from triage.integrations import folders
@@ -74,19 +74,19 @@ class GuardedProcess:
     def __init__(self, config: pytest.Config, folder: Path) -> None:
         self._config, self._folder = config, folder
         self._refusals = refusals.Refusals()
-        self._following = False
-        self._awaited = AwaitedCompiler(self._follow, live.program("folder").note)
+        self._followed = 0
+        self._awaited = AwaitedCompilers(self._follow, live.program("folder").note)
 
     def end(self) -> None:
         self._awaited.stop()
-        if self._following:
+        for _ in range(self._followed):
             live.program("guard").stop()
 
     def _follow(self, module: ModuleType) -> None:
         live.begin(module, Settings(), self._folder)
         # With TRITON_TRIAGE_GUARD=1 each process would repeat the session's summary at its end.
         atexit.unregister(live.say_at_exit)
-        self._following = True
+        self._followed += 1
         self._refusals.new()  # forget those of an earlier session in this process
 
     @pytest.hookimpl(wrapper=True, trylast=True)

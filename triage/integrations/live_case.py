@@ -99,7 +99,7 @@ def _literal(value: Any) -> str:
 def _jitted(kernel: Any) -> Any:
     values = program("values")
     jitted = kernel
-    while not values.is_jitted(jitted) and values.is_triton(type(jitted).__module__) and hasattr(jitted, "fn"):
+    while not values.is_jitted(jitted) and values.is_compilers(type(jitted).__module__) and hasattr(jitted, "fn"):
         jitted = jitted.fn
     if not values.is_jitted(jitted):
         raise InputError(

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from triage.capture import live, refusals
-from triage.capture.awaited import AwaitedCompiler
+from triage.capture.awaited import AwaitedCompilers
 from triage.capture.service.start import Settings
 from triage.publish.visible import visible
 
@@ -61,23 +61,26 @@ class _Cells:
         self._refusals = refusals.Refusals()
         self._began = time.time()
         self._kind: Any = None
+        self._followed = 0
         shell.events.register("pre_run_cell", self._before)
         shell.events.register("post_run_cell", self._after)
-        self._awaited = AwaitedCompiler(self._follow, shell.showtraceback)
+        self._awaited = AwaitedCompilers(self._follow, shell.showtraceback)
 
     def end(self) -> None:
         self._awaited.stop()
         self._shell.events.unregister("pre_run_cell", self._before)
         self._shell.events.unregister("post_run_cell", self._after)
-        if self._kind is not None:
+        for _ in range(self._followed):
             live.program("guard").stop()
+        if self._kind is not None:
             del self._kind._render_traceback_
 
     def _follow(self, module: ModuleType) -> None:
         live.begin(module, Settings())
+        self._followed += 1
         self._refusals.new()  # those from before an %unload_ext have been reported
         # IPython asks an exception for its traceback through this method.
-        self._kind = live.program("refusal").kind()
+        self._kind = live.compile_failed()
         self._kind._render_traceback_ = lambda error: self._trace(error)  # noqa: PLW0108 - a method would not get it
 
     def _trace(self, error: Any) -> list[str]:

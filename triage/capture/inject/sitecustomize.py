@@ -1,8 +1,8 @@
 """Loaded by every Python that a program starts under ``triage run``, because its folder is first in PYTHONPATH.
 
-It removes that folder from the path, waits for an import of Triton's compiler, and hands over to the sitecustomize that
-would have been loaded otherwise. It runs in interpreters of any age and in programs that never import Triton: it
-imports nothing that is not loaded anyway and uses no syntax that an old one cannot parse."""
+It removes that folder from the path, waits for an import of a compiler, and hands over to the sitecustomize that would
+have been loaded otherwise. It runs in interpreters of any age and in programs that never import a compiler: it imports
+nothing that is not loaded anyway and uses no syntax that an old one cannot parse."""
 
 import os
 import sys
@@ -41,6 +41,12 @@ def _watch(compiler):
         _pretend(compiler)
 
 
+def _watch_cute(cute):
+    # type: (Any) -> None
+    _load()
+    __import__("importlib").import_module(_PACKAGE + ".cute.watch").install(cute)
+
+
 def _pretend(module):
     # type: (Any) -> None
     """With ``--compile-only``: replace what would need a GPU."""
@@ -57,7 +63,11 @@ def _inherit(module):
     os.environ["TORCH_CUSTOM_PYTHONPATH"] = os.pathsep.join([_HERE, path])
 
 
-_AWAITED = {"triton.compiler.compiler": _watch, "torch._inductor.compile_worker.subproc_pool": _inherit}
+_AWAITED = {
+    "triton.compiler.compiler": _watch,
+    "cutlass.cute": _watch_cute,
+    "torch._inductor.compile_worker.subproc_pool": _inherit,
+}
 if _COMPILE_ONLY:
     _AWAITED.update(
         {

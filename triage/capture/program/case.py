@@ -1,13 +1,12 @@
 """Writes the compile that is about to run as a case folder: ``case.json`` and a self-contained ``kernel.py``."""
 
 import json
-import os
 import sys
 from typing import Any, Dict, List, Optional, Set, Tuple
 
 from . import folder, labels, values
+from . import origin as origins
 from .module import KernelModule, is_gluon, location, python
-from .service import compiler_variables
 from .tuples import Split
 
 SCHEMA = "triton-triage/case/1"
@@ -109,7 +108,8 @@ def _files(
     source: Any, target: Any, options: Dict[str, Any], backend: Any, frame: Any, key: Optional[str]
 ) -> Tuple[Dict[str, str], str]:
     """The files of the folder, and its label. ``key``: that of Triton's cache, if it was already computed."""
-    origin = {**_origin(source, frame), "hash": key}
+    function = python(source.fn) if hasattr(source, "fn") else None
+    origin = {**origins.origin(labels.kernel_name(source), function, frame), "hash": key}
     try:
         document, text = _case(source, target, options, backend, origin)
         label = labels.label(origin["kernel"], document["constexprs"], document["options"])
@@ -217,38 +217,3 @@ def _options(options: Dict[str, Any], backend: Any) -> Tuple[Dict[str, Any], Lis
 def _plain(value: Any) -> Any:
     """Lists for tuples: metadata come from JSON, which has no tuples."""
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-
-def _origin(source: Any, frame: Any) -> Dict[str, Any]:
-    function = python(source.fn) if hasattr(source, "fn") else None
-    code = getattr(function, "__code__", None)
-    return {
-        "tool": "triage run",
-        "kernel": labels.kernel_name(source),
-        "file": code.co_filename if code else None,
-        "line": code.co_firstlineno if code else None,
-        "called_from": _caller(frame),
-        "command": list(getattr(sys, "orig_argv", None) or sys.argv),
-        "directory": _directory(),
-        "python": sys.executable,
-        "pid": os.getpid(),
-        "environment": compiler_variables(),
-    }
-
-
-def _directory() -> Optional[str]:
-    try:
-        return os.getcwd()
-    except OSError:  # it was removed
-        return None
-
-
-def _caller(frame: Any) -> Optional[str]:
-    """The program's line that launched the kernel: the innermost frame outside Triton and triage."""
-    own = __name__.partition(".")[0]
-    while frame is not None:
-        module = frame.f_globals.get("__name__")
-        if not values.is_triton(module) and str(module).partition(".")[0] != own:
-            return "%s:%d" % (frame.f_code.co_filename, frame.f_lineno)
-        frame = frame.f_back
-    return None

@@ -1,43 +1,23 @@
-"""The guard: each compile that misses the cache is first tried by a service, in isolation.
+"""The guard: each compile that misses the compiler's cache is first tried by a service, in isolation.
 
-A result goes into Triton's cache through the program's own cache manager, under the key that the program is about to
-look up. A compile that would end the program raises instead. One that raises an ordinary exception, or could not be
-tried, the program compiles itself."""
+A compile that would end the program raises instead. One that raises an ordinary exception, or could not be tried, the
+program compiles itself; so it does with one that compiles, unless the result can go into its cache
+(``delivery.py``)."""
 
-import json
 import os
 import shutil
 import sys
 import threading
 import time
 from contextlib import contextmanager
-from types import FunctionType
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from . import folder, refusal
-from .service import VARIABLE, Gone, Service, compiler_variables
-
-_PRINTING = frozenset(
-    {
-        "TRITON_KERNEL_DUMP",
-        "TRITON_KERNEL_OVERRIDE",
-        "TRITON_ALWAYS_COMPILE",
-        "TRITON_REPRODUCER_PATH",
-        "TRITON_ENABLE_LLVM_DEBUG",
-        "TRITON_LLVM_DEBUG_ONLY",
-        "MLIR_ENABLE_DUMP",
-        "LLVM_IR_ENABLE_DUMP",
-        "NVPTX_ENABLE_DUMP",
-        "AMDGCN_ENABLE_DUMP",
-        "USE_IR_LOC",
-        "USE_TTGIR_LOC",
-    }
-)
-"""With these set a compile does more than produce a binary, so the program has to do it itself."""
+from .service import VARIABLE, Gone, Service
 
 _state = threading.local()
 _refused: Dict[str, "RefusedConfig"] = {}
-"""By Triton's cache key, which covers source, configuration, target and release."""
+"""By the key of the compile, which covers source, configuration, target and release."""
 _harmless: Dict[str, str] = {}
 """Cache keys of compiles that kill nothing and are left to the program, with the diagnosis of those that raise."""
 _untried: Dict[str, int] = {}
@@ -56,8 +36,9 @@ class Collected(BaseException):
 class RefusedConfig:
     """A configuration that must not be compiled in this process. ``met``: how often the program requested it."""
 
-    def __init__(self, kernel: Any, answer: Dict[str, Any], path: Optional[str]) -> None:
-        self.kernel, self.path, self.met = kernel, path, 1
+    def __init__(self, pending: "Pending") -> None:
+        answer = pending.answer
+        self.kernel, self.path, self.compiler, self.met = pending.kernel, pending.path, pending.compiler, 1
         self.text = str(answer.get("text", ""))
         self.headline = str(answer.get("headline", ""))
         self.configuration = str(answer.get("configuration", ""))
@@ -73,18 +54,18 @@ class RefusedConfig:
         tried = getattr(_state, "round", {})
         tried[key] = (self.headline, self.configuration)
         if not among_others and is_benchmarked() is False and self.path:
-            name = getattr(self.kernel, "__name__", "the kernel")
-            return refusal.refusal(everything_failed(name, list(tried.values()), self.path))
+            return refusal.refusal(everything_failed(self.kernel, list(tried.values()), self.path), self.compiler)
         case = "\n  case:  %s" % self.path if self.path else ""
-        return refusal.refusal("triage: %s%s" % (self.text, case))
+        return refusal.refusal("triage: %s%s" % (self.text, case), self.compiler)
 
 
 class Pending:
-    """A compile that is about to be sent to the service: local variables of ``compile``, and the captured case."""
+    """A compile that is about to be sent to the service. ``kernel``: its name; ``key``: that of the compiler's cache,
+    or what else is equal for equal compiles; ``path``: the folder of its case; ``compiler``: whose exceptions a refusal
+    is."""
 
-    def __init__(self, local: Dict[str, Any], path: str, manager: Any, filename: str) -> None:
-        self.source, self.key, self.backend = local["src"], str(local["hash"]), local["backend"]
-        self.path, self.manager, self.filename = path, manager, filename
+    def __init__(self, kernel: str, key: str, path: str, compiler: str) -> None:
+        self.kernel, self.key, self.path, self.compiler = kernel, key, path, compiler
         self.began = time.monotonic()
         self.answer: Dict[str, Any] = {}
 
@@ -99,8 +80,7 @@ class Pending:
             # Behind the front end the kernel's copy equals the program's, so that it need not be tried again.
             raises = status == "raised" and self.answer.get("stage") != "source"
             if status == "kills" or (raises and (among_others or is_benchmarked())):
-                kernel = getattr(self.source, "fn", self.source)
-                config = _refused[self.key] = RefusedConfig(kernel, self.answer, self.path)
+                config = _refused[self.key] = RefusedConfig(self)
                 config.met = 0 if among_others else 1
                 if config.remembered:
                     folder.count(folder.AGAIN, "%.3f" % config.seconds)
@@ -108,9 +88,9 @@ class Pending:
             if status == "undecided":
                 untried(str(self.answer.get("text", "")))
             group = None
-            if status == "compiled" and entry and not self.answer.get("printed") and not _does_more(self.backend):
+            if status == "compiled" and entry and not self.answer.get("printed"):
                 try:
-                    group = self._deliver(entry)
+                    group = self.deliver(entry)
                 except Exception:  # a full disk, a custom cache manager: the program compiles it
                     folder.note()
             if group is None:
@@ -120,26 +100,10 @@ class Pending:
             if entry:
                 shutil.rmtree(entry, ignore_errors=True)
 
-    def _deliver(self, entry: str) -> Optional[Dict[str, str]]:
-        """Store the files under this process's key. Metadata naming that key come last: without them there is no
-        entry. Returns None where the case does not describe the kernel in full."""
-        with open(os.path.join(self.path, "case.json"), encoding="utf-8") as case:
-            if "functions" not in json.load(case)["origin"]:
-                return None
-        group: Dict[str, str] = {}
-        with open(os.path.join(entry, "__grp__" + self.filename), encoding="utf-8") as file:
-            names = list(json.load(file)["child_paths"])
-        for name in names:
-            with open(os.path.join(entry, name), "rb") as stream:
-                data = stream.read()
-            if name == self.filename:
-                text = data.decode("utf-8")
-                text = text.replace(json.loads(text)["hash"], self.key)
-                group[name] = self.manager.put(text, name, binary=False)
-            else:
-                group[name] = self.manager.put(data, name)
-        self.manager.put_group(self.filename, group)
-        return group
+    def deliver(self, entry: str) -> Optional[Dict[str, str]]:
+        """Take over what the service compiled, in the folder ``entry``: the group of files now in the compiler's cache;
+        None where the program compiles it itself."""
+        return None
 
 
 def start() -> None:
@@ -305,14 +269,3 @@ def compiles_in_threads() -> bool:
 def always_compiles() -> bool:
     """Whether the program is configured to ignore its cache."""
     return os.environ.get("TRITON_ALWAYS_COMPILE", "") not in ("", "0")
-
-
-def _does_more(backend: Any) -> bool:
-    """Whether the program's compile does more than a worker's: variables, a hook, a replaced stage of the compiler."""
-    enabled = {name for name, value in compiler_variables().items() if value not in ("", "0")}
-    runtime = getattr(sys.modules.get("triton.knobs"), "runtime", None)
-    hooked = getattr(runtime, "add_stages_inspection_hook", None) is not None
-    functions = [getattr(value, "__func__", value) for value in vars(type(backend)).values()]
-    own_module = type(backend).__module__
-    changed = any(isinstance(item, FunctionType) and item.__module__ != own_module for item in functions)
-    return bool(enabled & _PRINTING) or hooked or changed

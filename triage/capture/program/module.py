@@ -22,12 +22,16 @@ _FUTURE_ANNOTATIONS = 0x1000000
 """``CO_FUTURE_ANNOTATIONS`` of Python 3.8 and later: annotations are text."""
 _ABSENT = object()
 _USUAL = {module: prefix for prefix, module in values.LANGUAGES.items()}
-_HOST = frozenset({"torch", "numpy", "jax", "scipy"})
+_HOST = frozenset({"torch", "numpy", "jax", "scipy", "cuda"})
 """Host libraries, imported where a kernel's compile-time functions read them, like the standard library."""
 
 
 class KernelModule:
-    """The file being built. ``notes``: what could not be included; ``jitted``: its jitted functions by name."""
+    """The file being built. ``notes``: what could not be included; ``jitted``: its jitted functions by name.
+
+    ``reads_annotations``: the compiler evaluates those of functions, whatever they name."""
+
+    reads_annotations = False
 
     def __init__(self) -> None:
         self.notes: List[str] = []
@@ -56,7 +60,7 @@ class KernelModule:
         if len(self._definitions) > _MOST_DEFINITIONS:
             raise values.NoText("more than %d definitions" % _MOST_DEFINITIONS)
         self._kept.append(function)  # alive, so that no other object gets its id
-        source = _source(function)
+        source = self.source(function)
         classes: Dict[str, Any] = {}
         if bound or split:
             source = self._with_other_head(source, bound or {}, split or {}, classes)
@@ -69,7 +73,8 @@ class KernelModule:
         decorator = self._decorator(function)
         text = Text(source)
         if name != own_name:
-            first = re.compile(rb"\b(?:def|class)\s+(%s)\b" % own_name.encode()).search(text.bytes)
+            # A lambda's source is an assignment.
+            first = re.compile(rb"(?:\A|\b(?:def|class)\s+)(%s)\b" % own_name.encode()).search(text.bytes)
             if first:
                 text.replace(first.start(1), first.end(1), name)
         code = getattr(python(function), "__code__", None)
@@ -83,6 +88,12 @@ class KernelModule:
                 text.replace(*text.span(read.nodes[0]), name)
         self._definitions.append("\n" + decorator + text.result().rstrip() + "\n")
         return name
+
+    def source(self, function: Any) -> str:
+        """The source of a function or class, not indented. Raises OSError, TypeError and NoText."""
+        if values.is_jitted(function):
+            return str(function.src)
+        return textwrap.dedent(inspect.getsource(python(function)))
 
     def _with_other_head(
         self, source: str, bound: Dict[str, Any], split: Dict[str, Split], classes: Dict[str, Any]
@@ -121,12 +132,12 @@ class KernelModule:
             # A builtin, or an undefined name, which may be the failure itself.
             self._future = self._future or (read.annotation and not hasattr(builtins, read.parts[0]))
             return
-        while isinstance(value, ModuleType) and not values.is_triton(value.__name__) and depth < len(read.parts):
+        while isinstance(value, ModuleType) and not values.is_compilers(value.__name__) and depth < len(read.parts):
             member = getattr(value, read.parts[depth], _ABSENT)
             if member is _ABSENT or _stays(member):
                 break
             value, depth = member, depth + 1
-        if read.annotation and not _of_triton(value):
+        if read.annotation and not self.reads_annotations and not _of_compiler(value):
             self._future = True
             return
         preferred = read.parts[depth - 1]
@@ -195,7 +206,7 @@ class KernelModule:
         """Import modules such as ``tl.extra.cuda.libdevice``, which exist as attributes only after an import."""
         for part in rest:
             value = getattr(value, part, None)
-            if not isinstance(value, ModuleType) or not values.is_triton(value.__name__):
+            if not isinstance(value, ModuleType) or not values.is_compilers(value.__name__):
                 return
             if sys.modules.get(value.__name__) is value:
                 self._imports.append("import %s" % value.__name__)
@@ -252,37 +263,45 @@ def location(kernel: Any) -> Optional[Dict[str, Any]]:
     }
 
 
-def _source(function: Any) -> str:
-    if values.is_jitted(function):
-        return str(function.src)
-    return textwrap.dedent(inspect.getsource(python(function)))
-
-
 def _scope(function: Any) -> Dict[str, Any]:
     plain = python(function)
     if isinstance(plain, type):
-        return dict(vars(sys.modules.get(plain.__module__, builtins)))
+        scope = dict(vars(sys.modules.get(plain.__module__, builtins)))
+        methods = [python(getattr(member, "__wrapped__", member)) for member in vars(plain).values()]
+        for method in methods:
+            if isinstance(method, FunctionType):
+                scope.update(_captured(method))
+        return scope
     scope = dict(plain.__globals__)
     # Up to 3.3 Triton does not see a kernel's closure.
     if not values.is_jitted(function) or hasattr(function, "get_capture_scope"):
-        for name, cell in zip(plain.__code__.co_freevars, plain.__closure__ or ()):  # noqa: B905 - of Python 3.10
-            try:
-                scope[name] = cell.cell_contents
-            except ValueError:  # not bound yet
-                pass
+        scope.update(_captured(plain))
     return scope
+
+
+def _captured(function: Any) -> Dict[str, Any]:
+    """What a function's closure holds, by name."""
+    captured = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):  # noqa: B905 - of Python 3.10
+        try:
+            captured[name] = cell.cell_contents
+        except ValueError:  # not bound yet
+            pass
+    return captured
 
 
 def _users_function(value: Any) -> Any:
     """The user's function or class to be written down; None for one of a library."""
     if values.is_jitted(value) or type(value).__name__ == "ConstexprFunction":
-        return None if values.is_triton(getattr(value, "__module__", None)) else value
-    # 3.4 wraps a constexpr_function in a function.
+        return None if values.is_compilers(getattr(value, "__module__", None)) else value
+    # 3.4 wraps a constexpr_function in a function, CuTe DSL a host function or kernel; its struct holds a class.
     plain = getattr(value, "__wrapped__", value) if isinstance(value, FunctionType) else value
+    if values.is_compilers(type(value).__module__) and isinstance(getattr(value, "_cls", None), type):
+        plain = value._cls
     if not isinstance(plain, (FunctionType, type)):
         return None
     top = str(plain.__module__).partition(".")[0]
-    if top in _HOST or values.is_triton(top) or _is_standard(top):
+    if top in _HOST or values.is_compilers(top) or _is_standard(top):
         return None
     return plain
 
@@ -300,7 +319,7 @@ def _is_standard(top: str) -> bool:
 def _stays(value: Any) -> bool:
     """Whether to read a value from its module rather than write it down: host library functions, and values that are
     neither code nor constants."""
-    if isinstance(value, ModuleType) or _of_triton(value) or _users_function(value) is not None:
+    if isinstance(value, ModuleType) or _of_compiler(value) or _users_function(value) is not None:
         return False
     if values.is_code(value):
         return True
@@ -311,11 +330,11 @@ def _stays(value: Any) -> bool:
     return False
 
 
-def _of_triton(value: Any) -> bool:
+def _of_compiler(value: Any) -> bool:
     if isinstance(value, ModuleType):
-        return values.is_triton(value.__name__)
+        return values.is_compilers(value.__name__)
     holder = value if isinstance(value, (type, FunctionType)) else type(value)
-    return values.is_triton(getattr(holder, "__module__", None)) and not values.is_jitted(value)
+    return values.is_compilers(getattr(holder, "__module__", None)) and not values.is_jitted(value)
 
 
 def _annotated(scope: Dict[str, Any], name: str) -> bool:
@@ -327,7 +346,7 @@ def _annotated(scope: Dict[str, Any], name: str) -> bool:
 def _import_path(value: Any) -> Any:
     """Module and name from which a function or class can be imported. Raises NoText."""
     name = str(getattr(value, "__name__", ""))
-    for module in ("triton.language", "triton", str(getattr(value, "__module__", ""))):
+    for module in ("triton.language", "triton", "cutlass", "cutlass.cute", str(getattr(value, "__module__", ""))):
         if name and module and getattr(sys.modules.get(module), name, None) is value:
             return module, name
     if getattr(builtins, name, None) is value:

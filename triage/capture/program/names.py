@@ -1,7 +1,7 @@
 """Free names of a piece of source and their positions, and edits at those positions."""
 
 import ast
-from typing import Any, Dict, Iterator, List, NamedTuple, Set, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Set, Tuple
 
 
 class NameRead(NamedTuple):
@@ -16,6 +16,33 @@ class NameRead(NamedTuple):
 
 def reads(tree: ast.AST) -> List[NameRead]:
     """Every chain that is read and does not start with a name bound by the source itself, in source order."""
+    if not isinstance(tree, ast.ClassDef):
+        return _reads(tree)
+    # Each method has names of its own; those of the class are seen by its other statements, not by their bodies.
+    own = {name for statement in tree.body for name in _named(statement)}
+    own.add(tree.name)
+    head = [part for part in ast.iter_child_nodes(tree) if part not in tree.body]
+    of_class = [
+        read
+        for statement in tree.body
+        for read in _reads(statement)
+        if read.parts[0] not in own or _is_in_body(read.nodes[0], statement)
+    ]
+    return [*(read for part in head for read in _reads(part)), *of_class]
+
+
+def _named(statement: ast.stmt) -> List[str]:
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return [statement.name]
+    return list(bound(statement))
+
+
+def _is_in_body(node: Any, statement: ast.stmt) -> bool:
+    """Whether it is in the body of a function, which does not see the names of the class around it."""
+    return isinstance(statement, ast.FunctionDef) and node.lineno >= statement.body[0].lineno
+
+
+def _reads(tree: ast.AST) -> List[NameRead]:
     own = bound(tree)
     annotations = {id(node) for node_ in _annotations(tree) for node in ast.walk(node_)}
     names: List[NameRead] = []
@@ -125,6 +152,19 @@ class Text:
         alone = not self.bytes[self._starts[first.lineno - 1] :][: first.col_offset].strip()
         after = "\n" + " " * first.col_offset if alone else "; "
         self.replace(self.span(first)[0], self.span(first)[0], statement + after)
+
+    def set_defaults(self, function: ast.FunctionDef, named: Mapping[str, str]) -> None:
+        """Give parameters these expressions as defaults, and those behind them ``None`` where they have none."""
+        is_behind = False
+        listed = [*getattr(function.args, "posonlyargs", []), *function.args.args]
+        for parameter in [*listed, *function.args.kwonlyargs]:
+            _, start, end = self._parameter(function, parameter.arg)
+            head = self.bytes[start : self.span(parameter)[1]].decode("utf-8")
+            if parameter.arg in named:
+                self.replace(start, end, "%s = %s" % (head, named[parameter.arg]))
+                is_behind = parameter in listed
+            elif is_behind and parameter in listed and end == self.span(parameter)[1]:
+                self.replace(start, end, "%s = None" % head)
 
     def _parameter(self, function: ast.FunctionDef, name: str) -> Tuple[int, int, int]:
         """Index of a parameter, and its span with annotation and default."""

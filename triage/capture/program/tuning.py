@@ -5,7 +5,7 @@ import shutil
 import sys
 from typing import Any, Dict, List, Optional
 
-from . import folder, guard, labels, refusal
+from . import folder, guard, refusal
 
 
 class TriedConfig:
@@ -88,7 +88,7 @@ def _settled(pending: guard.Pending, keep: bool) -> Optional[BaseException]:
             else:
                 shutil.rmtree(pending.path, ignore_errors=True)  # the tuner captures it again
             return None
-        folder.count(folder.COMPILED, "%s %s" % (pending.key, labels.kernel_name(pending.source)))
+        folder.count(folder.COMPILED, "%s %s" % (pending.key, pending.kernel))
     folder.end(pending.path, pending.began, error, "compile", tuned=True)
     return error
 

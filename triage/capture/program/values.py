@@ -18,14 +18,18 @@ def is_jitted(value: Any) -> bool:
     return any(base.__name__ == "JITFunction" for base in type(value).__mro__)
 
 
-def is_triton(module: Optional[str]) -> bool:
-    """Whether a module of that name belongs to Triton."""
-    return module is not None and module.partition(".")[0] == "triton"
+COMPILERS = ("triton", "cutlass")
+"""Packages that a kernel's module imports, and never copies from."""
+
+
+def is_compilers(module: Optional[str]) -> bool:
+    """Whether a module of that name belongs to a compiler."""
+    return module is not None and module.partition(".")[0] in COMPILERS
 
 
 def unwrapped(value: Any) -> Any:
     """The value inside a ``tl.constexpr``."""
-    while type(value).__name__ == "constexpr" and is_triton(type(value).__module__):
+    while type(value).__name__ == "constexpr" and is_compilers(type(value).__module__):
         value = value.value
     return value
 
@@ -69,7 +73,7 @@ def expression(value: Any, name: Callable[[Any], str], depth: int = 0) -> str:
         return "%s(%s)" % (name(kind), ", ".join(map(inner, value)))
     if is_code(value):
         return name(value)
-    if kind.__name__ == "dtype" and is_triton(kind.__module__):
+    if kind.__name__ == "dtype" and is_compilers(kind.__module__):
         return "%s.%s" % (name(sys.modules[LANGUAGES["tl"]]), _dtype(value))
     if kind.__name__ == "dtype" and kind.__module__ == "torch":
         return "%s.%s" % (name(sys.modules["torch"]), str(value).rpartition(".")[2])
@@ -102,7 +106,9 @@ def _dtype(value: Any) -> str:
     raise NoText("the type %s has no name in triton.language" % (value,))
 
 
-LANGUAGES = {"tl": "triton.language", "gl": "triton.experimental.gluon.language"}
+LANGUAGES = {
+    "tl": "triton.language", "gl": "triton.experimental.gluon.language", "cutlass": "cutlass", "cute": "cutlass.cute",
+}  # fmt: skip
 """The prefixes under which cases and most kernels import them."""
 
 
@@ -117,10 +123,14 @@ def in_json(value: Any) -> Any:
         return value
     if type(value) in (tuple, list):
         return [in_json(item) for item in value]
-    if type(value).__name__ == "dtype" and is_triton(type(value).__module__):
+    if type(value).__name__ == "dtype" and is_compilers(type(value).__module__):
         return "tl.%s" % _dtype(value)
-    if is_triton(type(value).__module__) and dataclasses.is_dataclass(value):
+    if is_compilers(type(value).__module__) and dataclasses.is_dataclass(value):
         return expression(value, _named)
+    if isinstance(value, type) and value.__module__.partition(".")[0] == "cutlass":
+        return _named(value)
+    if isinstance(value, enum.Enum) and is_compilers(type(value).__module__):
+        return "%s.%s" % (_named(type(value)), value.name)
     raise NoText("a %s cannot be a value in a case" % type(value).__qualname__)
 
 

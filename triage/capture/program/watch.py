@@ -12,7 +12,7 @@ import time
 from types import FrameType, FunctionType, TracebackType
 from typing import Any, List, Optional, Set, Type
 
-from . import folder, guard, labels, refusal, service, tuning
+from . import delivery, folder, guard, labels, refusal, service, tuning
 from .enter import CannotEnter, enter, overhear
 
 _state = threading.local()
@@ -90,7 +90,7 @@ def _guarded(manager: Any, filename: str, caller: FrameType) -> Any:
         guard.untried("the kernel could not be captured")
         return None
     assert current.path is not None
-    pending = guard.Pending(local, current.path, manager, filename)
+    pending = delivery.TritonCompile(local, current.path, manager, filename)
     collected = guard.collecting()
     if collected is not None:
         collected.append(pending)

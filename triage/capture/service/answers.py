@@ -6,6 +6,7 @@ from typing import Any
 from triage import knowledge
 from triage.capture.service.start import Settings
 from triage.frontends import documents
+from triage.frontends.frontend import frontend
 from triage.harness.artifacts import give_up
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile
@@ -44,7 +45,7 @@ def answer(attempt: Attempt, folders: tuple[Path, ...]) -> dict[str, Any]:
         # The program has imported its own module; what failed is the file that the capture wrote.
         return {"status": UNDECIDED, "text": attempt.diagnosis.headline if attempt.diagnosis else ""}
     fields: dict[str, Any] = {
-        "status": _status(result),
+        "status": _status(result, case),
         "stage": result.stage.value if result.stage else None,
         "seconds": round(result.duration_s, 3),
         "remembered": attempt.cached,
@@ -63,8 +64,10 @@ def answer(attempt: Attempt, folders: tuple[Path, ...]) -> dict[str, Any]:
     return {**fields, "headline": diagnosis.headline, "text": text(case, result, diagnosis, matches), "cause": cause}
 
 
-def _status(outcome: Outcome) -> str:
+def _status(outcome: Outcome, case: Case) -> str:
     if outcome.status is Status.OK or outcome.stage in (Stage.LOAD, Stage.LAUNCH):
+        return COMPILED
+    if outcome.status is Status.SUSPECT and not frontend(case.language).has_invalid_binaries:
         return COMPILED
     return KILLS if outcome.status in _KILLS else RAISED
 
@@ -81,7 +84,7 @@ def text(case: Case, outcome: Outcome, diagnosis: Diagnosis, matches: list[Match
     ]
     lines.append("  where: " + ", ".join(filter(None, location)))
     for match in matches[:1]:
-        fixed = f" (fixed in Triton {match.fixed_in})" if match.fixed_in else ""
+        fixed = f" (fixed in {case.compiler.label(match.fixed_in)})" if match.fixed_in else ""
         lines.append(f"  known: {match.title}{fixed}")
     return "\n".join(lines)
 

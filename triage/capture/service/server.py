@@ -27,6 +27,7 @@ from triage.harness.limits import Limits, default_memory_bytes
 from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.store import Store
 from triage.harness.toolchains import Toolchain, Toolchains
+from triage.model.case import Case
 from triage.model.errors import TriageError
 from triage.scratch import hold, remove_empty
 
@@ -67,7 +68,7 @@ class GuardService:
         self._identity = path.stat().st_ino
         self._limits = Limits(settings.timeout_s, settings.memory_bytes or default_memory_bytes())
         self._toolchains = Toolchains()
-        self._toolchain: Toolchain | None = None
+        self._found: dict[str, Toolchain] = {}
         self._signs_of_life = signs_of_life
         self._connections = [first]
         self._open: list[_Question] = []
@@ -213,14 +214,16 @@ class GuardService:
             action = FullCompile(observe=True, keep=True, use_cache=self._settings.cache, entry=entry)
             case, notice = stable(case, self._entries)
             self._notices.update(dict.fromkeys(filter(None, (notice, case.target.caveat))))
-            self._queue.append(Request(case, self._resolved(), self._limits, action, tag=question))
+            self._queue.append(Request(case, self._toolchain(case), self._limits, action, tag=question))
         except Exception as error:
             self._reply(question, _undecided(error))
 
-    def _resolved(self) -> Toolchain:
-        if self._toolchain is None:
-            self._toolchain = self._toolchains.resolve(None, self._python)
-        return self._toolchain
+    def _toolchain(self, case: Case) -> Toolchain:
+        """The program's own compiler for a case. Raises TriageError."""
+        name = case.compiler.name
+        if name not in self._found:
+            self._found[name] = self._toolchains.resolve(None, self._python, case.compiler)
+        return self._found[name]
 
     def _answer(self, attempt: Attempt) -> None:
         question = _asked(attempt.request)
@@ -268,7 +271,7 @@ class GuardService:
         with suppress(TriageError, OSError):
             case = warm_up(self._entries)
             if case is not None:
-                self._queue.append(Request(case, self._resolved(), self._limits, FullCompile(use_cache=False)))
+                self._queue.append(Request(case, self._toolchain(case), self._limits, FullCompile(use_cache=False)))
 
 
 class _Deserted(Exception):

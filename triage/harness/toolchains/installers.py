@@ -77,7 +77,7 @@ def run(command: list[str], request: ReleaseRequest, *, cwd: Path, log: Path, lo
         line = f"{command[0]} could not be started ({error.strerror})"
         raise InstallFailure(Problem.OTHER, line) from None
     try:
-        raw = _output(process, deadline)
+        raw = _output(process, deadline, request.compiler.title)
     except subprocess.TimeoutExpired:
         line = f"{Path(command[0]).name} did not end within {LIMIT_S / 60:.0f} minutes"
         raise InstallFailure(Problem.OTHER, line) from None
@@ -91,14 +91,14 @@ def run(command: list[str], request: ReleaseRequest, *, cwd: Path, log: Path, lo
         raise diagnose(output, request)
 
 
-def _output(process: subprocess.Popen[bytes], deadline: Deadline) -> bytes:
+def _output(process: subprocess.Popen[bytes], deadline: Deadline, title: str) -> bytes:
     limit = time.monotonic() + LIMIT_S
     while True:
         # Another thread may move the deadline.
         try:
             return process.communicate(timeout=_WATCH_S)[0]
         except subprocess.TimeoutExpired:
-            deadline.check("the installation of Triton")
+            deadline.check(f"the installation of {title}")
             if time.monotonic() > limit:
                 raise
 
