@@ -57,6 +57,9 @@ def test_every_combination_is_compiled_and_a_failure_has_a_letter(swept: Run, fo
         "cells": 6, "compiled": 4, "failed": 2, "could-not-tell": 0, "predicted-legal": 0, "predicted-illegal": 0,
     }  # fmt: skip
     assert json.loads((folder / "map.json").read_text()) == document
+    [rule] = document["rules"]
+    assert (rule["text"], rule["support"], rule["exceptions"]) == ("illegal where BLOCK = 96", 2, 0)
+    assert "def early_config_prune" in (folder / "rules.py").read_text()
 
 
 def test_the_same_folder_again_compiles_only_what_is_missing(swept: Run, sweep: Triage, folder: Path) -> None:
@@ -86,6 +89,9 @@ def test_merged_parts_are_the_whole(swept: Run, sweep: Triage, tmp_path: Path) -
         ((OK, "--set", "BLOCK=1..9999", "--set", "num_stages=1..9999"), "a space of 99,980,001 cells"),
         ((OK, "--set", "BLOCK=1..10000000"), "has more than 10,000 values"),
         ((OK, *AXES, "--shard", "4/3"), "--shard 4/3: write I/N"),
+        ((OK, *AXES, "--where", "BLOCK > 999"), "--where 'BLOCK > 999': no cell is left"),
+        ((OK, *AXES, "--where", "BLOC > 9"), "BLOC is no axis; they are BLOCK, num_warps"),
+        ((OK, *AXES, "--budget", "3", "--exhaustive"), "leave out --budget"),
         (("--resume", "/nowhere"), "/nowhere: no ledger.sqlite in it"),
     ],
 )

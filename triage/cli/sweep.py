@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -16,32 +17,44 @@ from triage.cli.options import (
     limit_options,
     limits,
     note,
+    repeating,
 )
-from triage.files import replace_file, usable_folder, writing
+from triage.files import usable_folder
+from triage.frontends.frontend import frontend
 from triage.harness.toolchains import Toolchains
 from triage.matrix import releases
 from triage.model.case import Case
 from triage.model.compilers import CUTE, TRITON
 from triage.model.errors import InputError
+from triage.model.target import Target
+from triage.publish.compose.sweep import SweepView
 from triage.publish.formats.terminal import console
+from triage.publish.formats.terminal import sweep as render
+from triage.publish.sweep_folder import keep_sweep
 from triage.sweeps import document
 from triage.sweeps.axes import TARGET, check_size, set_axes
+from triage.sweeps.commands import SweepCommands
+from triage.sweeps.constraints import allowed
 from triage.sweeps.grid import Grid, SweepAxis
 from triage.sweeps.map import SweepMap
 from triage.sweeps.observation import CellState
+from triage.sweeps.plan import SweepPlan
 from triage.sweeps.shards import Shard
 from triage.sweeps.space import CONFIGURATION, CaseSpace, Space
-from triage.sweeps.sweep import SweepOptions, merge, run, stored_space
+from triage.sweeps.sweep import StoredSweep, SweepOptions, merge, run
 
 
 @click.command("sweep")
 @click.argument("names", nargs=-1, metavar="CASE")
 @click.option("--set", "sets", multiple=True, metavar="NAME=VALUE,...", help="An axis: BM=32,64,128, BK=16..128*2.")
+@click.option("--where", "wheres", multiple=True, metavar="CONDITION", help="Leave out the rest: 'BM * BN <= 16384'.")
 @kernel_options
 @click.option("--target", "targets", multiple=True, metavar="TARGET,...", help="An axis, where it is more than one.")
 @click.option("--triton", "tritons", multiple=True, metavar="RELEASES", help="The same: 3.6..3.9, installed, all.")
 @click.option("--cute", "cutes", multiple=True, metavar="RELEASES", help="The same for CuTe DSL: 4.0..4.8.")
 @click.option("--python", metavar="PATH", help="Compile with the Triton or CuTe DSL of this interpreter.")
+@click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Compile at most N cells; predict the others.")
+@click.option("--exhaustive", is_flag=True, help="Compile every cell, however many. [up to 2,000 cells]")
 @click.option("--shard", metavar="I/N", help="Compile only part I of N; merge the folders afterwards.")
 @click.option("--resume", type=DIRECTORY, metavar="DIR", help="Go on with the sweep of this -o folder.")
 @limit_options
@@ -53,6 +66,8 @@ def command(
     names: tuple[str, ...],
     shard: str | None,
     resume: Path | None,
+    budget: int | None,
+    exhaustive: bool,
     fail_on: str | None,
     as_json: bool,
     folder: Path | None,
@@ -66,20 +81,29 @@ def command(
         if len(names) < 2 or folder is None:
             raise InputError("triage sweep merge DIR... -o DIR: name the folders of the parts, and one for the whole")
         usable_folder("-o", folder)
+        folders = [Path(name) for name in names[1:]]
         with scratch.folder("sweep") as sources:
-            return _end(merge([Path(name) for name in names[1:]], folder, sources), folder, as_json, fail_on)
+            check = StoredSweep.read(folders[0], sources / "first").check
+            merged = merge(folders, folder, sources / "merged")
+        again = ("triage", "sweep", *names, "-o", str(folder))
+        return _end(merged, SweepCommands(check, again), folder, as_json, fail_on)
     if resume is not None and (names or folder is not None):
         raise InputError(f"--resume {resume}: goes on with what is there; leave out the case and -o")
     if resume is None and len(names) != 1:
         raise InputError("name one case, as in triage sweep kernel.py::matmul --set BLOCK_M=32,64,128")
     kept = resume or folder
     part = Shard.parse(shard) if shard else None
+    plan = SweepPlan(budget, exhaustive)
+    plan.check()
     with console.progress() as progress, scratch.folder("sweep") as sources:
         if resume is not None:
-            space, of_folder = stored_space(resume, sources)
-            part = part or of_folder
+            stored = StoredSweep.read(resume, sources)
+            space, part = stored.space, part or stored.shard
+            commands = SweepCommands(stored.check, ("triage", "sweep", "--resume", str(resume)))
         else:
-            space = _space(names[0], values, progress.note)
+            space = _space(names[0], values)
+            ends = {"budget": budget, "exhaustive": exhaustive, "shard": shard, "fail_on": fail_on}
+            commands = _commands(names[0], space, values, ends, folder)
         if kept is not None:
             usable_folder("-o", kept)
         options = SweepOptions(
@@ -89,31 +113,33 @@ def command(
             jobs=values["jobs"],
             cache=not values["no_cache"],
             shard=part,
+            plan=plan,
             knowledge=values["kb"],
+            commands=commands,
         )
         sweep = run(space, options, progress)
-    return _end(sweep, kept, as_json, fail_on)
+    return _end(sweep, commands, kept, as_json, fail_on)
 
 
-def _end(sweep: SweepMap, folder: Path | None, as_json: bool, fail_on: str | None) -> int:
+def _end(sweep: SweepMap, commands: SweepCommands, folder: Path | None, as_json: bool, fail_on: str | None) -> int:
     """Keep and print the map; the exit code."""
     if folder is not None:
-        with writing(f"-o {folder}"):
-            replace_file(folder / "map.json", "".join(document.json_text(sweep)), folder)
+        keep_sweep(folder, sweep)
     if as_json:
         for text in document.json_text(sweep):
             click.echo(text, nl=False)
     else:
-        _print(sweep)
+        render.show(console.output(), SweepView(sweep, commands))
     failed = sweep.cells_in(CellState.FAILED) != 0
     return int(failed and (fail_on == "any" or (CONFIGURATION in sweep.grid.positions and fail_on is None)))
 
 
-def _space(name: str, values: dict[str, Any], note_line: Any) -> Space:
+def _space(name: str, values: dict[str, Any]) -> Space:
     """The space that the command line describes."""
     case = locate(name, values)
-    axes = [*_releases(case, values), *_targets(case, values)]
-    case = _with_single(case, axes)
+    axes = [_releases(case, values), *_targets(case, values)]
+    # Of several, the first: the axis has them all.
+    case = case.with_changes({axis.name: axis.values[0] for axis in axes})
     varying = [axis for axis in axes if len(axis.values) > 1]
     own = set_axes(values["sets"], case)
     if twice := [axis.name for axis in own if axis.name in {other.name for other in varying}]:
@@ -121,35 +147,25 @@ def _space(name: str, values: dict[str, Any], note_line: Any) -> Space:
     if not own and not varying:
         raise InputError(f"{name}: nothing varies; add --set NAME=VALUE,VALUE, several --target or several releases")
     check_size([*varying, *own])
-    return CaseSpace(case, Grid([*varying, *own]))
-
-
-def _with_single(case: Case, axes: list[SweepAxis]) -> Case:
-    """The case with the first of the targets and releases, which is the only one where there is no such axis."""
-    return case.with_changes({axis.name: axis.values[0] for axis in axes})
+    grid = Grid([*varying, *own])
+    return CaseSpace(case, Grid(grid.axes, allowed(values["wheres"], grid)))
 
 
 def _targets(case: Case, values: dict[str, Any]) -> list[SweepAxis]:
     words = [word.strip() for text in values["targets"] for word in text.split(",")]
-    if not words:
-        return []
-    from triage.frontends.frontend import frontend
-    from triage.model.target import Target
-
     chosen = []
     for word in words:
         try:
             target = Target.parse(word)
         except InputError as error:
             raise InputError(f"--{error}") from None
-        frontend(case.language).check_target(
-            target, lambda problem, word=word: InputError(f"--target {word}: {problem}")
-        )
+        language = frontend(case.language)
+        language.check_target(target, lambda problem, word=word: InputError(f"--target {word}: {problem}"))
         chosen.append(str(target))
-    return [SweepAxis(TARGET, tuple(dict.fromkeys(chosen)))]
+    return [SweepAxis(TARGET, tuple(dict.fromkeys(chosen)))] if chosen else []
 
 
-def _releases(case: Case, values: dict[str, Any]) -> list[SweepAxis]:
+def _releases(case: Case, values: dict[str, Any]) -> SweepAxis:
     """The releases; the one that compiles the case where none is named."""
     compiler = case.compiler
     texts = {TRITON: values["tritons"], CUTE: values["cutes"]}
@@ -159,21 +175,34 @@ def _releases(case: Case, values: dict[str, Any]) -> list[SweepAxis]:
                 f"{other.option} {stated[0]}: {case.name} is compiled by {compiler.title}; use {compiler.option}"
             )
     toolchains = Toolchains(progress=note)
-    if values["python"] or not texts[compiler]:
-        if values["python"] and texts[compiler]:
-            raise InputError(f"{compiler.option} and --python exclude each other")
+    if values["python"] and texts[compiler]:
+        raise InputError(f"{compiler.option} and --python exclude each other")
+    if not texts[compiler]:
         toolchain = toolchains.resolve(None if values["python"] else case.release, values["python"], compiler)
-        return [SweepAxis(compiler.name, (toolchain.release,))]
+        return SweepAxis(compiler.name, (toolchain.release,))
     installed = [toolchain.release for toolchain in toolchains.installed(compiler)]
-    return [SweepAxis(compiler.name, releases.select(texts[compiler], installed, compiler).chosen)]
+    return SweepAxis(compiler.name, releases.select(texts[compiler], installed, compiler).chosen)
 
 
-def _print(sweep: SweepMap) -> None:
-    counts = document.counts(sweep)
-    compiled, failed = counts[CellState.COMPILED.value], counts[CellState.FAILED.value]
-    click.echo(f"{sweep.case.name}: {counts['cells']} cells: {compiled} compile, {failed} fail")
-    for reason in dict.fromkeys(seen.reason for seen in sweep.observations.values() if seen.reason):
-        click.echo(f"  could not tell: {reason}")
-    for failure in sweep.failures:
-        number = sum(seen.signature == failure.signature for seen in sweep.observations.values())
-        click.echo(f"  {sweep.letters[failure.signature]}  {number}  {failure.headline}")
+def _commands(
+    name: str, space: Space, values: dict[str, Any], ends: dict[str, Any], folder: Path | None
+) -> SweepCommands:
+    """The command lines of a cell, without the options that the axes give, and of the sweep."""
+    axes = space.grid.positions
+    words = {"set": values["sets"], "where": values["wheres"]}
+    words |= {"target": values["targets"], "triton": values["tritons"], "cute": values["cutes"]}
+    others = {
+        key: value for key, value in values.items() if key not in ("sets", "wheres", "targets", "tritons", "cutes")
+    }
+    again = repeating("sweep", name, {**words, **others, **ends})
+
+    def fixed(option: str, value: Any) -> Any:
+        if option in axes:
+            return None
+        if isinstance(value, tuple):
+            return tuple(text for text in value if str(text).partition("=")[0] not in axes)
+        return value
+
+    of_cell = {**{option: words[option] for option in ("target", "triton", "cute")}, **others}
+    check = repeating("check", name, {option: fixed(option, value) for option, value in of_cell.items()})
+    return SweepCommands(tuple(shlex.split(check)), (*shlex.split(again), *(("-o", str(folder)) if folder else ())))

@@ -1,11 +1,11 @@
-"""Runs a sweep: what the ledger has is learnt first, what the strategy proposes is compiled, each result is written as
-it comes, and at the end stands the map."""
+"""Runs a sweep: what the ledger has is learnt first, what a strategy proposes is compiled, each result is written as it
+comes, the rules are tested by further compiles, and at the end stands the map."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from triage.model.errors import EnvironmentFault, InputError
 from triage.model.progress import Progress
@@ -16,48 +16,66 @@ from triage.sweeps.ledger import Ledger, LedgerRow
 from triage.sweeps.map import SweepMap
 from triage.sweeps.observation import CellObservation, CellState, SweepFailure
 from triage.sweeps.pace import Pace
+from triage.sweeps.rules.search import RuleSearch
 from triage.sweeps.space import Space
 from triage.sweeps.strategy import Strategy
 
 
 @dataclass(slots=True)
 class SweepRunner:
-    """``jobs``: how many cells are asked for at a time. ``known``: results of the ledger by cell."""
+    """``known``: results of the ledger by cell. ``most``: compiles that are expected at the most; ``jobs``: how many
+    cells are asked for at a time."""
 
     space: Space
-    strategy: Strategy
     backend: Backend
     ledger: Ledger
     known: Mapping[Cell, CellObservation] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
+    most: int = 0
     jobs: int = 1
+    compiled: int = 0
+    """How many cells were compiled."""
     interrupted: bool = False
     _observations: dict[Cell, CellObservation] = field(default_factory=dict)
     _under_way: int = 0
     _decided: bool = False
 
-    def run(self) -> SweepMap:
-        """The map. An interrupt ends it, with the cells until then; without any, KeyboardInterrupt is raised.
+    def run(self, strategy: Strategy, budget: int | None, learns_rules: bool = True) -> SweepMap:
+        """The map. ``budget``: compiles at most; those that the strategy leaves test the rules. An interrupt ends it,
+        with the cells until then; where there are none, KeyboardInterrupt is raised.
 
         Raises InputError where the case does not fit its kernel, and EnvironmentFault where no cell could be told."""
-        pace = Pace(len(self.space.grid))
+        pace = Pace(self.most)
         for cell, observation in self.known.items():
-            self._learn(cell, observation)
+            self._learn(strategy, cell, observation)
             pace.add(observation, known=True)
+        search: RuleSearch | None = None
         try:
-            for result in self.backend.results(self._proposed()):
-                self._take(result)
-                pace.add(result.row.observation)
-                self.progress.step(pace.line)
+            self._compile(strategy, pace)
+            if learns_rules:
+                self.progress.step("learning rules")
+                left = None if budget is None else max(0, budget - self.compiled)
+                search = RuleSearch(self.space.grid, self._observations, strategy.predict(), left)
+                self._compile(search, pace)
         except KeyboardInterrupt:
             self.interrupted = True
             if not self._observations:
                 raise
-        return self._map()
+        self._check_decided()
+        sweep = assembled(self.space, self._observations, self.ledger)
+        sweep = replace(sweep, predicted=strategy.predict(), interrupted=self.interrupted)
+        return sweep if search is None else with_rules(sweep, search)
 
-    def _proposed(self) -> Iterator[Cell | None]:
-        while not self.strategy.is_done:
-            cells = self.strategy.propose(self.jobs)
+    def _compile(self, strategy: Strategy, pace: Pace) -> None:
+        self._under_way = 0
+        for result in self.backend.results(self._proposed(strategy)):
+            self._take(strategy, result)
+            pace.add(result.row.observation)
+            self.progress.step(pace.line)
+
+    def _proposed(self, strategy: Strategy) -> Iterator[Cell | None]:
+        while not strategy.is_done:
+            cells = strategy.propose(self.jobs)
             for cell in cells:
                 self._under_way += 1
                 yield cell
@@ -66,8 +84,9 @@ class SweepRunner:
                     return  # It waits for nothing.
                 yield None
 
-    def _take(self, result: SweepResult) -> None:
+    def _take(self, strategy: Strategy, result: SweepResult) -> None:
         self._under_way -= 1
+        self.compiled += 1
         observation = result.row.observation
         if result.input_error and not self._decided:
             # A case that does not fit its kernel fits it nowhere.
@@ -76,35 +95,41 @@ class SweepRunner:
         self.ledger.add(result.row)
         if result.failure is not None:
             self.ledger.add_failure(result.failure)
-        self._learn(result.cell, observation)
+        self._learn(strategy, result.cell, observation)
 
-    def _learn(self, cell: Cell, observation: CellObservation) -> None:
+    def _learn(self, strategy: Strategy, cell: Cell, observation: CellObservation) -> None:
         self._observations[cell] = observation
         self._decided |= observation.state is not CellState.UNTOLD
-        self.strategy.learn(cell, observation)
+        strategy.learn(cell, observation)
 
-    def _map(self) -> SweepMap:
-        untold = next((seen for seen in self._observations.values() if seen.state is CellState.UNTOLD), None)
-        if untold is not None and not self._decided:
-            more = f" ({len(self._observations) - 1} more cells could not be told either)"
-            raise EnvironmentFault(f"could not tell: {untold.reason}{more if len(self._observations) > 1 else ''}")
-        return SweepMap(
-            self.space.bases[0],
-            self.space.grid,
-            dict(sorted(self._observations.items())),
-            failures(self._observations, self.ledger),
-            self.strategy.predict(),
-            interrupted=self.interrupted,
-        )
+    def _check_decided(self) -> None:
+        if self._observations and not self._decided:
+            first, more = next(iter(self._observations.values())), len(self._observations) - 1
+            others = f" ({more} more cells could not be told either)" if more else ""
+            raise EnvironmentFault(f"could not tell: {first.reason}{others}")
 
 
-def failures(observations: Mapping[Cell, CellObservation], ledger: Ledger) -> tuple[SweepFailure, ...]:
-    """The failures of these cells, the most frequent first."""
+def assembled(space: Space, observations: Mapping[Cell, CellObservation], ledger: Ledger) -> SweepMap:
+    """The map of what was compiled; its failures as the ledger describes them, the most frequent first."""
     counts = Counter(seen.signature for seen in observations.values() if seen.signature is not None)
     described = ledger.failures()
-    return tuple(
-        described[signature].failure for signature, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    )
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    failures = tuple(described[signature].failure for signature, _ in ordered)
+    return SweepMap(space.bases[0], space.grid, dict(sorted(observations.items())), failures)
+
+
+def with_rules(sweep: SweepMap, search: RuleSearch) -> SweepMap:
+    """The map with the rules of a search, each with the knowledge entry that explains its failure."""
+    entries = {failure.signature: _entry(failure) for failure in sweep.failures}
+
+    def explain(signature: str, cells: Sequence[Cell]) -> str | None:
+        return entries.get(signature)
+
+    return replace(sweep, rules=tuple(search.rules(sweep.letters, explain)))
+
+
+def _entry(failure: SweepFailure) -> str | None:
+    return next((str(match["id"]) for match in failure.matches if not match.get("generic")), None)
 
 
 def known_cells(
@@ -114,9 +139,5 @@ def known_cells(
     by_key = {row.key: row.observation for row in rows if holds(row)}
     if not by_key:
         return {}
-    known = {}
-    for cell in cells_of(space.grid.allowed):
-        observation = by_key.get(keys.key(space.case(cell)))
-        if observation is not None:
-            known[cell] = observation
-    return known
+    seen = ((cell, by_key.get(keys.key(space.case(cell)))) for cell in cells_of(space.grid.allowed))
+    return {cell: observation for cell, observation in seen if observation is not None}

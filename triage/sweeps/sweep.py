@@ -18,18 +18,20 @@ from triage.model.compilers import Compiler
 from triage.model.errors import InputError, TriageError, fault
 from triage.model.progress import Progress
 from triage.sweeps.backends import LocalBackend
-from triage.sweeps.exhaustive import ExhaustiveStrategy
+from triage.sweeps.commands import SweepCommands
 from triage.sweeps.grid import Grid, SweepAxis
 from triage.sweeps.keys import CaseKeys, conditions, toolchain_identity
 from triage.sweeps.ledger import FILE, Ledger, LedgerRow
 from triage.sweeps.map import SweepMap
-from triage.sweeps.runner import SweepRunner, failures, known_cells
+from triage.sweeps.plan import SweepPlan
+from triage.sweeps.rules.search import RuleSearch
+from triage.sweeps.runner import SweepRunner, assembled, known_cells, with_rules
 from triage.sweeps.shards import Shard
 from triage.sweeps.space import CaseSpace, ListSpace, Space
 
 _SWEEP = "sweep"
 """The document in the ledger that says what is swept."""
-_SHARD = "shard"
+_SHARD, _CHECK = "shard", "check"
 _SAME = {
     "bases": "the case differs",
     "axes": "the axes differ",
@@ -50,7 +52,10 @@ class SweepOptions:
     jobs: int | None = None
     cache: bool = True
     shard: Shard | None = None
+    plan: SweepPlan = field(default_factory=SweepPlan)
     knowledge: tuple[Path, ...] = ()
+    commands: SweepCommands = field(default_factory=lambda: SweepCommands((), ()))
+    """Kept with the ledger, for a later run."""
 
 
 def run(space: Space, options: SweepOptions, progress: Progress | None = None) -> SweepMap:
@@ -59,7 +64,10 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
     progress = progress or Progress()
     whole = space
     if options.shard is not None:
+        if not options.plan.is_exhaustive(space):
+            raise InputError("--shard: each part is compiled whole; add --exhaustive, or leave out --budget")
         space = replace(space, grid=options.shard.part(space))
+    strategy, most = options.plan.strategy(space), options.plan.expected(space)
     progress.caveats(case.target for case in space.bases)
     scratch.tidy()
     toolchains = Toolchains(progress=progress.note)
@@ -69,6 +77,7 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
         keys = CaseKeys(under)
         ledger.keep(_SWEEP, _document(whole, under))
         ledger.keep(_SHARD, options.shard and str(options.shard))
+        ledger.keep(_CHECK, options.commands.check)
         chosen = _toolchains(space, toolchains, options.python)
         store = Store(note=progress.warn) if options.cache else None
         if store is not None:
@@ -79,16 +88,25 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
         known = known_cells(space, ledger.rows(), _holding(chosen, options.limits), keys)
         if known:
             progress.note(f"{len(known)} of {len(space.grid)} cells are in the ledger")
-        strategy = ExhaustiveStrategy(space.grid)
-        return SweepRunner(space, strategy, backend, ledger, known, progress, engine.jobs).run()
+        runner = SweepRunner(space, backend, ledger, known, progress, most, engine.jobs)
+        # Those of a part would be refuted by the others.
+        return runner.run(strategy, options.plan.budget, learns_rules=options.shard is None)
 
 
-def stored_space(folder: Path, into: Path) -> tuple[Space, Shard | None]:
-    """What the ledger of a folder is of, and which part; sources are written to ``into``. Raises InputError where there
-    is none."""
-    with _ledger_of(folder) as ledger:
-        document, shard = _kept(ledger, folder), ledger.kept(_SHARD)
-    return _space(document, into), shard and Shard.parse(shard)
+@dataclass(frozen=True, slots=True)
+class StoredSweep:
+    """What the ledger of a folder is of: the space, which part of it, and the words of ``triage check`` for a cell."""
+
+    space: Space
+    shard: Shard | None
+    check: tuple[str, ...]
+
+    @classmethod
+    def read(cls, folder: Path, into: Path) -> StoredSweep:
+        """That of a folder; its sources are written to ``into``. Raises InputError where there is none."""
+        with _ledger_of(folder) as ledger:
+            document, shard, check = _kept(ledger, folder), ledger.kept(_SHARD), ledger.kept(_CHECK)
+        return cls(_space(document, into), shard and Shard.parse(shard), tuple(check or ()))
 
 
 def merge(folders: Sequence[Path], folder: Path, into: Path) -> SweepMap:
@@ -106,7 +124,7 @@ def merge(folders: Sequence[Path], folder: Path, into: Path) -> SweepMap:
         merged.take(others)
         space = _space(documents[0], into)
         known = known_cells(space, merged.rows(), lambda row: True, CaseKeys(documents[0]["conditions"]))
-        return SweepMap(space.bases[0], space.grid, known, failures(known, merged))
+        return with_rules(assembled(space, known, merged), RuleSearch(space.grid, known, budget=0))
 
 
 def _ledger_of(folder: Path) -> Ledger:

@@ -1,0 +1,59 @@
+"""Which strategy a sweep has, and how many compiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from math import ceil
+from typing import Any
+
+from triage.model.errors import InputError
+from triage.sweeps.exhaustive import ExhaustiveStrategy
+from triage.sweeps.space import Space
+from triage.sweeps.strategy import Strategy
+
+MOST_EXHAUSTIVE = 2_000
+"""Cells up to which all are compiled: with two jobs and a second for each, a quarter of an hour."""
+_FOR_RULES = 5
+"""One compile in so many of a budget tests the rules, of which each takes a dozen."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepPlan:
+    """``budget``: compiles at most, None for as many as it takes; ``exhaustive``: all cells, however many."""
+
+    budget: int | None = None
+    exhaustive: bool = False
+
+    def check(self) -> None:
+        """Raises InputError for a plan that contradicts itself."""
+        if self.exhaustive and self.budget is not None:
+            raise InputError("--exhaustive compiles every cell: leave out --budget")
+
+    def is_exhaustive(self, space: Space) -> bool:
+        """Whether every cell is compiled. A list always is: what is predicted helps nobody who uses a configuration."""
+        cells = len(space.grid)
+        if self.budget is not None and not space.is_list:
+            return cells <= self.budget
+        return space.is_list or self.exhaustive or cells <= MOST_EXHAUSTIVE
+
+    def strategy(self, space: Space) -> Strategy:
+        """The strategy."""
+        if self.is_exhaustive(space):
+            return ExhaustiveStrategy(space.grid)
+        own = None if self.budget is None else self.budget - self.budget // _FOR_RULES
+        strategy: Strategy = _active().ActiveStrategy(space.grid, space.bases[0].target, own)
+        return strategy
+
+    def expected(self, space: Space) -> int:
+        """Compiles at the most, without those that test the rules."""
+        if self.is_exhaustive(space):
+            return len(space.grid)
+        return self.budget if self.budget is not None else ceil(_active().PART * len(space.grid))
+
+
+def _active() -> Any:
+    try:
+        return import_module("triage.sweeps.active.strategy")
+    except ImportError:
+        raise InputError("no strategy for so many cells yet: --exhaustive compiles all of them") from None
