@@ -30,6 +30,7 @@ pytest_plugins = [
     "plugin_suites",
     "running",
     "github_server",
+    "browsers",
     "soak.table",
 ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -135,10 +136,56 @@ def rules(grid: Grid) -> tuple[SweepRule, ...]:
             12,
             "BM >= 64",
             "wgmma",
-            cells,
+            cells=cells,
         ),
-        SweepRule("illegal where (BM + BN) * BK * num_stages > 50,000", "A", 131, 2, 16, "BM > 1", "smem", large),
+        SweepRule("illegal where BM * BK \u2265 32,768", "A", 131, 2, 16, "BM * BK >= 32768", "smem", cells=large),
     )
+
+
+@cache
+def large(cells: int = 864_000, compiled: int = 4_000) -> SweepMap:
+    """A map of 864,000 cells: what is illegal follows rules, but for one cell in a thousand, as a model predicts it."""
+    random = Random(11)
+    sizes = {
+        "BM": 5,
+        "BN": 5,
+        "BK": 6,
+        "num_warps": 4,
+        "num_stages": 6,
+        "GROUP": 10,
+        "dtype": 2,
+        "target": 4,
+        "triton": 3,
+    }
+    axes = [SweepAxis(name, tuple(f"{name}{index}" for index in range(size))) for name, size in sizes.items()]
+    grid = Grid(axes)
+    assert grid.size == cells
+    at = grid.positions
+    shared = grid.selected({at["BM"]: (3, 4), at["BN"]: (3, 4), at["BK"]: (4, 5), at["num_stages"]: (3, 4, 5)})
+    shared |= grid.selected({at["BK"]: (5,), at["num_stages"]: (5,), at["target"]: (0, 2)})
+    assertion = grid.selected({at["dtype"]: (1,), at["num_warps"]: (2, 3), at["triton"]: (0,)}) & ~shared
+    noise = set_of(random.sample(range(grid.size), grid.size // 1000))
+    shared, assertion = shared ^ noise, assertion & ~noise
+    chosen = random.sample(range(grid.size), compiled)
+    observations = {}
+    for cell in chosen:
+        if (shared | assertion) >> cell & 1:
+            signature = SHARED if shared >> cell & 1 else ASSERTION
+            observations[cell] = CellObservation(CellState.FAILED, signature, "out of resource", required=cell * 16)
+        else:
+            used = Resources(random.randrange(0, 230_000, 1024), random.randrange(24, 255), None, TensorCore.WGMMA)
+            observations[cell] = CellObservation(CellState.COMPILED, resources=used)
+    legal = grid.whole & ~shared & ~assertion
+    groups = []
+    # Probabilities differ from leaf to leaf of a tree, whose leaves are boxes.
+    for warps, stages in product(range(4), range(6)):
+        box = grid.selected({at["num_warps"]: (warps,), at["num_stages"]: (stages,)})
+        for signature, cells_of_it in ((None, legal), (SHARED, shared), (ASSERTION, assertion)):
+            groups.append(PredictedCells(cells_of_it & box, signature is None, random.uniform(0.8, 0.999), signature))
+    small = matmul()
+    rule = replace(small.rules[0], cells=assertion | noise)
+    case = replace(small.case, constexprs=frozen(dict.fromkeys(sizes)))
+    return SweepMap(case, grid, observations, small.failures, Predicted(tuple(groups), 0.004, 900), (rule,))
 
 
 def view(map_: SweepMap, scrubber: Scrubber | None = None) -> SweepView:

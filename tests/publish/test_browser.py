@@ -3,47 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import Violations
 from hostile import HOSTILE
 from samples import copied, document
 
 from triage.publish.formats import html
-
-playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install playwright")
-
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    found = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
-    with playwright.sync_playwright() as started:
-        try:
-            # A sandbox of its own needs rights that containers do not have; the page is ours.
-            opened = started.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        except playwright.Error:
-            pytest.skip("no Chromium: apt-get install chromium, or playwright install chromium")
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
-def axe() -> str:
-    """The text of axe-core, from npm's folder for everybody or this one's."""
-    folders = [Path("node_modules")]
-    if npm := shutil.which("npm"):
-        told = subprocess.run([npm, "root", "-g"], capture_output=True, text=True, check=False)
-        folders.append(Path(told.stdout.strip()))
-    found = next((path for one in folders if (path := one / "axe-core" / "axe.min.js").is_file()), None)
-    if found is None:
-        pytest.skip("no axe-core: npm install -g axe-core")
-    return found.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +43,7 @@ _SHOWN = [
 
 @pytest.mark.parametrize(("name", "scheme", "width"), _SHOWN)
 def test_the_page_opens_and_asks_for_nothing(
-    browser: Any, pages: dict[str, Path], axe: str, tmp_path: Path, name: str, scheme: str, width: int
+    browser: Any, pages: dict[str, Path], violations: Violations, tmp_path: Path, name: str, scheme: str, width: int
 ) -> None:
     with browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme) as context:
         page = context.new_page()
@@ -89,9 +57,7 @@ def test_the_page_opens_and_asks_for_nothing(
         page.screenshot(path=tmp_path / f"{name}-{scheme}-{width}.png", full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
         page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-        page.evaluate(axe)
-        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]] == []
+        assert violations(page) == []
         assert (said, asked) == ([], [pages[name].as_uri()])
 
 

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from triage.drafts.words import arguments, constant
 from triage.model.case import Case
-from triage.sweeps.grid import Cell, Grid
+from triage.sweeps.grid import Cell, Grid, SweepAxis
+from triage.sweeps.space import CONFIGURATION
 
 
 @dataclass(frozen=True, slots=True)
 class SweepCommands:
     """``check``: the words of ``triage check CASE`` with every option that is not an axis. ``again``: those of the
-    sweep."""
+    sweep. ``members``: of a list, the words of each of its members after ``triage check``; then ``check`` has no case.
+    """
 
     check: tuple[str, ...]
     again: tuple[str, ...]
+    members: tuple[tuple[str, ...], ...] = ()
 
     def of_cell(self, case: Case, grid: Grid, cell: Cell) -> str:
         """The command line that triages one cell."""
-        values = grid.values(cell)
-        return shlex.join([*self.check, *(word for name in values for word in axis_words(case, name, values[name]))])
+        words = [word for axis, at in zip(grid.axes, grid.at(cell), strict=True) for word in self.words(case, axis, at)]
+        return shlex.join([*self.check, *words])
+
+    def words(self, case: Case, axis: SweepAxis, position: int) -> Sequence[str]:
+        """The words that give an axis the value at this position."""
+        if axis.name == CONFIGURATION and self.members:
+            return self.members[position]
+        return axis_words(case, axis.name, axis.values[position])
 
     @property
     def repeating(self) -> str:

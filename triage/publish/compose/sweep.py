@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import ceil, floor
@@ -158,14 +158,20 @@ class SweepView:
         for cell, seen in self.map.observations.items():
             compiled.setdefault(CellLook(seen.state, self.map.letters.get(seen.signature or "")), []).append(cell)
         looks = {look: set_of(cells) & self.grid.allowed for look, cells in compiled.items()}
-        unpredicted = self.map.unseen
+        rest = self.map.unseen
+        for look, _, cells in self.predictions():
+            looks[look] = looks.get(look, 0) | cells
+            rest &= ~cells
+        looks[CellLook(None)] = rest
+        return {look: cells for look, cells in looks.items() if cells}
+
+    def predictions(self) -> Iterator[tuple[CellLook, float, CellSet]]:
+        """What is predicted, with its probability; each cell is in one set at most."""
+        rest = self.map.unseen
         for group in self.map.predicted.groups:
             state = CellState.PREDICTED_LEGAL if group.legal else CellState.PREDICTED_ILLEGAL
-            look = CellLook(state, self.map.letters.get(group.signature or ""))
-            looks[look] = looks.get(look, 0) | group.cells & unpredicted
-            unpredicted &= ~group.cells
-        looks[CellLook(None)] = unpredicted
-        return {look: cells for look, cells in looks.items() if cells}
+            yield CellLook(state, self.map.letters.get(group.signature or "")), group.probability, group.cells & rest
+            rest &= ~group.cells
 
     @cached_property
     def counts(self) -> Mapping[CellState | None, int]:
