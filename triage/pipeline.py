@@ -251,6 +251,7 @@ class Session:
         with scratch.folder("rewrites") as folder:
             plan = NeighbourPlan(case, toolchain, outcome, diagnosis, matches, folder)
             search.tuning = plan.tuning(options.limits)
+            search.further = plan.further
             releases = partial(self._other_releases, toolchain, matches)
             # Timed before the folder with the rewritten sources is removed.
             searched = self._searched(report, search, plan.neighbours(releases))

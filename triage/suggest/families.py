@@ -39,10 +39,13 @@ class Proposers(Protocol):
     """Everything that is proposed for one failure, likeliest first; nothing is compiled here.
 
     ``before_releases``: configurations that are tried before other releases, which start a server of their own each.
+    ``most_further``: what is tried on top of a neighbour that mends the first of two failures; 0 where a compile names
+    all that it refuses, or the compiler's message does not tell one failure from the next.
     """
 
     before_releases: ClassVar[int]
     most_rewrites: ClassVar[int]
+    most_further: ClassVar[int]
 
     def proposals(self) -> Iterator[Proposal]:
         """Changes of the configuration."""
@@ -67,6 +70,7 @@ class TritonProposers:
 
     before_releases: ClassVar[int] = 3
     most_rewrites: ClassVar[int] = 3
+    most_further: ClassVar[int] = 0
     failure: SearchedCase
 
     @cached_property
@@ -98,6 +102,7 @@ class CuteProposers:
 
     before_releases: ClassVar[int] = 6
     most_rewrites: ClassVar[int] = 4
+    most_further: ClassVar[int] = 8
     failure: SearchedCase
 
     @cached_property

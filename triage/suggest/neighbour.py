@@ -73,10 +73,6 @@ def rewritten_source(case: Case, toolchain: Toolchain, rewritten: Rewritten, fol
     if changed.inputs:
         for argument in rewritten.transposed:
             changed = replace(changed, inputs=frozen(stored_transposed(changed.inputs, argument)))
-    before, after = case.text(), rewritten.text
-    if case.slice is not None:
-        whole = python_text(read_file(case.path, ANYWHERE, MOST_SOURCE))
-        before, after = whole, transferred(before, after, whole)
     return Neighbour(
         changed,
         toolchain,
@@ -86,5 +82,14 @@ def rewritten_source(case: Case, toolchain: Toolchain, rewritten: Rewritten, fol
         rewritten.why,
         rewritten.results,
         rewritten.caller,
-        diff(before, after, case.file),
+        difference(case, rewritten.text),
     )
+
+
+def difference(case: Case, after: str) -> str:
+    """The diff to another text of a case's file, as the user has the file."""
+    before = case.text()
+    if case.slice is not None:
+        whole = python_text(read_file(case.path, ANYWHERE, MOST_SOURCE))
+        before, after = whole, transferred(before, after, whole)
+    return diff(before, after, case.file)

@@ -2,9 +2,9 @@
 likeliest configurations, other releases, and then the rest."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 
 from triage.cases import reproducers
@@ -18,6 +18,7 @@ from triage.model.releases import in_range
 from triage.model.report import Match, Suggestion, SuggestionKind
 from triage.suggest.families import FAMILIES, Proposers, SearchedCase
 from triage.suggest.frontend_fixes import SourceFix, as_advice, by_rewrite_alone, frontend_fix
+from triage.suggest.further import Failure, mended, together
 from triage.suggest.neighbour import Neighbour, releases, rewritten_source
 from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
@@ -26,6 +27,7 @@ from triage.suggest.tuning.tuning import Tuning
 from triage.suggest.unrolled import in_parts
 
 _MOST_ADVICE = 2
+_MOST_MENDED = 2
 _BEFORE_LAYOUTS = frozenset({".source", ".ttir"})
 _READ_FROM_TTGIR_ON = frozenset(
     {
@@ -102,6 +104,25 @@ class NeighbourPlan:
         yield from islice(configurations, self._proposers.before_releases)
         yield from releases(self.case, others())
         yield from configurations
+
+    def further(self, failures: Iterable[Failure]) -> Iterator[Neighbour]:
+        """Second changes of neighbours that fail otherwise than the case, and no earlier: by turns of the best two."""
+        most = self._proposers.most_further
+        if not most or self.case.is_ir or not self.outcome.imported:
+            return
+        best = mended(self.outcome.stage, self.diagnosis, self.case, failures)[:_MOST_MENDED]
+        turns = [islice(self._on_top(failure), most // _MOST_MENDED) for failure in best]
+        for seconds in zip_longest(*turns):
+            yield from filter(None, seconds)
+
+    def _on_top(self, failure: Failure) -> Iterator[Neighbour]:
+        first = failure.neighbour
+        plan = replace(self, case=first.case, outcome=failure.outcome, diagnosis=failure.diagnosis, matches=())
+        for seconds in zip_longest(plan._rewritten(), plan._configurations()):
+            for second in filter(None, seconds):
+                undone = second.case.to_json() == self.case.to_json() and second.case.text() == self._source
+                if not undone and "target" not in second.changes:
+                    yield together(self.case, first, second)
 
     def _rewritten(self) -> Iterator[Neighbour]:
         named = [name for match in self.matches for name in match.rewrites]

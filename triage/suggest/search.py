@@ -21,6 +21,7 @@ from triage.performance import cost
 from triage.performance.cost import FastPath
 from triage.suggest.budget import Budget
 from triage.suggest.cautions import caution
+from triage.suggest.further import Failure
 from triage.suggest.neighbour import Neighbour
 from triage.suggest.tuning.expectations import Expectations
 from triage.suggest.tuning.tuner import PROPOSED
@@ -34,6 +35,9 @@ _PATIENCE_S = 15.0
 _TURNS = 4
 """Where the failing compile did not end, neighbours may not either: at least so many get a turn on each core."""
 
+_BEFORE_FURTHER = 6
+"""Neighbours that are tried before second changes of those that failed otherwise."""
+
 _LAST = 2.0
 """Once the search has what it needs, what is under way gets this many times what the longest compile of it took …"""
 _LAST_S = 2.0
@@ -43,7 +47,8 @@ _LAST_S = 2.0
 @dataclass(slots=True)
 class Search:
     """One search. ``meant`` is what the failing case was meant to get, ``signature`` that of its failure; ``tuning`` is
-    what the static model knows. ``over`` is called when the time is used up, and compiles may still run."""
+    what the static model knows; ``further`` gives second changes of neighbours that failed otherwise. ``over`` is
+    called when the time is used up, and compiles may still run."""
 
     engine: Engine
     limits: Limits
@@ -52,12 +57,15 @@ class Search:
     signature: str | None = None
     tuning: Tuning | None = None
     use_cache: bool = True
+    further: Callable[[Iterable[Failure]], Iterator[Neighbour]] = lambda failures: iter(())
     progress: Callable[[int, int], None] = lambda tried, compiled: None
     over: Callable[[], None] = lambda: None
     _compiled: dict[int, tuple[Suggestion, Neighbour]] = field(default_factory=dict)
     _tried: dict[int, Tried] = field(default_factory=dict)
     _sent: dict[int, Neighbour] = field(default_factory=dict)
     _ended: int = 0
+    _otherwise: list[Failure] = field(default_factory=list)
+    _seconds: list[Neighbour] = field(default_factory=list)
 
     @property
     def _asked(self) -> int:
@@ -134,9 +142,12 @@ class Search:
             if self.tuning.begins:
                 yield from self._tuned({}, limits, started)
                 is_tuned = bool(self._good())
-        for neighbour in neighbours:
+        for neighbour in self._with_further(neighbours):
             if self._is_over(started):
                 return
+            if neighbour is None:
+                yield None
+                continue
             if neighbour.kind is SuggestionKind.CONFIG:
                 good = self._good()
                 # What computes something else repairs the program: which configuration is fastest is not its question.
@@ -156,6 +167,26 @@ class Search:
                     continue  # A smaller change already compiles, and more of it regains nothing.
             yield self._request(neighbour, limits)
             yield from self._read_compiled()
+
+    def _with_further(self, neighbours: Iterable[Neighbour]) -> Iterator[Neighbour | None]:
+        """The neighbours, and behind the first of them and the last, while none compiled, second changes; None where
+        compiles under way are to be awaited."""
+        waiting = True
+        for neighbour in neighbours:
+            yield neighbour
+            if waiting and self._ended >= _BEFORE_FURTHER and not self._compiled:
+                waiting = False
+                yield from self._second()
+        while self._ended < self._asked and not self._compiled:
+            yield None
+        if not self._compiled:
+            yield from self._second()
+
+    def _second(self) -> Iterator[Neighbour]:
+        failures, self._otherwise = self._otherwise, []
+        for neighbour in self.further(failures):
+            self._seconds.append(neighbour)
+            yield neighbour
 
     def _read_compiled(self) -> Iterator[Request]:
         """Requests for what the model reads of neighbours that compile."""
@@ -259,6 +290,8 @@ class Search:
         if not compiled and (diagnosis := attempt.diagnosis) is not None:
             same = diagnosis.signature == self.signature
             tried = replace(tried, signature=diagnosis.signature, headline=diagnosis.headline, same=same)
+            if not same and not any(neighbour is second for second in self._seconds):
+                self._otherwise.append(Failure(neighbour, outcome, diagnosis))
         self._tried[index] = tried
         if outcome.status is not Status.TIMEOUT:
             self._longest_s = max(self._longest_s, outcome.duration_s)

@@ -103,3 +103,15 @@ def test_what_is_known_of_strides() -> None:
     # Narrow requests compile as well, and lose the fast path.
     assert report.suggestions[0].changes == {"x": divided, "y": divided}
     assert not report.suggestions[0].results
+
+
+def test_a_failure_behind_another() -> None:
+    report = check("two_failures", "numbers", {"x": ROW}, 12, REGISTERS=100, BARRIER=20)
+    assert report.suggestions[0].changes == {"REGISTERS": 104, "BARRIER": 15}
+    report = check("two_failures", "texts", FLOW, 24)
+    suggestion = report.suggestions[0]
+    assert suggestion.changes == {
+        "source": "guard the rest of the body in place of the early return; hold weights in registers"
+    }
+    assert "+    if thread < n:" in (suggestion.diff or "")
+    assert "+        weights[1] = 2.0" in (suggestion.diff or "")

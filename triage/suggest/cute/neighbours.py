@@ -13,6 +13,7 @@ from triage.suggest.cute.choices import assembly, flags, texts
 from triage.suggest.cute.copies import copies, hopeless
 from triage.suggest.cute.elements import elements
 from triage.suggest.cute.numbers import numbers
+from triage.suggest.cute.predictions import Predictions
 from triage.suggest.cute.scene import CuteScene
 from triage.suggest.cute.targets import targets
 from triage.suggest.proposal import Move, Proposal
@@ -43,14 +44,16 @@ def neighbours(scene: CuteScene) -> Iterator[Proposal]:
     """Likeliest first; deterministic, without duplicates, each different from the case."""
     case = scene.case
     best: dict[str, tuple[float, Proposal]] = {}
+    predictions = Predictions(scene)
     for generator in GENERATORS:
         for proposal in generator(scene):
             prior = proposal.prior + (_REFUSED_LATER if hopeless(scene, proposal) else 0.0)
             prior += _UNRELATED if scene.over_limit and proposal.move not in _SMALLER else 0.0
             if _applies(case, proposal) and (proposal.key not in best or prior < best[proposal.key][0]):
                 best[proposal.key] = prior, proposal
-    singles = _spaced(list(best.values()))
-    ordered = sorted([*singles, *_pairs(case, singles)], key=lambda entry: entry[0])
+    singles = _predicted(predictions, _spaced(list(best.values())))
+    pairs = _predicted(predictions, list(_pairs(case, singles)))
+    ordered = sorted([*singles, *pairs], key=lambda entry: entry[0])
     seen: set[str] = set()
     for _, proposal in ordered:
         if proposal.key not in seen and len(seen) < Budget.most:
@@ -75,6 +78,16 @@ def _spaced(entries: list[tuple[float, Proposal]]) -> list[tuple[float, Proposal
         spaced.append((prior + _CROWDING * taken.get(about, 0), proposal))
         taken[about] = taken.get(about, 0) + 1
     return sorted(spaced, key=lambda entry: entry[0])
+
+
+def _predicted(predictions: Predictions, entries: list[tuple[float, Proposal]]) -> list[tuple[float, Proposal]]:
+    """In the order that the legality rules give them, without what they exclude."""
+    weighed = [
+        (prior + predictions.weight(proposal), proposal)
+        for prior, proposal in entries
+        if not predictions.excludes(proposal)
+    ]
+    return sorted(weighed, key=lambda entry: entry[0])
 
 
 def _pairs(case: Case, singles: list[tuple[float, Proposal]]) -> Iterator[tuple[float, Proposal]]:
