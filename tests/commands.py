@@ -16,7 +16,8 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -100,17 +101,44 @@ def start_triage(
 def call_triage(cache: Path, *arguments: str | Path, stdin: str = "", **variables: str) -> Run:
     """``triage ARGUMENTS`` in this process, at 80 columns and without colour."""
     streams = [io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8") for text in (stdin, "", "")]
+    code = _called(arguments, streams, {**_variables(cache), **variables})
+    out, err = (stream.buffer.getvalue().decode() for stream in streams[1:])  # type: ignore[attr-defined]
+    return Run(code, out, err)
+
+
+def run_program(cache: Path, *arguments: str | Path, **variables: str) -> Run:
+    """``triage run … -- PROGRAM`` in this process, where the program's standard streams are triage's as well."""
+    kept = [os.dup(number) for number in range(3)]
+    try:
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, Path(os.devnull).open() as nothing:
+            for number, file in enumerate((nothing, out, err)):
+                os.dup2(file.fileno(), number)
+            streams = [
+                io.TextIOWrapper(io.FileIO(number, mode, closefd=False), encoding="utf-8", write_through=True)
+                for number, mode in enumerate(("r", "w", "w"))
+            ]
+            code = _called(("run", *arguments), streams, {**_variables(cache), **variables})
+            out.seek(0)
+            err.seek(0)
+            return Run(code, out.read().decode(), err.read().decode())
+    finally:
+        for number, copy in enumerate(kept):
+            os.dup2(copy, number)
+            os.close(copy)
+
+
+def _called(arguments: Iterable[str | Path], streams: list[io.TextIOWrapper], variables: Mapping[str, str]) -> int:
+    """The exit code of ``triage ARGUMENTS`` in this process, with these standard streams."""
     with pytest.MonkeyPatch.context() as patch:
         for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
             patch.setattr(sys, name, stream)
-        for name, value in {**_variables(cache), **variables}.items():
+        for name, value in variables.items():
             patch.setenv(name, value)
         with pytest.raises(SystemExit) as ended:
             main(list(map(str, arguments)))
         for stream in streams[1:]:
             stream.flush()
-    out, err = (stream.buffer.getvalue().decode() for stream in streams[1:])  # type: ignore[attr-defined]
-    return Run(int(ended.value.code or 0), out, err)
+    return int(ended.value.code or 0)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Run, new_cache, start_triage
+from commands import Run, new_cache, run_program
 
 from triage.capture.program import labels
 from triage.frontends import documents
@@ -53,8 +53,8 @@ class Bench:
     def run(self, program: str, *arguments: str, options: tuple[str, ...] = (), **variables: str) -> Run:
         """Run the program under ``triage run``, and keep the captured cases; without a search for neighbours."""
         command = [str(self.python), str(PROGRAMS / program), *arguments]
-        given = ["run", "--no-suggest", "-o", str(self.captured), *options, "--", *command]
-        return start_triage(new_cache(self.folder / "cache"), *given, **self.variables(**variables))
+        given = ["--no-suggest", "-o", str(self.captured), *options, "--", *command]
+        return run_program(new_cache(self.folder / "cache"), *given, **self.variables(**variables))
 
     def document(self, program: str, *arguments: str, options: tuple[str, ...] = ()) -> Any:
         """The document of a run."""

@@ -1,4 +1,5 @@
-"""Servers that outlive their engine: the next engine of this process takes them over (a plugin of conftest.py).
+"""Servers that outlive their engine: the next engine of this process takes them over (a plugin of conftest.py). What
+compilers are beside triage is asked once.
 
 To import Triton and to compile the first kernel for a target takes half a second of processor time. A command pays that
 once; hundreds of tests that run commands in this process would pay it each. What an engine knows of its requests is
@@ -8,8 +9,10 @@ forgotten with it, and so are the servers of kernels' modules. An engine whose t
 
 from __future__ import annotations
 
+import functools
 import os
 import selectors
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,11 +20,13 @@ from typing import Any
 from triage.harness import engine
 from triage.harness.remote import Level, ServerState, unregister
 from triage.harness.servers import Listener, ServerTree
-from triage.harness.toolchains import Toolchain
+from triage.harness.toolchains import Toolchain, toolchains
+from triage.harness.toolchains.probe import Probe, probe
+from triage.model.compilers import Compiler
 
 MOST_KEPT = 2
 """Trees of different environments: each holds some hundred megabytes."""
-_DECIDES_NOTHING = {"PYTEST_CURRENT_TEST", "TRITON_TRIAGE_CACHE", "COLUMNS"}
+_DECIDES_NOTHING = {"PYTEST_CURRENT_TEST", "TRITON_TRIAGE_CACHE", "TRITON_CACHE_DIR", "COLUMNS"}
 """Variables that servers never read."""
 
 _FOLDER = Path(__file__).parent
@@ -104,12 +109,27 @@ def _tree(selector: selectors.BaseSelector, listener: Listener, spare: Callable[
     return kept.adopt(selector, listener, spare) if kept else KeptTree(environment, selector, listener, spare)
 
 
+_OWN_PYTHON = Path(sys.executable)
+
+
+@functools.cache
+def _own(compiler: Compiler) -> Probe:
+    return probe(_OWN_PYTHON, compiler)
+
+
+def _probe(python: Path, compiler: Compiler) -> Probe:
+    """It takes two processes, and hundreds of commands begin with it."""
+    return _own(compiler) if python == _OWN_PYTHON else probe(python, compiler)
+
+
 def pytest_configure() -> None:
     engine.ServerTree = _tree  # type: ignore[assignment,misc]
+    toolchains.probe = _probe
 
 
 def pytest_unconfigure() -> None:
     engine.ServerTree = ServerTree  # type: ignore[misc]
+    toolchains.probe = probe
     for tree in _kept.values():
         tree.end()
     _kept.clear()

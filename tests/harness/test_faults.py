@@ -606,25 +606,31 @@ def test_a_server_that_somebody_kills_costs_nobody_a_result(stream: Stream, tmp_
     flag = tmp_path / "seen"
     body = f"""
         if not os.path.exists({str(flag)!r}):
-            open({str(flag)!r}, "w").write(str(os.getpid()))
+            with open({str(flag)!r}, "w") as file:
+                file.write(str(os.getpid()))
             time.sleep(20)
     """
     case = module(tmp_path, body)
     done = threading.Event()
+    killed = []
 
     def kill() -> None:
-        while not (flag.exists() and flag.read_text()) and not done.is_set():
+        while not flag.exists() or not flag.read_text():
+            if done.is_set():
+                return
             time.sleep(0.02)
-        importing = psutil.Process(int(flag.read_text()))
-        chain = [importing, *importing.parents()]
-        # Servers of other engines may be below this process as well: not by their order, but upwards from this module.
-        chain[chain.index(psutil.Process()) - 1 - depth].kill()
+        # This process may have other children than the nanny, and each server other servers below it.
+        above = psutil.Process(int(flag.read_text())).parents()
+        servers = above[: above.index(psutil.Process())][::-1]
+        servers[depth].kill()
+        killed.append(len(servers))
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     result = stream(case)
     done.set()
     killer.join()
+    assert killed == [4]
     assert told(result) == ("ok", None, 0)
 
 

@@ -494,7 +494,8 @@ def test_an_environment_is_made_once_and_works(cache: Path, monkeypatch: pytest.
 
     # Nothing is asked any more: no installer is on PATH, no interpreter is started.
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("triage.harness.toolchains.probe._run", lambda *_: pytest.fail("an interpreter was started"))
+    for starts in ("probe._run", "toolchains.probe"):
+        monkeypatch.setattr(f"triage.harness.toolchains.{starts}", lambda *_: pytest.fail("an interpreter was started"))
     lines: list[str] = []
     start = time.monotonic()
     assert Toolchains(cache, lines.append).managed(VERSION) == made

@@ -1,12 +1,14 @@
-"""Builds the stand-in for the GPU's driver (driver_stub.c)."""
+"""Builds the stand-in for the GPU's driver (driver_stub.c), and the C compiler for what Triton compiles of its own."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
+import textwrap
 from pathlib import Path
 
 import pytest
+from running import PROGRAMS
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 
@@ -19,4 +21,43 @@ def built(folder: Path) -> Path:
     source, library = Path(__file__).with_name("driver_stub.c"), folder / "libcuda.so.1"
     subprocess.run([COMPILER, "-shared", "-fPIC", "-w", "-o", library, source], check=True)
     (folder / "libcuda.so").symlink_to(library.name)
+    _remembering_compiler(folder)
     return folder
+
+
+def variables(folder: Path) -> dict[str, str]:
+    """The environment of a process that is to find the stand-in in ``folder``."""
+    return {"LD_LIBRARY_PATH": str(folder), "TRITON_LIBCUDA_PATH": str(folder), "CC": str(folder / "cc")}
+
+
+def sharing_key(script: str) -> str:
+    """A reproducer whose children do not each compute Triton's hash of its own files anew."""
+    share = f"sys.path.append({str(PROGRAMS)!r}); import toolbox; toolbox.share_key()"
+    return script.replace("    sys.exit(_judge())\n", f"    sys.exit(_judge())\n{share}\n", 1)
+
+
+def _remembering_compiler(folder: Path) -> None:
+    """A C compiler that compiles no source twice. Triton compiles its part of the driver in each process that launches,
+    because each has a cache of its own; that takes half a second."""
+    program, known = folder / "cc", folder / "known"
+    known.mkdir(exist_ok=True)
+    program.write_text(
+        textwrap.dedent(f"""\
+        #!/bin/sh
+        for argument in "$@"; do
+            case $argument in
+                *.c) source=$argument ;;
+                -I*/python3.*) headers=$headers$argument ;;
+            esac
+            [ "$before" = -o ] && output=$argument
+            before=$argument
+        done
+        library={known}/$( (echo "$headers"; cat "$source") | sha256sum | cut -c1-64)
+        if [ ! -e "$library" ]; then
+            {COMPILER} "$@" || exit
+            cp "$output" "$library.$$" && mv "$library.$$" "$library"
+        fi
+        cp "$library" "$output"
+        """)
+    )
+    program.chmod(0o755)

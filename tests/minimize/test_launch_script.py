@@ -16,7 +16,6 @@ import pytest
 import stub_driver
 from commands import start_triage
 from conftest import NEWEST
-from running import PROGRAMS
 
 from triage import logs
 from triage.frontends import documents
@@ -82,9 +81,6 @@ WILD = "RuntimeError: Triton Error [CUDA]: an illegal memory access was encounte
 BIG = "OutOfResources: out of resource: shared memory, Required: 262144, Hardware limit: 232448. Reducing block sizes"
 RELEASES = ["3.0.0", "3.1.0", "3.2.0", "3.3.1", "3.4.0", "3.5.1", "3.6.0", "3.7.1", "3.8.0"]
 
-SHARE_KEY = f"sys.path.append({str(PROGRAMS)!r}); import toolbox; toolbox.share_key()"
-"""Triton's hash of its own files is not computed anew in each child of a script."""
-
 Run = Callable[..., tuple[int, str]]
 
 
@@ -119,9 +115,9 @@ def run(driver: Path, release: Callable[[str], Toolchain], tmp_path: Path) -> Ru
         # The child prints what it does only where nothing is recognised; here it is wanted always.
         text = launch_script.reproducer(specimen, made, failure(seen), toolchain.release)
         text = text.replace("    ended_by = ", "    print(printed)\n    ended_by = ")
-        script.write_text(text.replace("    sys.exit(_judge())\n", f"    sys.exit(_judge())\n{SHARE_KEY}\n", 1))
+        script.write_text(stub_driver.sharing_key(text))
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | variables
-        environment = {"LD_LIBRARY_PATH": str(driver), "TRITON_LIBCUDA_PATH": str(driver)} | environment
+        environment = stub_driver.variables(driver) | environment
         done = subprocess.run([toolchain.python, script], capture_output=True, text=True, check=False, env=environment)
         return done.returncode, done.stdout + done.stderr
 
@@ -233,8 +229,8 @@ LIMITS = Limits(60.0)
 
 @pytest.fixture
 def launcher(driver: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Launcher]:
-    monkeypatch.setenv("LD_LIBRARY_PATH", str(driver))
-    monkeypatch.setenv("TRITON_LIBCUDA_PATH", str(driver))
+    for name, value in stub_driver.variables(driver).items():
+        monkeypatch.setenv(name, value)
     with Engine(2) as engine:
         yield Launcher(engine)
 
@@ -293,7 +289,7 @@ def test_a_launch_that_does_not_end_is_a_timeout(
 def test_a_whole_reduction_by_launching(driver: Path, empty_cache: Path, tmp_path: Path) -> None:
     """Every launch fails here, so everything can go, but not into a compile that fails."""
     (tmp_path / "case.json").write_text(json.dumps(case(tmp_path, **ADD, inputs=INPUTS).to_json()))
-    paths = {"LD_LIBRARY_PATH": str(driver), "TRITON_LIBCUDA_PATH": str(driver)}
+    paths = stub_driver.variables(driver)
     arguments = ("minimize", tmp_path, "--launch", "--json", "-o", tmp_path / "min")
     done = start_triage(empty_cache, *arguments, STUB_FINISH="700", **paths)
     document = done.document

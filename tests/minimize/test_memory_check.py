@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import stub_driver
-from commands import start_triage
+from commands import call_triage
 from conftest import NEWEST
 from sanitizer_stand_in import CLEAN, SHARED, stand_in
 
@@ -64,12 +64,13 @@ def folder(tmp_path: Path) -> Path:
 def checked(
     driver: Path, folder: Path, release: Callable[[str], Toolchain], monkeypatch: pytest.MonkeyPatch
 ) -> Checked:
-    monkeypatch.setenv("LD_LIBRARY_PATH", str(driver))
-    monkeypatch.setenv("TRITON_LIBCUDA_PATH", str(driver))
+    for name, value in stub_driver.variables(driver).items():
+        monkeypatch.setenv(name, value)
     toolchain, case = release(NEWEST), documents.load(folder, folder)
     script = folder / launch_script.FILE
     passed = launch_script.arguments(case, case.inputs)
-    script.write_text(launch_script.reproducer(Specimen(KERNEL, case), passed, None, toolchain.release))
+    text = launch_script.reproducer(Specimen(KERNEL, case), passed, None, toolchain.release)
+    script.write_text(stub_driver.sharing_key(text))
     return lambda: check_memory(script, toolchain, 60.0, Deadline(math.inf))
 
 
@@ -153,7 +154,7 @@ def test_after_the_deadline_nothing_starts(folder: Path, release: Callable[[str]
 
 
 def minimized(folder: Path, cache: Path, *arguments: str, **variables: str) -> dict[str, Any]:
-    done = start_triage(
+    done = call_triage(
         cache, "minimize", folder, "--launch", "--sanitize", "--json", "--no-ir", "--budget", "1", *arguments,
         "-o", folder / "min", **variables,
     )  # fmt: skip
@@ -170,11 +171,10 @@ def test_a_reduction_with_the_check(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     program(tmp_path_factory, SHARED, monkeypatch)
-    paths = {"LD_LIBRARY_PATH": str(driver), "TRITON_LIBCUDA_PATH": str(driver)}
-    document = minimized(folder, empty_cache, STUB_FINISH="700", **paths)
+    document = minimized(folder, empty_cache, STUB_FINISH="700", **stub_driver.variables(driver))
     assert document["launched"] == [1, 1]
     assert (document["memory_check"]["errors"], document["no_memory_check"]) == (1026, None)
-    printed = start_triage(empty_cache, "report", folder / "min").out
+    printed = call_triage(empty_cache, "report", folder / "min").out
     assert "compute-sanitizer: 1026 errors, first: Invalid" in printed.replace("\\_", "_").replace("**", "")
 
 
