@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from triage.model.target import Target
 from triage.publish.compose.sweep import SweepView
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import sweep as render
-from triage.publish.sweep_folder import keep_sweep
+from triage.publish.sweep_folder import for_issue, keep_sweep
 from triage.sweeps import document
 from triage.sweeps.axes import TARGET, check_size, set_axes
 from triage.sweeps.commands import SweepCommands
@@ -61,6 +62,7 @@ from triage.sweeps.sweep import StoredSweep, SweepOptions, merge, run
 @kb_option
 @click.option("--fail-on", type=click.Choice(["any", "never"]), help="Exit with 1 if any cell fails. [of a list: any]")
 @click.option("--json", "as_json", is_flag=True, help="Print the map as a document.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print the map for an issue.")
 @click.option("-o", "folder", type=DIRECTORY, metavar="DIR", help="Keep the map, its rules and its ledger here.")
 def command(
     names: tuple[str, ...],
@@ -70,6 +72,7 @@ def command(
     exhaustive: bool,
     fail_on: str | None,
     as_json: bool,
+    as_markdown: bool,
     folder: Path | None,
     **values: Any,
 ) -> int:
@@ -77,6 +80,9 @@ def command(
 
     Exit codes: 0 for a map, whatever it shows, or 1 with --fail-on any if a cell fails; 3 if no cell could be decided.
     """
+    if as_json and as_markdown:
+        raise InputError("--json and --markdown exclude each other; -o DIR writes both")
+    printed = Printed.DOCUMENT if as_json else Printed.MARKDOWN if as_markdown else Printed.GRID
     if names[:1] == ("merge",):
         if len(names) < 2 or folder is None:
             raise InputError("triage sweep merge DIR... -o DIR: name the folders of the parts, and one for the whole")
@@ -86,7 +92,7 @@ def command(
             check = StoredSweep.read(folders[0], sources / "first").check
             merged = merge(folders, folder, sources / "merged")
         again = ("triage", "sweep", *names, "-o", str(folder))
-        return _end(merged, SweepCommands(check, again), folder, as_json, fail_on)
+        return _end(merged, SweepCommands(check, again), folder, printed, fail_on)
     if resume is not None and (names or folder is not None):
         raise InputError(f"--resume {resume}: goes on with what is there; leave out the case and -o")
     if resume is None and len(names) != 1:
@@ -118,18 +124,29 @@ def command(
             commands=commands,
         )
         sweep = run(space, options, progress)
-    return _end(sweep, commands, kept, as_json, fail_on)
+    return _end(sweep, commands, kept, printed, fail_on)
 
 
-def _end(sweep: SweepMap, commands: SweepCommands, folder: Path | None, as_json: bool, fail_on: str | None) -> int:
+class Printed(Enum):
+    """What is printed of a map."""
+
+    GRID = "grid"
+    DOCUMENT = "json"
+    MARKDOWN = "markdown"
+
+
+def _end(sweep: SweepMap, commands: SweepCommands, folder: Path | None, printed: Printed, fail_on: str | None) -> int:
     """Keep and print the map; the exit code."""
     if folder is not None:
-        keep_sweep(folder, sweep)
-    if as_json:
-        for text in document.json_text(sweep):
-            click.echo(text, nl=False)
-    else:
-        render.show(console.output(), SweepView(sweep, commands))
+        keep_sweep(folder, sweep, commands)
+    match printed:
+        case Printed.DOCUMENT:
+            for text in document.json_text(sweep):
+                click.echo(text, nl=False)
+        case Printed.MARKDOWN:
+            click.echo(for_issue(sweep, commands), nl=False)
+        case Printed.GRID:
+            render.show(console.output(), SweepView(sweep, commands))
     failed = sweep.cells_in(CellState.FAILED) != 0
     return int(failed and (fail_on == "any" or (CONFIGURATION in sweep.grid.positions and fail_on is None)))
 

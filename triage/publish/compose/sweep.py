@@ -25,6 +25,7 @@ from triage.sweeps.rule import SweepRule
 
 _MOST_TEXT = 300
 """Characters of a headline or a rule."""
+_MOST_MATCHES = 3
 _MOST_LABEL = 60
 """Characters of an axis's name or value."""
 _STATES = (*CellState, None)
@@ -197,7 +198,12 @@ class SweepView:
                     compiled.bit_count(),
                     predicted.bit_count(),
                     next(cells_of(compiled & -compiled), None),
-                    tuple(map(self._match, failure.matches)),
+                    tuple(
+                        self._match(match)
+                        # As in a report: a family of causes tells nothing beside an entry that names the cause.
+                        for number, match in enumerate(failure.matches)
+                        if number == 0 or not match.get("generic")
+                    )[:_MOST_MATCHES],
                 )
             )
         return tuple(shown)
