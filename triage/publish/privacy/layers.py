@@ -5,7 +5,7 @@ depth. Each layer is decoded once for all rules, so that no pattern has a varian
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import entities, unescape
 from typing import NamedTuple
 
@@ -58,8 +58,8 @@ _FIXED = {
 }
 
 
-class _Escape(NamedTuple):
-    """``[start, end)`` of a text stands for ``[inner, inner_end)`` of what is below, at most one character."""
+class _Piece(NamedTuple):
+    """``[start, end)`` of a text is ``[inner, inner_end)`` in one that was made of it."""
 
     start: int
     end: int
@@ -68,89 +68,96 @@ class _Escape(NamedTuple):
 
 
 class Layer:
-    """A text, its escapes, and where it comes from."""
+    """A text and where it comes from. ``pieces``: in what it differs from the text above."""
 
-    def __init__(self, text: str, above: "Layer | None" = None) -> None:
+    def __init__(self, text: str, above: "Layer | None" = None, pieces: Sequence[_Piece] = ()) -> None:
         self.text = text
         self._above = above
+        self._pieces = pieces
         self._below: Layer | None = None
-        self._escapes: list[_Escape] = []
 
-    def decoded(self) -> "Layer | None":
-        """The layer below, if the text has an escape."""
+    def replaced(self, pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str]) -> "Layer":
+        """The text with each match replaced by at most one character; itself if there is none."""
         parts: list[str] = []
+        pieces: list[_Piece] = []
         at = length = 0
-        for match in _ESCAPE.finditer(self.text):
-            character = _character(match)
+        for match in pattern.finditer(self.text):
+            character = replace(match)
             inner = length + match.start() - at
             length = inner + len(character)
-            self._escapes.append(_Escape(*match.span(), inner, length))
+            pieces.append(_Piece(*match.span(), inner, length))
             parts += (self.text[at : match.start()], character)
             at = match.end()
-        if parts:
-            self._below = Layer("".join((*parts, self.text[at:])), self)
+        return Layer("".join((*parts, self.text[at:])), self, pieces) if pieces else self
+
+    def below(self) -> "Layer | None":
+        """The text that this one has escaped."""
+        if (decoded := self.replaced(_ESCAPE, _character)) is not self:
+            self._below = decoded
         return self._below
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """Where ``text[start:end]`` is in the outermost text; an escape of which it has only a part is left out."""
-        start, end = self._whole(start, end)
         layer = self
+        start, end = layer._whole(start, end)
         while start < end and layer._above is not None:
+            start, end = layer._above._whole(layer._outer(start)[0], layer._outer(end - 1)[1])
             layer = layer._above
-            start, end = layer._outer(start)[0], layer._outer(end - 1)[1]
         return start, end
 
     def _whole(self, start: int, end: int) -> tuple[int, int]:
         """The part without what it has of escapes that it divides, in this layer or below."""
-        first, last = self._last(start, _start), self._last(end, _start)
+        if (below := self._below) is None:
+            return start, end
+        first, last = below._last(start, _start), below._last(end, _start)
         if first and first.start < start < first.end:
             start = first.end
         if last and last.start < end < last.end:
             end = last.start
-        if self._below is None or start >= end:
+        if start >= end:
             return start, end
-        inner = self._inner(start), self._inner(end)
-        inner_start, inner_end = self._below._whole(*inner)
+        inner = below._inner(start), below._inner(end)
+        inner_start, inner_end = below._whole(*inner)
         if inner_start >= inner_end:
             return start, start
         return (
-            start if inner_start == inner[0] else self._outer(inner_start)[0],
-            end if inner_end == inner[1] else self._outer(inner_end - 1)[1],
+            start if inner_start == inner[0] else below._outer(inner_start)[0],
+            end if inner_end == inner[1] else below._outer(inner_end - 1)[1],
         )
 
     def _inner(self, edge: int) -> int:
-        """Where the edge between two characters, neither of an escape that it divides, is in the layer below."""
-        escape = self._last(edge - 1, _start)
-        return escape.inner_end + edge - escape.end if escape else edge
+        """Where an edge between two characters of the text above, which divides no piece, is in this one."""
+        piece = self._last(edge - 1, _start)
+        return piece.inner_end + edge - piece.end if piece else edge
 
     def _outer(self, at: int) -> tuple[int, int]:
-        """Start and end of what stands for a character of the layer below."""
-        escape = self._last(at, _inner_start)
-        if escape and at < escape.inner_end:
-            return escape.start, escape.end
-        outer = at + (escape.end - escape.inner_end if escape else 0)
+        """Start and end of what a character is in the text above."""
+        piece = self._last(at, _inner_start)
+        if piece and at < piece.inner_end:
+            return piece.start, piece.end
+        outer = at + (piece.end - piece.inner_end if piece else 0)
         return outer, outer + 1
 
-    def _last(self, at: int, position: Callable[[_Escape], int]) -> _Escape | None:
-        """The last escape that begins there or before."""
-        index = bisect_right(self._escapes, at, key=position)
-        return self._escapes[index - 1] if index else None
+    def _last(self, at: int, position: Callable[[_Piece], int]) -> _Piece | None:
+        """The last piece that begins there or before."""
+        index = bisect_right(self._pieces, at, key=position)
+        return self._pieces[index - 1] if index else None
 
 
 def layers(text: str) -> list[Layer]:
     """The text and what is below it, the outermost first."""
     chain = [Layer(text)]
-    while len(chain) < _MOST_LAYERS and (below := chain[-1].decoded()) is not None:
+    while len(chain) < _MOST_LAYERS and (below := chain[-1].below()) is not None:
         chain.append(below)
     return chain
 
 
-def _start(escape: _Escape) -> int:
-    return escape.start
+def _start(piece: _Piece) -> int:
+    return piece.start
 
 
-def _inner_start(escape: _Escape) -> int:
-    return escape.inner
+def _inner_start(piece: _Piece) -> int:
+    return piece.inner
 
 
 def _character(match: re.Match[str]) -> str:

@@ -90,15 +90,15 @@ class Scrubber:
         edits: list[Removal] = []
         every = (*self._rules, self._names)
         for layer in layers(text):
-            plain = without_layout(layer.text)
+            plain = without_layout(layer)
             command = with_words_joined(plain)
-            readings: list[tuple[Sequence[RuleSet], str]] = [(every, layer.text)]
-            if plain != layer.text:
+            readings: list[tuple[Sequence[RuleSet], Layer]] = [(every, layer)]
+            if plain is not layer:
                 readings.append((every, plain))
-            if command != plain:
+            if command is not plain:
                 readings.append(((_COMMANDS,), command))
             for sets, reading in readings:
-                edits = _joined(edits, _outermost(layer, self._edits_by(sets, reading)))
+                edits = _joined(edits, _outermost(reading, self._edits_by(sets, reading.text)))
         return edits
 
     def _edits_by(self, sets: Sequence[RuleSet], text: str) -> list[Removal]:
