@@ -37,10 +37,14 @@ _VALUE = (
     r"(?P<quoted>(?:(?!(?P=quote))(?:[^\n\\]|\\.)){1,2048})"
     rf"|(?!\\)(?P<bare>{_BARE}{{1,2048}}(?:[=:]{{1,3}}{_BARE}{{0,512}}){{0,6}})(?P<after>(?:[(\[]|<(?!/|br\b))?)"
 )
+# Between a name and its value; either may be marked up, or be a cell of a table.
 _IS = (
-    r"(?P<is>[\"']?[ \t]{0,8}\]?[ \t]{0,8}"
-    r"(?::[ \t]{0,4}(?:str|bytes|(?:typing\.)?Optional\[str\]|str[ ]?\|[ ]?None|SecretStr|string)[ \t]{0,8}=(?!=)"
-    r"|:=|=>|->|[=:]|(?<=[\"']),(?=[ \t]{0,8}[\"']))[ \t]{0,24})"
+    r"(?P<is>(?:[\"']|[*`]{1,3}|</\w{1,8}>)?[ \t]{0,8}\]?[ \t]{0,8}"
+    r"(?::[ \t]{0,4}(?:&(?:'static )?str|[Ss]tring|Final(?:\[str\])?|str|bytes"
+    r"|(?:typing\.)?Optional\[str\]|str[ ]?\|[ ]?None|SecretStr)[ \t]{0,8}=(?!=)"
+    r"|:=|=>|->|<-|[=:]|(?<=[\"']),(?=[ \t]{0,8}[\"'])|\{(?=[\"'])"
+    r"|(?<=</t[dh]>|</dt>)\s{0,40}<[td]d[^<>\n]{0,80}>)"
+    r"(?:\*{1,3}|</\w{1,8}>)?[ \t]{0,24}(?:[|>][+-]?[ \t]{0,8}\n[ \t]{1,40})?)"
 )
 # The first text of a list or call; what was removed there before is passed over.
 _WITHIN = (
@@ -270,7 +274,8 @@ _NAMED = (
 )
 _ELEMENT = r"<(?P<named>[\w.:-]{2,64})(?:[ \t][^<>\n]{0,200})?>(?P<value>[^<>\n]{4,2048})</"
 _SET = (
-    r"(?<![\w-])(?:setenv|env|arg|putenv|(?:configure|config|secrets?|variables?|env)[ \t]{1,4}(?:set|add|create))"
+    r"(?<![\w-])(?:setenv|setx|set[ \t]{1,4}-\w{1,3}|define|--build-arg|env|arg|putenv"
+    r"|(?:configure|config|secrets?|variables?|env)[ \t]{1,4}(?:set|add|create))"
     r"[ \t(\"']{1,4}"
     r"(?P<named>[\w.-]{2,64})[ \t=,\"']{1,6}(?P<value>[^\s\"'<>)]{4,1024})"
 )
@@ -296,7 +301,20 @@ ASSIGNED: tuple[Rule, ...] = (
     any_case("secret value", _PGPASS, hidden, ":5432:", ":5433:", ":*:"),
     any_case("secret value", _ELEMENT, _named, "<"),
     any_case("secret value", _NAMED, _named, "name", "key", "id", "field", "property", "variable"),
-    any_case("secret value", _SET, _named, "setenv", "env", "arg ", "putenv", "config", "secret", "variable"),
+    any_case(
+        "secret value",
+        _SET,
+        _named,
+        "set",
+        "define",
+        "--build-arg",
+        "env",
+        "arg ",
+        "putenv",
+        "config",
+        "secret",
+        "variable",
+    ),
     any_case("secret value", _LOGIN_PAIR, hidden, "basic", "auth", "login", "connect", "credentials", "digest", "http"),
     any_case("secret value", _PASSPHRASE, _phrase, "pass"),
     any_case("secret value", _ASSIGNED, _assigned, *_ANCHORS),

@@ -19,12 +19,20 @@ _ENTITIES = "|".join(
 _SPACES = "\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\xad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
 _ESCAPE = re.compile(
-    "|".join(
+    # The first characters, since most are none of them.
+    rf"(?=[\\&%'\"$^+\x00\x0b-\x0d\x1b\x85\u2018-\u201f\u2028-\u2036{_SPACES}{_INVISIBLE}])(?:"
+    + "|".join(
         (
             # A terminal's control sequence.
             r"(?P<control>\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|[\]_P^X][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\)|[@-Z^_]))",
             # A quotation mark within the shell's quotation marks.
             r"""(?P<quote>'"'"'|'\\''|"'"'")""",
+            # CSV and YAML write a quotation mark twice; an empty string has nothing beside it.
+            r"""(?P<twice>(?<![\"'])(?:''|"")(?=\w)|(?<=\w)(?:''|"")(?=[\s,;:=&|)\]}]))""",
+            # The escapes of Windows' command line.
+            r"\^(?P<caret>[&|<>^\"])",
+            # Of forms, for a blank.
+            r"(?P<plus>\+(?=[^\s\"'<>]{0,64}%[2-7][0-9A-Fa-f])|(?<=%[2-7][0-9A-Fa-f])\+)",
             r"(?P<dollar>\$'(?<=[\s=(:]\$'))",
             # LLVM and MLIR write what cannot be printed, quotation marks and backslashes as two capital digits.
             r"\\(?:(?P<octal>[01][0-7]{2})|(?P<printed>0[09AD]|1B|22|5C)"
@@ -42,6 +50,7 @@ _ESCAPE = re.compile(
             r"(?P<single>[\u2018-\u201b\u2032\u2035])",
         )
     )
+    + ")"
 )
 _UNKNOWN = "\ufffd"
 """In place of half a pair of UTF-16, which is no character."""
@@ -52,6 +61,7 @@ _FIXED = {
     "end": "\n",
     "wide": "",
     "space": " ",
+    "plus": " ",
     "invisible": "",
     "double": '"',
     "single": "'",
@@ -164,9 +174,9 @@ def _character(match: re.Match[str]) -> str:
     kind = match.lastgroup or ""
     written = match[kind]
     match kind:
-        case "mark":
+        case "mark" | "caret":
             return written
-        case "quote":
+        case "quote" | "twice":
             return written[0]
         case "letter":
             return _LETTERS.get(written, " ")
