@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from triage import knowledge, logs
-from triage.cases.locate import DEFAULT_TARGET, locate, no_sources, source_file, sources
+from triage.cases.locate import locate, no_sources, source_file, sources
 from triage.drafts import plans
 from triage.drafts.draft import Given
 from triage.drafts.drafting import ALL, Which, in_order
@@ -29,9 +29,10 @@ def check(case: Case | Path | str, options: Options | None = None) -> Report:
         return session.check(located)
 
 
-def draft(path: Path | str, options: Options | None = None, target: str = DEFAULT_TARGET) -> list[Case]:
+def draft(path: Path | str, options: Options | None = None, target: str | None = None) -> list[Case]:
     """Cases of the kernels in a Python file, a folder or an installed package (which is not imported), one for each
-    configuration; of ``FILE.py::NAME`` those of one kernel. A case's ``origin`` has, under ``drafted``, each value with
+    configuration; of ``FILE.py::NAME`` those of one kernel. ``target``: by default that which a kernel's source is
+    written for, or else an H100. A case's ``origin`` has, under ``drafted``, each value with
     where it comes from, and under ``unclear`` why Triton's front end refuses them, if it does.
 
     Raises InputError where there is no kernel. A kernel of which no case can be made is left out.
@@ -42,16 +43,16 @@ def draft(path: Path | str, options: Options | None = None, target: str = DEFAUL
     if folder is None:
         raise no_sources(str(path))
     project = plans.read(folder, file if separator else str(path))
+    functions = project.chosen(name if separator else None)
     with Session(options) as session:
         settings = plans.SurveySettings(
             stated=Given(),
-            targets=[Target.parse(target)],
-            toolchains=[session.toolchain()],
+            targets=[Target.parse(target)] if target is not None else [],
+            toolchains=session.toolchains(functions),
             limits=session.options.limits,
             action=PartialCompile(Stage.TTIR),
             which=Which(ALL),
         )
-        functions = project.chosen(name if separator else None)
         groups = in_order(session.settle(plans.plans(functions, settings)))
         return [settled.case for group in groups for settled in group if settled.draft is not None]
 

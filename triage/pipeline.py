@@ -42,6 +42,7 @@ from triage.suggest.budget import Budget
 
 if TYPE_CHECKING:
     from triage.drafts.drafting import Plan, Settled
+    from triage.drafts.model import JitFunction
     from triage.performance.cost import FastPath
     from triage.suggest.neighbour import Neighbour
     from triage.suggest.search import Search
@@ -167,9 +168,29 @@ class Session:
             return unanswered(settled)
         return self._answer(settled.attempt)
 
-    def toolchain(self, triton: str | None = None) -> Toolchain:
+    def toolchain(self, release: str | None = None, compiler: Compiler = TRITON) -> Toolchain:
         """The toolchain of a release, by default that of the options. Raises InputError and EnvironmentFault."""
-        return self._toolchains.resolve(triton or self.options.triton, None if triton else self.options.python)
+        stated = self.options.cute if compiler == CUTE else self.options.triton
+        return self._toolchains.resolve(release or stated, None if release else self.options.python, compiler)
+
+    def toolchains(
+        self, kernels: Iterable[JitFunction], releases: Mapping[Compiler, list[str | None]] | None = None
+    ) -> list[Toolchain]:
+        """The toolchains of the compilers that kernels are for. ``releases``: of each, where not that of the options.
+        Where only some of the compilers are here, that is said, and the kernels of the others are left out. Raises
+        InputError and EnvironmentFault."""
+        resolved: list[Toolchain] = []
+        missing: list[TriageError] = []
+        for compiler in dict.fromkeys(kernel.language.compiler for kernel in kernels):
+            try:
+                resolved += [self.toolchain(each, compiler) for each in (releases or {}).get(compiler, [None])]
+            except EnvironmentFault as error:
+                missing.append(error)
+        if missing and not resolved:
+            raise missing[0]
+        for problem in missing:
+            self._progress.problem(problem)
+        return resolved
 
     def compiling(self, keep: bool = True) -> FullCompile:
         """The action that makes a report. ``keep``: with the artifacts of a failure."""

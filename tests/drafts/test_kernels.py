@@ -85,7 +85,6 @@ def test_decorators_that_jit(tmp_path: Path, imports: str, decorator: str) -> No
         ("import numba", "@numba.jit"),
         ("from numba import jit", "@jit"),
         ("import functools", "@functools.cache"),
-        ("import cutlass.cute as cute", "@cute.jit"),
     ],
 )
 def test_decorators_that_do_not(tmp_path: Path, imports: str, decorator: str) -> None:

@@ -24,10 +24,9 @@ from triage.model import case as cases
 from triage.model.case import Case, Language
 from triage.model.compilers import CUTE, TRITON
 from triage.model.errors import InputError, unreadable
-from triage.model.target import Target
+from triage.model.target import DEFAULT_TARGET, Target
 from triage.source.imports import imported_files
 
-DEFAULT_TARGET = "cuda:90"
 _FLAGS = ("num_warps", "num_stages", "num_ctas")
 """Options that have flags of their own."""
 

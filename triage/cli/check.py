@@ -13,9 +13,9 @@ import click
 from triage import knowledge
 from triage.capture.program import labels
 from triage.cases.artifacts.stages import UNFINISHED
-from triage.cases.locate import locate_all, targets
+from triage.cases.locate import locate_all
 from triage.cli.ci import with_outputs
-from triage.cli.drafts import DraftedKernel, config_option, kernel, named_sources
+from triage.cli.drafts import DraftedKernel, config_option, kernel, named_sources, stated_targets
 from triage.cli.options import (
     DIRECTORY,
     budget_option,
@@ -69,7 +69,7 @@ def command(
     """
     if values["sanitize"] and not values["bench"]:
         raise InputError("--sanitize launches the suggestions on a GPU: give --bench as well")
-    usable_targets = targets(values["target"])
+    usable_targets = stated_targets(values)
     projects = {text: path for text in cases if (path := named_sources(text, values)) is not None}
     single = [text for text in cases if text not in projects]
     if single and values["triton"]:

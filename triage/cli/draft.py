@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from triage.cases.locate import given, no_sources, source_file, targets
-from triage.cli.drafts import config_option, named_sources, which
+from triage.cases.locate import no_sources, source_file
+from triage.cli.drafts import config_option, given_to, named_sources, stated_targets, which
 from triage.cli.options import (
     DIRECTORY,
     compile_options,
@@ -54,7 +54,7 @@ def command(name: str, as_json: bool, folder: Path | None, **values: Any) -> int
     functions = project.chosen(kernel if separator else None)
     if (unread := project.unread()) is not None:
         note(f"{name}: {unread}")
-    stated = given(values)
+    stated = given_to(functions, values)
     plans.check_names(stated, functions)
     if folder is not None:
         usable_folder("-o", folder)
@@ -64,8 +64,8 @@ def command(name: str, as_json: bool, folder: Path | None, **values: Any) -> int
     with console.progress() as progress, Session(options) as session:
         settings = plans.SurveySettings(
             stated=stated,
-            targets=targets(values["target"]),
-            toolchains=[session.toolchain()],
+            targets=stated_targets(values),
+            toolchains=session.toolchains(functions),
             limits=options.limits,
             action=PartialCompile(Stage.TTIR),
             which=which(values, ALL if separator else FIRST),

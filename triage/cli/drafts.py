@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,8 +16,10 @@ from triage.cli.options import F, note
 from triage.drafts import plans, words
 from triage.drafts.draft import Given
 from triage.drafts.drafting import ALL, Settled, Which
-from triage.drafts.model import Basis, JitFunction
+from triage.drafts.model import Basis, JitFunction, Parameter
 from triage.harness.toolchains import Toolchains
+from triage.model.case import Language
+from triage.model.target import Target
 from triage.pipeline import Session
 
 _MOST_LISTED = 40
@@ -48,6 +50,17 @@ def named_sources(text: str, values: Mapping[str, Any]) -> Path | None:
     return path
 
 
+def given_to(functions: Iterable[JitFunction], values: Mapping[str, Any]) -> Given:
+    """What the command line states of kernels of one language; types are those of that language. Raises InputError."""
+    languages = {function.language for function in functions}
+    return given(values, languages.pop() if len(languages) == 1 else Language.TRITON)
+
+
+def stated_targets(values: Mapping[str, Any]) -> list[Target]:
+    """The targets of ``--target``; none where it is left out. Raises InputError."""
+    return targets(values["target"]) if values["target"] is not None else []
+
+
 @dataclass(frozen=True, slots=True)
 class DraftedKernel:
     """A kernel, named by its file and name, of which arguments are drafted."""
@@ -61,8 +74,8 @@ class DraftedKernel:
         """Draft and compile it; say what was drafted."""
         settings = plans.SurveySettings(
             stated=self.stated,
-            targets=targets(self.values["target"]),
-            toolchains=[session.toolchain()],
+            targets=stated_targets(self.values),
+            toolchains=session.toolchains([self.function]),
             limits=session.options.limits,
             action=session.compiling(),
             which=which(self.values, ALL),
@@ -84,9 +97,13 @@ class DraftedKernel:
             note(f"  and {len(shown) - _MOST_LISTED} more")
         if len(drafts) > 1:
             note(f"  and {len(drafts) - 1} other configurations; --config first for this one")
-        repeated = ("triton", "python", "timeout", "memory", "no_suggest")
+        repeated = ("triton", "cute", "python", "timeout", "memory", "no_suggest")
         others = {name: self.values[name] for name in repeated if self.values.get(name)}
         note(f"to change and repeat: {words.command(first.case, self.text, others)}")
+
+
+def _has_default(parameter: Parameter) -> bool:
+    return parameter.best.basis is Basis.DEFAULT if parameter.candidates else parameter.has_default
 
 
 def kernel(text: str, values: Mapping[str, Any]) -> DraftedKernel | None:
@@ -99,11 +116,11 @@ def kernel(text: str, values: Mapping[str, Any]) -> DraftedKernel | None:
     function = plans.kernel(path, name)
     if function is None:
         return None
-    stated = given(values)
+    stated = given(values, function.language)
     plans.check_names(stated, [function])
     for line in words.cautions(function, stated):
         note(line)
     missing = [parameter for parameter in function.parameters if stated.value(parameter) is None]
-    if all(parameter.best.basis is Basis.DEFAULT for parameter in missing):
+    if all(_has_default(parameter) for parameter in missing) and not (function.launched_with and missing):
         return None
     return DraftedKernel(text, function, stated, values)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triage.capture.program.labels import label
-from triage.cases.locate import given
-from triage.cli.drafts import which
+from triage.cli.drafts import given_to, which
 from triage.cli.options import note, note_error, pipeline_options, print_json
 from triage.drafts import plans
 from triage.drafts.drafting import FIRST, Settled
 from triage.files import replace_file, writing
 from triage.matrix import releases
+from triage.model.compilers import COMPILERS, CUTE, Compiler
 from triage.model.errors import TriageError, fault
 from triage.model.report import Report
 from triage.model.target import Target
@@ -40,19 +40,21 @@ def survey(
 ) -> int:
     """Compile every kernel of a project for all targets and releases; print the table, or with ``--json`` a document a
     cell. The exit code."""
-    project, stated = plans.read(path, text), given(values)
+    project = plans.read(path, text)
+    stated = given_to(project.chosen(), values)
     plans.check_names(stated, project.chosen())
     if (unread := project.unread()) is not None:
         note(f"{text}: {unread}")
     names = [function.name for function in project.kernels]
-    tritons = _tritons(values["triton"])
-    options = replace(pipeline_options({**values, "triton": tritons[0]}), suggest=False)
+    chosen = {compiler: _releases(values[compiler.name], compiler) for compiler in COMPILERS.values()}
+    one = {compiler.name: chosen[compiler][0] for compiler in chosen}
+    options = replace(pipeline_options({**values, **one}), suggest=False)
     with console.progress() as progress, Session(options, replace(progress, problem=note_error)) as session:
-        progress.caveats(columns)
+        progress.caveats(plans.columns(project.kernels, columns))
         settings = plans.SurveySettings(
             stated=stated,
             targets=columns,
-            toolchains=[session.toolchain(triton) for triton in tritons],
+            toolchains=session.toolchains(project.kernels, chosen),
             limits=options.limits,
             action=session.compiling(keep=folder is not None),
             which=which(values, FIRST),
@@ -60,7 +62,8 @@ def survey(
         table = new_table(project, settings)
 
         def answered(row: SurveyRow, column: SurveyColumn, settled: Settled, answer: Report | TriageError) -> None:
-            name = f"{row.file}::{row.label} for {column.target}, Triton {column.triton}"
+            compiler = settled.plan.toolchain.compiler
+            name = f"{row.file}::{row.label} for {column.target}, {compiler.label(column.triton)}"
             if as_json:
                 if isinstance(answer, TriageError):
                     document = {"case": name, "could_not_tell": str(answer), "exit_code": answer.exit_code}
@@ -89,14 +92,14 @@ def survey(
     return table.exit_code
 
 
-def _tritons(text: str | None) -> list[str | None]:
-    """The releases of ``--triton``; None for the default one."""
+def _releases(text: str | None, compiler: Compiler) -> list[str | None]:
+    """The releases that the option of a compiler names; None for the default one."""
     if not releases.is_several(text):
         return [text]
     from triage.harness.toolchains import Toolchains
 
-    installed = [toolchain.release for toolchain in Toolchains().installed()]
-    return list(releases.select([text or ""], installed).chosen)
+    installed = [tool.release for tool in Toolchains().installed() if tool.compiler == compiler]
+    return list(releases.select([text or ""], installed, compiler).chosen)
 
 
 def _keep(report: Report, folder: Path, row: SurveyRow, column: SurveyColumn, ambiguous: bool) -> None:
@@ -121,6 +124,6 @@ def _again(path: Path, row: SurveyRow, column: SurveyColumn, values: dict[str, A
     words += ["--target", column.target, "--config", "first"]
     if values["python"]:
         words += ["--python", values["python"]]
-    elif values["triton"]:
-        words += ["--triton", column.triton]
+    elif values["triton"] or values["cute"]:
+        words += [CUTE.option if column.triton in CUTE.releases else "--triton", column.triton]
     return shlex.join(words)

@@ -9,6 +9,7 @@ from typing import Any
 from triage.drafts.model import Basis, JitFunction, Parameter, Value
 from triage.harness.description import KernelDescription
 from triage.model.case import Case, frozen
+from triage.model.errors import InputError
 
 STATED = frozenset({Basis.GIVEN, Basis.CONFIG, Basis.HEURISTIC, Basis.LAUNCH, Basis.ANNOTATION, Basis.DEFAULT})
 """What a source or the user states. Values on any other basis are guesses, though good ones."""
@@ -70,7 +71,8 @@ class Draft:
 
     def is_argument(self, name: str) -> bool:
         """Whether a parameter is passed at run time, and not a constant of the compile."""
-        return not self._constexpr(name) and isinstance(self.values[name].value, str)
+        value = self.values[name]
+        return not value.constant and not self._constexpr(name) and isinstance(value.value, str)
 
     def drafted(self) -> dict[str, str]:
         """The drafted values by name: value and where it comes from."""
@@ -80,6 +82,8 @@ class Draft:
     def case(self, base: Case) -> Case:
         """The case; ``base`` has kernel, target and toolchain."""
         signature = {name: value.value for name, value in self.values.items() if self.is_argument(name)}
+        of_constructor = {parameter.name for parameter in self.function.parameters if parameter.constructor}
+        constants = {name: value.value for name, value in self.values.items() if name not in signature}
         origin: dict[str, Any] = {
             DRAFTED: self.drafted(),
             SOURCE: {"file": str(self.function.file), "line": self.function.line},
@@ -88,7 +92,8 @@ class Draft:
         return replace(
             base,
             signature=frozen(signature),
-            constexprs=frozen({name: value.value for name, value in self.values.items() if name not in signature}),
+            constexprs=frozen({name: value for name, value in constants.items() if name not in of_constructor}),
+            construct=frozen({name: value for name, value in constants.items() if name in of_constructor}),
             divisible=frozen({name: divisor for name, divisor in self.divisible.items() if name in signature}),
             options=frozen({name: value.value for name, value in self.options.items()}),
             language=self.function.language,
@@ -105,10 +110,12 @@ class Draft:
 
 
 def drafts(function: JitFunction, stated: Given, described: KernelDescription | None = None) -> list[Draft]:
-    """The configurations of a kernel, in the order of its autotuner. ``described``: what its decorators say, where a
-    worker has asked them."""
+    """The configurations of a kernel, in the order of its autotuner, or of its launches. ``described``: what its
+    decorators say, where a worker has asked them. Raises InputError where a parameter has no value."""
     values = {
-        parameter.name: stated.value(parameter) or _best(parameter, described) for parameter in function.parameters
+        parameter.name: stated.value(parameter) or _best(parameter, described)
+        for parameter in function.parameters
+        if parameter.candidates or stated.value(parameter) is not None
     }
     options = dict(function.options) | {
         name: Value(value, Basis.GIVEN, "given") for name, value in stated.options.items()
@@ -119,11 +126,47 @@ def drafts(function: JitFunction, stated: Given, described: KernelDescription | 
         if parameter.divisible is not None and not _is_default(parameter.divisible, values[parameter.name])
     } | dict(stated.divisible)
     plain = Draft(function, values, options, divisible)
+    if function.launched_with:
+        return _distinct([_launched(plain, passed) for passed in function.launched_with])
+    _check_complete(plain)
     if described is None:
         return [plain]
     configured = [_configured(plain, stated, described, number) for number in range(len(described.configurations))]
-    distinct = list({_identity(draft): draft for draft in reversed(configured)}.values())[::-1] or [plain]
-    return _labelled(distinct)
+    return _distinct(configured) if configured else [plain]
+
+
+def _distinct(configured: list[Draft]) -> list[Draft]:
+    """Those that are compiled alike once, each named after the values in which it differs."""
+    return _labelled(list({_identity(draft): draft for draft in reversed(configured)}.values())[::-1])
+
+
+def _launched(plain: Draft, passed: Mapping[str, Value]) -> Draft:
+    """The draft of one launch: what it leaves out, and has a default, stays the default."""
+    values = {}
+    for parameter in plain.function.parameters:
+        name = parameter.name
+        if name in plain.values and plain.values[name].basis is Basis.GIVEN:
+            values[name] = plain.values[name]
+        elif name in passed:
+            values[name] = passed[name]
+        elif not parameter.has_default and name in plain.values:
+            values[name] = plain.values[name]
+        elif default := [each for each in parameter.candidates if each.basis in (Basis.ANNOTATION, Basis.DEFAULT)]:
+            values[name] = default[0]
+    draft = replace(plain, values=values)
+    _check_complete(draft)
+    return draft
+
+
+def _check_complete(draft: Draft) -> None:
+    """Raises InputError where a parameter has no value, with what to write."""
+    lacking = [each for each in draft.function.parameters if each.name not in draft.values and not each.has_default]
+    if lacking:
+        first = lacking[0]
+        names = f"{first.name} of {draft.function.name}"
+        names += f", and {', '.join(each.name for each in lacking[1:])}" if len(lacking) > 1 else ""
+        fix = f"--const {first.name}=VALUE" if first.constexpr else f"--arg {first.name}=TYPE"
+        raise InputError(f"{names}: no value: {first.unknown}; write {fix}")
 
 
 def _best(parameter: Parameter, described: KernelDescription | None) -> Value:

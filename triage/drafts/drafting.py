@@ -9,6 +9,7 @@ from typing import Any
 
 from triage import scratch
 from triage.drafts import verdict
+from triage.drafts.cute import verdict as cute_verdict
 from triage.drafts.draft import UNCLEAR, Draft, Given, drafts
 from triage.drafts.model import Basis, JitFunction, Value
 from triage.drafts.refusal import Refusal
@@ -18,12 +19,15 @@ from triage.harness.limits import Limits
 from triage.harness.request import Action, Attempt, DescribeKernel, Request
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Case, frozen
+from triage.model.compilers import CUTE
 from triage.model.diagnosis import Kind
 from triage.model.errors import EnvironmentFault, InputError, fault
 from triage.model.outcome import Outcome, Undecided
 from triage.model.words import count
 
 ALL, FIRST = "all", "first"
+_JUDGES = {CUTE: cute_verdict.judge}
+"""Where a compiler has rules of its own."""
 _UNKNOWN_OPTION = re.compile(r"option (\w+) is not known to this back-end")
 """The worker's words (``adapter.check_options``)."""
 
@@ -196,7 +200,7 @@ def _compiled(plan: Plan, draft: Draft) -> Generator[Request, Attempt, Settled]:
             plan.learnt.update(corrected)
             return Settled(plan, current, case, attempt)
         refusal = Refusal(current, outcome, attempt.diagnosis, case.text(), plan.whole, tried)
-        match verdict.judge(refusal):
+        match _judge(refusal):
             case verdict.KernelFails():
                 return Settled(plan, current, case, attempt)
             case verdict.Unclear(reason):
@@ -206,6 +210,12 @@ def _compiled(plan: Plan, draft: Draft) -> Generator[Request, Attempt, Settled]:
                 reason = verdict.unclear(refusal)
                 refused = refused or _unclear(plan, current, case, attempt, reason)
                 tried, current = (*tried, current), current.changed(values)
+
+
+def _judge(refusal: Refusal) -> verdict.Judgement:
+    """By the rules of the compiler that refuses."""
+    rules = _JUDGES.get(refusal.draft.function.language.compiler, verdict.judge)
+    return rules(refusal)
 
 
 def _unclear(plan: Plan, draft: Draft, case: Case, attempt: Attempt | None, reason: str) -> Settled:

@@ -80,7 +80,7 @@ def infer(
         heuristics,
         options,
         tuple(launch.where for launch in launches),
-        obstacle,
+        obstacle=obstacle,
     )
 
 

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
+from triage.drafts.cute import hosts as cute_hosts
+from triage.drafts.cute.infer import infer as infer_cute
 from triage.drafts.device.kernel_run import kernel_uses
 from triage.drafts.device.uses import Uses
 from triage.drafts.host.frame import Launch
@@ -45,7 +47,9 @@ def search(path: Path, name: str | None = None) -> tuple[list[JitFunction], list
             for file in files
             if mentions_jit(file) and file.problem is not None
         ]
-        return _described(functions, _distinct(wanted)), malformed
+        described = _described(functions, _distinct(wanted))
+        hosts = cute_hosts.find(project, files, name)
+        return described + [infer_cute(host) for host in hosts], malformed
 
 
 @contextmanager

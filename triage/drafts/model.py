@@ -44,13 +44,15 @@ class Value:
     time; a JSON value where it is a constant of the compile: each value of a constexpr parameter (``tl.float16`` names
     Triton's object, as in a case), and for others an integer (1: what the launcher makes of a stride of 1) or None.
     ``where``: ``address in line 41``, ``launch in ops/norm.py:88``. ``exact``: False where a launch shows what is
-    passed (a size of a tensor), but not its value.
+    passed (a size of a tensor), but not its value. ``constant``: a constant of the compile, also of a parameter that
+    may be passed at run time.
     """
 
     value: Any
     basis: Basis
     where: str
     exact: bool = True
+    constant: bool = False
 
     def __str__(self) -> str:
         return f"{self.value}, {self.where}"
@@ -60,10 +62,12 @@ class Value:
 class Parameter:
     """A parameter of a jitted function.
 
-    ``candidates``: best first, never empty. ``divisible``: the divisor in elements or bytes that a launch would state
-    (16, or 1 for none); None where nothing is known, which means 16 for pointers and 1 for others. ``optional``: a
-    launch may pass None. ``innermost_stride``: the launcher makes it a constant where it is 1, which it nearly always
-    is. ``tuned``: an autotune configuration or a heuristic sets it, so launches do not pass it.
+    ``candidates``: best first; empty where nothing is known (``unknown``: why). ``constructor``: of the constructor of
+    a class that is a kernel. ``divisible``: the divisor in elements or bytes that a launch would state (16, or 1 for
+    none); None where nothing is known, which means 16 for pointers and 1 for others. ``optional``: a launch may pass
+    None. ``innermost_stride``: the launcher makes it a constant where it is 1, which it nearly always is. ``tuned``: an
+    autotune configuration or a heuristic sets it, so launches do not pass it. ``has_default``: a launch may leave it
+    out.
     """
 
     name: str
@@ -73,9 +77,13 @@ class Parameter:
     optional: bool = False
     innermost_stride: bool = False
     tuned: bool = False
+    constructor: bool = False
+    has_default: bool = False
+    unknown: str = ""
 
     @property
     def best(self) -> Value:
+        """The first candidate. Raises IndexError where there is none."""
         return self.candidates[0]
 
 
@@ -85,8 +93,10 @@ class JitFunction:
 
     ``launched``: False for a function that only other jitted functions call. ``configs``: the source of each autotune
     configuration, as far as it is written out. ``heuristics``: the parameters that heuristics set. ``options``: what
-    a launch states of ``num_warps`` and the like. ``launches``: where it is launched. ``obstacle``: why no case can be
-    drafted of it.
+    a launch states of ``num_warps`` and the like. ``launches``: where it is launched. ``launched_with``: what each
+    launch passes, where launches are configurations of their own. ``target``: the GPU that its source is written for,
+    where it tells. ``obstacle``: why it cannot be cut out of its file, where that fails. ``unsupported``: why a case
+    cannot state how it is launched.
     """
 
     file: Path
@@ -99,4 +109,7 @@ class JitFunction:
     heuristics: tuple[str, ...] = ()
     options: Mapping[str, Value] = field(default_factory=dict)
     launches: tuple[str, ...] = ()
+    launched_with: tuple[Mapping[str, Value], ...] = ()
+    target: Value | None = None
     obstacle: str | None = None
+    unsupported: str | None = None

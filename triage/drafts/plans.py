@@ -17,12 +17,13 @@ from triage.drafts.draft import Given
 from triage.drafts.drafting import Plan, Which
 from triage.drafts.model import JitFunction, Value
 from triage.files import ANYWHERE
+from triage.frontends.frontend import frontend
 from triage.harness.limits import Limits
-from triage.harness.request import Action
+from triage.harness.request import Action, FullCompile
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Case, frozen
 from triage.model.errors import InputError, fault, unreadable
-from triage.model.target import Target
+from triage.model.target import DEFAULT_TARGET, Target
 
 T = TypeVar("T")
 _GROUP = 8
@@ -109,32 +110,8 @@ def _nothing(project: ProjectKernels) -> str:
         raise unreadable(path, error) from None
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return f"not Python: {error}"
-    if hosts := _cute_hosts(tree):
-        return (
-            f"its kernels are of CuTe DSL, whose arguments are stated: "
-            f"{path.name}::{hosts[0]} --arg NAME=TYPE --const NAME=VALUE (host functions: {', '.join(hosts[:8])})"
-        )
     defined = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     return f"no kernel in it; it defines {', '.join(defined[:8]) or 'no function at all'}"
-
-
-def _cute_hosts(tree: ast.Module) -> list[str]:
-    """Functions of a file that ``cute.jit`` decorates, and classes that are called through one."""
-    hosts = []
-    for node in tree.body:
-        body = node.body if isinstance(node, ast.ClassDef) else [node]
-        functions = [each for each in body if isinstance(each, ast.FunctionDef)]
-        jitted = [each for each in functions if any(_is_cute_jit(decorator) for decorator in each.decorator_list)]
-        if isinstance(node, ast.ClassDef):
-            hosts += [node.name] if any(each.name == "__call__" for each in jitted) else []
-        else:
-            hosts += [each.name for each in jitted]
-    return hosts
-
-
-def _is_cute_jit(decorator: ast.expr) -> bool:
-    called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return ast.unparse(called) in ("cute.jit", "cutlass.cute.jit")
 
 
 def check_names(stated: Given, functions: Iterable[JitFunction]) -> None:
@@ -157,7 +134,9 @@ def check_names(stated: Given, functions: Iterable[JitFunction]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SurveySettings:
-    """What the plans of a project have in common."""
+    """What the plans of a project have in common. ``targets``: empty where the user states none: each kernel is
+    compiled for the GPU that its source is written for, or else for the default one. ``toolchains``: of each compiler
+    that a kernel of the project is for."""
 
     stated: Given
     targets: Sequence[Target]
@@ -182,23 +161,41 @@ def plans(functions: Sequence[JitFunction], settings: SurveySettings) -> Iterato
     kernels, each target by target."""
     number = count()
     for toolchain in settings.toolchains:
-        for start in range(0, len(functions), _GROUP):
-            group = [(function, _prepared(function)) for function in functions[start : start + _GROUP]]
-            for target in settings.targets:
+        own = [function for function in functions if function.language.compiler == toolchain.compiler]
+        for start in range(0, len(own), _GROUP):
+            group = [(function, _prepared(function)) for function in own[start : start + _GROUP]]
+            for target in columns(own, settings.targets):
                 for function, prepared in group:
+                    if not settings.targets and target != own_target(function):
+                        continue
                     yield Plan(
                         function=function,
                         base=replace(prepared.base, target=target).with_release(toolchain.release),
                         stated=_own(settings.stated, function),
                         toolchain=toolchain,
                         limits=settings.limits,
-                        action=settings.action,
+                        action=_possible(settings.action, function),
                         which=settings.which,
                         whole=prepared.whole,
                         obstacle=prepared.obstacle,
                         learnt=prepared.learnt,
                         number=next(number),
                     )
+
+
+def _possible(action: Action, function: JitFunction) -> Action:
+    """The action, or the whole compile where the language has no stage that can be run alone."""
+    return action if frontend(function.language).has_stages or isinstance(action, FullCompile) else FullCompile()
+
+
+def own_target(function: JitFunction) -> Target:
+    """The GPU that a kernel is compiled for where the user states none."""
+    return Target.parse(function.target.value if function.target is not None else DEFAULT_TARGET)
+
+
+def columns(functions: Iterable[JitFunction], targets: Sequence[Target]) -> list[Target]:
+    """The targets of a survey: those that the user states, or those that the kernels are written for."""
+    return list(targets) or list(dict.fromkeys(own_target(function) for function in functions))
 
 
 def _own(stated: Given, function: JitFunction) -> Given:
@@ -221,6 +218,6 @@ def _prepared(function: JitFunction) -> _Prepared:
     file = function.file
     base = Case(file.parent, file.name, function.name, frozen(), language=function.language, boundary=ANYWHERE)
     try:
-        return _Prepared(sliced(base), base.text())
+        return _Prepared(sliced(base), base.text(), function.unsupported)
     except Exception as error:
         return _Prepared(base, obstacle=function.obstacle or str(fault(error)))

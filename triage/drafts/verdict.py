@@ -61,7 +61,7 @@ def judge(refusal: Refusal) -> Judgement:
 
 def unclear(refusal: Refusal) -> str:
     """Why a refusal that no correction fixes says nothing about the kernel."""
-    return f"drafted arguments were refused: {_headline(refusal)}{_line(refusal)}"
+    return f"drafted arguments were refused: {shown_headline(refusal)}{_line(refusal)}"
 
 
 def _import_failed(refusal: Refusal) -> Judgement | None:
@@ -70,7 +70,7 @@ def _import_failed(refusal: Refusal) -> Judgement | None:
     if refusal.outcome.imported:
         return None
     of_triton = missing_api(refusal.outcome) or refusal.raised_by_triton
-    return KernelFails() if of_triton else Unclear(f"importing it fails: {_headline(refusal)}")
+    return KernelFails() if of_triton else Unclear(f"importing it fails: {shown_headline(refusal)}")
 
 
 def _of_the_compiler(refusal: Refusal) -> Judgement | None:
@@ -114,7 +114,7 @@ def _not_of_arguments(refusal: Refusal) -> Judgement | None:
         return KernelFails()  # What a release does not have any more, such as block pointers from 3.9 on.
     if (name := UNDEFINED.search(refusal.message)) is not None and refusal.unassigned is None:
         if is_bound(refusal.whole, name[1]):
-            return Unclear(f"{name[1]}, which its file has, was not found: {_headline(refusal)}")
+            return Unclear(f"{name[1]}, which its file has, was not found: {shown_headline(refusal)}")
         return KernelFails()
     return KernelFails() if _UNSUPPORTED.search(refusal.message) else None
 
@@ -128,7 +128,7 @@ def _front_end(refusal: Refusal) -> Judgement | None:
         return None
     if len(refusal.tried) < MOST_CORRECTIONS:
         for changes in corrections(refusal):
-            if (retry := _retry(refusal, changes, f"corrected: {shortened(_headline(refusal), 80)}")) is not None:
+            if (retry := _retry(refusal, changes, f"corrected: {shortened(shown_headline(refusal), 80)}")) is not None:
                 return retry
     return Unclear(unclear(refusal))
 
@@ -171,10 +171,11 @@ def _unless_sized(refusal: Refusal, reason: str) -> Judgement:
     """A failure, unless it has a size that nobody states."""
     sizes = refusal.sizes(list(refusal.draft.values))
     names = ", ".join(f"{name}={size}" for name, size in sizes.items())
-    return Unclear(f"{reason} ({names}): {_headline(refusal)}") if sizes else KernelFails()
+    return Unclear(f"{reason} ({names}): {shown_headline(refusal)}") if sizes else KernelFails()
 
 
-def _headline(refusal: Refusal) -> str:
+def shown_headline(refusal: Refusal) -> str:
+    """The headline of a refusal, shortened for a reason."""
     return shortened(refusal.diagnosis.headline, _MOST_REASON)
 
 

@@ -12,6 +12,10 @@ _CUDA = re.compile(r"(\d{2,3})[af]?\Z")
 _HIP = re.compile(r"gfx\d{1,3}[0-9a-f]{2}\Z")
 
 
+DEFAULT_TARGET = "cuda:90"
+"""Where neither the user nor a source says which."""
+
+
 class UnknownArchitecture(InputError):
     """A target that is spelled as one and cannot exist."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from triage.drafts.drafting import Settled
 from triage.drafts.plans import ProjectKernels, SurveySettings, plans
+from triage.drafts.plans import columns as plan_columns
 from triage.model.errors import TriageError
 from triage.model.progress import Progress
 from triage.model.report import Report
@@ -20,7 +21,13 @@ Answer = Callable[[SurveyRow, SurveyColumn, Settled, Report | TriageError], None
 
 def new_table(project: ProjectKernels, settings: SurveySettings) -> KernelTable:
     """The empty table of a project."""
-    columns = [SurveyColumn(str(target), tool.release) for tool in settings.toolchains for target in settings.targets]
+    columns = [
+        SurveyColumn(str(target), tool.release)
+        for tool in settings.toolchains
+        for target in plan_columns(
+            [each for each in project.kernels if each.language.compiler == tool.compiler], settings.targets
+        )
+    ]
     return KernelTable(project.name, tuple(columns), len(project.devices))
 
 
@@ -35,7 +42,7 @@ def fill(
     """Compile every kernel for every column. ``answered`` is called with each answer as it comes, and nothing else is
     kept of it. After an interrupt the table has what was compiled until then, and KeyboardInterrupt is raised."""
     functions = project.kernels
-    estimate = _Estimate(len(functions) * len(table.columns))
+    estimate = _Estimate(len(functions) * max(1, len(settings.targets)) * len(settings.toolchains))
     for settled in session.settle(plans(functions, settings)):
         for each in settled:
             row, column = _position(project, each)

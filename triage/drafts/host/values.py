@@ -136,6 +136,16 @@ class Foreign:
 
     name: str
 
+    @property
+    def last(self) -> str:
+        """The last part of its name."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def root(self) -> str:
+        """The package that has it."""
+        return self.name.partition(".")[0]
+
 
 Abstract = (
     Unknown | Const | Int | Float | Dtype | TensorValue | Descriptor | Items | Mapped | Kernel | Function | Class

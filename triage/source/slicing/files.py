@@ -11,6 +11,7 @@ from pathlib import Path
 
 from triage.files import ANYWHERE, MOST_SOURCE, read_file
 from triage.model.case import python_text
+from triage.model.compilers import CUTE
 from triage.source.functions import is_jitted
 from triage.source.names import scope
 from triage.source.slicing.reads import Chain, dotted, reads
@@ -189,8 +190,11 @@ class ParsedFile:
 
     @cached_property
     def evaluates_annotations(self) -> bool:
-        """Whether annotations of parameters are evaluated when a function is defined."""
-        return not any(
+        """Whether annotations of parameters are evaluated: when a function is defined, or by CuTe DSL, which also
+        evaluates those that are kept as text."""
+        modules = {node.module or "" for node in self.tree.body if isinstance(node, ast.ImportFrom)}
+        modules |= {alias.name for node in self.tree.body if isinstance(node, ast.Import) for alias in node.names}
+        return any(module.partition(".")[0] == CUTE.module for module in modules) or not any(
             isinstance(node, ast.ImportFrom)
             and node.module == "__future__"
             and any(alias.name == "annotations" for alias in node.names)
