@@ -10,16 +10,26 @@ from typing import TYPE_CHECKING, Any
 from triage._version import __version__
 
 if TYPE_CHECKING:
-    from triage.api import check, diagnose, draft, match
+    from triage.api import check, diagnose, draft, match, sweep
     from triage.capture.live import early_config_prune, guard
 
     CompileFailed: type[Exception]
 
-__all__ = ["CompileFailed", "__version__", "check", "diagnose", "draft", "early_config_prune", "guard", "match"]
+__all__ = [
+    "CompileFailed",
+    "__version__",
+    "check",
+    "diagnose",
+    "draft",
+    "early_config_prune",
+    "guard",
+    "match",
+    "sweep",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("check", "diagnose", "draft", "match"):
+    if name in ("check", "diagnose", "draft", "match", "sweep"):
         from triage import api
 
         return getattr(api, name)

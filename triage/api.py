@@ -1,12 +1,18 @@
-"""The Python API: ``check``, ``diagnose``, ``draft`` and ``match``."""
+"""The Python API: ``check``, ``diagnose``, ``draft``, ``match`` and ``sweep``."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from triage import knowledge, logs
 from triage.cases.locate import locate, no_sources, source_file, sources
 from triage.drafts import plans
 from triage.drafts.draft import Given
 from triage.drafts.drafting import ALL, Which, in_order
+from triage.files import usable_folder
 from triage.harness.request import PartialCompile
 from triage.harness.toolchains import Toolchains
 from triage.model.case import Case
@@ -16,6 +22,12 @@ from triage.model.outcome import Stage
 from triage.model.report import Match, Report
 from triage.model.target import Target
 from triage.pipeline import Options, Session
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from triage.sweeps.map import SweepMap
+    from triage.sweeps.sweep import SweepOptions
 
 
 def check(case: Case | Path | str, options: Options | None = None) -> Report:
@@ -55,6 +67,40 @@ def draft(path: Path | str, options: Options | None = None, target: str | None =
         )
         groups = in_order(session.settle(plans.plans(functions, settings)))
         return [settled.case for group in groups for settled in group if settled.draft is not None]
+
+
+def sweep(
+    case: Case | Path | str,
+    axes: Mapping[str, Iterable[Any]],
+    executor: Executor | None = None,
+    *,
+    where: Iterable[str] = (),
+    options: SweepOptions | None = None,
+    release: str | None = None,
+) -> SweepMap:
+    """Compile a case with every combination of values: a map of what is legal.
+
+    ``axes``: lists of values of constexprs, arguments (types), options, ``target``, and ``triton`` or ``cute``
+    (releases). ``executor``: any of ``concurrent.futures``, whose workers then compile, in chunks; without it this
+    process does. ``where``: constraints, as of ``--where``. ``release``: of the compiler, where it is no axis; by
+    default the case's own, else that beside triage.
+
+    Raises InputError (a wrong axis, value or constraint, before anything is compiled) and EnvironmentFault (no cell
+    could be told, the executor is lost: what is finished is in the ledger of the options' folder).
+    """
+    from triage.sweeps.axes import axes_of, case_space
+    from triage.sweeps.sweep import SweepOptions, run
+
+    options = options or SweepOptions()
+    located = case if isinstance(case, Case) else locate(str(case))
+    compiler, python = located.compiler, options.python
+    if compiler.name not in axes and (release is None or executor is None):
+        toolchain = Toolchains().resolve(release or (None if python else located.release), python, compiler)
+        release = toolchain.release
+    space = case_space(located.with_release(release), axes_of(axes, located), where)
+    if options.folder is not None:
+        usable_folder("folder", options.folder)
+    return run(space, replace(options, executor=executor or options.executor))
 
 
 def diagnose(text: str | Path) -> Diagnosis:

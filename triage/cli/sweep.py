@@ -33,15 +33,14 @@ from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import sweep as render
 from triage.publish.sweep_folder import for_issue, keep_sweep
 from triage.sweeps import document
-from triage.sweeps.axes import TARGET, check_size, set_axes
+from triage.sweeps.axes import TARGET, case_space, set_axes
 from triage.sweeps.commands import SweepCommands
-from triage.sweeps.constraints import allowed
-from triage.sweeps.grid import Grid, SweepAxis
+from triage.sweeps.grid import SweepAxis
 from triage.sweeps.map import SweepMap
 from triage.sweeps.observation import CellState
 from triage.sweeps.plan import SweepPlan
 from triage.sweeps.shards import Shard
-from triage.sweeps.space import CONFIGURATION, CaseSpace, Space
+from triage.sweeps.space import CONFIGURATION, Space
 from triage.sweeps.sweep import StoredSweep, SweepOptions, merge, run
 
 
@@ -155,17 +154,10 @@ def _space(name: str, values: dict[str, Any]) -> Space:
     """The space that the command line describes."""
     case = locate(name, values)
     axes = [_releases(case, values), *_targets(case, values)]
-    # Of several, the first: the axis has them all.
-    case = case.with_changes({axis.name: axis.values[0] for axis in axes})
-    varying = [axis for axis in axes if len(axis.values) > 1]
     own = set_axes(values["sets"], case)
-    if twice := [axis.name for axis in own if axis.name in {other.name for other in varying}]:
-        raise InputError(f"--set {twice[0]}: also given as --{twice[0]}")
-    if not own and not varying:
-        raise InputError(f"{name}: nothing varies; add --set NAME=VALUE,VALUE, several --target or several releases")
-    check_size([*varying, *own])
-    grid = Grid([*varying, *own])
-    return CaseSpace(case, Grid(grid.axes, allowed(values["wheres"], grid)))
+    if twice := {axis.name for axis in own} & {axis.name for axis in axes}:
+        raise InputError(f"--set {min(twice)}: also given as --{min(twice)}")
+    return case_space(case, [*axes, *own], values["wheres"])
 
 
 def _targets(case: Case, values: dict[str, Any]) -> list[SweepAxis]:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from typing import Any
 
 from triage.cases.locate import constant, option_value
+from triage.frontends.constants import check_constant
 from triage.frontends.frontend import Frontend, frontend
+from triage.matrix.releases import select
 from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.model.target import Target
-from triage.sweeps.grid import SweepAxis
+from triage.sweeps.constraints import allowed
+from triage.sweeps.grid import Grid, SweepAxis
+from triage.sweeps.space import CaseSpace, changed
 
 TARGET = "target"
 MOST_CELLS = 10_000_000
@@ -41,21 +45,47 @@ def set_axes(texts: Iterable[str], case: Case) -> list[SweepAxis]:
     return list(axes.values())
 
 
-def check_size(axes: Sequence[SweepAxis]) -> None:
-    """Raises InputError for more cells than can be held."""
-    size = prod(len(axis.values) for axis in axes)
+def axes_of(values: Mapping[str, Iterable[Any]], case: Case) -> list[SweepAxis]:
+    """Axes for a case from lists of values; a type, a target or a release is a text. Raises InputError."""
+    axes = []
+    for name, listed in values.items():
+        if isinstance(listed, str) or not isinstance(listed, Iterable):
+            raise InputError(f"{name}: {listed!r:.80} is not a list of values")
+        checked = _distinct(name, [_checked(name, value, case) for value in listed])
+        if not checked:
+            raise InputError(f"{name}: no values")
+        axes.append(SweepAxis(name, tuple(checked)))
+    return axes
+
+
+def case_space(case: Case, axes: Iterable[SweepAxis], wheres: Iterable[str]) -> CaseSpace:
+    """The space of a case: axes of one value are part of the case; releases and targets come first, so that cells that
+    share a compiler's server follow each other. Raises InputError for too many cells, and where none is allowed."""
+    first = {case.compiler.name: 0, TARGET: 1}
+    ordered = sorted(axes, key=lambda axis: first.get(axis.name, len(first)))
+    # Of several, the first: the axis has them all.
+    case = changed(case, {axis.name: axis.values[0] for axis in ordered if axis.name in first})
+    ordered = [axis for axis in ordered if axis.name not in first or len(axis.values) > 1]
+    size = prod(len(axis.values) for axis in ordered)
     if size > MOST_CELLS:
-        factors = " * ".join(f"{len(axis.values)} of {axis.name}" for axis in axes)
+        factors = " * ".join(f"{len(axis.values)} of {axis.name}" for axis in ordered)
         raise InputError(f"a space of {size:,} cells ({factors}); at most {MOST_CELLS:,} can be held: set fewer values")
+    if not ordered:
+        raise InputError(f"{case.name}: nothing varies; set values of an axis, several targets or several releases")
+    grid = Grid(ordered)
+    return CaseSpace(case, Grid(grid.axes, allowed(wheres, grid)))
 
 
 def _values(name: str, listed: str, case: Case) -> list[Any]:
     words = [word for text in split(listed, f"--set {name}") for word in _expanded(name, text)]
-    values = [_value(name, word, case) for word in words]
+    return _distinct(f"--set {name}", [_value(name, word, case) for word in words])
+
+
+def _distinct(name: str, values: Iterable[Any]) -> list[Any]:
     # 1 and True are equal to Python.
     distinct = list({(type(value).__name__, repr(value)): value for value in values}.values())
     if len(distinct) > _MOST_VALUES:
-        raise InputError(f"--set {name}: {len(distinct):,} values; at most {_MOST_VALUES:,}")
+        raise InputError(f"{name}: {len(distinct):,} values; at most {_MOST_VALUES:,}")
     return distinct
 
 
@@ -101,28 +131,42 @@ def _expanded(name: str, text: str) -> Iterator[str]:
 
 
 def _value(name: str, text: str, case: Case) -> Any:
-    """The value as :meth:`Case.with_changes` takes it."""
+    """The value of a word, as :meth:`Case.with_changes` takes it."""
+    language = frontend(case.language)
+    constants = {**case.construct, **case.constexprs}
+    if name == case.compiler.name:
+        raise InputError(f"--set {name}: releases are set by {case.compiler.option}")
+    if name in case.signature or name == TARGET:
+        value: Any = text
+    elif name in constants:
+        now = constants[name]
+        is_text = isinstance(now, str) and language.dtype(now) is None and not language.object_text.match(now)
+        value = text.strip("\"'") if is_text else constant(name, text, language, "--set")
+    else:
+        value = option_value(name, text, "--set")
+    return _checked(name, value, case, "--set ")
+
+
+def _checked(name: str, value: Any, case: Case, option: str = "") -> Any:
+    """The value of an axis; errors begin with ``option`` and its name. Raises InputError."""
     language = frontend(case.language)
 
     def bad(problem: str) -> InputError:
-        return InputError(f"--set {name}: {problem}")
+        return InputError(f"{option}{name}: {problem}")
 
     if name in case.signature:
-        return _type(str(case.signature[name]), text, language, bad)
-    constants = {**case.construct, **case.constexprs}
-    if name in constants:
-        value = constants[name]
-        if isinstance(value, str) and language.dtype(value) is None and not language.object_text.match(value):
-            return text.strip("\"'")
-        return constant(name, text, language, "--set")
+        return _type(str(case.signature[name]), value, language, bad)
+    if name in case.construct or name in case.constexprs:
+        check_constant(value, bad)
+        return (language.dtype(value) or value) if isinstance(value, str) else value
     if name == TARGET:
-        target = Target.parse(text)
+        target = Target.parse(str(value))
         language.check_target(target, bad)
         return str(target)
     if name == case.compiler.name:
-        raise bad(f"releases are set by {case.compiler.option}")
+        return select([str(value)], (), case.compiler).chosen[-1]
     if name in case.language.options or name in case.options:
-        value = option_value(name, text, "--set")
+        check_constant(value, bad)
         language.check_options({name: value}, lambda _field, problem: bad(problem))
         return value
     known = [*case.constexprs, *case.construct, *case.signature, *sorted({*case.language.options, *case.options})]
@@ -131,10 +175,10 @@ def _value(name: str, text: str, case: Case) -> Any:
     raise bad(f"{case.name} has no parameter and its compiler no option of this name; {fix}")
 
 
-def _type(now: str, text: str, language: Frontend, bad: Any) -> str:
+def _type(now: str, text: Any, language: Frontend, bad: Any) -> Any:
     """An argument's type; of one with elements also by that of its elements alone."""
     match = _ELEMENT_OF.match(now)
-    if match is not None and _ELEMENT.fullmatch(text):
+    if match is not None and isinstance(text, str) and _ELEMENT.fullmatch(text):
         text = f"{match['before']}{text}{now[match.end() :]}"
     language.check_type(text, bad)
     return text

@@ -1,4 +1,4 @@
-"""Where cells are compiled: by the engine of this process, or in chunks by any executor."""
+"""Where cells are compiled: by the engine of this process; ``executors.py`` has any other."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile, Request
 from triage.harness.toolchains import Toolchain
 from triage.knowledge import Entry
+from triage.model.case import Case
 from triage.model.errors import InputError, TriageError
 from triage.model.outcome import Undecided
 from triage.sweeps.attempts import failure, observation
@@ -18,7 +19,6 @@ from triage.sweeps.grid import Cell
 from triage.sweeps.keys import CaseKeys, configuration, toolchain_identity
 from triage.sweeps.ledger import KnownFailure, LedgerRow
 from triage.sweeps.observation import CellObservation, CellState
-from triage.sweeps.space import Space
 
 Shows = Callable[[str, str], bool]
 """Whether the failure with this signature is to be described by the result with this key."""
@@ -43,9 +43,10 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LocalBackend:
-    """``toolchains``: by release, or why there is none; that of a case without a release under None."""
+    """The engine of this process. ``case_of``: the case of a cell. ``toolchains``: by release, or why there is none;
+    that of a case without a release under None."""
 
-    space: Space
+    case_of: Callable[[Cell], Case]
     engine: Engine
     toolchains: Mapping[str | None, Toolchain | TriageError]
     keys: CaseKeys
@@ -69,7 +70,7 @@ class LocalBackend:
             if cell is None:
                 yield None
                 continue
-            case = self.space.case(cell)
+            case = self.case_of(cell)
             match self.toolchains[case.release]:
                 case Toolchain() as toolchain:
                     whole = case.with_release(toolchain.release)

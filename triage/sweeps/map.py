@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from triage.matrix.table import letters
 from triage.model.case import Case
@@ -31,6 +32,12 @@ class SweepMap:
     def letters(self) -> Mapping[str, str]:
         """Signature → letter."""
         return {failure.signature: letters(number) for number, failure in enumerate(self.failures)}
+
+    def to_json(self) -> dict[str, Any]:
+        """The document ``triton-triage/sweep/1``."""
+        from triage.sweeps.document import to_json
+
+        return to_json(self)
 
     def cells_in(self, state: CellState) -> CellSet:
         """The cells in a state."""

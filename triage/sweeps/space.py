@@ -30,9 +30,13 @@ class CaseSpace:
         """There is one."""
         return 0
 
+    def changes(self, cell: Cell) -> dict[str, Any]:
+        """What the cell changes in the case."""
+        return self.grid.values(cell)
+
     def case(self, cell: Cell) -> Case:
         """The case with the cell's values."""
-        return changed(self.origin, self.grid.values(cell))
+        return changed(self.origin, self.changes(cell))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +52,13 @@ class ListSpace:
         """Its position on the axis ``configuration``."""
         return self.grid.at(cell)[self.grid.positions[CONFIGURATION]]
 
+    def changes(self, cell: Cell) -> dict[str, Any]:
+        """The target and the release, where there are several."""
+        return {name: value for name, value in self.grid.values(cell).items() if name != CONFIGURATION}
+
     def case(self, cell: Cell) -> Case:
         """The member, for the cell's target and release."""
-        values = self.grid.values(cell)
-        del values[CONFIGURATION]
-        return changed(self.bases[self.base(cell)], values)
+        return changed(self.bases[self.base(cell)], self.changes(cell))
 
 
 Space: TypeAlias = CaseSpace | ListSpace

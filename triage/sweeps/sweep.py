@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,8 +18,10 @@ from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.compilers import Compiler
 from triage.model.errors import InputError, TriageError, fault
 from triage.model.progress import Progress
-from triage.sweeps.backends import LocalBackend
+from triage.sweeps.backends import Backend, LocalBackend
+from triage.sweeps.chunks import MOST, ChunkMaker, ChunkSettings
 from triage.sweeps.commands import SweepCommands
+from triage.sweeps.executors import ExecutorBackend, workers_of
 from triage.sweeps.grid import Grid, SweepAxis
 from triage.sweeps.keys import CaseKeys, conditions, toolchain_identity
 from triage.sweeps.ledger import FILE, Ledger, LedgerRow
@@ -52,6 +55,8 @@ class SweepOptions:
     jobs: int | None = None
     cache: bool = True
     shard: Shard | None = None
+    executor: Executor | None = None
+    """What compiles, in chunks; None for the engine of this process."""
     plan: SweepPlan = field(default_factory=SweepPlan)
     knowledge: tuple[Path, ...] = ()
     commands: SweepCommands = field(default_factory=lambda: SweepCommands((), ()))
@@ -78,17 +83,30 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
         ledger.keep(_SWEEP, _document(whole, under))
         ledger.keep(_SHARD, options.shard and str(options.shard))
         ledger.keep(_CHECK, options.commands.check)
-        chosen = _toolchains(space, toolchains, options.python)
-        store = Store(note=progress.warn) if options.cache else None
-        if store is not None:
-            stack.callback(store.close)
-        engine = stack.enter_context(Engine(options.jobs, store, toolchains.installed))
-        entries = knowledge.load_all(options.knowledge)
-        backend = LocalBackend(space, engine, chosen, keys, options.limits, entries, ledger.shows, options.cache)
-        known = known_cells(space, ledger.rows(), _holding(chosen, options.limits), keys)
+        if options.executor is not None:
+            settings = ChunkSettings(
+                under, options.limits, options.python, options.cache, options.jobs or 1, options.knowledge
+            )
+            maker = ChunkMaker(space, settings)
+            backend: Backend = ExecutorBackend(space, options.executor, maker, keys, ledger.shows, most)
+            jobs = MOST * workers_of(options.executor)
+            # Which toolchains the workers have is theirs to know.
+            known = known_cells(space, ledger.rows(), lambda row: row.holds(options.limits), keys)
+        else:
+            chosen = _toolchains(space, toolchains, options.python)
+            store = Store(note=progress.warn) if options.cache else None
+            if store is not None:
+                stack.callback(store.close)
+            engine = stack.enter_context(Engine(options.jobs, store, toolchains.installed))
+            entries = knowledge.load_all(options.knowledge)
+            backend = LocalBackend(
+                space.case, engine, chosen, keys, options.limits, entries, ledger.shows, options.cache
+            )
+            jobs = engine.jobs
+            known = known_cells(space, ledger.rows(), _holding(chosen, options.limits), keys)
         if known:
             progress.note(f"{len(known)} of {len(space.grid)} cells are in the ledger")
-        runner = SweepRunner(space, backend, ledger, known, progress, most, engine.jobs)
+        runner = SweepRunner(space, backend, ledger, known, progress, most, jobs)
         # Those of a part would be refuted by the others.
         return runner.run(strategy, options.plan.budget, learns_rules=options.shard is None)
 

@@ -1,0 +1,127 @@
+"""Chunks: plain JSON that any executor runs. Few compiles of one small kernel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import DATA
+
+import triage
+from triage.frontends.documents import load
+from triage.harness.toolchains import Toolchains
+from triage.model.errors import EnvironmentFault, InputError
+from triage.sweeps.axes import axes_of, case_space
+from triage.sweeps.chunks import ChunkMaker, ChunkSettings, chunk_size, results_of, run_chunk
+from triage.sweeps.keys import conditions
+from triage.sweeps.ledger import FILE, Ledger
+from triage.sweeps.map import SweepMap
+from triage.sweeps.observation import CellState
+from triage.sweeps.space import CaseSpace
+from triage.sweeps.sweep import SweepOptions
+
+AXES = {"BLOCK": [64, 96], "num_warps": [1, 2]}
+OK = DATA / "ok.json"
+
+
+@pytest.fixture(scope="module")
+def space(toolchains: Toolchains) -> CaseSpace:
+    case = load(OK).with_release(toolchains.default().release)
+    return case_space(case, axes_of(AXES, case), ())
+
+
+def chunk(space: CaseSpace) -> dict[str, Any]:
+    return ChunkMaker(space, ChunkSettings(conditions(), cache=False)).chunk(range(4))
+
+
+def states(sweep: SweepMap) -> list[str]:
+    return [seen.state.value for seen in sweep.observations.values()]
+
+
+class Inline(Executor):
+    """Runs each chunk at once, as JSON text; the chunks in ``lost`` never come back."""
+
+    _max_workers = 1
+
+    def __init__(self, *lost: int) -> None:
+        self.lost, self.chunks = lost, list[dict[str, Any]]()
+
+    def submit(self, function: Any, /, *arguments: Any, **_: Any) -> Future[Any]:
+        future = Future[Any]()
+        self.chunks.append(json.loads(json.dumps(arguments[0])))
+        if len(self.chunks) in self.lost:
+            future.set_exception(ConnectionError("the worker was killed"))
+        else:
+            future.set_result(json.loads(json.dumps(function(self.chunks[-1]))))
+        return future
+
+
+def test_a_chunk_needs_none_of_the_senders_files(space: CaseSpace, tmp_path: Path) -> None:
+    document = json.loads(json.dumps(chunk(space)))
+    assert str(DATA) not in json.dumps(document)
+    results = {cell: seen.state for cell, _, seen, _, _ in results_of(json.loads(json.dumps(run_chunk(document))))}
+    assert results == {0: CellState.COMPILED, 1: CellState.COMPILED, 2: CellState.FAILED, 3: CellState.FAILED}
+
+
+def test_a_worker_with_another_triage_could_not_tell(space: CaseSpace) -> None:
+    results = list(results_of(run_chunk({**chunk(space), "conditions": "other"})))
+    assert {seen.state for _, _, seen, _, _ in results} == {CellState.UNTOLD}
+    assert "another version of triage" in (results[0][2].reason or "")
+    with pytest.raises(InputError, match="not a chunk"):
+        run_chunk({"schema": "other"})
+
+
+@pytest.fixture(params=[ThreadPoolExecutor, ProcessPoolExecutor], ids=["threads", "processes"])
+def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
+    with request.param(2) as executor:
+        yield executor
+
+
+def test_any_executor(executor: Executor) -> None:
+    sweep = triage.sweep(str(OK), AXES, executor)
+    assert states(sweep) == ["compiled", "compiled", "failed", "failed"]
+    assert [failure.kind for failure in sweep.failures] == ["frontend-error"]
+    assert sweep.failures[0].matches[0]["id"] == "block-shape-not-power-of-two"
+
+
+def test_a_lost_chunk_is_compiled_by_the_next_run(tmp_path: Path) -> None:
+    options = SweepOptions(folder=tmp_path)
+    with pytest.raises(EnvironmentFault, match="the worker was killed"):
+        triage.sweep(str(OK), AXES, Inline(1), options=options)
+    with Ledger(tmp_path / FILE) as ledger:
+        assert list(ledger.rows()) == []
+    again = Inline()
+    assert states(triage.sweep(str(OK), AXES, again, options=options)) == ["compiled", "compiled", "failed", "failed"]
+    last = Inline()
+    assert len(triage.sweep(str(OK), AXES, last, options=options).observations) == 4
+    assert (len(again.chunks), len(last.chunks)) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("cells", "workers", "size"), [(4, 1, 4), (100, 2, 16), (1000, 2, 64), (1000, 40, 16), (30, 8, 4), (1, 8, 1)]
+)
+def test_the_size_of_chunks(cells: int, workers: int, size: int) -> None:
+    assert chunk_size(cells, workers) == size
+
+
+@pytest.mark.parametrize(
+    ("axes", "problem"),
+    [
+        ({"BLOCK": 64}, "BLOCK: 64 is not a list of values"),
+        ({"BLOCK": []}, "BLOCK: no values"),
+        ({"BLOK": [64]}, "BLOK: add has no parameter"),
+        ({"num_warps": [3]}, "num_warps: must be a power of two"),
+        ({"target": ["cuda:1"]}, "target 'cuda:1'"),
+        ({"triton": ["1.0", "3.9"]}, "1.0"),
+        ({"x_ptr": [3]}, "x_ptr: expected a Triton type"),
+        ({"target": ["cuda:90"]}, "nothing varies"),
+    ],
+)
+def test_wrong_axes_are_an_input_error(axes: Any, problem: str) -> None:
+    with pytest.raises(InputError) as error:
+        triage.sweep(str(OK), axes, Inline())
+    assert problem in str(error.value)
