@@ -67,7 +67,7 @@ def test_match_is_surer_with_the_case() -> None:
 
 
 def test_names() -> None:
-    functions = {"check", "diagnose", "draft", "early_config_prune", "guard", "match"}
+    functions = {"check", "diagnose", "draft", "early_config_prune", "guard", "match", "sweep"}
     assert all(callable(getattr(triage, name)) for name in functions)
     assert set(triage.__all__) == functions | {"CompileFailed", "__version__"}
     # In a process of its own: it imports Triton.

@@ -6,8 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from commands import DATA, Run, Triage
+
+from triage.model.schema import schema
+from triage.sweeps.document import SweepDocument, from_json, to_json
 
 OK = str(DATA / "ok.json")
 AXES = ("--set", "BLOCK=64,96,128", "--set", "num_warps=1,2")
@@ -68,6 +72,20 @@ def test_the_same_folder_again_compiles_only_what_is_missing(swept: Run, sweep: 
     assert again.document == swept.document
     more = sweep(OK, "--set", "BLOCK=64,96,128,256", "--set", "num_warps=1,2", "-o", str(folder), "--fail-on", "any")
     assert (more.code, "6 of 8 cells are in the ledger" in more.err) == (1, True)
+
+
+def test_the_other_forms_of_a_map(swept: Run, sweep: Triage, folder: Path) -> None:
+    table = sweep("--resume", str(folder), "--csv").out.splitlines()
+    assert table[0].startswith("target,triton,BLOCK,num_warps,state,failure,")
+    assert [line.split(",")[2:6] for line in table[3:5]] == [["96", "1", "failed", "A"], ["96", "2", "failed", "A"]]
+    assert "illegal where BLOCK" in sweep("--resume", str(folder), "--markdown").out
+    assert (folder / "map.html").read_text().startswith("<!doctype html>")
+    assert "exclude each other" in sweep("--resume", str(folder), "--csv", "--json").err
+
+
+def test_a_document_is_read_back_as_the_same_map(swept: Run) -> None:
+    assert to_json(from_json(swept.document)) == swept.document
+    jsonschema.validate(swept.document, schema(SweepDocument, {}))
 
 
 def test_merged_parts_are_the_whole(swept: Run, sweep: Triage, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from enum import Enum
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from triage.cli.options import (
     note,
     repeating,
 )
-from triage.files import usable_folder
+from triage.files import usable_file, usable_folder, writing
 from triage.frontends.frontend import frontend
 from triage.harness.toolchains import Toolchains
 from triage.matrix import releases
@@ -32,7 +32,7 @@ from triage.publish.compose.sweep import SweepView
 from triage.publish.formats.terminal import console
 from triage.publish.formats.terminal import sweep as render
 from triage.publish.sweep_folder import for_issue, keep_sweep
-from triage.sweeps import document
+from triage.sweeps import document, tables
 from triage.sweeps.axes import TARGET, case_space, set_axes
 from triage.sweeps.commands import SweepCommands
 from triage.sweeps.grid import SweepAxis
@@ -61,7 +61,11 @@ from triage.sweeps.sweep import StoredSweep, SweepOptions, merge, run
 @kb_option
 @click.option("--fail-on", type=click.Choice(["any", "never"]), help="Exit with 1 if any cell fails. [of a list: any]")
 @click.option("--json", "as_json", is_flag=True, help="Print the map as a document.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the cells as a table.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the map for an issue.")
+@click.option(
+    "--parquet", type=click.Path(path_type=Path), metavar="FILE", help="Write the cells to it; needs pyarrow."
+)
 @click.option("-o", "folder", type=DIRECTORY, metavar="DIR", help="Keep the map, its rules and its ledger here.")
 def command(
     names: tuple[str, ...],
@@ -70,8 +74,6 @@ def command(
     budget: int | None,
     exhaustive: bool,
     fail_on: str | None,
-    as_json: bool,
-    as_markdown: bool,
     folder: Path | None,
     **values: Any,
 ) -> int:
@@ -79,19 +81,14 @@ def command(
 
     Exit codes: 0 for a map, whatever it shows, or 1 with --fail-on any if a cell fails; 3 if no cell could be decided.
     """
-    if as_json and as_markdown:
-        raise InputError("--json and --markdown exclude each other; -o DIR writes both")
-    printed = Printed.DOCUMENT if as_json else Printed.MARKDOWN if as_markdown else Printed.GRID
+    forms = {name: values.pop(name) for name in ("as_json", "as_csv", "as_markdown", "parquet")}
+    if sum(map(bool, (forms["as_json"], forms["as_csv"], forms["as_markdown"]))) > 1:
+        raise InputError("--json, --csv and --markdown exclude each other; -o DIR keeps what they print")
+    if forms["parquet"]:
+        tables.check_parquet()
+        usable_file("--parquet", forms["parquet"])
     if names[:1] == ("merge",):
-        if len(names) < 2 or folder is None:
-            raise InputError("triage sweep merge DIR... -o DIR: name the folders of the parts, and one for the whole")
-        usable_folder("-o", folder)
-        folders = [Path(name) for name in names[1:]]
-        with scratch.folder("sweep") as sources:
-            check = StoredSweep.read(folders[0], sources / "first").check
-            merged = merge(folders, folder, sources / "merged")
-        again = ("triage", "sweep", *names, "-o", str(folder))
-        return _end(merged, SweepCommands(check, again), folder, printed, fail_on)
+        return _merged(names, folder, forms, fail_on)
     if resume is not None and (names or folder is not None):
         raise InputError(f"--resume {resume}: goes on with what is there; leave out the case and -o")
     if resume is None and len(names) != 1:
@@ -123,29 +120,40 @@ def command(
             commands=commands,
         )
         sweep = run(space, options, progress)
-    return _end(sweep, commands, kept, printed, fail_on)
+    return _end(sweep, commands, kept, forms, fail_on)
 
 
-class Printed(Enum):
-    """What is printed of a map."""
+def _merged(names: tuple[str, ...], folder: Path | None, forms: dict[str, Any], fail_on: str | None) -> int:
+    """``triage sweep merge``."""
+    if len(names) < 2 or folder is None:
+        raise InputError("triage sweep merge DIR... -o DIR: name the folders of the parts, and one for the whole")
+    usable_folder("-o", folder)
+    folders = [Path(name) for name in names[1:]]
+    with scratch.folder("sweep") as sources:
+        check = StoredSweep.read(folders[0], sources / "first").check
+        merged = merge(folders, folder, sources / "merged")
+    again = ("triage", "sweep", *names, "-o", str(folder))
+    return _end(merged, SweepCommands(check, again), folder, forms, fail_on)
 
-    GRID = "grid"
-    DOCUMENT = "json"
-    MARKDOWN = "markdown"
 
-
-def _end(sweep: SweepMap, commands: SweepCommands, folder: Path | None, printed: Printed, fail_on: str | None) -> int:
+def _end(
+    sweep: SweepMap, commands: SweepCommands, folder: Path | None, forms: dict[str, Any], fail_on: str | None
+) -> int:
     """Keep and print the map; the exit code."""
     if folder is not None:
         keep_sweep(folder, sweep, commands)
-    match printed:
-        case Printed.DOCUMENT:
-            for text in document.json_text(sweep):
-                click.echo(text, nl=False)
-        case Printed.MARKDOWN:
-            click.echo(for_issue(sweep, commands), nl=False)
-        case Printed.GRID:
-            render.show(console.output(), SweepView(sweep, commands))
+    if forms["parquet"]:
+        with writing(f"--parquet {forms['parquet']}"):
+            tables.write_parquet(sweep, forms["parquet"])
+    if forms["as_json"]:
+        for text in document.json_text(sweep):
+            click.echo(text, nl=False)
+    elif forms["as_csv"]:
+        tables.write_csv(sweep, sys.stdout)
+    elif forms["as_markdown"]:
+        click.echo(for_issue(sweep, commands), nl=False)
+    else:
+        render.show(console.output(), SweepView(sweep, commands))
     failed = sweep.cells_in(CellState.FAILED) != 0
     return int(failed and (fail_on == "any" or (CONFIGURATION in sweep.grid.positions and fail_on is None)))
 
