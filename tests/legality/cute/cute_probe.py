@@ -27,6 +27,8 @@ DTYPES = {
     "u8": cutlass.Uint8,
     "e2m1": cutlass.Float4E2M1FN,
     "ue8m0": cutlass.Float8E8M0FNU,
+    "e3m2": cutlass.Float6E3M2FN,
+    "e2m3": cutlass.Float6E2M3FN,
     "s8": cutlass.Int8,
     "f16": cutlass.Float16,
     "bf16": cutlass.BFloat16,
@@ -158,8 +160,11 @@ def mma(question, number, thread):
         "acc_dtype": d,
         "shape_mnk": tuple(question["shape"]),
         "instruction_shape": tuple(question["shape"]),
-        "sf_dtype": DTYPES["ue8m0"],
+        "sf_dtype": DTYPES[question.get("scales", "ue8m0")],
+        "sf_type": DTYPES[question.get("scales", "ue8m0")],
     }
+    if "Sparse" in name:
+        known["sparse_metadata_format"] = next(iter(nvgpu.warp.SparseMetadataFormat))
     if package != "warp":
         source = {"shared": "SMEM", "registers": "RMEM", "tmem": "TMEM"}[question["a_from"]]
         known["a_src"] = sources[source]
@@ -170,7 +175,7 @@ def mma(question, number, thread):
     names = [name for name in inspect.signature(constructor).parameters if name in known]
     if not names:
         # Behind the wrapper of a deprecated operation.
-        names = [name for name in known if name not in ("a_dtype", "b_dtype", "shape_mnk", "sf_dtype")]
+        names = [name for name in known if name not in ("a_dtype", "b_dtype", "shape_mnk", "sf_dtype", "sf_type")]
     made = operation(**{name: known[name] for name in names})
     cute.make_tiled_mma(made)
     verify_last()

@@ -7,19 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cute_environment import ask, newest
-from mma_questions import ARCHITECTURES, questions
+from cute_environment import ask, interpreters, newest
+from mma_questions import ARCHITECTURES, questions, scaled_questions
 
 from triage.legality.mma import operations
 
-RECORDED: list[dict[str, Any]] = json.loads(Path(__file__).with_name("mma_operations.json").read_text())
+RECORDED: list[dict[str, Any]] = [
+    row
+    for name in ("mma_operations.json", "scaled_operations.json")
+    for row in json.loads(Path(__file__).with_name(name).read_text())
+]
 """Whether CuTe DSL 4.8.1 makes an operation."""
 
 
 def legal(question: dict[str, Any], arch: str, release: str | None = None) -> bool:
     m, n, k = question["shape"]
-    same = ("operation", "a", "b", "d", "a_major", "b_major", "a_from", "cta_group")
-    named = {name: question[name] for name in same}
+    same = ("operation", "a", "b", "d", "a_major", "b_major", "a_from", "cta_group", "scales")
+    named = {name: question[name] for name in same if name in question}
     return not operations.violations(**named, m=m, n=n, k=k, target=arch, release=release)
 
 
@@ -36,6 +40,18 @@ def test_operations_as_cute_makes_them(arch: str) -> None:
     answers = ask(newest(), asked, arch)
     pairs = zip(asked, answers, strict=True)
     assert [pair for pair in pairs if legal(pair[0], arch) != ("error" not in pair[1])] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", ["4.3.5", "4.5.3", "4.8.1"])
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_100a", "sm_103a", "sm_120a"])
+def test_scaled_and_sparse_operations_by_release(arch: str, release: str) -> None:
+    python = interpreters().get(f"{release}-py3.11")
+    if python is None:
+        pytest.skip(f"no environment with CuTe DSL {release}")
+    asked = [each for each in scaled_questions(arch, 200) if each["operation"] in operations.OPERATIONS]
+    pairs = zip(asked, ask(python, asked, arch), strict=True)
+    assert [pair for pair in pairs if legal(pair[0], arch, release) != ("error" not in pair[1])] == []
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,21 @@
 """Matrix operations of CuTe DSL: what each constructor takes, and what the instruction behind it takes.
 
 Constructors of ``cute.nvgpu.warp``, ``warpgroup`` and ``tcgen05`` check types, shape and architecture, in their
-``__post_init__`` and when the MMA type is made (CuTe DSL 4.2.1 to 4.8.1; enumerated against 4.8.1). They let pass what
-the instruction cannot do: MN-major 8-bit operands of wgmma and of an A in registers, ``tcgen05.MmaI8Op`` on 10.3,
-bf16 that tcgen05 accumulates in f16, ``warp.MmaFP8Op`` before 8.9. ``instruction_violations`` has those.
+``__post_init__`` and when the MMA type is made (CuTe DSL 4.2.1 to 4.8.1; enumerated against 4.8.1, block-scaled and
+sparse ones against 4.3.5 and 4.5.3 as well). They let pass what the instruction cannot do: MN-major 8-bit operands of
+wgmma and of an A in registers, ``tcgen05.MmaI8Op`` on 10.3, bf16 that tcgen05 accumulates in f16, ``warp.MmaFP8Op``
+before 8.9. ``instruction_violations`` has those.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from triage.legality import dtypes, tcgen05, wgmma
 from triage.legality.dtypes import DType
 from triage.legality.explanation import RuleTable
 from triage.legality.limits import architecture
+from triage.legality.mma.table import OPERATIONS, Operation
 from triage.legality.rule import Arguments, Judgement, LegalityRule, Parameter, Syntax
 from triage.legality.violation import Violation, refuse, require, require_major, spoken
 from triage.legality.wgmma.types import OPERANDS
@@ -23,8 +24,6 @@ from triage.model.target import Target
 
 SOURCE = "CuTe DSL 4.8.1, cutlass/cute/nvgpu: __post_init__ of the MMA operations"
 TITLE = "matrix operations of CuTe DSL: types, shapes, architectures by release"
-_FP8 = ("e4m3", "e5m2")
-_INT8 = ("s8", "u8")
 _STEPS_OF_8 = (4, 3, 5)
 """The first release in which N of tcgen05 goes in steps of 8 (16 for two CTAs)."""
 _FAMILIES = (4, 3)
@@ -32,45 +31,15 @@ _FAMILIES = (4, 3)
 _TMEM_K_MAJOR = (4, 4)
 """The first release that refuses an MN-major A in tensor memory."""
 _WARP_FP8_SINCE = 89
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One operation. ``mixed``: B may be of another of the types. ``d``: accumulators; ``k`` in elements. ``since``:
-    the first release of 4.0 to 4.8 that has it."""
-
-    name: str
-    types: tuple[str, ...]
-    d: tuple[str, ...]
-    k: tuple[int, ...]
-    mixed: bool = False
-    since: tuple[int, int] = (4, 0)
-
-    @property
-    def level(self) -> str:
-        """``warp``, ``warpgroup`` or ``tcgen05``."""
-        return self.name.partition(".")[0]
-
-
-OPERATIONS: dict[str, Operation] = {
-    row.name: row
-    for row in (
-        Operation("warp.MmaF16BF16Op", ("f16", "bf16"), ("f32", "f16"), (8, 16)),
-        Operation("warp.MmaTF32Op", ("tf32",), ("f32",), (4, 8), since=(4, 6)),
-        Operation("warp.MmaFP8Op", _FP8, ("f32", "f16"), (16, 32), since=(4, 5)),
-        Operation("warpgroup.MmaF16BF16Op", ("f16", "bf16"), ("f32", "f16"), (16,)),
-        Operation("warpgroup.MmaF8Op", _FP8, ("f32", "f16"), (32,), mixed=True),
-        Operation("warpgroup.MmaI8Op", _INT8, ("s32",), (32,), mixed=True, since=(4, 3)),
-        Operation("tcgen05.MmaTF32Op", ("tf32",), ("f32",), (8,)),
-        Operation("tcgen05.MmaF16BF16Op", ("f16", "bf16"), ("f32", "f16"), (16,)),
-        Operation("tcgen05.MmaI8Op", _INT8, ("s32",), (32,)),
-        Operation("tcgen05.MmaFP8Op", _FP8, ("f32", "f16"), (32,)),
-        Operation(
-            "tcgen05.MmaF8F6F4Op", (*_FP8, "e3m2", "e2m3", "e2m1"), ("f32", "f16"), (32,), mixed=True, since=(4, 5)
-        ),
-    )
-}
-"""The dense operations by name; block-scaled and sparse ones are not in the table."""
+_SCALE_TYPES = ("ue8m0", "e4m3")
+_SCALED_WARP = ("sm_120a", "sm_120f", "sm_121a", "sm_121f")
+_SCALED_TCGEN05: tuple[tuple[tuple[int, int], tuple[str, ...]], ...] = (
+    ((4, 8), ("sm_100a", "sm_100f", "sm_103a", "sm_107a", "sm_110a")),
+    ((4, 6), ("sm_100a", "sm_100f", "sm_103a", "sm_110a")),
+    ((4, 3), ("sm_100a", "sm_103a")),
+    ((4, 0), ("sm_100a",)),
+)
+"""Architectures of block-scaled operations, from a release on (their ``admissible_archs``)."""
 
 
 def violations(
@@ -86,6 +55,7 @@ def violations(
     b_major: str = "k",
     a_from: str = "shared",
     cta_group: int = 1,
+    scales: str | DType | None = None,
     target: str | Target | None = None,
     release: str | None = None,
 ) -> list[Violation]:
@@ -100,13 +70,14 @@ def violations(
     if row is None:
         reason = f"{operation} is not one of {', '.join(OPERATIONS)}"
         return [refuse("mma-operation.operation", operation, tuple(OPERATIONS), SOURCE, reason, ())]
-    if _before(release, row.since):
+    if _before(release, row.since) and (row.also is None or (numbers(release or "") or ())[:2] != row.also):
         first = ".".join(map(str, row.since))
         reason = f"CuTe DSL {release} has no {operation}: it came with {first}"
         return [refuse("mma-operation.release", str(release), (first,), SOURCE, reason)]
     broken = [
         *_target(row, target, release),
         *_types(row, a, b, d),
+        *_scales(row, scales),
         *_shape(row, m, n, k, cta_group, b, a, b_major, release),
     ]
     if row.level == "tcgen05" and a_from == "tmem" and not _before(release, _TMEM_K_MAJOR):
@@ -131,9 +102,9 @@ def instruction_violations(
     target: str | Target | None = None,
 ) -> list[Violation]:
     """Violations of the instruction that an operation stands for, which its constructor may let pass; parameters as of
-    ``violations``. Empty for an unknown operation."""
+    ``violations``. Empty for an unknown operation, and for block-scaled and sparse ones, which are not judged."""
     row = OPERATIONS.get(operation)
-    if row is None:
+    if row is None or row.scales or row.sparse:
         return []
     if row.level == "warpgroup":
         return wgmma.violations(a, b, d, m, n, k, a_major, b_major, a_from, target=target)
@@ -165,6 +136,12 @@ def _before(release: str | None, first: tuple[int, ...]) -> bool:
 
 
 def _target(row: Operation, target: str | Target | None, release: str | None) -> list[Violation]:
+    if target is not None and row.scales:
+        by_release = (names for first, names in _SCALED_TCGEN05 if not _before(release, first))
+        allowed = _SCALED_WARP if row.level == "warp" else next(by_release)
+        number, features = architecture(target)
+        reason = f"expects arch to be one of {spoken(allowed)}, but got {target}"
+        return require("mma-operation.target", f"sm_{number}{features}", allowed, SOURCE, reason)
     if target is None or row.level == "warp":
         return []
     number, features = architecture(target)
@@ -189,6 +166,10 @@ def _types(row: Operation, a: str | DType, b: str | DType | None, d: str | DType
             continue
         reason = f"{row.name} multiplies {spoken(row.types)}, not {known or given}"
         broken.append(refuse(f"mma-operation.{name}", str(given), row.types, SOURCE, reason))
+    if not broken and row.crossed and (left == "e2m1") == (right == "e2m1"):
+        near = tuple(name for name in row.types if (name == "e2m1") != (left == "e2m1"))
+        reason = f"{row.name} multiplies e2m1 with one of e4m3 and e5m2, not {left} with {right}"
+        broken.append(refuse("mma-operation.b", str(b), near, SOURCE, reason))
     if not broken and not row.mixed and left != right:
         reason = f"{row.name} has one type for A and B: {left} and {right} do not mix"
         broken.append(refuse("mma-operation.b", str(b), (str(left),), SOURCE, reason))
@@ -197,6 +178,15 @@ def _types(row: Operation, a: str | DType, b: str | DType | None, d: str | DType
         reason = f"{row.name} of {left} accumulates in {spoken(allowed)}, not {dtypes.name(d) or d}"
         broken.append(refuse("mma-operation.d", str(d), allowed, SOURCE, reason))
     return broken
+
+
+def _scales(row: Operation, scales: str | DType | None) -> list[Violation]:
+    if scales is None or not row.scales:
+        return []
+    given = str(scales).lower()
+    stated = given if given in _SCALE_TYPES else dtypes.name(scales) or given
+    reason = f"{row.name} scales blocks by {spoken(row.scales)}, not {stated}"
+    return require("mma-operation.scales", stated, row.scales, SOURCE, reason)
 
 
 def _shape(
@@ -215,9 +205,10 @@ def _shape(
     if row.level == "warpgroup":
         rows, columns = (64,), OPERANDS[row.types[0]].n
     elif row.level == "tcgen05":
-        rows = (64, 128) if group == 1 else (128, 256)
+        rows = ((128,) if row.scales else (64, 128)) if group == 1 else (128, 256)
         known = dtypes.find(str(a if b is None else b))
-        step = _step(m, group, known is not None and known.bits == 8 and b_major.lower() in ("mn", "n"), release)
+        wide = known is not None and known.bits == 8 and b_major.lower() in ("mn", "n")
+        step = _step(row, m, group, wide, release)
         columns = tuple(range(step, 257, step))
     broken = []
     for name, value, allowed in (("m", m, rows), ("n", n, columns), ("k", k, row.k)):
@@ -227,9 +218,11 @@ def _shape(
     return broken
 
 
-def _step(m: int, group: int, wide: bool, release: str | None) -> int:
+def _step(row: Operation, m: int, group: int, wide: bool, release: str | None) -> int:
     """The step of N of tcgen05; ``wide``: an MN-major B of 8-bit elements."""
-    if _before(release, _STEPS_OF_8):
+    if row.scales:
+        return 16 if group == 2 else 8
+    if row.sparse or _before(release, _STEPS_OF_8):
         return 32 if group == 2 else 8 if m == 64 else 16
     return (16 if wide else 8) * (2 if group == 2 else 1)
 
@@ -246,6 +239,7 @@ _PARAMETERS = (
     Parameter("b-major", Syntax.CHOICE, "contiguous dimension of B", ("k", "mn", "n"), "k"),
     Parameter("a-from", Syntax.CHOICE, "where A is", ("shared", "registers", "tmem"), "shared"),
     Parameter("cta-group", Syntax.INTEGER, "1 CTA or a pair (tcgen05)", default="1"),
+    Parameter("scales", Syntax.CHOICE, "type of the scale factors of blocks", _SCALE_TYPES),
     Parameter(
         "target",
         Syntax.CHOICE,
@@ -268,7 +262,7 @@ _PARAMETERS = (
 
 
 def _judge(args: Arguments) -> Judgement:
-    own = {name: value for name, value in args.items() if name != "release"}
+    own = {name: value for name, value in args.items() if name not in ("release", "scales")}
     broken = violations(**args)
     behind = instruction_violations(**own)
     stated = {violation.parameter for violation in broken}
@@ -290,17 +284,33 @@ def _judge(args: Arguments) -> Judgement:
 
 def _tables(args: Arguments) -> list[RuleTable]:
     rows = tuple(
-        (row.name, " ".join(row.types), " ".join(row.d), "/".join(map(str, row.k)), _SHAPES[row.level])
+        (
+            row.name,
+            " ".join(row.types),
+            " ".join(row.d),
+            "/".join(map(str, row.k)),
+            " ".join(row.scales) or "-",
+            _columns(row),
+        )
         for row in OPERATIONS.values()
     )
-    return [RuleTable(TITLE, ("operation", "A, B", "D", "K", "M, N, architectures"), rows)]
+    return [RuleTable(TITLE, ("operation", "A, B", "D", "K", "scales", "M, N, architectures"), rows)]
 
 
 _SHAPES = {
     "warp": "16, 8",
     "warpgroup": "64, 8 … 256 by 8 (int8: by 16 from 32); sm_90a",
     "tcgen05": "64/128, by 8; pairs 128/256, by 16; 100a/f 103a/f 110a/f",
+    "scaled warp": "16, 8; 120a/f 121a/f",
+    "scaled tcgen05": "128, by 8; pairs 128/256, by 16; 100a/f 103a 107a 110a",
+    "sparse tcgen05": "64 by 8, 128 by 16; pairs 128/256, by 32; 100a/f 103a/f 110a/f",
 }
+
+
+def _columns(row: Operation) -> str:
+    kind = "scaled " if row.scales else "sparse " if row.sparse else ""
+    return _SHAPES[kind + row.level]
+
 
 RULE = LegalityRule(
     "mma-operation",
@@ -312,6 +322,7 @@ RULE = LegalityRule(
         "--operation tcgen05.MmaF16BF16Op --a bf16 --m 128 --n 20 --target sm_100a",
         "--operation warpgroup.MmaF8Op --a e4m3 --b-major mn --target sm_90a",
         "--operation warp.MmaF16BF16Op --a bf16 --d f16 --m 16 --n 8",
+        "--operation tcgen05.MmaMXF8F6F4Op --a e4m3 --b e2m1 --m 64 --target sm_100a",
     ),
     (SOURCE,),
 )

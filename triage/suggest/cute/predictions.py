@@ -40,6 +40,8 @@ _PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "tcgen05.MmaFP8Op": ("a", "d", _SHAPE, _GROUP, "a_from", "a_major", "b_major"),
     "tcgen05.MmaI8Op": ("a", _SHAPE, _GROUP, "a_from", "a_major", "b_major"),
     "tcgen05.MmaF8F6F4Op": ("a", "b", "d", _SHAPE, _GROUP, "a_from", "a_major", "b_major"),
+    "tcgen05.MmaMXF8Op": ("a", _SHAPE, _GROUP, "a_from", "a_major", "b_major"),
+    "tcgen05.MmaMXF8F6F4Op": ("a", "b", _SHAPE, _GROUP, "a_from", "a_major", "b_major"),
 }
 """Positional arguments of the constructors (CuTe DSL 4.8.1, cutlass/cute/nvgpu)."""
 _MEANT = {
