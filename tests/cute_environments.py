@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import sysconfig
 from functools import partial
 from pathlib import Path
 
@@ -45,3 +48,15 @@ def cute_releases(shared_folder: Path, newest_cute: Toolchain, toolchains: Toolc
     """``triage …`` in this process, where an older CuTe DSL is installed as well."""
     older = toolchains.managed(OLDER_CUTE, CUTE)
     return partial(call_triage, _cache(shared_folder / "cute-releases-cache", older, newest_cute))
+
+
+@pytest.fixture(scope="session")
+def cute_interpreter(tmp_path_factory: pytest.TempPathFactory, newest_cute: Toolchain) -> Path:
+    """An interpreter with the newest CuTe DSL, pytest, and what triage needs: an environment that borrows them."""
+    folder = tmp_path_factory.mktemp("environment") / "cute"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    (theirs,) = newest_cute.python.parent.parent.glob("lib/python*/site-packages")
+    borrowed = [sysconfig.get_paths()["purelib"], str(theirs)]
+    (packages / "borrowed.pth").write_text("".join(f"import site; site.addsitedir({path!r})\n" for path in borrowed))
+    return folder / "bin/python"

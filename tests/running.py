@@ -39,6 +39,8 @@ class Bench:
             # On 3.9 Triton warns, once a process, that this is not set.
             "TRITON_DEFAULT_FP_FUSION": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
+            # What CuTe DSL compiles for where there is no GPU.
+            "CUTE_DSL_ARCH": "sm_100a",
         }
         return {**own, **given}
 

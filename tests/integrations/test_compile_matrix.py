@@ -32,7 +32,11 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Session:
         ("test_bad[cuda:90]", "failure", "ones [N=3] for cuda:90 does not compile: ValueError: arange's range must be"),
         ("test_abort[cuda:90]", "failure", "kills the compiler (SIGABRT): LLVM gave up: Invalid $ operand number"),
         ("test_known[cuda:90]", "skipped", ""),
-        ("test_misfit[cuda:90-function]", "failure", "expected a function with @triton.jit or @gluon.jit, or"),
+        (
+            "test_misfit[cuda:90-function]",
+            "failure",
+            "expected a function with @triton.jit, @gluon.jit or @cute.jit, or",
+        ),
         ("test_misfit[cuda:90-missing]", "failure", "ones: argument N of ones has no value (constexprs={'N': VALUE})"),
         ("test_misfit[cuda:90-type]", "failure", "ones: signature.x_ptr: expected a Triton type such as '*fp16'"),
         ("test_misfit[cuda:90-option]", "failure", "ones: options.num_warps: must be a power of two"),

@@ -27,6 +27,7 @@ from triage.integrations.folders import case_folder
 from triage.matrix.cell import CellVerdict, judge
 from triage.matrix.releases import INSTALLED, select
 from triage.model.case import Case
+from triage.model.compilers import COMPILERS, CUTE, TRITON, Compiler
 from triage.model.errors import EnvironmentFault, InputError
 from triage.model.outcome import Resources
 from triage.model.report import Report
@@ -37,21 +38,32 @@ _SESSION = pytest.StashKey["_Compiler"]()
 _WARNED = pytest.StashKey[set[str]]()
 _USAGE = "@pytest.mark.compile_matrix(targets=['cuda:80', 'cuda:90', 'hip:gfx942'], triton=['3.2.0', '3.6.0'])"
 _WIDTH = 100
-_NAMES = frozenset({"targets", "triton", "timeout", "memory", "undecided"})
+_NAMES = frozenset({"targets", *COMPILERS, "timeout", "memory", "undecided"})
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """Target and release of one test item. ``triton`` is None for the release beside pytest. ``undecided``: ``skip`` or
-    ``fail`` when triage could not tell."""
+    """Target and release of one test item. ``release`` is None for the one beside pytest, else of ``compiler``.
+    ``undecided``: ``skip`` or ``fail`` when triage could not tell."""
 
     target: Target
-    triton: str | None
+    compiler: Compiler
+    release: str | None
     limits: Limits
     undecided: str
 
     def __str__(self) -> str:
-        return f"{self.target}-{self.triton}" if self.triton else str(self.target)
+        return f"{self.target}-{self.release}" if self.release else str(self.target)
+
+    def case(self, case: Case) -> Case:
+        """The case with this release. Raises InputError where that is of another compiler."""
+        if self.release is not None and case.compiler != self.compiler:
+            own = case.compiler
+            raise InputError(
+                f"{case.name} is compiled by {own.title}, compile_matrix asks for {self.compiler.label(self.release)}; "
+                f"write {own.name}=[…]"
+            )
+        return case.with_release(self.release)
 
 
 class DoesNotCompile(AssertionError):
@@ -74,16 +86,24 @@ class Compiled:
     ``mma.sync``, ``mfma``, …, ``none``) and more; None where the toolchain did not report it."""
 
     target: str
-    triton: str
+    release: str
     resources: Resources
     report: Report
 
+    @property
+    def triton(self) -> str:
+        """The release of Triton that compiled it; empty for a kernel of CuTe DSL."""
+        return self.release if self.report.case.compiler == TRITON else ""
+
 
 class CompileMatrix:
-    """The fixture's value. ``target`` and ``triton``: what this item compiles for."""
+    """The fixture's value. ``target``, and ``triton`` or ``cute``, None for the release beside pytest: what this item
+    compiles for."""
 
     def __init__(self, combination: Combination, compiler: _Compiler, near: Sequence[Path]) -> None:
-        self.target, self.triton = str(combination.target), combination.triton
+        self.target = str(combination.target)
+        self.triton = combination.release if combination.compiler == TRITON else None
+        self.cute = combination.release if combination.compiler == CUTE else None
         self._combination, self._compiler, self._near = combination, compiler, near
 
     def __call__(
@@ -94,12 +114,14 @@ class CompileMatrix:
         constexprs: Mapping[str, Any] | None = None,
         divisible: Mapping[str, int] | None = None,
         config: Any = None,
+        construct: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Compiled:
         """Compile ``kernel``: a jitted function, an autotuner or heuristics around one, ``'path/kernel.py::name'``, or
-        a case.
+        a case; of CuTe DSL a host function, or an object whose ``__call__`` is one.
 
-        ``signature`` maps arguments to Triton types (``*fp16``, ``i32``); ``constexprs`` has the compile-time arguments
+        ``signature`` maps arguments to types (``*fp16``, ``i32``, ``tensor<f16, (64,64):(64,1)>``); ``construct`` has
+        the arguments of the constructor where a text names a class; ``constexprs`` has the compile-time arguments
         that ``config`` (a ``triton.Config``) does not; ``divisible`` says which are divisible by 16 (pointers are,
         unless set to 1). ``options`` are ``num_warps``, ``num_stages`` and other back end options. Raises
         DoesNotCompile, and InputError where the arguments do not fit the kernel; skips where triage cannot tell."""
@@ -109,6 +131,7 @@ class CompileMatrix:
             "signature": dict(signature or {}),
             "constexprs": {**tuned, **(constexprs or {})},
             "divisible": dict(divisible or {}),
+            "construct": dict(construct or {}),
             "options": {**launched, **options},
         }
         try:
@@ -127,20 +150,20 @@ class CompileMatrix:
             report = self._compiler.check(case, self._combination)
         except EnvironmentFault as error:
             self._undecided(str(error))
-        triton = report.release
-        cell = judge(report.case, triton, report.outcome, report.diagnosis)
+        cell = judge(report.case, report.release, report.outcome, report.diagnosis)
         if cell.verdict is CellVerdict.NOT_APPLICABLE:
-            pytest.skip(f"not applicable: Triton {triton} lacks what the kernel uses: {cell.reason}")
+            compiler = report.case.compiler.label(report.release)
+            pytest.skip(f"not applicable: {compiler} lacks what the kernel uses: {cell.reason}")
         if cell.verdict is CellVerdict.COMPILES and report.outcome.resources is not None:
             if own_folder is not None:
                 shutil.rmtree(own_folder, ignore_errors=True)
-            return Compiled(self.target, triton, report.outcome.resources, report)
+            return Compiled(self.target, report.release, report.outcome.resources, report)
         if report.diagnosis is None or cell.verdict is CellVerdict.UNDECIDED:
             self._undecided(f"{case.name}: could not tell: {cell.reason or 'it compiled, and left no metadata'}")
         if own_folder is not None:
             command = check(str(self._compiler.keep(report.case)))
         else:
-            command = live_case.command(report.case, self.triton)
+            command = live_case.command(report.case, self._combination.release)
         raise DoesNotCompile(_text(report, command, notes), report)
 
     def _undecided(self, reason: str) -> NoReturn:
@@ -153,7 +176,7 @@ class CompileMatrix:
 def _text(report: Report, command: str, notes: list[str]) -> str:
     assert report.diagnosis is not None
     lines = answers.text(report.case, report.outcome, report.diagnosis, list(report.matches)).splitlines()
-    head = f"Triton {report.environment['triton']}: {lines[0]}"
+    head = f"{report.case.compiler.label(report.release)}: {lines[0]}"
     causes = [f"cause: {match.cause}" for match in report.matches[:1]]
     wrapped = [textwrap.fill(cause, _WIDTH, initial_indent="  ", subsequent_indent="         ") for cause in causes]
     missing = [f"  not captured: {note}" for note in notes]
@@ -182,7 +205,7 @@ class _Compiler:
     def check(self, case: Case, combination: Combination) -> Report:
         """Raises InputError and EnvironmentFault."""
         self._session.options = replace(self._session.options, limits=combination.limits)
-        return self._session.check(case.with_release(combination.triton))
+        return self._session.check(combination.case(case))
 
     def keep(self, case: Case) -> Path:
         """Copy a failed case to its permanent folder."""
@@ -225,8 +248,13 @@ def _combinations(marker: pytest.Mark | None) -> list[Combination]:
         raise InputError(f"compile_matrix: undecided={undecided!r}: write 'skip' or 'fail'")
     targets = [Target.parse(text) for text in _texts("targets", values.get("targets"))]
     limits = _limits(values.get("timeout", DEFAULT_TIMEOUT_S), values.get("memory"))
-    releases = _releases(values.get("triton"))
-    return list(dict.fromkeys(Combination(*pair, limits, undecided) for pair in product(targets, releases)))
+    stated = [compiler for compiler in COMPILERS.values() if values.get(compiler.name) is not None]
+    if len(stated) > 1:
+        raise InputError("compile_matrix: a kernel is compiled by triton=… or by cute=…, not by both")
+    compiler = stated[0] if stated else TRITON
+    releases = _releases(values.get(compiler.name), compiler)
+    pairs = product(targets, releases)
+    return list(dict.fromkeys(Combination(target, compiler, one, limits, undecided) for target, one in pairs))
 
 
 def _texts(name: str, value: Any) -> list[str]:
@@ -236,12 +264,13 @@ def _texts(name: str, value: Any) -> list[str]:
     return texts
 
 
-def _releases(value: Any) -> list[str | None]:
+def _releases(value: Any, compiler: Compiler) -> list[str | None]:
     if value is None:
         return [None]
-    texts = _texts("triton", value)
-    installed = [toolchain.release for toolchain in Toolchains().installed()] if INSTALLED in ",".join(texts) else []
-    return list(select(texts, installed).chosen)
+    texts = _texts(compiler.name, value)
+    are_asked = INSTALLED in ",".join(texts)
+    installed = [toolchain.release for toolchain in Toolchains().installed(compiler)] if are_asked else []
+    return list(select(texts, installed, compiler).chosen)
 
 
 def _limits(timeout: Any, memory: Any) -> Limits:

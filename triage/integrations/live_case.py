@@ -1,6 +1,7 @@
 """A Case from a kernel in a test: a jitted function, ``path/kernel.py::name``, or any other CASE."""
 
 import hashlib
+import inspect
 import json
 import re
 import shlex
@@ -12,11 +13,14 @@ from typing import Any
 from triage.capture.live import program
 from triage.cases.locate import locate
 from triage.frontends import documents
+from triage.frontends.frontend import Frontend, frontend
 from triage.model import case as cases
 from triage.model.case import Case
 from triage.model.errors import InputError
 from triage.model.target import Target
 
+_MARKS = ("_dsl_object", "_dsl_cls")
+"""What the decorators of CuTe DSL set on a function: before its first compile the latter, from 4.3 on."""
 _LAUNCH = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 """Fields of a ``triton.Config`` that are compile options; a field that the release lacks is ignored."""
 
@@ -30,21 +34,28 @@ def from_text(text: str, near: Sequence[Path], stated: Mapping[str, Any], target
 
 
 def from_kernel(kernel: Any, folder: Path, stated: Mapping[str, Any], target: Target) -> tuple[Case, list[str]]:
-    """The case of a jitted function, with its own module below ``folder``; and notes on parts that could not be
-    captured.
+    """The case of a jitted function, or an object of CuTe DSL that is called like one, with its own module below
+    ``folder``; and notes on parts that could not be captured.
 
     Autotuners and heuristics around it are ignored: their values are in ``stated``. Raises InputError."""
-    values, written = program("values"), program("module")
-    jitted = _jitted(kernel)
-    module = written.KernelModule()
+    values = program("values")
     constants, bound = {}, {}
     for name, value in stated["constexprs"].items():
         try:
             constants[name] = values.in_json(value)
         except values.NoText:
             bound[name] = values.unwrapped(value)
+    construct: Mapping[str, Any] = {}
     try:
-        name = module.define(jitted, program("case").in_scope(bound), {})
+        if (host := _host(kernel)) is not None:
+            module = program("cute.module").CuteModule(host, bound)
+            name, construct = module.kernel(None if inspect.isfunction(kernel) else kernel)
+            language = cases.Language.CUTE
+        else:
+            written, jitted = program("module"), _jitted(kernel)
+            module = written.KernelModule()
+            name = module.define(jitted, program("case").in_scope(bound), {})
+            language = cases.Language.GLUON if written.is_gluon(jitted) else cases.Language.TRITON
     except (values.NoText, OSError, TypeError, SyntaxError) as error:
         raise InputError(f"{kernel_name(kernel)}: cannot be written down on its own: {error}") from None
     text = module.text()
@@ -52,9 +63,16 @@ def from_kernel(kernel: Any, folder: Path, stated: Mapping[str, Any], target: Ta
     case_folder = folder / f"{name}-{digest}"
     case_folder.mkdir(parents=True, exist_ok=True)
     (case_folder / "kernel.py").write_text(text, encoding="utf-8")
-    language = cases.Language.GLUON if written.is_gluon(jitted) else cases.Language.TRITON
     case = Case(folder=case_folder, file="kernel.py", name=name, signature=cases.frozen(), language=language)
-    return _configured(case, {**stated, "constexprs": constants}, target), module.notes
+    return _configured(case, {**stated, "constexprs": constants, "construct": construct}, target), module.notes
+
+
+def _host(kernel: Any) -> Any:
+    """The Python function of a host function of CuTe DSL, or of an object whose ``__call__`` is one; None for anything
+    else."""
+    called = kernel if inspect.isfunction(kernel) else getattr(type(kernel), "__call__", None)  # noqa: B004
+    function = inspect.unwrap(called) if inspect.isfunction(called) else None
+    return function if any(hasattr(function, mark) for mark in _MARKS) else None
 
 
 def kernel_name(kernel: Any) -> str:
@@ -68,12 +86,14 @@ def of_config(config: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return dict(config.kwargs), options
 
 
-def command(case: Case, triton: str | None) -> str:
+def command(case: Case, release: str | None) -> str:
     """The ``triage check`` command for a case that is not a folder."""
+    language = frontend(case.language)
+    constants = {**case.construct, **case.constexprs}
     words = ["triage", "check", f"{case.path}::{case.name}", "--target", str(case.target)]
-    words += ["--triton", triton] if triton else []
+    words += [case.compiler.option, release] if release else []
     words += [word for name, type_ in case.signature.items() for word in ("--arg", f"{name}={type_}")]
-    words += [word for name, value in case.constexprs.items() for word in ("--const", f"{name}={_literal(value)}")]
+    words += [word for name, value in constants.items() for word in ("--const", f"{name}={_literal(value, language)}")]
     words += [word for name, value in case.divisible.items() for word in ("--divisible", f"{name}={value}")]
     for name, value in case.options.items():
         flag = f"--{name.replace('_', '-')}"
@@ -89,11 +109,11 @@ def in_python(text: str, kernel: Any) -> str:
     text = re.sub(r"\S+::(?=\w+: )", "", text) if not isinstance(kernel, str | Path) else text
     flag = r"--(const|arg|divisible) (\w+)=(\w+)"
     text = re.sub(flag, lambda match: f"{_FLAGS[match[1]]}={{'{match[2]}': {match[3]}}}", text)
-    return re.sub(r"--(const|arg|divisible|triton)\b", lambda match: _FLAGS.get(match[1], match[1]), text)
+    return re.sub(r"--(const|arg|divisible|triton|cute)\b", lambda match: _FLAGS.get(match[1], match[1]), text)
 
 
-def _literal(value: Any) -> str:
-    return value if isinstance(value, str) and re.match(r"(?:tl|gl)\.\w", value) else repr(value)
+def _literal(value: Any, language: Frontend) -> str:
+    return value if isinstance(value, str) and language.object_text.match(value) else repr(value)
 
 
 def _jitted(kernel: Any) -> Any:
@@ -103,8 +123,8 @@ def _jitted(kernel: Any) -> Any:
         jitted = jitted.fn
     if not values.is_jitted(jitted):
         raise InputError(
-            f"compile_matrix: {kernel_name(kernel)}: expected a function with @triton.jit or @gluon.jit, or "
-            f"'path/kernel.py::name', found a {type(kernel).__name__}"
+            f"compile_matrix: {kernel_name(kernel)}: expected a function with @triton.jit, @gluon.jit or @cute.jit, "
+            f"or 'path/kernel.py::name', found a {type(kernel).__name__}"
         )
     return jitted
 
@@ -117,12 +137,15 @@ def _configured(case: Case, stated: Mapping[str, Any], target: Target) -> Case:
         **case.to_json(),
         "signature": signature or dict(case.signature),
         "constexprs": {**case.constexprs, **constants},
+        "construct": {name: _listed(value) for name, value in {**case.construct, **stated["construct"]}.items()},
         "divisible": {**({} if signature else case.divisible), **stated["divisible"]},
         "options": {**case.options, **stated["options"]},
         "target": str(target),
         "toolchain": {},
     }
     document.pop("inputs", None)
+    if not document["construct"]:
+        del document["construct"]
     checked = documents.checked(document, case.folder, case.name)
     return replace(checked, language=case.language)
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from triage.integrations.compile_matrix import CompileMatrix
 
 _MARKER = (
-    "compile_matrix(targets, triton=None, timeout=120, memory=None, undecided='skip'): run the test once for each "
-    "target (cuda:90, hip:gfx942) and Triton release ('3.6.0', '3.2..3.9'; None is the installed one); its fixture "
-    "compile_matrix compiles a kernel for it, in isolation and without a GPU"
+    "compile_matrix(targets, triton=None, cute=None, timeout=120, memory=None, undecided='skip'): run the test once "
+    "for each target (cuda:90, hip:gfx942) and release of Triton or CuTe DSL ('3.6.0', '3.2..3.9'; None is the "
+    "installed one); its fixture compile_matrix compiles a kernel for it, in isolation and without a GPU"
 )
 
 

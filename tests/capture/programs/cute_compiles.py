@@ -5,11 +5,17 @@ the DSL rewrites the function, ``misaligned`` while it verifies; ``object`` and 
 ``called`` calls the host function itself, which compiles and then needs a GPU."""
 
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import cutlass
 from cutlass import cute, utils
 from cutlass.cute import runtime
+
+sys.path.append(str(Path(__file__).parents[3] / "triage" / "harness" / "worker" / "cute"))
+from dlpack import capsule
+
+capsules = []
 
 
 class Tile(NamedTuple):
@@ -68,20 +74,34 @@ class Computed(Fill):
         self.dtype, self.values = cutlass.Float16, [TILE.rows * n]
 
 
-def tensor(rows=TILE.rows, align=16):
-    make, gmem = runtime.make_fake_tensor, cute.AddressSpace.gmem
-    return make(cutlass.Float16, (rows, 64), (64, 1), memspace=gmem, assumed_align=align)
+def tensor(dynamic=False, align=16):
+    rows, gmem = TILE.rows, cute.AddressSpace.gmem
+    if hasattr(runtime, "make_fake_tensor"):
+        shape = (cute.sym_int32(divisibility=8) if dynamic else rows, 64)
+        return runtime.make_fake_tensor(cutlass.Float16, shape, (64, 1), memspace=gmem, assumed_align=align)
+    capsules.append(capsule((rows, 64), (64, 1), 16, True, 1 << 20))
+    made = runtime.from_dlpack(capsules[-1], assumed_align=align)
+    made.element_type = cutlass.Float16
+    return made.mark_compact_shape_dynamic(0, (0, 1), 8) if dynamic else made
+
+
+def stream():
+    if hasattr(runtime, "make_fake_stream"):
+        return runtime.make_fake_stream()
+    from cuda.bindings import driver
+
+    return driver.CUstream(0)
 
 
 def fill(kernel, **named):
-    rows = cute.sym_int32(divisibility=8)
     where = runtime.make_ptr(cutlass.Float32, 1 << 20, cute.AddressSpace.gmem, assumed_align=32)
-    cute.compile(kernel, tensor(rows), where, (3, cutlass.Int64(4)), runtime.make_fake_stream(), **named)
+    cute.compile(kernel, tensor(dynamic=True), where, (cutlass.Int32(3), cutlass.Int64(4)), stream(), **named)
 
 
 def attempt(how):
     if how == "object":
-        fill(Fill(cutlass.Float16), options="--opt-level 2")
+        # Up to 4.0 there are no options.
+        fill(Fill(cutlass.Float16), **({} if sys.argv[1] == "plain" else {"options": "--opt-level 2"}))
     elif how == "computed":
         fill(Computed(3), op=lambda x: x * 2)
     elif how == "early":
@@ -94,10 +114,16 @@ def attempt(how):
         cute.compile(loader(128), tensor(), 96 if how == "aborts" else int(how.partition(":")[2]))
 
 
-for how in sys.argv[1:]:
+def report(how):
     try:
         attempt(how)
         print(how, "compiled", flush=True)
     except Exception as error:
         first = next(line for line in str(error).splitlines() if line.strip())
         print(how, type(error).__name__, first, flush=True)
+
+
+if __name__ == "__main__":
+    for how in sys.argv[1:]:
+        if how != "plain":
+            report(how)

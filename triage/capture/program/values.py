@@ -81,7 +81,10 @@ def expression(value: Any, name: Callable[[Any], str], depth: int = 0) -> str:
         fields = [field.name for field in dataclasses.fields(value) if not _is_default(value, field)]
         return "%s(%s)" % (name(kind), ", ".join("%s=%s" % (field, inner(getattr(value, field))) for field in fields))
     if callable(getattr(value, "item", None)):  # a scalar of numpy or torch
-        return inner(value.item())
+        try:
+            return inner(value.item())
+        except (ValueError, RuntimeError):  # it has more elements
+            pass
     raise NoText("a %s.%s cannot be written down" % (kind.__module__, kind.__qualname__))
 
 

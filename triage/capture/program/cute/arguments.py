@@ -1,6 +1,7 @@
 """Arguments of a CuTe host function as the types of a case: what the DSL itself makes of each, read from its text."""
 
 import importlib.util
+import inspect
 import os
 import re
 import sys
@@ -91,7 +92,11 @@ def _adapted(value: Any) -> Any:
     if hasattr(value, "__get_mlir_types__"):
         return value
     registry = getattr(sys.modules.get("cutlass.base_dsl.runtime.jit_arg_adapters"), "JitArgAdapterRegistry", None)
-    adapter = registry.get_registered_adapter(type(value)) if registry is not None else None
+    if registry is None:
+        return value
+    # From 4.5 on it is asked with the argument, before with its type.
+    takes_type = "ty" in inspect.signature(registry.get_registered_adapter).parameters
+    adapter = registry.get_registered_adapter(type(value) if takes_type else value)
     return adapter(value) if adapter is not None else value
 
 

@@ -92,7 +92,7 @@ class compiling:  # noqa: N801 - stands in a with statement
             if refusal.is_refusal(error):
                 running.pop()
                 self._end(error, "compile")
-                _state.reported = id(error)
+                self._report(error)
                 raise
             folder.note()
 
@@ -115,7 +115,7 @@ class compiling:  # noqa: N801 - stands in a with statement
             elif self.call is not None:
                 self._write()
                 self._end(error, "load" if self.call.named.get("compile_only") else "launch")
-            _state.reported = id(error)
+            self._report(error)
         except Exception:
             folder.note()
 
@@ -141,6 +141,11 @@ class compiling:  # noqa: N801 - stands in a with statement
             pending = guard.Pending(described.kernel, described.key, self.path, "cute")
             guard.ask([pending])
             pending.settle()
+
+    def _report(self, error: Optional[BaseException]) -> None:
+        """``cute.compile`` is next to meet the exception, and forgets it."""
+        if self.call is not None and self.call.named.get("compile_only"):
+            _state.reported = error
 
     def _diagnosis(self) -> str:
         """What the guard knows of a compile that raises; empty without one."""
@@ -185,11 +190,13 @@ def failing() -> None:
     """``cute.compile``, or the rewriting of a function, failed: before the compile began, if nothing is reported."""
     try:
         error, frame = sys.exc_info()[1], sys._getframe(1)
-        if _running() or id(error) == getattr(_state, "reported", None):
+        if _running() or error is vars(_state).pop("reported", None):
             return
-        _state.reported = id(error)
-        call: Any = frame if "args" in frame.f_locals else frame.f_back
+        is_compile = "args" in frame.f_locals
+        call: Any = frame if is_compile else frame.f_back
         local = call.f_locals
+        if not is_compile and local["kwargs"].get("compile_only"):
+            _state.reported = error
         function, positional = local["func"], list(local["args"])
         if not inspect.isfunction(function):
             if inspect.ismethod(function):
