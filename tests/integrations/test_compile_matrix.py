@@ -73,7 +73,7 @@ WRONG = {
     "()": "targets: expected one or more texts, found None",
     "('sm90')": "target 'sm90': write cuda:NN",
     "('cuda:90', 'main')": "'main'",
-    "('cuda:90', release='3.6.0')": "release: unknown; known are memory, targets, timeout, triton, undecided",
+    "('cuda:90', release='3.6.0')": "release: unknown; known are cute, memory, targets, timeout, triton, undecided",
     "('cuda:90', undecided='pass')": "undecided='pass': write 'skip' or 'fail'",
     "('cuda:90', timeout=0)": "timeout=0: write a number of seconds, more than 0",
 }
