@@ -39,18 +39,25 @@ function single(cell) {
   const sure = code.probability === undefined ? "" : ` (probability ${Math.round(code.probability * 100)} % or more)`;
   const parts = [make("p", { class: "verdict" }, swatch(results[codes[cell]], isPredicted[codes[cell]]), ` ${code.words}${sure}`)];
   if (code.failure !== undefined) parts.push(failureLine(code.failure));
-  if (isObserved[codes[cell]]) {
-    const values = measured(cell);
-    const list = make("dl", { class: "resources" });
-    for (const [name, value, unit] of values) {
-      const text = typeof value === "number" ? value.toLocaleString("en") : value === true ? "yes" : value;
-      list.append(make("div", {}, make("dt", {}, TITLES[name] ?? name), make("dd", {}, `${text} ${unit}`.trim())));
-    }
-    if (values.length) parts.push(list);
-    if (data.omitted.length) parts.push(make("p", { class: "quiet" }, `In map.json: ${data.omitted.map((name) => TITLES[name] ?? name).join(", ")}.`));
-  }
-  parts.push(...commandLine(cell));
-  return parts;
+  return [...parts, ...resources([cell]), ...commandLine(cell)];
+}
+
+/** What compiled cells use, and what failed ones lack; of several cells the least and the greatest. */
+function resources(cells) {
+  // Messages that differ say in words what the numbers do.
+  const values = measured(cells).filter(([name, distinct]) => name !== "headline" || distinct.length === 1);
+  if (!values.length) return [];
+  const list = make("dl", { class: "resources" });
+  for (const [name, distinct, unit] of values)
+    list.append(make("div", {}, make("dt", {}, TITLES[name] ?? name), make("dd", {}, `${spread(distinct)} ${unit}`.trim())));
+  const omitted = data.omitted.map((name) => TITLES[name] ?? name).join(", ");
+  return omitted ? [list, make("p", { class: "quiet" }, `In map.json: ${omitted}.`)] : [list];
+}
+
+function spread(values) {
+  if (typeof values[0] !== "number") return values.map((value) => (value === true ? "yes" : value)).slice(0, 3).join(", ");
+  const ends = new Set([Math.min(...values), Math.max(...values)]);
+  return [...ends].map((value) => value.toLocaleString("en")).join("–");
 }
 
 const swatch = (result, predicted) =>
@@ -70,7 +77,8 @@ function several(summary) {
     const compiled = alike.filter((cell) => isObserved[codes[cell]]).length;
     const words = { legal: "legal", untold: "could not be told", unseen: "neither compiled nor predicted" }[result] ?? (result < 0 ? "fail" : data.failures[result].headline);
     const how = result === "untold" || result === "unseen" ? "" : ` (${compiled.toLocaleString("en")} compiled)`;
-    parts.push(make("p", { class: "verdict" }, swatch(result, !compiled && typeof result === "number"), ` ${number.toLocaleString("en")} ${words}${how}`));
+    parts.push(make("p", { class: "verdict" }, swatch(result, !compiled && typeof result === "number"), ` ${words}: ${number.toLocaleString("en")}${how}`));
+    if (result !== "unseen") parts.push(...resources(alike));
     if (result !== "legal" && result !== "unseen") parts.push(...commandLine(example, `For example, ${signOf(result, !compiled)}`));
   }
   if (summary.counts.size === 1 && summary.counts.has("legal")) parts.push(...commandLine(behind[0], "For example"));

@@ -5,22 +5,22 @@ const panels = document.getElementById("panels");
 const NAMES = { rows: "Rows", columns: "Columns", down: "Grids down", across: "Grids across" };
 let selected = null;
 
-function field(label, options, value, change) {
-  const select = make("select", {}, ...options.map(([number, text]) => make("option", { value: number }, text)));
+function field(id, label, options, value, change) {
+  const select = make("select", { id }, ...options.map(([number, text]) => make("option", { value: number }, text)));
   select.value = value;
   select.addEventListener("change", () => change(Number(select.value)));
-  return make("label", {}, make("span", {}, label), select);
+  return make("div", { class: "field" }, make("label", { for: id }, label), select);
 }
 
 function drawControls() {
-  const focused = document.activeElement?.closest?.("#controls label")?.textContent;
+  const focused = document.activeElement?.closest?.("#controls select")?.id;
   const places = Object.entries(NAMES).map(([place, label]) => {
     const options = axes.map((axis, index) => [index, axis.name]).filter(([index]) => length(index) > 1 || shown[place] === index);
-    return field(label, [[NONE, "none"], ...options], shown[place], (axis) => move(place, axis));
+    return field(place, label, [[NONE, "none"], ...options], shown[place], (axis) => move(place, axis));
   });
   const free = axes.map((_, axis) => axis).filter((axis) => !placed().includes(axis) && length(axis) > 1);
   const slice = (axis) =>
-    field(axes[axis].name, [[NONE, "any"], ...axes[axis].values.map((value, index) => [index, value])], shown.at[axis], (at) => choose(axis, at));
+    field(`axis-${axis}`, axes[axis].name, [[NONE, "any"], ...axes[axis].values.map((value, index) => [index, value])], shown.at[axis], (at) => choose(axis, at));
   const matter = free.filter((axis) => !axes[axis].inert), inert = free.filter((axis) => axes[axis].inert);
   const { rows, columns } = extent();
   const parts = [part("firstRow", shown.rows, rows), part("firstColumn", shown.columns, columns)].filter(Boolean);
@@ -32,7 +32,7 @@ function drawControls() {
   layout.open = controls.querySelector("details")?.open ?? matchMedia("(min-width: 60rem)").matches;
   groups.push(layout);
   controls.replaceChildren(...groups);
-  for (const label of controls.querySelectorAll("label")) if (label.textContent === focused) label.querySelector("select").focus();
+  if (focused) document.getElementById(focused)?.focus();
 }
 
 const group = (title, fields) => make("fieldset", {}, make("legend", {}, title), ...fields);
@@ -43,7 +43,7 @@ function part(name, axis, number) {
   if (total <= number) return null;
   const starts = Array.from({ length: Math.ceil(total / number) }, (_, index) => index * number);
   const text = (start) => `${start + 1}–${Math.min(start + number, total)} of ${total.toLocaleString("en")}`;
-  return field(axes[axis].name, starts.map((start) => [start, text(start)]), shown[name], (start) => {
+  return field(name, `${axes[axis].name}, part`, starts.map((start) => [start, text(start)]), shown[name], (start) => {
     shown[name] = start;
     redraw();
   });

@@ -66,14 +66,12 @@ def packed(view: SweepView) -> dict[str, Any]:
     # A screen has more room beside than below: the axis with more values goes across.
     down, across = (-1, -1, *sorted(shape.panels, key=lambda axis: len(view.axes[axis].values)))[-2:]
     codes, cells = _cells(view)
-    columns = sorted(_columns(view), key=lambda column: _length(column["planes"]))
+    columns = list(_columns(view))
     rules = [_text(rule.cells.to_bytes((view.grid.size + 7) // 8, "little")) for rule in view.map.rules]
-    room, fitting, omitted = _MOST - _length(cells) - _length(rules), [], []
-    for column in columns:
+    room, omitted = _MOST - _length(cells) - _length(rules), []
+    for column in sorted(columns, key=lambda column: _length(column["planes"])):
         room -= _length(column["planes"])
-        if room >= 0:
-            fitting.append(column)
-        else:
+        if room < 0:
             omitted.append(column["name"])
     return {
         "axes": [
@@ -88,7 +86,7 @@ def packed(view: SweepView) -> dict[str, Any]:
         "failures": [{"letter": failure.letter, "headline": failure.headline} for failure in view.failures],
         "codes": codes,
         "cells": cells,
-        "columns": fitting,
+        "columns": [column for column in columns if column["name"] not in omitted],
         "rules": rules,
         "omitted": omitted,
         "command": view.text(shlex.join(view.commands.check)),

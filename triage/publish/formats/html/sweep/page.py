@@ -151,10 +151,9 @@ def _rules(view: SweepView) -> Element | None:
     for number, rule in enumerate(view.map.rules):
         text, evidence = view.rule(rule)
         swatch = element("span", rule.failure, class_=f"swatch {colours.get(rule.failure)}") if rule.failure else None
-        # The rules of a stored map are known by their text alone.
-        shown = element("p", swatch, f" {text}")
-        if rule.cells:
-            shown = element("button", swatch, f" {text}", type="button", aria_pressed="false", data_rule=number)
+        # Of a stored map the rules are known by their text alone.
+        marking = {"type": "button", "aria_pressed": "false", "data_rule": str(number)} if rule.cells else {}
+        shown = element("button" if rule.cells else "p", swatch, f" {text}", **marking)
         condition = element("p", evidence, ". Python: ", element("code", view.line(rule.python)), class_="quiet")
         items.append(element("li", shown, condition))
     choice = any(rule.cells for rule in view.map.rules)

@@ -24,6 +24,8 @@ const results = data.codes.map(({ state, failure }) => {
 });
 
 let codes, columns, ruleCells;
+/** Of a compiled cell how many were compiled before it: its number in the columns. */
+const ranks = new Uint32Array(size);
 
 async function inflated(text) {
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
@@ -40,18 +42,21 @@ async function numbers(planes) {
 
 async function unpack() {
   codes = await numbers(data.cells);
+  for (let cell = 0, rank = 0; cell < size; cell++) if (isObserved[codes[cell]]) ranks[cell] = rank++;
   columns = await Promise.all(data.columns.map(async (column) => ({ ...column, cells: await numbers(column.planes) })));
   ruleCells = await Promise.all(data.rules.map(inflated));
 }
 
 const isIn = (bits, cell) => (bits[cell >> 3] >> (cell & 7)) & 1;
 
-/** The values that a compiled cell has in the columns: [name, value with unit]. */
-function measured(cell) {
-  let rank = 0;
-  for (let other = 0; other < cell; other++) if (isObserved[codes[other]]) rank++;
-  const found = columns.filter((column) => column.cells[rank] > 0);
-  return found.map(({ name, unit, values, cells }) => [name, values[cells[rank] - 1], unit]);
+/** The values that these cells have in the columns, of those that were compiled: [name, distinct values, unit]. */
+function measured(cells) {
+  const compiled = cells.filter((cell) => isObserved[codes[cell]]);
+  const all = columns.map(({ name, unit, values, cells: held }) => {
+    const numbers_ = new Set(compiled.map((cell) => held[ranks[cell]]).filter((number) => number > 0));
+    return [name, [...numbers_].map((number) => values[number - 1]), unit];
+  });
+  return all.filter(([, values]) => values.length);
 }
 
 /** The offsets of all combinations of values of these axes. */
