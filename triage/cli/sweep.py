@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import click
 
 from triage import scratch
 from triage.cases.locate import locate
+from triage.cli import sweep_list
 from triage.cli.options import (
     DIRECTORY,
     kb_option,
@@ -30,6 +32,7 @@ from triage.model.errors import InputError
 from triage.model.target import Target
 from triage.publish.compose.sweep import SweepView
 from triage.publish.formats.terminal import console
+from triage.publish.formats.terminal import replacements as render_replacements
 from triage.publish.formats.terminal import sweep as render
 from triage.publish.sweep_folder import for_issue, keep_sweep
 from triage.sweeps import document, tables
@@ -40,7 +43,7 @@ from triage.sweeps.map import SweepMap
 from triage.sweeps.observation import CellState
 from triage.sweeps.plan import SweepPlan
 from triage.sweeps.shards import Shard
-from triage.sweeps.space import CONFIGURATION, Space
+from triage.sweeps.space import CONFIGURATION, ListSpace, Space
 from triage.sweeps.sweep import StoredSweep, SweepOptions, merge, run
 
 
@@ -57,6 +60,8 @@ from triage.sweeps.sweep import StoredSweep, SweepOptions, merge, run
 @click.option("--exhaustive", is_flag=True, help="Compile every cell, however many. [up to 2,000 cells]")
 @click.option("--shard", metavar="I/N", help="Compile only part I of N; merge the folders afterwards.")
 @click.option("--resume", type=DIRECTORY, metavar="DIR", help="Go on with the sweep of this -o folder.")
+@click.option("--kernel", metavar="CASE", help="The kernel of a list, where its files do not name one.")
+@click.option("--write-fixed", type=DIRECTORY, metavar="DIR", help="Write a list again, with replacements.")
 @limit_options
 @kb_option
 @click.option("--fail-on", type=click.Choice(["any", "never"]), help="Exit with 1 if any cell fails. [of a list: any]")
@@ -75,6 +80,8 @@ def command(
     exhaustive: bool,
     fail_on: str | None,
     folder: Path | None,
+    kernel: str | None,
+    write_fixed: Path | None,
     **values: Any,
 ) -> int:
     """Compile CASE with every combination of values, targets and releases, and tell which are legal, and why not.
@@ -97,15 +104,22 @@ def command(
     part = Shard.parse(shard) if shard else None
     plan = SweepPlan(budget, exhaustive)
     plan.check()
+    listed = None
+    if resume is None and sweep_list.is_list(names[0]):
+        listed = sweep_list.read(names[0], kernel, _stated_targets(values), values)
+    elif kernel is not None or write_fixed is not None:
+        raise InputError("--kernel and --write-fixed are for a list: a folder of JSON files, or one of them")
     with console.progress() as progress, scratch.folder("sweep") as sources:
         if resume is not None:
             stored = StoredSweep.read(resume, sources)
             space, part = stored.space, part or stored.shard
             commands = SweepCommands(stored.check, ("triage", "sweep", "--resume", str(resume)))
         else:
-            space = _space(names[0], values)
-            ends = {"budget": budget, "exhaustive": exhaustive, "shard": shard, "fail_on": fail_on}
+            space = _space(names[0], values) if listed is None else listed.space(_others(listed.cases[0], values))
+            ends = {"budget": budget, "exhaustive": exhaustive, "shard": shard, "fail_on": fail_on, "kernel": kernel}
             commands = _commands(names[0], space, values, ends, folder)
+            if listed is not None:
+                commands = replace(commands, check=("triage", "check"), members=listed.words)
         if kept is not None:
             usable_folder("-o", kept)
         options = SweepOptions(
@@ -120,7 +134,14 @@ def command(
             commands=commands,
         )
         sweep = run(space, options, progress)
-    return _end(sweep, commands, kept, forms, fail_on)
+        if listed is not None and isinstance(space, ListSpace):
+            sweep = sweep_list.replace_failing(listed, space, sweep, values, progress)
+    code = _end(sweep, commands, kept, forms, fail_on)
+    if listed is not None and not any(forms.values()):
+        render_replacements.show(console.output(), listed.unused, sweep.replacements)
+    if listed is not None and write_fixed is not None:
+        sweep_list.write(listed, sweep.replacements, write_fixed)
+    return code
 
 
 def _merged(names: tuple[str, ...], folder: Path | None, forms: dict[str, Any], fail_on: str | None) -> int:
@@ -166,6 +187,15 @@ def _space(name: str, values: dict[str, Any]) -> Space:
     if twice := {axis.name for axis in own} & {axis.name for axis in axes}:
         raise InputError(f"--set {min(twice)}: also given as --{min(twice)}")
     return case_space(case, [*axes, *own], values["wheres"])
+
+
+def _others(case: Case, values: dict[str, Any]) -> list[SweepAxis]:
+    """The axes of a list beside its configurations: targets and releases, where there are several."""
+    return [axis for axis in (_releases(case, values), *_targets(case, values)) if len(axis.values) > 1]
+
+
+def _stated_targets(values: dict[str, Any]) -> list[Target]:
+    return [Target.parse(word.strip()) for text in values["targets"] for word in text.split(",")]
 
 
 def _targets(case: Case, values: dict[str, Any]) -> list[SweepAxis]:

@@ -20,6 +20,7 @@ from triage.sweeps.observation import (
     PredictedCells,
     SweepFailure,
 )
+from triage.sweeps.replacement import Replacement
 from triage.sweeps.rule import SweepRule
 
 SCHEMA = "triton-triage/sweep/1"
@@ -68,6 +69,9 @@ class SweepDocument(Documented):
     inert: Annotated[Mapping[str, Count], Doc(optional=True)] = field(default_factory=dict)
     unknown: Annotated[tuple[tuple[Count, Count], ...], Doc(optional=True)] = ()
     interrupted: Annotated[bool, Doc(optional=True)] = False
+    replacements: Annotated[
+        tuple[Replacement, ...], Doc("Of a list: what replaces the entries that fail.", optional=True)
+    ] = ()
 
 
 def counts(sweep: SweepMap) -> dict[str, int]:
@@ -193,6 +197,7 @@ def _head(sweep: SweepMap) -> dict[str, Any]:
         predicted.inert,
         tuple(_runs(sweep)),
         sweep.interrupted,
+        sweep.replacements,
     ).to_json()
 
 

@@ -11,6 +11,7 @@ from triage.matrix.table import letters
 from triage.model.case import Case
 from triage.sweeps.grid import Cell, CellSet, Grid, set_of
 from triage.sweeps.observation import CellObservation, CellState, Predicted, SweepFailure
+from triage.sweeps.replacement import Replacement
 from triage.sweeps.rule import SweepRule
 
 
@@ -18,7 +19,7 @@ from triage.sweeps.rule import SweepRule
 class SweepMap:
     """``observations``: of the cells that were compiled, by number. ``failures``: by signature, those that are most
     frequent first. ``predicted``: of the others; empty where every cell was compiled. ``interrupted``: the sweep ended
-    before its strategy did."""
+    before its strategy did. ``replacements``: of a list, what replaces the entries that fail."""
 
     case: Case
     grid: Grid
@@ -27,6 +28,7 @@ class SweepMap:
     predicted: Predicted = field(default_factory=Predicted)
     rules: tuple[SweepRule, ...] = ()
     interrupted: bool = False
+    replacements: tuple[Replacement, ...] = ()
 
     @cached_property
     def letters(self) -> Mapping[str, str]:

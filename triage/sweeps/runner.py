@@ -57,6 +57,8 @@ class SweepRunner:
                 left = None if budget is None else max(0, budget - self.compiled)
                 search = RuleSearch(self.space.grid, self._observations, strategy.predict(), left)
                 self._compile(search, pace)
+                for cell in search.tested:
+                    strategy.learn(cell, self._observations[cell])
         except KeyboardInterrupt:
             self.interrupted = True
             if not self._observations:

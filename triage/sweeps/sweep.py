@@ -108,7 +108,7 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
             progress.note(f"{len(known)} of {len(space.grid)} cells are in the ledger")
         runner = SweepRunner(space, backend, ledger, known, progress, most, jobs)
         # Those of a part would be refuted by the others.
-        return runner.run(strategy, options.plan.budget, learns_rules=options.shard is None)
+        return runner.run(strategy, options.plan.budget, learns_rules=options.shard is None and not space.is_list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,11 @@ class RuleSearch:
         """As the strategy before it."""
         return self._predicted
 
+    @property
+    def tested(self) -> frozenset[Cell]:
+        """The cells that were compiled for it."""
+        return frozenset(self._tests)
+
     # ---- the rules
 
     def rules(self, letters: Mapping[str, str], explain: Explain = lambda signature, cells: None) -> list[SweepRule]:

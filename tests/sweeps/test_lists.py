@@ -1,0 +1,127 @@
+"""Lists of tuned configurations: read, compiled, and written back with replacements for what fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands import DATA, Run, call_triage
+
+from triage.model.errors import InputError
+from triage.model.target import Target
+from triage.sweeps.grid import SweepAxis
+from triage.sweeps.lists.cases import read_list
+from triage.sweeps.lists.entries import TunedFile, read_tuned
+from triage.sweeps.lists.moe import MoeTable
+
+OK = str(DATA / "ok.json")
+H100 = "E=8,N=14336,device_name=NVIDIA_H100_80GB_HBM3"
+MOE = {"BLOCK_SIZE_M": 64, "BLOCK_SIZE_N": 128, "BLOCK_SIZE_K": 256, "GROUP_SIZE_M": 8, "num_warps": 4, "num_stages": 3}
+
+
+def read(tmp_path: Path, text: str) -> TunedFile:
+    (tmp_path / "table.json").write_text(text)
+    (file,) = read_tuned(tmp_path)
+    return file
+
+
+def test_entries_at_any_depth_and_nothing_else_changes(tmp_path: Path) -> None:
+    text = '{"triton_version": "3.5.0", "a \\"1\\"": {"64": {"BM":  16, "x": -1.5e3, "num_warps": 4}}'
+    text += ',\n\t"b": [{"BM": 32}]}'
+    file = read(tmp_path, text)
+    assert [(entry.path, dict(entry.values)) for entry in file.entries] == [
+        (('a "1"', "64"), {"BM": 16, "x": -1500.0, "num_warps": 4}),
+        (("b", "0"), {"BM": 32}),
+    ]
+    assert file.with_values({}) == text
+    changed = file.with_values({('a "1"', "64"): {"num_warps": 8}, ("b", "0"): {"BM": 64}})
+    assert changed == text.replace('"num_warps": 4', '"num_warps": 8').replace('"BM": 32', '"BM": 64')
+    with pytest.raises(KeyError):
+        file.with_values({("b", "0"): {"num_warps": 8}})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("[1, 2]", "no configurations in it"), ("{", "is no JSON"), ("[" * 100_000, "is no JSON")],
+)
+def test_what_is_no_list(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "target"),
+    [
+        (f"{H100}.json", ("", None), "cuda:90"),
+        (f"sub/{H100},dtype=fp8_w8a8,block_shape=[128, 128]_down.json", ("fp8_w8a8", (128, 128)), "cuda:90"),
+        ("E=1,N=2,device_name=AMD_Instinct_MI300X,dtype=int8_w8a16.json", ("int8_w8a16", None), "hip:gfx942"),
+        ("E=1,N=2,device_name=Some_Other_Chip.json", ("", None), None),
+    ],
+)
+def test_what_the_name_of_a_fused_moe_table_says(
+    name: str, table: tuple[str, tuple[int, int] | None], target: str | None
+) -> None:
+    named = MoeTable.named(name)
+    assert named is not None
+    assert (named.dtype, named.block) == table
+    assert named.target == (target and Target.parse(target))
+
+
+def test_a_step_is_at_most_a_block_of_scales_and_fp8_is_that_of_the_target(tmp_path: Path) -> None:
+    (tmp_path / f"{H100},dtype=fp8_w8a8,block_shape=[128,128].json").write_text(json.dumps({"1": MOE, "2": MOE}))
+    targets = ("cuda:90", "hip:gfx942")
+    listed = read_list(tmp_path, None, [Target.parse(target) for target in targets])
+    assert {case.constexprs["BLOCK_SIZE_K"] for case in listed.cases} == {128}
+    assert [case.signature["a_ptr"] for case in listed.cases] == ["*fp8e4nv", "*fp8e4b8"]
+    space = listed.space([SweepAxis("target", targets)])
+    assert [str(space.case(cell).target) for cell in range(space.grid.size) if space.grid.allowed >> cell & 1] == [
+        *targets
+    ], "each is compiled for the targets that it is for"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("table.json", "add --kernel"), ("E=1,N=2,device_name=Some_Other_Chip.json", "add --target")],
+)
+def test_a_list_of_which_something_is_not_known(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / name).write_text(json.dumps({"1": MOE}))
+    with pytest.raises(InputError, match=message):
+        read_list(tmp_path, None, [])
+
+
+@pytest.fixture
+def sweep(cache: Path) -> Callable[..., Run]:
+    return lambda *arguments, **named: call_triage(cache, "sweep", *arguments, **named)
+
+
+def test_what_fails_is_replaced_and_the_rest_stays(sweep: Callable[..., Run], tmp_path: Path) -> None:
+    text = '{\n "1": {"BLOCK": 64, "num_warps": 1},\n "2": {"BLOCK": 96, "num_warps": 2}\n}'
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "RTX.json").write_text(text)
+    fixed = tmp_path / "fixed"
+    run = sweep(str(folder), "--kernel", OK, "--write-fixed", str(fixed), "--json")
+    assert run.code == 1, run.err
+    document = run.document
+    (replaced,) = document["replacements"]
+    assert (replaced["file"], replaced["entry"], replaced["target"]) == ("RTX.json", "2", "cuda:90")
+    was, now = json.loads(text), json.loads((fixed / "RTX.json").read_text())
+    assert now == {**was, "2": {**was["2"], **replaced["changes"]}}
+    again = sweep(str(fixed), "--kernel", OK)
+    assert again.code == 0, again.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("shared-memory-sm86", "--set", "BLOCK_M=16,32", "--write-fixed", "x"), "are for a list"),
+        (("{folder}",), "add --kernel"),
+        (("{folder}", "--kernel", "nowhere.py::k"), "nowhere.py"),
+    ],
+)
+def test_bad_input(sweep: Callable[..., Run], tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    (tmp_path / "table.json").write_text(json.dumps({"1": {"BLOCK_M": 16, "num_warps": 4}}))
+    run = sweep(*(word.format(folder=tmp_path) for word in arguments))
+    assert (run.code, message in run.err, len(run.err.splitlines())) == (2, True, 1), run.err

@@ -1,0 +1,61 @@
+"""``triage sweep`` of a list: JSON files of tuned configurations, and what replaces those that fail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from triage.cases.locate import locate
+from triage.cli.options import note, pipeline_options
+from triage.files import read_file
+from triage.model.errors import InputError
+from triage.model.progress import Progress
+from triage.model.target import Target
+from triage.pipeline import Session
+from triage.sweeps.lists.cases import ListedKernel, TunedList, read_list
+from triage.sweeps.lists.replacements import find_replacements, write_fixed
+from triage.sweeps.map import SweepMap
+from triage.sweeps.replacement import Replacement
+from triage.sweeps.space import ListSpace
+
+_MOST_READ = 1 << 20
+
+
+def is_list(text: str) -> bool:
+    """Whether a word of the command line is a folder with JSON files and no Python, or a JSON file that is no case."""
+    path = Path(text)
+    if path.is_dir():
+        return not (path / "case.json").exists() and not any(path.rglob("*.py")) and any(path.rglob("*.json"))
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    with suppress(OSError, ValueError, RecursionError):
+        document = json.loads(read_file(path, path.parent, _MOST_READ))
+        return not (isinstance(document, dict) and "schema" in document)
+    return False
+
+
+def read(text: str, kernel: str | None, targets: Sequence[Target], values: dict[str, Any]) -> TunedList:
+    """The list of a command line; ``kernel``: the case that its configurations are of. Raises InputError."""
+    return read_list(Path(text), None if kernel is None else ListedKernel(kernel, locate(kernel, values)), targets)
+
+
+def replace_failing(
+    listed: TunedList, space: ListSpace, sweep: SweepMap, values: dict[str, Any], progress: Progress
+) -> SweepMap:
+    """The map with replacements for the entries that fail."""
+    options = pipeline_options({**values, "triton": None, "cute": None, "python": values.get("python")})
+    with Session(options, progress) as session:
+        return replace(sweep, replacements=tuple(find_replacements(listed, space, sweep.observations, session)))
+
+
+def write(listed: TunedList, replacements: Sequence[Replacement], folder: Path) -> None:
+    """Write the list again, and say so. Raises InputError where that is the list itself."""
+    targets = sorted({target for entry in listed.entries for target in entry.cases})
+    if folder.resolve() == listed.path.resolve():
+        raise InputError(f"--write-fixed {folder}: that is the list itself; name another folder")
+    changed = write_fixed(listed, replacements, folder, targets)
+    note(f"{folder}: {len(listed.files) * len(targets)} files, {len(changed)} of them with replacements")

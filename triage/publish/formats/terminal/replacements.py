@@ -1,0 +1,40 @@
+"""What replaces the entries of a list that fail, on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from rich.console import Console
+
+from triage.model.words import count
+from triage.publish.formats.terminal.console import line
+from triage.publish.visible import visible
+from triage.publish.words import ratio
+from triage.sweeps.replacement import Replacement
+
+_MOST_FILES = 20
+"""Of the files that were not compiled; the others are counted."""
+
+
+def show(console: Console, unused: Mapping[str, str], replacements: Sequence[Replacement]) -> None:
+    """Print the files that were not compiled (``unused``: why), then each entry that fails with its replacement."""
+    for name, problem in list(unused.items())[:_MOST_FILES]:
+        line(console, f"not compiled: {visible(name)}: {visible(problem)}")
+    if len(unused) > _MOST_FILES:
+        line(console, f"not compiled: {count(len(unused) - _MOST_FILES, 'more file')}")
+    if not replacements:
+        return
+    line(console, "")
+    line(console, "What replaces the entries that fail: each was compiled, and computes the same", style="bold")
+    for file, inside in groupby(replacements, key=lambda each: each.file):
+        line(console, f"  {visible(file)}")
+        for each in inside:
+            line(console, f"    {visible(each.entry)} for {each.target}: {_told(each)}")
+
+
+def _told(replacement: Replacement) -> str:
+    if replacement.changes is None:
+        return "no neighbour that compiles and computes the same"
+    changes = " ".join(f"{visible(name)}={value}" for name, value in replacement.changes.items())
+    return f"{changes} (expected {ratio(replacement.expected)} of the time)" if replacement.expected else changes

@@ -1,0 +1,1 @@
+"""Lists of tuned configurations: JSON folders as vLLM, SGLang and LightLLM keep them."""

@@ -1,0 +1,125 @@
+"""Reads the configurations out of a JSON file, and replaces numbers in it: nothing else of the text changes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from triage.files import read_file
+from triage.model.errors import InputError
+
+_MOST_BYTES = 16 << 20
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?')
+
+
+class _Number(int):
+    """A whole number of a document, and its place among the numbers of the text."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class TunedEntry:
+    """One configuration. ``path``: the keys that lead to it, such as the batch size; ``values``: its numbers, texts and
+    flags by name."""
+
+    path: tuple[str, ...]
+    values: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """As it is shown."""
+        return "/".join(self.path)
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The names of its whole numbers."""
+        return frozenset(name for name, value in self.values.items() if isinstance(value, _Number))
+
+
+@dataclass(frozen=True, slots=True)
+class TunedFile:
+    """A file of configurations. ``name``: its path below the folder that was given."""
+
+    name: str
+    text: str
+    entries: tuple[TunedEntry, ...]
+
+    def with_values(self, changes: Mapping[tuple[str, ...], Mapping[str, int]]) -> str:
+        """The text with other numbers: by the entry's path and the number's name. Raises KeyError for a number that
+        the entry does not have."""
+        numbers: dict[int, int] = {}
+        for entry in self.entries:
+            for name, value in changes.get(entry.path, {}).items():
+                if not isinstance(entry.values.get(name), _Number):
+                    raise KeyError(name)
+                numbers[entry.values[name].place] = value
+        return _replaced(self.text, numbers)
+
+
+def read_tuned(path: Path) -> list[TunedFile]:
+    """The files of a folder (whatever lies below it and ends in ``.json``), or one file, that hold configurations.
+    Raises InputError where none does, or a file is no JSON."""
+    paths = sorted(path.rglob("*.json")) if path.is_dir() else [path]
+    folder = path if path.is_dir() else path.parent
+    files = [file for file in (_read(each, folder) for each in paths) if file.entries]
+    if not files:
+        raise InputError(f'{path}: no configurations in it; expected JSON objects such as {{"num_warps": 4, …}}')
+    return files
+
+
+def _read(path: Path, folder: Path) -> TunedFile:
+    name = str(path.relative_to(folder))
+    try:
+        text = read_file(path, folder, _MOST_BYTES).decode()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is no text") from None
+    places = itertools.count()
+
+    def whole(digits: str) -> _Number:
+        number = _Number(digits)
+        number.place = next(places)
+        return number
+
+    def other(digits: str) -> float:
+        next(places)
+        return float(digits)
+
+    try:
+        document = json.loads(text, parse_int=whole, parse_float=other)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: is no JSON: {error}") from None
+    return TunedFile(name, text, tuple(_entries(document, ())))
+
+
+def _entries(value: Any, path: tuple[str, ...]) -> Iterator[TunedEntry]:
+    """Objects that hold numbers and no further objects, at any depth."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = [(str(key), item) for key, item in items if _holds_objects(item)]
+    for key, item in inner:
+        yield from _entries(item, (*path, key))
+    if not inner and isinstance(value, dict) and any(type(item) is _Number for item in value.values()):
+        yield TunedEntry(path, value)
+
+
+def _holds_objects(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(map(_holds_objects, value)))
+
+
+def _replaced(text: str, numbers: Mapping[int, int]) -> str:
+    places = itertools.count()
+
+    def token(match: re.Match[str]) -> str:
+        if match[0].startswith('"'):
+            return match[0]
+        place = next(places)
+        return str(numbers[place]) if place in numbers else match[0]
+
+    return _TOKEN.sub(token, text)
