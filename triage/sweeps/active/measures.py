@@ -1,0 +1,143 @@
+"""What conditions are about: an axis, a column, a product or a ratio of columns, a predicted quantity. Pure.
+
+A measure is a function of few axes, so the cells in which it has some value are a union of boxes, and it costs the
+same for a grid of a thousand cells and of a million.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations, product
+from math import log2, prod
+
+from triage.sweeps.active.columns import Column, columns
+from triage.sweeps.grid import Cell, CellSet, Grid
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """``value``: of the positions on ``axes``. ``ordered``: conditions compare with a threshold, else with a value.
+    ``bits``: what it costs to name it among all that are as simple."""
+
+    name: str
+    axes: tuple[int, ...]
+    value: Callable[[tuple[int, ...]], Hashable]
+    ordered: bool
+    bits: float
+
+    def at(self, positions: Sequence[int]) -> Hashable:
+        """The value at a cell's positions."""
+        return self.value(tuple(positions[axis] for axis in self.axes))
+
+
+class Boxes:
+    """The cells of each value of a measure, as they are asked for."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        self._sets: dict[str, dict[Hashable, CellSet]] = {}
+
+    def by_value(self, measure: Measure) -> dict[Hashable, CellSet]:
+        """Value → all cells, allowed or not, that have it."""
+        if measure.name not in self._sets:
+            self._sets[measure.name] = by_value(self._grid, measure)
+        return self._sets[measure.name]
+
+    def forget(self, measure: Measure) -> None:
+        """A measure of this name has changed."""
+        self._sets.pop(measure.name, None)
+
+
+def by_value(grid: Grid, measure: Measure) -> dict[Hashable, CellSet]:
+    """Value → all cells, allowed or not, that have it."""
+    sets: dict[Hashable, CellSet] = {}
+
+    def descend(depth: int, at: tuple[int, ...], cells: CellSet) -> None:
+        if depth == len(measure.axes):
+            value = measure.value(at)
+            sets[value] = sets.get(value, 0) | cells
+            return
+        axis = measure.axes[depth]
+        for position in range(len(grid.axes[axis].values)):
+            descend(depth + 1, (*at, position), cells & grid.with_value(axis, position))
+
+    descend(0, (), grid.whole)
+    return sets
+
+
+def measures(grid: Grid) -> list[Measure]:
+    """Every measure that needs no observation, the simplest first. The cost of naming one is the logarithm of how many
+    there are of its kind and simpler, so that a product is chosen where it says more than two plain conditions."""
+    found: list[Measure] = []
+    numeric = columns(grid)
+    for kind in (_plain(grid, numeric), _pairs(grid, numeric), _triples(numeric)):
+        fresh = list(kind)
+        bits = log2(max(2, len(found) + len(fresh)))
+        found += [Measure(name, axes, value, ordered, bits) for name, axes, value, ordered in fresh]
+    return found
+
+
+_Drawn = tuple[str, tuple[int, ...], Callable[[tuple[int, ...]], Hashable], bool]
+
+
+def _plain(grid: Grid, numeric: Sequence[Column]) -> Iterator[_Drawn]:
+    for index, axis in enumerate(grid.axes):
+        if len(axis.values) > 1:
+            yield f"={axis.name}", (index,), lambda at: at[0], False
+    for column in numeric:
+        yield column.name, (column.axis,), _lookup(column), True
+
+
+def _lookup(column: Column) -> Callable[[tuple[int, ...]], Hashable]:
+    return lambda at: column.values[at[0]]
+
+
+def _pairs(grid: Grid, numeric: Sequence[Column]) -> Iterator[_Drawn]:
+    for (first, one), (second, other) in combinations(enumerate(grid.axes), 2):
+        shared = set(map(repr, one.values)) & set(map(repr, other.values))
+        if len(shared) > 1 and not (one.is_numeric and other.is_numeric):
+            yield f"{one.name}=={other.name}", (first, second), _same(one.values, other.values), False
+    sizes = [column for column in numeric if column.size]
+    for a, b in combinations(sizes, 2):
+        if a.axis != b.axis:
+            yield _drawn((a, b), ())
+            yield _drawn((a,), (b,))
+
+
+def _same(one: Sequence[object], other: Sequence[object]) -> Callable[[tuple[int, ...]], Hashable]:
+    return lambda at: repr(one[at[0]]) == repr(other[at[1]])
+
+
+def _triples(numeric: Sequence[Column]) -> Iterator[_Drawn]:
+    sizes = [column for column in numeric if column.size]
+    for chosen in combinations(sizes, 3):
+        if len({column.axis for column in chosen}) == 3:
+            yield _drawn(chosen, ())
+            for a, b, c in permutations(chosen):
+                if a.axis < b.axis:
+                    yield _drawn((a, b), (c,))
+
+
+def _drawn(above: Sequence[Column], below: Sequence[Column]) -> _Drawn:
+    """A product over a product."""
+    name = "*".join(column.name for column in above) + "".join(f"/{column.name}" for column in below)
+    axes = tuple(column.axis for column in (*above, *below))
+    count = len(above)
+
+    def value(at: tuple[int, ...]) -> float:
+        top = prod(column.values[position] for column, position in zip(above, at[:count], strict=True))
+        bottom = prod(column.values[position] for column, position in zip(below, at[count:], strict=True))
+        return round(top / bottom, 9) if bottom else float("inf")
+
+    return name, axes, value, True
+
+
+def positions_of(grid: Grid, axes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """All combinations of positions on some axes."""
+    return product(*(range(len(grid.axes[axis].values)) for axis in axes))
+
+
+def value_at(grid: Grid, measure: Measure, cell: Cell) -> Hashable:
+    """The measure's value in a cell."""
+    return measure.at(grid.at(cell))
