@@ -150,7 +150,8 @@ def _launched(plain: Draft, passed: Mapping[str, Value]) -> Draft:
         elif name in passed:
             values[name] = passed[name]
         elif not parameter.has_default and name in plain.values:
-            values[name] = plain.values[name]
+            # Of another launch: the two need not fit each other.
+            values[name] = replace(plain.values[name], exact=False)
         elif default := [each for each in parameter.candidates if each.basis in (Basis.ANNOTATION, Basis.DEFAULT)]:
             values[name] = default[0]
     draft = replace(plain, values=values)

@@ -10,6 +10,7 @@ from typing import Any
 from triage import scratch
 from triage.drafts import verdict
 from triage.drafts.cute import verdict as cute_verdict
+from triage.drafts.cute.verdict import lacks_part_of_gpu
 from triage.drafts.draft import UNCLEAR, Draft, Given, drafts
 from triage.drafts.model import Basis, JitFunction, Value
 from triage.drafts.refusal import Refusal
@@ -23,6 +24,7 @@ from triage.model.compilers import CUTE
 from triage.model.diagnosis import Kind
 from triage.model.errors import EnvironmentFault, InputError, fault
 from triage.model.outcome import Outcome, Undecided
+from triage.model.target import Target
 from triage.model.words import count
 
 ALL, FIRST = "all", "first"
@@ -79,6 +81,8 @@ class Plan:
     """The text of the user's file."""
     obstacle: str | None = None
     """Why no case can be drafted."""
+    other_targets: tuple[Target, ...] = ()
+    """To be tried where neither the user nor the source says which GPU, and ``base`` is for one that lacks a part."""
     learnt: dict[str, Value] = field(default_factory=dict)
     number: int = 0
     """Its place among the plans of a project."""
@@ -108,7 +112,7 @@ def settle(plan: Plan) -> Dialogue[list[Settled]]:
     try:
         if plan.obstacle is not None:
             raise EnvironmentFault(plan.obstacle)
-        return (yield from _settled(plan))
+        return (yield from _for_a_target(plan))
     except Exception as error:
         reason = fault(error)
         return [Settled(plan, None, plan.base, None, str(reason), isinstance(reason, InputError))]
@@ -126,6 +130,19 @@ def in_order(groups: Iterable[list[Settled]]) -> Iterator[list[Settled]]:
     except KeyboardInterrupt:
         yield from (waiting[number] for number in sorted(waiting))
         raise
+
+
+def _for_a_target(plan: Plan) -> Dialogue[list[Settled]]:
+    """The cases of a kernel for the first of its targets that it compiles for, or else for the first."""
+    settled = yield from _settled(plan)
+    for target in plan.other_targets:
+        if not any(each.attempt is not None and lacks_part_of_gpu(each.attempt.diagnosis) for each in settled):
+            break
+        other = replace(plan, base=replace(plan.base, target=target), other_targets=())
+        retried = yield from _settled(other)
+        if any(each.attempt is not None and each.attempt.diagnosis is None for each in retried):
+            return retried
+    return settled
 
 
 def _settled(plan: Plan) -> Dialogue[list[Settled]]:

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from triage.cases.slices import sliced
 from triage.drafts import kernels
+from triage.drafts.cute.architectures import OTHERS
 from triage.drafts.draft import Given
 from triage.drafts.drafting import Plan, Which
 from triage.drafts.model import JitFunction, Value
@@ -22,6 +23,7 @@ from triage.harness.limits import Limits
 from triage.harness.request import Action, FullCompile
 from triage.harness.toolchains import Toolchain
 from triage.model.case import Case, frozen
+from triage.model.compilers import CUTE
 from triage.model.errors import InputError, fault, unreadable
 from triage.model.target import DEFAULT_TARGET, Target
 
@@ -178,6 +180,7 @@ def plans(functions: Sequence[JitFunction], settings: SurveySettings) -> Iterato
                         which=settings.which,
                         whole=prepared.whole,
                         obstacle=prepared.obstacle,
+                        other_targets=() if settings.targets else other_targets(function),
                         learnt=prepared.learnt,
                         number=next(number),
                     )
@@ -191,6 +194,11 @@ def _possible(action: Action, function: JitFunction) -> Action:
 def own_target(function: JitFunction) -> Target:
     """The GPU that a kernel is compiled for where the user states none."""
     return Target.parse(function.target.value if function.target is not None else DEFAULT_TARGET)
+
+
+def other_targets(function: JitFunction) -> tuple[Target, ...]:
+    """GPUs that a kernel may be written for, where its source does not tell."""
+    return OTHERS if function.target is None and function.language.compiler == CUTE else ()
 
 
 def columns(functions: Iterable[JitFunction], targets: Sequence[Target]) -> list[Target]:

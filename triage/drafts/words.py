@@ -10,6 +10,8 @@ from triage.drafts.draft import Draft, Given
 from triage.drafts.model import JitFunction
 from triage.model.case import Case
 
+_OBJECTS = ("tl.", "gl.", "triton.", "ttgl.", "gluon.", "cutlass.", "cute.", "operator.")
+"""Beginnings of constexprs that name an object."""
 _LAUNCH_OPTIONS = ("num_warps", "num_stages", "num_ctas")
 
 
@@ -23,7 +25,8 @@ def lines(draft: Draft) -> Iterator[str]:
 def arguments(case: Case) -> list[str]:
     """The options of the command line that state everything that a case has."""
     words = [word for name, type_ in case.signature.items() for word in ("--arg", f"{name}={type_}")]
-    words += [word for name, value in case.constexprs.items() for word in ("--const", f"{name}={constant(value)}")]
+    constants = {**case.construct, **case.constexprs}
+    words += [word for name, value in constants.items() for word in ("--const", f"{name}={constant(value)}")]
     words += [word for name, value in case.divisible.items() for word in ("--divisible", f"{name}={value}")]
     for name, value in case.options.items():
         if name in _LAUNCH_OPTIONS:
@@ -36,7 +39,7 @@ def arguments(case: Case) -> list[str]:
 def constant(value: Any) -> str:
     """A constexpr as ``--const`` takes it."""
     if isinstance(value, str):
-        return value if value.startswith(("tl.", "gl.", "triton.", "ttgl.", "gluon.")) else repr(value)
+        return value if value.startswith(_OBJECTS) else repr(value)
     return repr(tuple(value)) if isinstance(value, list) else repr(value)
 
 

@@ -12,8 +12,8 @@ from triage.harness.worker.cute import grammar
 from triage.model.case import Language
 from triage.model.target import Target
 
-OBJECT = re.compile(r"(?:cutlass|cute)\.[A-Za-z_]")
-"""The beginning of a constexpr that names an object of the DSL."""
+OBJECT = re.compile(r"(?:cutlass|cute|operator)\.[A-Za-z_]")
+"""The beginning of a constexpr that names an object of the DSL, or a function of Python's operators."""
 _OLDEST_TARGET = 70
 _ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
 _LEVELS = range(4)

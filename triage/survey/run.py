@@ -46,6 +46,8 @@ def fill(
     for settled in session.settle(plans(functions, settings)):
         for each in settled:
             row, column = _position(project, each)
+            if column not in table.columns:
+                table.columns += (column,)  # Its source does not tell the GPU, and it was found for another one.
             answer = session.answer(each)
             table.cells[row, column] = SurveyCell.of(answer, each.unclear)
             answered(row, column, each, answer)
@@ -59,7 +61,7 @@ def _position(project: ProjectKernels, settled: Settled) -> tuple[SurveyRow, Sur
     plan, function = settled.plan, settled.plan.function
     configuration = settled.draft.configuration if settled.draft is not None and not plan.which.is_first else ""
     row = SurveyRow(project.file(function), function.line, function.name, configuration)
-    return row, SurveyColumn(str(plan.base.target), plan.toolchain.release)
+    return row, SurveyColumn(str(settled.case.target), plan.toolchain.release)
 
 
 class _Estimate:

@@ -90,3 +90,50 @@ def test_the_configurations_of_a_class(cute: Triage, tmp_path: Path, flags: tupl
     assert ("Scale[threads=64]" in done.out) is not bool(flags)
     assert "tensor<f32, (128,4):(4,1), align=4>, launch" in done.out
     assert "fails" not in done.out
+
+
+def test_a_guess_that_is_refused_is_corrected(cute: Triage, tmp_path: Path) -> None:
+    (tmp_path / "bits.py").write_text(
+        HEAD
+        + dedent(
+            """
+            @cute.kernel
+            def bits(a: cute.Tensor):
+                tidx, _, _ = cute.arch.thread_idx()
+                mask = a[tidx]
+                a[tidx] = mask & 1
+
+            @cute.jit
+            def host(a: cute.Tensor):
+                bits(a).launch(grid=(1, 1, 1), block=(32, 1, 1))
+            """
+        )
+    )
+    done = cute("draft", f"{tmp_path}/bits.py::host", "--cute", NEWEST_CUTE)
+    assert (done.code, "refused" in done.out) == (0, False), done.out
+    assert "a: tensor<i32, (1024):(1), align=16>" in done.out
+
+
+def test_a_function_of_operators_is_a_constant(cute: Triage, tmp_path: Path) -> None:
+    (tmp_path / "apply.py").write_text(
+        HEAD
+        + dedent(
+            """
+            import operator
+            import torch
+
+            @cute.kernel
+            def apply(a: cute.Tensor, op: cutlass.Constexpr):
+                a[0] = op(a[0], a[1])
+
+            @cute.jit
+            def host(a: cute.Tensor, op: cutlass.Constexpr):
+                apply(a, op).launch(grid=(1, 1, 1), block=(1, 1, 1))
+
+            host(torch.empty(2, device="cuda"), operator.mul)
+            """
+        )
+    )
+    done = cute("check", f"{tmp_path}/apply.py::host", "--cute", NEWEST_CUTE)
+    assert done.code == 0, done.out
+    assert "--const op=operator.mul" in done.err

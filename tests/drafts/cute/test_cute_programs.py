@@ -140,6 +140,60 @@ def test_each_launch_of_a_loop_is_a_configuration(tmp_path: Path) -> None:
     assert [draft.configuration for draft in configured] == ["TILE=32", "TILE=64"]
 
 
+def test_each_value_of_an_autotuner_is_a_configuration(tmp_path: Path) -> None:
+    host = functions(
+        tmp_path,
+        """
+        from cutlass.cute import testing
+
+        @testing.autotune_jit(params_dict={"BITS": [64, 128]})
+        @cute.jit
+        def tuned(a: cute.Tensor, BITS: cutlass.Constexpr = 32):
+            device(a).launch(grid=(1, 1, 1), block=(BITS, 1, 1))
+
+        tuned(torch.empty(8, device="cuda"))
+        """,
+    )["tuned"]
+    assert [draft.configuration for draft in drafts(host, Given())] == ["BITS=64", "BITS=128"]
+
+
+def test_what_a_host_function_calls_an_object_with(tmp_path: Path) -> None:
+    gemm = functions(
+        tmp_path,
+        """
+        class Gemm:
+            def __init__(self, tile):
+                self.tile = tile
+
+            @cute.jit
+            def __call__(self, a: cute.Tensor):
+                device(a).launch(grid=(1, 1, 1), block=(self.tile, 1, 1))
+
+        @cute.jit
+        def batched(gemm: cutlass.Constexpr, a: cute.Tensor):
+            gemm(cute.make_tensor(a.iterator, cute.select(a.layout, mode=[1, 2, 0])))
+
+        tensor = from_dlpack(torch.empty(2, 8, 16, device="cuda"), assumed_align=16)
+        cute.compile(batched, Gemm(32), tensor)
+        """,
+    )["Gemm"]
+    assert values(gemm) == [{"tile": 32, "a": "tensor<f32, (8,16,2):(16,1,128), align=16>"}]
+
+
+def test_values_behind_a_check_that_fails_are_doubtful(tmp_path: Path) -> None:
+    host = functions(
+        tmp_path,
+        """
+        TILE = 48
+        if TILE % 32 != 0:
+            raise ValueError(TILE)
+        cute.compile(host, torch.empty(8, device="cuda"), None, TILE=TILE)
+        """,
+    )["host"]
+    (draft,) = drafts(host, Given())
+    assert (draft.values["TILE"].value, draft.values["TILE"].exact) == (48, False)
+
+
 def test_a_class_is_constructed(tmp_path: Path) -> None:
     gemm = functions(
         tmp_path,

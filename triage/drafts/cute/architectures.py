@@ -7,20 +7,22 @@ import re
 
 from triage.model.target import DEFAULT_TARGET, Target
 
-_TCGEN05 = re.compile(r"tcgen05$|^(sm100_utils|blackwell_helpers|blockscaled_layout)$|^[Tt]mem|_tmem$|^(sm100|Sm100)")
+_TCGEN05 = re.compile(r"tcgen05$|^(sm100_utils|blackwell_helpers)$|^[Tt]mem|_tmem$|^(sm100|Sm100)")
 _SM103 = re.compile(r"^[Ss]m_?103[af]?(?=_|[A-Z]|$)")
 _SM120 = re.compile(r"^[Ss]m_?120[af]?(?=_|[A-Z]|$)|^Mma(SM120|MX)|geforce")
 _WARPGROUP = re.compile(r"^(warpgroup|hopper_helpers|sm90_utils|wgmma|setmaxregister_\w+|warpgroup_reg_\w+)$")
 
-_ARCHITECTURES = (("103", (_SM103, _TCGEN05)), ("100", (_TCGEN05,)), ("120", (_SM120,)), ("90", (_WARPGROUP,)))
-"""The first whose patterns are all met."""
+_ARCHITECTURES = (("120", (_SM120,)), ("103", (_SM103, _TCGEN05)), ("100", (_TCGEN05,)), ("90", (_WARPGROUP,)))
+"""The first whose patterns are all met. Kernels for 12.0 use helpers of the others, which use none of its own."""
+OTHERS = tuple(Target("cuda", architecture) for architecture in ("100", "120"))
+"""To be tried in turn where a source does not tell its GPU, and the default one lacks what it uses."""
 
 
 def required_target(tree: ast.Module) -> tuple[Target, str]:
     """The target whose parts of the DSL a source names, and the name that tells; that of triage where it names none.
 
     The matrix instructions of 10.x are refused on every other architecture, and those of 9.0 too (`MmaF16BF16Op` of
-    ``warpgroup`` and ``tcgen05`` check it as they are made). Kernels for 12.0 name their own, and use helpers of 9.0.
+    ``warpgroup`` and ``tcgen05`` check it as they are made).
     """
     names: dict[str, int] = {}
     for node in ast.walk(tree):

@@ -4,9 +4,11 @@ as a launch."""
 from __future__ import annotations
 
 import ast
+import itertools
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from triage.drafts.cute import dsl_calls, python_calls, torch_calls
@@ -24,6 +26,7 @@ from triage.drafts.cute.values import (
     ForeignMethod,
     FunctionValue,
     NameScope,
+    Namespace,
     ObjectValue,
     Partial,
     TorchDtype,
@@ -32,6 +35,8 @@ from triage.drafts.cute.values import (
 from triage.drafts.host.values import Foreign, Unknown
 from triage.model.target import Target
 
+_MOST_COMBINATIONS = 64
+"""Of an autotuner's lists; tables that people write have fewer."""
 _MOST_DEPTH = 24
 """Calls in one another."""
 
@@ -47,6 +52,10 @@ class Calls(Statements):
         """Definitions of the functions that were run."""
         self.inside_device = False
         """Whether functions of the DSL are run, and not noted as launches."""
+        self.following = False
+        """Whether, while they are run, calls of objects that are passed to them are noted."""
+        self.launched_kernels = 0
+        """Launches of kernels in functions of the DSL that were run."""
 
     @abstractmethod
     def launch(
@@ -73,7 +82,11 @@ class Calls(Statements):
             if self.is_host(callee):
                 self.launch(callee, positional, words, node, frame)
                 return UNKNOWN
-        elif isinstance(callee, Unknown) and isinstance(node.func, ast.Attribute):
+        elif isinstance(callee, ObjectValue) and self.following and self.is_host(callee):
+            self.launch(callee, positional, words, node, frame)
+            return UNKNOWN
+        elif isinstance(node.func, ast.Attribute) and isinstance(callee, Unknown):
+            self.launched_kernels += node.func.attr == "launch"
             self.record(node.func.attr, positional, words)
         self.where = f"{frame.module.path.name}:{node.lineno}"
         return self.invoke(callee, positional, words)
@@ -133,6 +146,10 @@ class Calls(Statements):
             return None
         if name in ("builtins.hasattr", "builtins.callable"):
             return self._has(positional)
+        if last == "tune" and positional and isinstance(words.get("params_dict"), dict):
+            return self.tuned(positional[0], words["params_dict"], words.get("kernel_arguments"))
+        if last == "JitArguments":
+            return Namespace({"positional": tuple(positional), "words": dict(words)})
         if root in torch_calls.ROOTS:
             return torch_calls.function(name, positional, words, self.target, self.where)
         if root in ("cutlass", "cuda"):
@@ -143,6 +160,18 @@ class Calls(Statements):
             return python_calls.function(name, positional, words, self.invoke)
         except python_calls.Ends:
             raise Raised from None
+
+    def tuned(self, function: Any, lists: Mapping[str, Any], arguments: Any) -> Any:
+        """``testing.tune``: the first combination for which a function does not raise, after all were tried."""
+        known = arguments.attributes if isinstance(arguments, Namespace) else {"positional": (), "words": {}}
+        accepted: list[dict[str, Any]] = []
+        self.handlers += 1
+        for row in combinations(lists):
+            with suppress(Raised):
+                self.invoke(function, known["positional"], {**known["words"], **row})
+                accepted.append(row)
+        self.handlers -= 1
+        return accepted[0] if accepted else UNKNOWN
 
     def _has(self, positional: Sequence[Any]) -> Any:
         if len(positional) != 2 or not isinstance(positional[0], ObjectValue):
@@ -229,6 +258,13 @@ class Calls(Statements):
             if (after := cls.find("__post_init__")) is not None:
                 self.invoke(BoundMethod(after, made), (), {})
         return made
+
+
+def combinations(lists: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each combination of the values of some parameters."""
+    known = {name: values for name, values in lists.items() if isinstance(values, list | tuple | range)}
+    rows = islice(itertools.product(*known.values()), _MOST_COMBINATIONS)
+    return [dict(zip(known, row, strict=True)) for row in rows]
 
 
 def _fields(cls: ClassValue) -> dict[str, Any] | None:

@@ -141,6 +141,32 @@ def _permuted_tensor(positional: list[Any], words: dict[str, Any], where: str) -
     return made
 
 
+def _make_layout(positional: list[Any], words: dict[str, Any], where: str) -> Any:
+    """``cute.make_layout(shape, stride)``: without strides the first dimension is the innermost."""
+    shape = positional[0] if isinstance(positional[0], tuple | list) else (positional[0],)
+    stride = _argument(positional, words, 1, "stride")
+    if isinstance(stride, int | Dynamic):
+        stride = (stride,)
+    strides = _flat(stride) if stride is not None else compact(_flat(shape), range(len(shape) - 1, -1, -1))
+    return Namespace({"shape": _flat(shape), "stride": strides})
+
+
+def _select(positional: list[Any], words: dict[str, Any], where: str) -> Any:
+    """``cute.select(layout, mode)``."""
+    modes = _argument(positional, words, 1, "mode")
+    layout = positional[0]
+    if isinstance(layout, tuple):
+        return tuple(layout[mode] for mode in modes)
+    return Namespace({name: tuple(layout.attributes[name][mode] for mode in modes) for name in ("shape", "stride")})
+
+
+def _make_tensor(positional: list[Any], words: dict[str, Any], where: str) -> Any:
+    """``cute.make_tensor(iterator, layout)``."""
+    pointer, layout = positional[0], _argument(positional, words, 1, "layout")
+    shape, stride = layout.attributes["shape"], layout.attributes["stride"]
+    return CuteTensor(pointer.dtype, shape, stride, pointer.space, pointer.align, False, where)
+
+
 def _matrix(positional: list[Any], words: dict[str, Any], where: str) -> Any:
     """``cutlass.torch.matrix(l, mode0, mode1, is_mode0_major, cutlass_dtype)``."""
     names = ("l", "mode0", "mode1", "is_mode0_major", "cutlass_dtype")
@@ -163,6 +189,18 @@ def _cute_tensor_like(positional: list[Any], words: dict[str, Any], where: str) 
     if dynamic:
         layouts.mark_layout_dynamic(tensor, None)
     return tensor, copied
+
+
+def _tensor_for_fp8(positional: list[Any], words: dict[str, Any], where: str) -> Any:
+    """``cutlass.utils.create_cute_tensor_for_fp8(storage_tensor, dtype, leading_dim)``."""
+    dtype, leading = _argument(positional, words, 1, "dtype"), _argument(positional, words, 2, "leading_dim")
+    tensor = of_dlpack(positional[0], _align(_argument(positional, words, 4, "assumed_align", _ALIGNED)))
+    if tensor is None:
+        raise ValueError(positional)
+    tensor.dtype = dtype.name
+    if _argument(positional, words, 5, "is_dynamic_layout", True):
+        layouts.mark_layout_dynamic(tensor, leading)
+    return tensor
 
 
 def _stored(dtype: ElementType) -> str:
@@ -203,6 +241,11 @@ _FUNCTIONS: dict[str, Callable[[list[Any], dict[str, Any], str], Any]] = {
     "dtype": _torch_dtype,
     "create_and_permute_torch_tensor": _permuted_tensor,
     "matrix": _matrix,
+    "is_fp8_dtype": lambda positional, words, where: positional[0].name in ("f8e5m2", "f8e4m3"),
+    "create_cute_tensor_for_fp8": _tensor_for_fp8,
+    "make_layout": _make_layout,
+    "select": _select,
+    "make_tensor": _make_tensor,
     "cute_tensor_like": _cute_tensor_like,
     "convert_cute_tensor": lambda positional, words, where: positional[1],
     "get_leading_dim": lambda positional, words, where: positional[0].stride.index(1),

@@ -41,11 +41,10 @@ def run_entries(program: HostProgram, module: ModuleValue, hosts: set[str]) -> N
         above = [each for each in functions if each not in callers and _names(each[0].node) & names]
         names |= {function.name for function, _ in above}
         callers = [*above, *callers]
-    program.assumed = True
     for function, owner in callers[:_MOST_ENTRIES]:
         if function.node not in program.entered and not function.device:
+            program.failed_check = False
             program.alone(lambda function=function, owner=owner: _run(program, function, owner))
-    program.assumed = False
 
 
 def _functions(module: ModuleValue) -> Iterator[tuple[FunctionValue, ClassValue | None]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from triage.drafts.cute.layouts import row_major
@@ -22,6 +23,7 @@ _EXTENTS = {1: (1024,), 2: (128, 128), 3: (128, 128, 4), 4: (2, 256, 8, 64)}
 """Shapes by rank: multiples of the tiles that kernels use, and few enough elements for any memory."""
 _SMALL = {1: (128,), 2: (64, 64), 3: (64, 64, 1), 4: (1, 64, 1, 64)}
 """Shapes of a single tile, for kernels that have only one."""
+_MOST_LITERAL = 2
 _DIVIDES = frozenset({"zipped_divide", "tiled_divide", "logical_divide", "flat_divide", "local_tile"})
 _TMA = frozenset({"make_tiled_tma_atom", "make_tiled_tma_atom_A", "make_tiled_tma_atom_B", "tma_partition"})
 _ELEMENT_TYPES = re.compile(r"Mma\w*Op$|make_trivial_tiled_mma$|make_smem_layout\w*$|get_smem_layout_atom$")
@@ -39,19 +41,34 @@ _PLACES = {
 _LAUNCHED = {"grid": [1, 1, 1], "block": [128, 1, 1], "cluster": [1, 1, 1]}
 
 
-def tensor(facts: Facts, dtypes: Sequence[str], matrix: bool) -> list[Value]:
-    """Types of a tensor: by its types of elements, then by its shapes."""
-    rank, why = _rank(facts, matrix)
+@dataclass(frozen=True, slots=True)
+class SourceFacts:
+    """What a whole source shows. ``matrix``: it uses matrix instructions; ``blackwell``: those of 10.0. ``shapes``: its
+    literal tuples that are as large as tiles, the largest first."""
+
+    matrix: bool
+    blackwell: bool
+    shapes: tuple[tuple[int, ...], ...]
+
+
+def tensor(facts: Facts, dtypes: Sequence[str], source: SourceFacts) -> list[Value]:
+    """Types of a tensor, by its types of elements and its shapes."""
+    rank, why = _rank(facts, source.matrix)
     at = f"rank {rank}: {why}"
     shape, small = _EXTENTS.get(rank, (2,) * rank), _SMALL.get(rank, (2,) * rank)
     tiled = any(function in _DIVIDES or function in _TMA for function, _, _ in facts.passed)
     # What is not cut into tiles is one.
-    sizes = (shape, small) if tiled or not matrix else (small, shape)
-    texts = [*((dtype, sizes[0]) for dtype in dtypes), *((dtype, sizes[1]) for dtype in dtypes[:2])]
-    values = [Value(_tensor_type(dtype, extents, matrix), Basis.USE, at, exact=False) for dtype, extents in texts]
+    sizes = (shape, small) if tiled or not source.matrix else (small, shape)
+    literal = [each for each in source.shapes if len(each) == rank and each not in sizes][:_MOST_LITERAL]
+    first, second = sizes
+    texts = [(dtypes[0], first), (dtypes[1], first), *((dtypes[0], each) for each in literal), (dtypes[0], second)]
+    texts += [*((dtype, first) for dtype in dtypes[2:]), (dtypes[1], second)]
+    values = [
+        Value(_tensor_type(dtype, extents, source.matrix), Basis.USE, at, exact=False) for dtype, extents in texts
+    ]
     others = [other for other in (1, 2, 3) if other != rank]
     return values + [
-        Value(_tensor_type(dtypes[0], _EXTENTS[other], matrix), Basis.ASSUMED, "of another rank", exact=False)
+        Value(_tensor_type(dtypes[0], _EXTENTS[other], source.matrix), Basis.ASSUMED, "of another rank", exact=False)
         for other in others
     ]
 
@@ -93,11 +110,11 @@ def element_types(facts: Facts, matrix: bool) -> list[str]:
     return ["f32", "f16", "bf16", "i32"] if simple or not matrix else ["f16", "bf16", "f32", "f8e4m3"]
 
 
-def constant(symbol: Symbol, blackwell: bool) -> list[Value]:
-    """Values of a constant of the compile, or of an argument of a constructor. ``blackwell``: of a kernel for 10.0."""
+def constant(symbol: Symbol, source: SourceFacts) -> list[Value]:
+    """Values of a constant of the compile, or of an argument of a constructor."""
     return [
         Value(value, basis, where, exact=False, constant=True)
-        for value, basis, where in _distinct(_constants(symbol, blackwell))
+        for value, basis, where in _distinct(_constants(symbol, source.blackwell))
     ]
 
 
@@ -142,7 +159,8 @@ def _constants(symbol: Symbol, blackwell: bool) -> Iterator[tuple[Any, Basis, st
     if facts.members & {"width", "is_float", "is_integer", "signed"} or re.search(r"dtype|_type$|^(AB|ACC)$", name):
         yield from _types(name, "named or used as a type of elements")
     if re.search(r"tile|tiler|shape_mnk?|_mnk?$", name, re.IGNORECASE) and not facts.counted:
-        dimensions = 3 if name.endswith("mnk") or name.isupper() else 2
+        divides = any(function in _DIVIDES for function, _, _ in facts.passed)
+        dimensions = 3 if name.endswith("mnk") or (name.isupper() and not divides) else 2
         yield [128, 128, 64][:dimensions], Basis.NAME, "named as a tile"
     if re.search("cluster", name, re.IGNORECASE) and not facts.counted:
         yield [1, 1, 1] if name.endswith("mnk") else [1, 1], Basis.NAME, "named as a cluster"
@@ -151,6 +169,7 @@ def _constants(symbol: Symbol, blackwell: bool) -> Iterator[tuple[Any, Basis, st
         facts.passed and any(function in ("range", "range_constexpr") for function, _, _ in facts.passed)
     ):
         yield _number(name), Basis.NAME, "usual size"
+        yield 128, Basis.ASSUMED, "a usual tile"
     elif facts.tested or (rule is not None and rule.role is Role.FLAG):
         yield False, Basis.USE, "a condition"
         yield True, Basis.USE, "a condition"

@@ -22,7 +22,7 @@ Key = tuple[Path, str]
 
 @dataclass(eq=False)
 class CuteHost:
-    """A host function, or a class whose ``__call__`` is one. ``launched``: it launches a kernel, or the host calls it.
+    """A host function, or a class whose ``__call__`` is one. ``launched``: it launches a kernel.
     ``module``: as it was evaluated, with a program that can go on."""
 
     value: FunctionValue | ClassValue
@@ -91,7 +91,6 @@ def find(project: Project, files: Iterable[ProjectFile], name: str | None = None
                 evaluated(file)
     for host in hosts.values():
         host.launches = launches.get(host.key, [])
-        host.launched = host.launched or bool(host.launches)
     return list(hosts.values())
 
 
@@ -105,7 +104,7 @@ def _hosts(program: HostProgram, module: ModuleValue) -> Iterator[CuteHost]:
             case ClassValue(module=defined) if defined is module:
                 method = value.find("__call__")
                 if isinstance(method, FunctionValue) and method.device == "jit":
-                    yield CuteHost(value, program, True)
+                    yield CuteHost(value, program, "__call__" in launching)
 
 
 def _launching(tree: ast.Module) -> set[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from triage.drafts.cute import describe
 from triage.drafts.cute.architectures import required_target
+from triage.drafts.cute.calls import combinations
 from triage.drafts.cute.describe import Described, Undescribed, annotation_name
 from triage.drafts.cute.hosts import CuteHost
 from triage.drafts.cute.program import CuteLaunch
@@ -48,7 +49,7 @@ def infer(host: CuteHost) -> JitFunction:
         launched=host.launched,
         parameters=tuple(read),
         launches=tuple(launch.where for launch in own),
-        launched_with=_configurations(read, own),
+        launched_with=_configurations(read, own, host.call.tuned),
         target=Value(str(target), Basis.USE, word) if word else None,
         unsupported=_unsupported(host, complete, own),
     )
@@ -110,7 +111,9 @@ def _value(described: Described, launch: CuteLaunch) -> Value:
     where = f"{launch.where}, made in {described.origin}" if described.origin else launch.where
     if not described.exact:
         where += ", of usual sizes"
-    return Value(described.value, Basis.LAUNCH, where, described.exact, described.constant)
+    if launch.doubtful:
+        where += ", behind a check that fails"
+    return Value(described.value, Basis.LAUNCH, where, described.exact and not launch.doubtful, described.constant)
 
 
 def _default(value: Any, argument: ast.arg) -> list[Value]:
@@ -138,8 +141,11 @@ def _distinct(values: list[Value]) -> tuple[Value, ...]:
     return tuple(unique.values())
 
 
-def _configurations(read: list[Parameter], launches: list[CuteLaunch]) -> tuple[Mapping[str, Value], ...]:
-    """What each launch passes, the complete ones first; those that pass the same count once."""
+def _configurations(
+    read: list[Parameter], launches: list[CuteLaunch], tuned: Mapping[str, Any]
+) -> tuple[Mapping[str, Value], ...]:
+    """What each launch passes, the complete ones first; those that pass the same count once. ``tuned``: lists of
+    values of parameters, each combination of which an autotuner tries."""
     configurations: dict[str, Mapping[str, Value]] = {}
     for launch in launches:
         passed = {
@@ -148,4 +154,22 @@ def _configurations(read: list[Parameter], launches: list[CuteLaunch]) -> tuple[
             if (value := _passed(launch, parameter.name, parameter.constructor)) is not None
         }
         configurations.setdefault(repr({name: value.value for name, value in passed.items()}), passed)
-    return tuple(configurations.values())
+    if not tuned:
+        return tuple(configurations.values())
+    where = "autotune_jit of the function"
+    return tuple(
+        {**passed, **{name: Value(value, Basis.CONFIG, where, True, True) for name, value in row.items()}}
+        for passed in list(configurations.values()) or [{}]
+        for row in _described(tuned)
+    )
+
+
+def _described(tuned: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The combinations of an autotuner's values that a case can state."""
+    rows = []
+    for row in combinations(tuned):
+        try:
+            rows.append({name: describe.constant(value).value for name, value in row.items()})
+        except Undescribed:
+            continue
+    return rows

@@ -40,8 +40,8 @@ _RECORDS = frozenset({"NamedTuple", "TypedDict", "BaseModel"})
 @dataclass(frozen=True, slots=True)
 class CuteLaunch:
     """One launch. ``host``: the function, or the class whose object is called. ``method``: which of its methods.
-    ``values`` and ``construct``: arguments by parameter; ``unresolved``: why others have no value. ``assumed``: whether
-    arguments of the functions around it were assumed."""
+    ``values`` and ``construct``: arguments by parameter; ``unresolved``: why others have no value. ``doubtful``: a
+    check of the program before it fails, as far as it can be evaluated."""
 
     host: FunctionValue | ClassValue
     method: str
@@ -49,7 +49,7 @@ class CuteLaunch:
     construct: Mapping[str, Described]
     unresolved: Mapping[str, str]
     where: str
-    assumed: bool = False
+    doubtful: bool = False
 
 
 @dataclass
@@ -60,8 +60,6 @@ class HostProgram(Calls):
     target: Target
     launches: list[CuteLaunch] = field(default_factory=list)
     visited: set[ast.Call] = field(default_factory=set)
-    assumed: bool = False
-    """Whether the function that is run gets arguments that nobody states."""
 
     def __post_init__(self) -> None:
         super().__init__(self.target)
@@ -108,6 +106,7 @@ class HostProgram(Calls):
 
     def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: NameScope) -> FunctionValue:
         device, kind = "", ""
+        tuned: Any = {}
         for decorator in node.decorator_list:
             # Of a call such as jit(preprocess=True) the function decides.
             inner = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -118,7 +117,11 @@ class HostProgram(Calls):
                 kind = decorated.last
             elif isinstance(decorated, Foreign) and decorated.last == "cached_property":
                 kind = "property"
-        return FunctionValue(node, frame, self._defaults(node, frame), None, device, kind)
+            elif isinstance(decorated, Foreign) and decorated.last == "autotune_jit":
+                words = decorator.keywords if isinstance(decorator, ast.Call) else []
+                tuned = next((self.value(word.value, frame) for word in words if word.arg == "params_dict"), {})
+        tuned = tuned if isinstance(tuned, dict) else {}
+        return FunctionValue(node, frame, self._defaults(node, frame), None, device, kind, tuned)
 
     def _defaults(self, node: Any, frame: NameScope) -> dict[str, Any]:
         return {parameter.arg: self.value(default, frame) for parameter, default in defaults(node)}
@@ -211,13 +214,18 @@ class HostProgram(Calls):
         where = f"launch in {path.parent.name}{os.sep}{path.name}:{node.lineno}"
         construct = self.constructed(made, unresolved) if made is not None else {}
         method = function.name if made is not None else ""
-        self.launches.append(CuteLaunch(host, method, values, construct, unresolved, where, self.assumed))
-        for value in bound.values():
-            if isinstance(value, ObjectValue) and value is not made and self.is_host(value):
-                # The function calls it with tensors of its own making.
-                missing: dict[str, str] = {}
-                constants = self.constructed(value, missing)
-                self.launches.append(CuteLaunch(value.cls, "__call__", {}, constants, missing, where, self.assumed))
+        self.launches.append(CuteLaunch(host, method, values, construct, unresolved, where, self.failed_check))
+        objects = [value for value in bound.values() if isinstance(value, ObjectValue) and value is not made]
+        if not self.following and any(map(self.is_host, objects)):
+            self.follow(function, bound)
+
+    def follow(self, function: FunctionValue, bound: Mapping[str, Any]) -> None:
+        """Run a host function for what it calls objects with that are passed to it."""
+        self.inside_device = self.following = True
+        try:
+            self.alone(lambda: self.run_function(function, (), bound))
+        finally:
+            self.inside_device = self.following = False
 
     def constructed(self, made: ObjectValue, unresolved: dict[str, str]) -> dict[str, Described]:
         """The arguments of an object's constructor."""

@@ -71,8 +71,10 @@ class Statements(Expressions):
     def __init__(self) -> None:
         super().__init__()
         self._pending: list[list[Any]] = [[]]
-        self._handlers = 0
+        self.handlers = 0
         """Statements with handlers of exceptions around the one that is run."""
+        self.failed_check = False
+        """Whether the program would have ended at a check of its own."""
 
     def statement(self, node: ast.stmt, frame: NameScope) -> None:
         match node:
@@ -133,8 +135,9 @@ class Statements(Expressions):
                 self.block(body if answer else orelse, frame)
             except Raised:
                 # A check of the program's own: where no handler waits, it is taken to pass, as it does on a GPU.
-                if self._handlers:
+                if self.handlers:
                     raise
+                self.failed_check = True
             return
         # Names are changed in place: functions that are defined in the frame read them there.
         before = dict(frame.names)
@@ -185,12 +188,12 @@ class Statements(Expressions):
                     return
 
     def attempt(self, node: ast.Try, frame: NameScope) -> None:
-        self._handlers += bool(node.handlers)
+        self.handlers += bool(node.handlers)
         try:
             try:
                 self.block(node.body, frame)
             finally:
-                self._handlers -= bool(node.handlers)
+                self.handlers -= bool(node.handlers)
             self.block(node.orelse, frame)
         except Raised:
             if not node.handlers:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Callable
 from typing import Any
 
 from triage.drafts.cute import guesses
 from triage.drafts.cute.describe import annotation_name
+from triage.drafts.cute.guesses import SourceFacts
 from triage.drafts.cute.hosts import CuteHost
 from triage.drafts.cute.symbols import Symbol
 from triage.drafts.cute.values import ClassValue, FunctionValue, ObjectValue
@@ -19,6 +21,8 @@ _PYTHON: dict[str, Callable[[str], Any]] = {
     "int": usual_size, "float": lambda name: 1.0, "bool": lambda name: False
 }  # fmt: skip
 """Values of parameters that Python's own types annotate."""
+_LEAST_EXTENT = 8
+"""Of a tile; smaller numbers are coordinates, numbers of warps and modes."""
 _MATRIX = re.compile(r"^Mma\w*Op$|^make_trivial_tiled_mma$|^make_tiled_mma$")
 _TENSOR_MEMBERS = frozenset({"element_type", "iterator", "layout", "shape", "stride", "memspace", "leading_dim"})
 _POINTER_MEMBERS = frozenset({"toint", "align", "value_type"})
@@ -29,7 +33,7 @@ def uses(host: CuteHost) -> dict[str, list[Value]]:
     program, value = host.program, host.value
     constructed: list[Symbol] = []
     made: list[ObjectValue] = []
-    program.steps, program.inside_device = 0, True
+    program.steps, program.launched_kernels, program.inside_device = 0, 0, True
     try:
         if isinstance(value, ClassValue):
             constructor = value.find("__init__")
@@ -42,14 +46,30 @@ def uses(host: CuteHost) -> dict[str, list[Value]]:
         symbols = [Symbol(argument.arg) for argument in arguments]
         named = {symbol.name: symbol for symbol in symbols}
         program.alone(lambda: program.run_function(host.call, made, named))
+        host.launched = host.launched or program.launched_kernels > 0
     finally:
         program.inside_device = False
-    matrix = any(_names_matrix(node) for node in ast.walk(value.module.tree))
-    blackwell = program.target.arch in ("100", "103", "110")
-    result = {symbol.name: guesses.constant(symbol, blackwell) for symbol in constructed}
+    tree = value.module.tree
+    source = SourceFacts(
+        matrix=any(_names_matrix(node) for node in ast.walk(tree)),
+        blackwell=program.target.arch in ("100", "103", "110"),
+        shapes=tuple(_literal_shapes(tree)),
+    )
+    result = {symbol.name: guesses.constant(symbol, source) for symbol in constructed}
     for argument, symbol in zip(arguments, symbols, strict=True):
-        result.setdefault(argument.arg, _argument(argument, symbol, matrix, blackwell))
+        result.setdefault(argument.arg, _argument(argument, symbol, source))
     return result
+
+
+def _literal_shapes(tree: ast.Module) -> list[tuple[int, ...]]:
+    """Tuples of numbers that are as large as extents of tiles, the largest first."""
+    shapes: dict[tuple[int, ...], None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Tuple):
+            numbers = [each.value for each in node.elts if isinstance(each, ast.Constant)]
+            if len(numbers) == len(node.elts) and all(type(each) is int and each >= _LEAST_EXTENT for each in numbers):
+                shapes[tuple(each for each in numbers if isinstance(each, int))] = None
+    return sorted(shapes, key=math.prod, reverse=True)
 
 
 def _names_matrix(node: ast.AST) -> bool:
@@ -59,14 +79,14 @@ def _names_matrix(node: ast.AST) -> bool:
     return False
 
 
-def _argument(argument: ast.arg, symbol: Symbol, matrix: bool, blackwell: bool) -> list[Value]:
+def _argument(argument: ast.arg, symbol: Symbol, source: SourceFacts) -> list[Value]:
     """Values of an argument of a launch."""
     kind, facts = annotation_name(argument.annotation), symbol.facts
     if kind == "Constexpr":
-        return guesses.constant(symbol, blackwell)
-    dtypes = guesses.element_types(facts, matrix)
+        return guesses.constant(symbol, source)
+    dtypes = guesses.element_types(facts, source.matrix)
     if kind == "Tensor" or (not kind and facts.members & _TENSOR_MEMBERS):
-        return guesses.tensor(facts, dtypes, matrix)
+        return guesses.tensor(facts, dtypes, source)
     if kind == "Pointer" or (not kind and facts.members & _POINTER_MEMBERS):
         return [Value(f"ptr<{dtype}, gmem, align=16>", Basis.USE, "a pointer", exact=False) for dtype in dtypes]
     if kind in ("Numeric", "Float"):
@@ -82,9 +102,9 @@ def _argument(argument: ast.arg, symbol: Symbol, matrix: bool, blackwell: bool) 
     if argument.arg.endswith("stream"):
         return [Value("stream", Basis.NAME, "named as a stream")]
     if any(isinstance(value, str) for value in (*facts.compared, *facts.keys)):
-        return guesses.constant(symbol, blackwell)
+        return guesses.constant(symbol, source)
     if facts.indices or facts.stored:
-        return guesses.tensor(facts, dtypes, matrix)
+        return guesses.tensor(facts, dtypes, source)
     if facts.counted:
         return [Value("i32", Basis.USE, "an operand", exact=False)]
-    return guesses.tensor(facts, dtypes, matrix) if facts.passed else []
+    return guesses.tensor(facts, dtypes, source) if facts.passed else []

@@ -153,6 +153,8 @@ class FunctionValue:
     device: str = ""
     kind: str = ""
     """``staticmethod``, ``classmethod`` or ``property``."""
+    tuned: Mapping[str, Any] = field(default_factory=dict)
+    """Lists of values of parameters, of which an autotuner tries each combination."""
 
     @property
     def parameters(self) -> list[ast.arg]:

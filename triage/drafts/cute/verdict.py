@@ -16,13 +16,16 @@ from triage.drafts.refusal import Refusal
 from triage.drafts.verdict import Judgement, KernelFails, Retry, Unclear, shown_headline, unclear
 from triage.harness.worker.cute import grammar
 from triage.knowledge.observed import missing_api
-from triage.model.diagnosis import Trait
+from triage.model.diagnosis import Diagnosis, Trait
 
-MOST_CORRECTIONS = 8
+MOST_CORRECTIONS = 10
 """Of one draft. A refusal while the function is traced takes a tenth of a second."""
 _OF_THE_SOURCE = re.compile(r"error\[(?:(?:UNSUP|PHASE|TYPE_UNSTABLE|CALL)_\w+|ARG_BIND_FAILED)\]")
 """Codes of what no value of an argument changes: a statement that the DSL does not have, a loop-carried variable whose
 type changes, a call that does not fit a kernel's parameters."""
+
+_OF_THE_GPU = re.compile(r"LLVM: unsupported operation|expects arch to be|not supported on|requires \.?target sm_")
+"""As libNVVM, the DSL and ptxas refuse an instruction."""
 
 
 def judge(refusal: Refusal) -> Judgement:
@@ -46,6 +49,11 @@ def judge(refusal: Refusal) -> Judgement:
             if _values({**refusal.draft.values, **values}) not in known:
                 return Retry(values)
     return KernelFails() if _OF_THE_SOURCE.search(refusal.message) else Unclear(unclear(refusal))
+
+
+def lacks_part_of_gpu(diagnosis: Diagnosis | None) -> bool:
+    """Whether a kernel uses what the GPU that it is compiled for does not have."""
+    return diagnosis is not None and _OF_THE_GPU.search(f"{diagnosis.headline}\n{diagnosis.message}") is not None
 
 
 def is_stated(value: Value) -> bool:

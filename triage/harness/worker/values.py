@@ -1,8 +1,8 @@
 """JSON values to a compiler's objects and back: ``tl.float32``, ``gl.NVMMASharedLayout(128, 16, 2)``,
 ``cutlass.Float16``. Parsed, never evaluated.
 
-Only names inside ``triton`` and ``cutlass`` are reachable, only types and their class methods are called, only with
-literals.
+Only names inside ``triton``, ``cutlass`` and ``operator``, whose functions kernels of CuTe DSL take, are reachable;
+only types and their class methods are called, only with literals.
 """
 
 import ast
@@ -21,6 +21,7 @@ _ROOTS = {
     "gluon": "triton.experimental.gluon",
     "cutlass": "cutlass",
     "cute": "cutlass.cute",
+    "operator": "operator",
 }
 _TITLES = {"triton": "Triton", "cutlass": "CuTe DSL"}
 """Of the packages that have the objects."""
