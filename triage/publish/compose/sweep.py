@@ -26,8 +26,8 @@ from triage.sweeps.rule import SweepRule
 _MOST_TEXT = 300
 """Characters of a headline or a rule."""
 _MOST_MATCHES = 3
-_MOST_LABEL = 60
-"""Characters of an axis's name or value."""
+_MOST_LABEL = 120
+"""Characters of an axis's name or value; members of lists are named by file and settings."""
 _STATES = (*CellState, None)
 """From what is known best to what is not known."""
 

@@ -20,6 +20,8 @@ _MOST_HEAD = 14
 """Characters of a value over a column."""
 _MOST_ROWS = 40
 """Rows of a grid; a list of configurations has thousands."""
+_MOST_PIECES = 16
+"""Grids; a target and release each."""
 _MOST_REASONS = 3
 
 
@@ -63,15 +65,24 @@ class _Piece:
 def _grids(console: Console, view: SweepView, shown: SliceView) -> set[CellLook | str]:
     """Print all small multiples, as many beside one another as fit. The signs that they have."""
     values = shown.labels(shown.shape.rows)
-    labels = [shortened(label, max(console.width // 3, 8)) for label in values[:_MOST_ROWS]]
+    labels = _fitting(values[:_MOST_ROWS], max(console.width // 2, 8))
     left = max(map(len, [shown.rows, *labels])) + 2
     pieces = list(_pieces(view, shown, len(labels), max(console.width - left, 8)))
     beside = _beside([piece.width + 2 for piece in pieces], console.width + 2 - left, shown.repeats)
-    for first in range(0, len(pieces), beside):
+    for first in range(0, min(len(pieces), _MOST_PIECES), beside):
         _band(console, pieces[first : first + beside], left, shown, labels)
+    if (hidden := len(pieces) - _MOST_PIECES) > 0:
+        paragraph(console, f"{hidden:,} more grids are in map.html.", indent=0, style="dim")
     if (hidden := len(values) - len(labels)) > 0:
         paragraph(console, f"{hidden:,} more values of {shown.rows} are in map.html.", indent=0, style="dim")
     return {sign for piece in pieces for row in piece.rows for sign in row}
+
+
+def _fitting(labels: Sequence[str], width: int) -> list[str]:
+    """The labels in this width: their beginnings, or their ends where these tell more of them apart."""
+    begun = [shortened(label, width) for label in labels]
+    ended = [label if len(label) <= width else f"\u2026{label[1 - width :]}" for label in labels]
+    return max(begun, ended, key=lambda cut: len(set(cut)))
 
 
 def _beside(widths: Sequence[int], room: int, repeats: int) -> int:

@@ -136,13 +136,19 @@ function bar(ordered, cells) {
 function panelTitle(down, across) {
   const parts = [[shown.down, down], [shown.across, across]].filter(([axis]) => axis !== NONE);
   const words = ([axis, at]) => (axes[axis].name === "target" ? "" : `${axes[axis].name} `) + axes[axis].values[at];
-  return parts.map(words).join(", ") || "All";
+  return parts.map(words).join(", ");
+}
+
+function headElement(scope, axis, position) {
+  const text = axis === NONE ? "All" : axes[axis].values[position];
+  return make("th", { scope, ...(text.length > 18 ? { class: "long" } : {}) }, text);
 }
 
 function panel(down, across, members, { rows, columns }) {
   const named = (axis) => (axis === NONE ? "" : axes[axis].name);
-  const table = make("table", { role: "grid", "aria-label": panelTitle(down, across) });
-  table.append(make("caption", {}, panelTitle(down, across)));
+  const title = panelTitle(down, across);
+  const table = make("table", { role: "grid", "aria-label": title || "Map" });
+  if (title) table.append(make("caption", {}, title));
   const rowEnd = Math.min(shown.firstRow + rows, length(shown.rows));
   const columnEnd = Math.min(shown.firstColumn + columns, length(shown.columns));
   const head = make("thead");
@@ -152,11 +158,11 @@ function panel(down, across, members, { rows, columns }) {
   }
   const heads = make("tr", {}, make("th", { scope: "col", class: "axis" }, named(shown.rows) || "All"));
   for (let column = shown.firstColumn; column < columnEnd; column++)
-    heads.append(make("th", { scope: "col" }, shown.columns === NONE ? "All" : axes[shown.columns].values[column]));
+    heads.append(headElement("col", shown.columns, column));
   head.append(heads);
   const body = make("tbody");
   for (let row = shown.firstRow; row < rowEnd; row++) {
-    const line = make("tr", {}, make("th", { scope: "row" }, shown.rows === NONE ? "All" : axes[shown.rows].values[row]));
+    const line = make("tr", {}, headElement("row", shown.rows, row));
     for (let column = shown.firstColumn; column < columnEnd; column++) {
       const base = members.fixed + step(shown.down, down) + step(shown.across, across) + step(shown.rows, row) + step(shown.columns, column);
       const summary = tally(base, members);
