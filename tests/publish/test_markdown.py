@@ -89,7 +89,7 @@ def test_no_text_leaves_its_place(name: str) -> None:
     assert PINGS.findall(outside_code(made)) == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(
         st.one_of(
@@ -112,7 +112,7 @@ def test_any_text_stays_in_its_place(text: str) -> None:
     assert PINGS.findall(outside_code(made)) == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text(alphabet="ab`|\\ \n~<", max_size=30))
 def test_code_is_what_it_was(text: str) -> None:
     found = [token for token in tokens(f"x {markdown.code(text)} y") if token.type == "code_inline"]
@@ -121,7 +121,7 @@ def test_code_is_what_it_was(text: str) -> None:
     assert [token.content for token in fences] == [f"{text}\n"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text(alphabet="ab `*_[]()<>|~\\@#&$1.-", max_size=30))
 def test_words_read_as_they_were(text: str) -> None:
     words = " ".join(text.split())

@@ -211,9 +211,7 @@ class Store:
             self._added = 0
             for path in self.unowned(_UNOWNED_S):
                 remove_tree(path)
-            ((total,),) = self._rows(
-                "SELECT (SELECT total(bytes) FROM outcomes) + (SELECT total(length(text)) FROM dependencies)"
-            ) or [(0,)]
+            total = self._bytes()
             if total > self._limit:
                 for key, size in self._rows("SELECT key, bytes FROM outcomes ORDER BY used"):
                     if total <= self._limit * _AFTER_CLEANING:
@@ -222,6 +220,18 @@ class Store:
                     total -= size
         if keys:
             self._forget(keys)
+
+    def _bytes(self) -> int:
+        """The size of the outcomes, their artifacts and dependencies; at most that, while it is within the limit."""
+        ((outcomes, file),) = self._rows(
+            "SELECT (SELECT total(bytes) FROM outcomes), "
+            "(SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size)"
+        ) or [(0, 0)]
+        if outcomes + file <= self._limit:
+            return int(outcomes + file)
+        # SQLite reads all texts to measure them: a second for half a gigabyte.
+        ((texts,),) = self._rows("SELECT total(length(text)) FROM dependencies") or [(0,)]
+        return int(outcomes + texts)
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         return self._database.run(lambda db: db.execute(query, values).fetchall()) or []
