@@ -18,6 +18,13 @@ READS = {
     "def f(x):\n    return [i for i in x] + [g(i) for i in H]": ["g", "H"],
     "def f(x):\n    return load(x).to(tl.float32).value": ["load", "tl.float32"],
     "@jit\ndef f(x):\n    import os\n    return os.path": ["jit"],
+    "class C(Base):\n    N = M\n    def f(self):\n        n = 1\n    def g(self):\n        return n + N": [
+        "Base",
+        "M",
+        "n",
+        "N",
+    ],
+    "class C:\n    def k(self):\n        return k\n    @k\n    def g(self): pass": ["k"],
 }
 
 
@@ -25,6 +32,23 @@ READS = {
 def test_reads(source: str, expected: list[str]) -> None:
     found = [".".join(read.parts) for read in reads(ast.parse(source).body[0])]
     assert sorted(found) == sorted(expected)
+
+
+DEFAULTS = {
+    ("def f(a, b: int, c):\n    pass", "b"): "def f(a, b: int = X, c = None):\n    pass",
+    ("def f(a, b=1, *, c, d):\n    pass", "c"): "def f(a, b=1, *, c = X, d):\n    pass",
+    ("def f(a, b: C = g(1, 2), c=3):\n    pass", "b"): "def f(a, b: C = X, c=3):\n    pass",
+}
+
+
+@pytest.mark.parametrize(("given", "expected"), DEFAULTS.items(), ids=range(len(DEFAULTS)))
+def test_a_default_is_set(given: tuple[str, str], expected: str) -> None:
+    source, name = given
+    text = Text(source)
+    function = ast.parse(source).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    text.set_defaults(function, {name: "X"})
+    assert text.result() == expected
 
 
 PARAMETERS = {

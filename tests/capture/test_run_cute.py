@@ -18,6 +18,8 @@ from triage.pipeline import Options, Session
 
 PROGRAM = "cute_compiles.py"
 BUILDS = ["object", "computed", "copies:64", "copies:64"]
+KEPT = 5
+"""Cases of these compiles: the second makes two."""
 RAISES = ["early", "misaligned"]
 OLDER = ("4.0.0", "4.1.0", "4.2.1", "4.3.5", "4.4.2", "4.5.3", "4.6.3", "4.7.1")
 WITHOUT_DRIVER = ("4.0.0", "4.1.0", "4.2.1", "4.3.5", "4.4.2")
@@ -35,7 +37,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory, newest_cute: Toolchain) -
 
 def test_a_run_counts_each_configuration_once(captured: tuple[Bench, Any]) -> None:
     _, document = captured
-    assert (document["compiled"], document["failed"], document["notes"]) == (3, 3, [])
+    assert (document["compiled"], document["failed"], document["notes"]) == (4, 3, [])
     assert (document["exit_code"], document["signal"]) == (134, "SIGABRT")
 
 
@@ -73,8 +75,7 @@ def test_arguments_are_what_the_compiler_saw(captured: tuple[Bench, Any]) -> Non
 
 def test_cases_of_what_compiled_compile(captured: tuple[Bench, Any], newest_cute: Toolchain) -> None:
     good = [case for case in captured[0].cases() if _ended(case) == "compiled"]
-    assert len(good) == len(BUILDS)
-    assert _statuses(good, newest_cute) == [Status.OK] * len(good)
+    assert _statuses(good, newest_cute) == [Status.OK] * KEPT
 
 
 def test_the_guard_keeps_a_program_alive(tmp_path: Path, newest_cute: Toolchain) -> None:
@@ -99,13 +100,13 @@ def test_older_releases(tmp_path: Path, version: str, toolchains: Toolchains) ->
     bench = Bench(tmp_path, toolchain.python)
     plain = ["plain"] if version == "4.0.0" else []
     document = bench.document(PROGRAM, *plain, *BUILDS, *RAISES, "aborts", options=("--keep-all",))
-    assert (document["compiled"], document["failed"], document["notes"]) == (3, 3, [])
+    assert (document["compiled"], document["failed"], document["notes"]) == (4, 3, [])
     assert len(document["notices"]) == (version in WITHOUT_DRIVER)
     reports = [finding["report"]["outcome"] for finding in document["findings"]]
     stages = [(outcome["status"], outcome["stage"]) for outcome in reports]
     assert stages == [("error", "trace"), ("error", "verify"), ("crash", "trace")]
     good = [case for case in bench.cases() if _ended(case) == "compiled"]
-    assert _statuses(good, toolchain) == [Status.OK] * len(BUILDS)
+    assert _statuses(good, toolchain) == [Status.OK] * KEPT
 
 
 def _ended(case: Case) -> str:

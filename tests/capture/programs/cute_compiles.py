@@ -61,6 +61,7 @@ class Fill:
 
     @cute.jit
     def __call__(self, a: cute.Tensor, where: cute.Pointer, pair, stream, op: cutlass.Constexpr = lambda x: x + 1):
+        self.layout = cute.make_layout(32)
         self._fill(a, op).launch(grid=(1, 1, 1), block=(32, 1, 1), stream=stream)
 
     @cute.kernel
@@ -103,7 +104,9 @@ def attempt(how):
         # Up to 4.0 there are no options.
         fill(Fill(cutlass.Float16), **({} if sys.argv[1] == "plain" else {"options": "--opt-level 2"}))
     elif how == "computed":
-        fill(Computed(3), op=lambda x: x * 2)
+        computed = Computed(3)
+        for op in (lambda x: x * 2, lambda x: x * 3):  # the second finds what the first has left in the object
+            fill(computed, op=op)
     elif how == "early":
         cute.compile(early, tensor(), 5)
     elif how == "called":

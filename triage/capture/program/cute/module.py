@@ -4,8 +4,8 @@ import ast
 import inspect
 import linecache
 import textwrap
-from types import FunctionType
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from types import CodeType, FunctionType
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from .. import values
 from ..module import KernelModule
@@ -47,15 +47,28 @@ class CuteModule(KernelModule):
     def _constructed(self, instance: Any, name: str) -> str:
         """A class whose instances are what this one is: its constructor sets the attributes."""
         own = self._free("%sAsConstructed" % name, ("instance", id(instance)))
-        attributes = [
-            "        self.%s = %s" % (attribute, values.expression(value, self._in_expression))
-            for attribute, value in vars(instance).items()
-        ]
+        traced, attributes = self._set_by_methods(type(instance)), []
+        for attribute, value in vars(instance).items():
+            try:
+                attributes.append("        self.%s = %s" % (attribute, values.expression(value, self._in_expression)))
+            except values.NoText:
+                if attribute not in traced:
+                    raise
         lines = ["class %s(%s):" % (own, name), "    def __init__(self):", *(attributes or ["        pass"])]
         method = self._host.__name__
         lines += [] if method == _CALL else ["", "    %s = %s.%s" % (_CALL, name, method)]
         self._definitions.append("\n" + "\n".join(lines) + "\n")
         return own
+
+    def _set_by_methods(self, kind: Any) -> Set[str]:
+        """Attributes that methods set when they run: an earlier compile of the same object has left values there, which
+        this one sets anew."""
+        stores: Set[str] = set()
+        for holder in kind.__mro__:
+            if not values.is_compilers(holder.__module__) and holder.__module__ != "builtins":
+                tree: Any = ast.parse(self.source(holder)).body[0]
+                stores.update(*(_stores(node) for node in tree.body if getattr(node, "name", "") != "__init__"))
+        return stores
 
     def source(self, function: Any) -> str:
         """See the base class. The DSL replaces the code of what it traces, so that Python no longer finds the text of a
@@ -86,19 +99,30 @@ def _source(function: FunctionType) -> str:
         raise OSError("%s has no source: %s" % (function.__qualname__, file))
     if file not in _trees or _trees[file][0] is not lines:
         _trees[file] = lines, ast.parse("".join(lines))
-    matching: Optional[ast.AST] = None
-    for node in ast.walk(_trees[file][1]):
-        is_named = isinstance(node, ast.FunctionDef) and node.name == function.__name__
-        is_lambda = isinstance(node, ast.Lambda) and function.__name__ == "<lambda>"
-        if (is_named or is_lambda) and _first(node) <= code.co_firstlineno <= _last(node):
-            matching = node
-    if matching is None:
-        raise OSError("%s is not in %s any more" % (function.__qualname__, file))
-    if isinstance(matching, ast.Lambda):
+    kind: Any = ast.Lambda if function.__name__ == "<lambda>" else ast.FunctionDef
+    matching = [
+        node
+        for node in ast.walk(_trees[file][1])
+        if isinstance(node, kind)
+        and getattr(node, "name", "<lambda>") == function.__name__
+        and _first(node) <= code.co_firstlineno <= _last(node)
+    ]
+    if kind is ast.Lambda and len(matching) > 1:
+        matching = [node for node in matching if _is_compiled_to(node, code)]
+    if not matching or (kind is ast.Lambda and len(matching) > 1):
+        raise OSError("%s is not in %s any more, or not alone on its line" % (function.__qualname__, file))
+    if kind is ast.Lambda:
         text = Text("".join(lines))
-        start, end = text.span(matching)
+        start, end = text.span(matching[0])
         return "value = (%s)\n" % text.bytes[start:end].decode("utf-8")
-    return textwrap.dedent("".join(lines[_first(matching) - 1 : _last(matching)]))
+    innermost = max(matching, key=_first)
+    return textwrap.dedent("".join(lines[_first(innermost) - 1 : _last(innermost)]))
+
+
+def _is_compiled_to(node: Any, code: CodeType) -> bool:
+    """Whether this lambda's code is that, where neither has a closure."""
+    compiled = compile(ast.Expression(node), code.co_filename, "eval").co_consts[0]
+    return all(getattr(compiled, name) == getattr(code, name) for name in ("co_code", "co_consts", "co_names"))
 
 
 def _first(node: Any) -> int:
