@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +77,11 @@ def test_a_worker_with_another_triage_could_not_tell(space: CaseSpace) -> None:
         run_chunk({"schema": "other"})
 
 
-@pytest.fixture(params=[ThreadPoolExecutor, ProcessPoolExecutor], ids=["threads", "processes"])
+@pytest.fixture(params=["threads", "processes"])
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
-    with request.param(2) as executor:
+    # A fork would take over the servers that this process keeps for the next test (warm_servers.py).
+    processes = partial(ProcessPoolExecutor, mp_context=get_context("spawn"))
+    with (ThreadPoolExecutor if request.param == "threads" else processes)(2) as executor:
         yield executor
 
 

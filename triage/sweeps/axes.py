@@ -86,7 +86,8 @@ def _distinct(name: str, values: Iterable[Any]) -> list[Any]:
     distinct = list({(type(value).__name__, repr(value)): value for value in values}.values())
     if len(distinct) > _MOST_VALUES:
         raise InputError(f"{name}: {len(distinct):,} values; at most {_MOST_VALUES:,}")
-    return distinct
+    # Neighbours of a number are those before and after it.
+    return sorted(distinct) if SweepAxis(name, tuple(distinct)).is_numeric else distinct
 
 
 def split(text: str, option: str) -> list[str]:

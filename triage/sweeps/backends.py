@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from triage.harness.engine import Engine
 from triage.harness.limits import Limits
@@ -22,6 +22,9 @@ from triage.sweeps.observation import CellObservation, CellState
 
 Shows = Callable[[str, str], bool]
 """Whether the failure with this signature is to be described by the result with this key."""
+
+
+ToolchainsByRelease: TypeAlias = Mapping[tuple[str, str | None], Toolchain | TriageError]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,12 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LocalBackend:
-    """The engine of this process. ``case_of``: the case of a cell. ``toolchains``: by release, or why there is none;
-    that of a case without a release under None."""
+    """The engine of this process. ``case_of``: the case of a cell. ``toolchains``: by the name of the compiler and its
+    release, or why there is none; that of a case without a release under None."""
 
     case_of: Callable[[Cell], Case]
     engine: Engine
-    toolchains: Mapping[str | None, Toolchain | TriageError]
+    toolchains: ToolchainsByRelease
     keys: CaseKeys
     limits: Limits
     entries: Sequence[Entry]
@@ -71,7 +74,7 @@ class LocalBackend:
                 yield None
                 continue
             case = self.case_of(cell)
-            match self.toolchains[case.release]:
+            match self.toolchains[case.compiler.name, case.release]:
                 case Toolchain() as toolchain:
                     whole = case.with_release(toolchain.release)
                     yield Request(whole, toolchain, self.limits, action, tag=cell)

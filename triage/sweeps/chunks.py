@@ -128,7 +128,7 @@ class _Worker:
     def __init__(self) -> None:
         self.process = os.getpid()
         self._toolchains = Toolchains()
-        self._resolved: dict[tuple[str | None, str | None], Toolchain | TriageError] = {}
+        self._resolved: dict[tuple[str, str | None, str | None], Toolchain | TriageError] = {}
         self._cases: dict[str, Case] = {}
         self._engines: dict[tuple[int, bool], Engine] = {}
 
@@ -146,7 +146,7 @@ class _Worker:
             return least
 
         python = document["python"]
-        toolchains = {case.release: self._toolchain(case, python) for case in cases.values()}
+        toolchains = {(case.compiler.name, case.release): self._toolchain(case, python) for case in cases.values()}
         backend = LocalBackend(
             cases.__getitem__,
             self._engine(document["jobs"], document["cache"]),
@@ -169,7 +169,7 @@ class _Worker:
         return changed(self._cases[digest], configuration["changes"])
 
     def _toolchain(self, case: Case, python: str | None) -> Toolchain | TriageError:
-        asked = (case.release, python)
+        asked = (case.compiler.name, case.release, python)
         if asked not in self._resolved:
             try:
                 self._resolved[asked] = self._toolchains.resolve(

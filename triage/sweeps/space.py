@@ -30,6 +30,10 @@ class CaseSpace:
         """There is one."""
         return 0
 
+    def obstacle(self, cell: Cell) -> str | None:
+        """Why a cell cannot be compiled: nothing is in the way of any."""
+        return None
+
     def changes(self, cell: Cell) -> dict[str, Any]:
         """What the cell changes in the case."""
         return self.grid.values(cell)
@@ -42,11 +46,16 @@ class CaseSpace:
 @dataclass(frozen=True, slots=True)
 class ListSpace:
     """Cases in the order of the values of the axis ``configuration``; the other axes are target and release. Somebody
-    uses them: none may fail."""
+    uses them: none may fail. ``unclear``: why a case cannot be compiled; empty where every one can."""
 
     bases: tuple[Case, ...]
     grid: Grid
+    unclear: tuple[str | None, ...] = ()
     is_list: ClassVar = True
+
+    def obstacle(self, cell: Cell) -> str | None:
+        """Why the cell cannot be compiled."""
+        return self.unclear[self.base(cell)] if self.unclear else None
 
     def base(self, cell: Cell) -> int:
         """Its position on the axis ``configuration``."""

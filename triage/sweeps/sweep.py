@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -18,14 +19,15 @@ from triage.harness.toolchains import Toolchain, Toolchains
 from triage.model.compilers import Compiler
 from triage.model.errors import InputError, TriageError, fault
 from triage.model.progress import Progress
-from triage.sweeps.backends import Backend, LocalBackend
+from triage.sweeps.backends import Backend, LocalBackend, ToolchainsByRelease
 from triage.sweeps.chunks import MOST, ChunkMaker, ChunkSettings
 from triage.sweeps.commands import SweepCommands
 from triage.sweeps.executors import ExecutorBackend, workers_of
-from triage.sweeps.grid import Grid, SweepAxis
+from triage.sweeps.grid import Grid, SweepAxis, cells_of
 from triage.sweeps.keys import CaseKeys, conditions, toolchain_identity
 from triage.sweeps.ledger import FILE, Ledger, LedgerRow
 from triage.sweeps.map import SweepMap
+from triage.sweeps.observation import CellObservation, CellState
 from triage.sweeps.plan import SweepPlan
 from triage.sweeps.rules.search import RuleSearch
 from triage.sweeps.runner import SweepRunner, assembled, known_cells, with_rules
@@ -34,9 +36,10 @@ from triage.sweeps.space import CaseSpace, ListSpace, Space
 
 _SWEEP = "sweep"
 """The document in the ledger that says what is swept."""
-_SHARD, _CHECK = "shard", "check"
+_SHARD, _COMMANDS = "shard", "commands"
 _SAME = {
     "bases": "the case differs",
+    "sources": "the source differs",
     "axes": "the axes differ",
     "allowed": "the constraints differ",
     "is_list": "one is a list",
@@ -82,7 +85,7 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
         keys = CaseKeys(under)
         ledger.keep(_SWEEP, _document(whole, under))
         ledger.keep(_SHARD, options.shard and str(options.shard))
-        ledger.keep(_CHECK, options.commands.check)
+        ledger.keep(_COMMANDS, {"check": options.commands.check, "members": options.commands.members})
         if options.executor is not None:
             settings = ChunkSettings(
                 under, options.limits, options.python, options.cache, options.jobs or 1, options.knowledge
@@ -104,27 +107,33 @@ def run(space: Space, options: SweepOptions, progress: Progress | None = None) -
             )
             jobs = engine.jobs
             known = known_cells(space, ledger.rows(), _holding(chosen, options.limits), keys)
+        reasons = ((cell, space.obstacle(cell)) for cell in cells_of(space.grid.allowed) if space.is_list)
+        untold = {cell: CellObservation(CellState.UNTOLD, reason=reason) for cell, reason in reasons if reason}
         if known:
             progress.note(f"{len(known)} of {len(space.grid)} cells are in the ledger")
-        runner = SweepRunner(space, backend, ledger, known, progress, most, jobs)
+        runner = SweepRunner(space, backend, ledger, {**known, **untold}, progress, most, jobs)
         # Those of a part would be refuted by the others.
         return runner.run(strategy, options.plan.budget, learns_rules=options.shard is None and not space.is_list)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSweep:
-    """What the ledger of a folder is of: the space, which part of it, and the words of ``triage check`` for a cell."""
+    """What the ledger of a folder is of: the space, which part of it, and the words of ``triage check`` as in
+    :class:`~triage.sweeps.commands.SweepCommands`."""
 
     space: Space
     shard: Shard | None
     check: tuple[str, ...]
+    members: tuple[tuple[str, ...], ...]
 
     @classmethod
     def read(cls, folder: Path, into: Path) -> StoredSweep:
         """That of a folder; its sources are written to ``into``. Raises InputError where there is none."""
         with _ledger_of(folder) as ledger:
-            document, shard, check = _kept(ledger, folder), ledger.kept(_SHARD), ledger.kept(_CHECK)
-        return cls(_space(document, into), shard and Shard.parse(shard), tuple(check or ()))
+            document, shard = _kept(ledger, folder), ledger.kept(_SHARD)
+            words = ledger.kept(_COMMANDS) or {"check": (), "members": ()}
+        members = tuple(map(tuple, words["members"]))
+        return cls(_space(document, into), shard and Shard.parse(shard), tuple(words["check"]), members)
 
 
 def merge(folders: Sequence[Path], folder: Path, into: Path) -> SweepMap:
@@ -159,45 +168,57 @@ def _kept(ledger: Ledger, folder: Path) -> dict[str, Any]:
 
 
 def _space(document: dict[str, Any], into: Path) -> Space:
-    bases = [unpacked(each, into / str(number)) for number, each in enumerate(document["bases"])]
+    bases = [unpacked(each, into / str(number)) for number, each in enumerate(_with_sources(document))]
     axes = [SweepAxis(name, tuple(values)) for name, values in document["axes"]]
     grid = Grid(axes, int(document["allowed"], 16) if document["allowed"] else None)
-    return ListSpace(tuple(bases), grid) if document["is_list"] else CaseSpace(bases[0], grid)
+    if document["is_list"]:
+        return ListSpace(tuple(bases), grid, tuple(document["unclear"]))
+    return CaseSpace(bases[0], grid)
+
+
+def _with_sources(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for each in document["bases"]:
+        yield {**each, "files": document["sources"][each["files"]]} if "files" in each else each
 
 
 def _document(space: Space, under: str) -> dict[str, Any]:
     grid = space.grid
+    bases = [packed(case) for case in space.bases]
+    # Configurations of a list share their sources.
+    texts: dict[str, int] = {}
+    for each in bases:
+        if "files" in each:
+            each["files"] = texts.setdefault(json.dumps(each["files"]), len(texts))
     return {
-        "bases": [packed(case) for case in space.bases],
+        "bases": bases,
+        "sources": [json.loads(text) for text in texts],
         "axes": [[axis.name, axis.values] for axis in grid.axes],
         "allowed": None if grid.allowed == grid.whole else f"{grid.allowed:x}",
         "is_list": space.is_list,
+        "unclear": space.unclear if isinstance(space, ListSpace) else [],
         "conditions": under,
     }
 
 
-def _toolchains(space: Space, toolchains: Toolchains, python: str | None) -> dict[str | None, Toolchain | TriageError]:
+def _toolchains(space: Space, toolchains: Toolchains, python: str | None) -> ToolchainsByRelease:
     """The toolchain of each release of the space, or why there is none. Raises what a single one raises."""
-    case = space.bases[0]
-    axis = space.grid.positions.get(case.compiler.name)
-    releases = space.grid.axes[axis].values if axis is not None else (case.release,)
-    resolved: dict[str | None, Toolchain | TriageError] = {}
-    for release in releases:
+    asked: dict[tuple[str, str | None], Compiler] = {}
+    for case in space.bases:
+        axis = space.grid.positions.get(case.compiler.name)
+        for release in space.grid.axes[axis].values if axis is not None else (case.release,):
+            asked[case.compiler.name, release] = case.compiler
+    resolved: dict[tuple[str, str | None], Toolchain | TriageError] = {}
+    for (name, release), compiler in asked.items():
         try:
-            resolved[release] = resolve(toolchains, release, python, case.compiler)
+            resolved[name, release] = toolchains.resolve(None if python else release, python, compiler)
         except Exception as error:
-            resolved[release] = fault(error)
-            if len(releases) == 1:
+            resolved[name, release] = fault(error)
+            if len(asked) == 1:
                 raise
     return resolved
 
 
-def resolve(toolchains: Toolchains, release: str | None, python: str | None, compiler: Compiler) -> Toolchain:
-    """The toolchain of a release, or that of ``python``."""
-    return toolchains.resolve(None if python else release, python, compiler)
-
-
-def _holding(chosen: dict[str | None, Toolchain | TriageError], limits: Limits) -> Callable[[LedgerRow], bool]:
+def _holding(chosen: ToolchainsByRelease, limits: Limits) -> Callable[[LedgerRow], bool]:
     """Whether a row of the ledger was compiled by one of these toolchains, and counts under these limits."""
     identities = {toolchain_identity(each) for each in chosen.values() if isinstance(each, Toolchain)}
     return lambda row: row.toolchain in identities and row.holds(limits)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
+from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import TriageError
 from triage.model.report import Match, Report
@@ -14,6 +15,7 @@ from triage.publish.ci.places import FilePosition, Places
 from triage.publish.github.message import digest
 from triage.publish.visible import clipped, one_line, visible
 from triage.publish.words import but, change, configuration
+from triage.sweeps.observation import CellObservation, CellState, SweepFailure
 
 _MOST_MESSAGE = 8_000
 """Characters of a compiler message; a traceback has about three thousand."""
@@ -90,6 +92,29 @@ def of_report(name: str, report: Report, scrub: Scrub, places: Places) -> Checke
     if failure.stage is None and outcome.stage is not None:
         failure = replace(failure, stage=outcome.stage.value)
     return _clean(Checked(name, CheckVerdict.FAILED, about, (failure,), outcome.duration_s), scrub)
+
+
+def of_cell(
+    name: str, case: Case, seen: CellObservation, failure: SweepFailure | None, scrub: Scrub, places: Places
+) -> Checked:
+    """The result of a cell of a sweep; ``failure``: that which it shows."""
+    if seen.state is CellState.UNTOLD:
+        return of_error(name, seen.reason or "", scrub)
+    about, seconds = f"{case.settings()} for {case.target}", seen.duration_s or 0.0
+    if failure is None:
+        return _clean(Checked(name, CheckVerdict.PASSED, f"{about}: compiles", seconds=seconds), scrub)
+    known = next((Match.from_json(match, "match") for match in failure.matches), None)
+    shown = CheckedFailure(
+        kind=failure.kind or "",
+        headline=seen.headline or failure.headline,
+        message=seen.headline or failure.headline,
+        signature=failure.signature,
+        fingerprint=digest(failure.signature),
+        positions=(places.of_kernel(case),),
+        stage=seen.stage,
+        known=known,
+    )
+    return _clean(Checked(name, CheckVerdict.FAILED, about, (shown,), seconds), scrub)
 
 
 def of_log(

@@ -4,18 +4,20 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from triage.files import usable_file, writing
+from triage.model.case import Case
 from triage.model.diagnosis import Diagnosis
 from triage.model.errors import EnvironmentFault, TriageError
 from triage.model.report import Match, Report
 from triage.publish import finished
 from triage.publish.ci.actions import commands, summary
-from triage.publish.ci.checked import Checked, of_error, of_log, of_report
+from triage.publish.ci.checked import Checked, of_cell, of_error, of_log, of_report
 from triage.publish.ci.junit import junit
 from triage.publish.ci.places import Places
 from triage.publish.ci.sarif import sarif
 from triage.publish.compose.whole import compose, scrubber_for
 from triage.publish.formats import markdown
 from triage.publish.privacy import Scrubber
+from triage.sweeps.observation import CellObservation, SweepFailure
 
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -51,6 +53,10 @@ class CiRecord:
     def log(self, name: str, causes: Iterable[tuple[Diagnosis, int]], matches: Iterable[Match]) -> None:
         """Add a log; ``causes`` as for :func:`of_log`."""
         self._checked.append(of_log(name, causes, matches, Scrubber.here().text, self._places))
+
+    def cell(self, name: str, case: Case, seen: CellObservation, failure: SweepFailure | None) -> None:
+        """Add a cell of a sweep; ``failure``: that which it shows."""
+        self._checked.append(of_cell(name, case, seen, failure, Scrubber.here().text, self._places))
 
     def error(self, name: str, error: TriageError | str) -> None:
         """Add a case about which triage could not tell."""
