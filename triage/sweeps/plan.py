@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from math import ceil
-from typing import Any
 
 from triage.model.errors import InputError
+from triage.sweeps.active.strategy import PART, ActiveStrategy
 from triage.sweeps.exhaustive import ExhaustiveStrategy
 from triage.sweeps.space import Space
 from triage.sweeps.strategy import Strategy
@@ -42,18 +41,10 @@ class SweepPlan:
         if self.is_exhaustive(space):
             return ExhaustiveStrategy(space.grid)
         own = None if self.budget is None else self.budget - self.budget // _FOR_RULES
-        strategy: Strategy = _active().ActiveStrategy(space.grid, space.bases[0].target, own)
-        return strategy
+        return ActiveStrategy(space.grid, space.bases[0].target, own)
 
     def expected(self, space: Space) -> int:
         """Compiles at the most, without those that test the rules."""
         if self.is_exhaustive(space):
             return len(space.grid)
-        return self.budget if self.budget is not None else ceil(_active().PART * len(space.grid))
-
-
-def _active() -> Any:
-    try:
-        return import_module("triage.sweeps.active.strategy")
-    except ImportError:
-        raise InputError("no strategy for so many cells yet: --exhaustive compiles all of them") from None
+        return self.budget if self.budget is not None else ceil(PART * len(space.grid))
