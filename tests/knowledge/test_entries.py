@@ -15,7 +15,7 @@ from triage.data import data_folder
 from triage.knowledge.entry import Entry
 from triage.knowledge.load import load
 from triage.model.errors import InputError
-from triage.suggest.rewrites.catalogue import CATALOGUE
+from triage.suggest.rewrites.catalogue import RECIPES
 
 GOOD = """\
 id = "an-entry"
@@ -136,7 +136,7 @@ def test_a_wrong_field_is_named_with_file_line_and_fix(tmp_path: Path, golden: G
     path = written(tmp_path, GOOD.replace(old, new))
     with pytest.raises(InputError) as caught:
         load(path)
-    golden(str(caught.value).replace(", ".join(sorted(CATALOGUE)), "RECIPES"))
+    golden(str(caught.value).replace(", ".join(sorted(RECIPES)), "RECIPES"))
     assert str(caught.value).startswith(f"{path}:")
 
 

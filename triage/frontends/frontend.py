@@ -32,6 +32,9 @@ class Frontend:
     constexpr begins that names an object of the language. ``has_classes``: a kernel may be a class, which is
     constructed first. ``has_tiles``: a program of it works on tiles whose layouts the compiler chooses, which is what
     Triton's rewrites, predictions and estimates of time are about. ``family``: what is proposed where it fails.
+    ``without_ttir``: why there is no TTIR of a kernel, "" where there is.
+    ``store``: a statement that stores a block of any shape, by the names of a pointer and of the block; None where a
+    block has a layout that its address has to have as well.
     ``has_stages``: a stage can be run alone, and a compile be ended behind one. ``has_launches``: a compiled kernel can
     be launched with inputs of its case. ``has_invalid_binaries``: a suspect compile returned a binary that does not
     load, and left it in the compiler's cache; elsewhere it is one that computes what its author hardly meant.
@@ -46,6 +49,8 @@ class Frontend:
     dtype: Callable[[str], str | None]
     object_text: Pattern[str]
     family: Family
+    without_ttir: str
+    store: Callable[[str, str], str] | None = None
     has_classes: bool = False
     has_tiles: bool = False
     has_stages: bool = False
@@ -64,6 +69,8 @@ def _triton(has_tiles: bool) -> Frontend:
         triton.dtype,
         triton.OBJECT,
         Family.TRITON,
+        "" if has_tiles else "gluon kernels begin at TTGIR",
+        triton.store if has_tiles else None,
         has_tiles=has_tiles,
         has_stages=True,
         has_launches=True,
@@ -82,6 +89,7 @@ _FRONTENDS = {
         cute.dtype,
         cute.OBJECT,
         Family.CUTE,
+        "cute kernels have an IR of their own",
         has_classes=True,
         simpler_types=cute.simpler_types,
         host=cute_host.read,

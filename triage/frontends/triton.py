@@ -87,3 +87,8 @@ def dtype(text: str) -> str | None:
     short = text.removeprefix("tl.").removeprefix("triton.language.")
     name = _DTYPES.get(short, short if short in _DTYPES.values() else None)
     return name and f"tl.{name}"
+
+
+def store(pointer: str, block: str) -> str:
+    """See :class:`triage.frontends.frontend.Frontend`."""
+    return f"tl.store({pointer} + tl.zeros_like({block}).to(tl.int32), {block})"

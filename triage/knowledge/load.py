@@ -118,7 +118,7 @@ class _File:
 
     def entry(self, data: Mapping[str, Any]) -> Entry:
         """The entry that the file holds."""
-        from triage.suggest.rewrites.catalogue import CATALOGUE
+        from triage.suggest.rewrites.catalogue import RECIPES
 
         self._check_known(data, _ENTRY_FIELDS, "")
         if data.get("id") != self._path.stem:
@@ -147,7 +147,7 @@ class _File:
             reproducers=reproducers,
             helps=self._advice(data, "helps"),
             does_not_help=self._advice(data, "does_not_help"),
-            rewrites=self._names(data, "rewrites", CATALOGUE, "a recipe"),
+            rewrites=self._names(data, "rewrites", RECIPES, "a recipe"),
             alternatives=self._alternatives(data["match"], of_reproducers),
             generic=self._flag(data, "generic"),
             next_steps=self._texts(data, "next"),

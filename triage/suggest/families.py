@@ -122,7 +122,7 @@ class CuteProposers:
 
     def rewrites(self, named: Iterable[str]) -> Iterator[Rewritten]:
         """See :class:`Proposers`."""
-        return cute.rewrites(self.failure.source, self._scene, self.failure.toolchain.release)
+        return cute.rewrites(self.failure.source, self._scene, self.failure.toolchain.release, named)
 
     def unhelpful(self) -> Iterator[str]:
         """See :class:`Proposers`."""

@@ -20,7 +20,7 @@ _ORDER = list(Stage)
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class LaterFailure:
     """How a neighbour failed, other than the case does."""
 
     neighbour: Neighbour
@@ -28,7 +28,7 @@ class Failure:
     diagnosis: Diagnosis
 
 
-def mended(stage: Stage | None, before: Diagnosis, case: Case, failures: Iterable[Failure]) -> list[Failure]:
+def mended(stage: Stage | None, before: Diagnosis, case: Case, failures: Iterable[LaterFailure]) -> list[LaterFailure]:
     """The neighbours of a case that fail no earlier than it does, the latest first, then the smallest change. ``stage``
     and ``before``: how the case fails."""
     flow = Flow.of(case.text(), case.name)

@@ -18,7 +18,7 @@ from triage.model.releases import in_range
 from triage.model.report import Match, Suggestion, SuggestionKind
 from triage.suggest.families import FAMILIES, Proposers, SearchedCase
 from triage.suggest.frontend_fixes import SourceFix, as_advice, by_rewrite_alone, frontend_fix
-from triage.suggest.further import Failure, mended, together
+from triage.suggest.further import LaterFailure, mended, together
 from triage.suggest.neighbour import Neighbour, releases, rewritten_source
 from triage.suggest.proposal import Move, Proposal
 from triage.suggest.scene import Scene
@@ -105,7 +105,7 @@ class NeighbourPlan:
         yield from releases(self.case, others())
         yield from configurations
 
-    def further(self, failures: Iterable[Failure]) -> Iterator[Neighbour]:
+    def further(self, failures: Iterable[LaterFailure]) -> Iterator[Neighbour]:
         """Second changes of neighbours that fail otherwise than the case, and no earlier: by turns of the best two."""
         most = self._proposers.most_further
         if not most or self.case.is_ir or not self.outcome.imported:
@@ -115,7 +115,7 @@ class NeighbourPlan:
         for seconds in zip_longest(*turns):
             yield from filter(None, seconds)
 
-    def _on_top(self, failure: Failure) -> Iterator[Neighbour]:
+    def _on_top(self, failure: LaterFailure) -> Iterator[Neighbour]:
         first = failure.neighbour
         plan = replace(self, case=first.case, outcome=failure.outcome, diagnosis=failure.diagnosis, matches=())
         for seconds in zip_longest(plan._rewritten(), plan._configurations()):

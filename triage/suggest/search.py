@@ -21,7 +21,7 @@ from triage.performance import cost
 from triage.performance.cost import FastPath
 from triage.suggest.budget import Budget
 from triage.suggest.cautions import caution
-from triage.suggest.further import Failure
+from triage.suggest.further import LaterFailure
 from triage.suggest.neighbour import Neighbour
 from triage.suggest.tuning.expectations import Expectations
 from triage.suggest.tuning.tuner import PROPOSED
@@ -57,14 +57,14 @@ class Search:
     signature: str | None = None
     tuning: Tuning | None = None
     use_cache: bool = True
-    further: Callable[[Iterable[Failure]], Iterator[Neighbour]] = lambda failures: iter(())
+    further: Callable[[Iterable[LaterFailure]], Iterator[Neighbour]] = lambda failures: iter(())
     progress: Callable[[int, int], None] = lambda tried, compiled: None
     over: Callable[[], None] = lambda: None
     _compiled: dict[int, tuple[Suggestion, Neighbour]] = field(default_factory=dict)
     _tried: dict[int, Tried] = field(default_factory=dict)
     _sent: dict[int, Neighbour] = field(default_factory=dict)
     _ended: int = 0
-    _otherwise: list[Failure] = field(default_factory=list)
+    _otherwise: list[LaterFailure] = field(default_factory=list)
     _seconds: list[Neighbour] = field(default_factory=list)
 
     @property
@@ -291,7 +291,7 @@ class Search:
             same = diagnosis.signature == self.signature
             tried = replace(tried, signature=diagnosis.signature, headline=diagnosis.headline, same=same)
             if not same and not any(neighbour is second for second in self._seconds):
-                self._otherwise.append(Failure(neighbour, outcome, diagnosis))
+                self._otherwise.append(LaterFailure(neighbour, outcome, diagnosis))
         self._tried[index] = tried
         if outcome.status is not Status.TIMEOUT:
             self._longest_s = max(self._longest_s, outcome.duration_s)

@@ -11,7 +11,7 @@ from triage.model.case import Case, Language, frozen
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.model.target import Target
 from triage.suggest.cute.neighbours import neighbours
-from triage.suggest.cute.predictions import Predictions
+from triage.suggest.cute.predictions import CallPredictions
 from triage.suggest.cute.scene import CuteScene
 from triage.suggest.proposal import Move, Proposal
 
@@ -72,12 +72,12 @@ def scene(tmp_path: Path, line: int | None = None, threads: int = 128, **changes
     ],
 )
 def test_calls_that_break_a_rule(tmp_path: Path, changes: dict[str, Any], broken: set[str]) -> None:
-    assert Predictions(scene(tmp_path, **changes)).broken == {LINES[name] for name in broken}
+    assert CallPredictions(scene(tmp_path, **changes)).broken == {LINES[name] for name in broken}
 
 
 def test_what_leaves_a_confirmed_violation_is_excluded(tmp_path: Path) -> None:
     failing = scene(tmp_path, LINES["launch"], threads=2048)
-    predictions = Predictions(failing)
+    predictions = CallPredictions(failing)
 
     def weight(**changes: Any) -> float:
         return predictions.weight(Proposal(changes, Move.NUMBER, 0.0, 1.0, ""))

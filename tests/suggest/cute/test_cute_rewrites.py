@@ -10,19 +10,21 @@ import pytest
 from triage.model.case import Case, Language
 from triage.model.diagnosis import Diagnosis, Kind, SourceLocation
 from triage.suggest.cute.scene import CuteScene
-from triage.suggest.rewrites.cute import rewrites
+from triage.suggest.rewrites.catalogue import CATALOGUE, CUTE_CATALOGUE, RECIPES
+from triage.suggest.rewrites.cute import recipe, rewrites
 
 HEAD = "import cutlass\nfrom cutlass import cute\n\n\n@cute.kernel\ndef host(x, n):\n"
 
 
-def rewritten(body: str, marker: str, message: str) -> list[str]:
-    """The bodies that are made of a kernel's, where the failure is at the line with ``marker``."""
+def rewritten(body: str, marker: str, message: str, named: tuple[str, ...] = ()) -> list[str]:
+    """The bodies that are made of a kernel's, where the failure is at the line with ``marker``. ``named``: recipes that
+    an entry names."""
     source = HEAD + "".join(f"    {line}\n" for line in dedent(body).strip().splitlines())
     line = next(number for number, text in enumerate(source.splitlines(), 1) if marker in text)
     case = Case(folder=Path(), file="kernel.py", name="host", signature={}, language=Language.CUTE)
     location = SourceLocation("kernel.py", line, 1)
     diagnosis = Diagnosis(Kind.FRONTEND_ERROR, message, message, source=location, stage="trace")
-    texts = (made.text for made in rewrites(source, CuteScene.of(case, source, diagnosis, ""), "4.8.1"))
+    texts = (made.text for made in rewrites(source, CuteScene.of(case, source, diagnosis, ""), "4.8.1", named))
     return [dedent(text.removeprefix(HEAD)) for text in texts]
 
 
@@ -48,3 +50,18 @@ def test_what_follows_the_outer_block_stays_where_it_is() -> None:
 def test_texts_over_several_lines_are_not_moved() -> None:
     body = 'if n:\n    return\nprint("""a\nb""")'
     assert rewritten(body, "return", "error[UNSUP_EARLY_EXIT]: Early exit (return) is not allowed") == []
+
+
+def test_recipes_are_found_by_name() -> None:
+    assert len(RECIPES) == len(CATALOGUE) + len(CUTE_CATALOGUE)
+    assert all(callable(recipe(name)) for name in CUTE_CATALOGUE)
+
+
+def test_an_entry_names_a_recipe_that_the_message_does_not() -> None:
+    body = """
+        if n > 0:
+            return
+        x[0] = n
+    """
+    assert rewritten(body, "return", "it fails") == []
+    assert rewritten(body, "return", "it fails", ("early-exit", "dot-operand-turned")) != []

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+from triage.frontends.frontend import frontend
 from triage.minimize.problem import Subset
 from triage.minimize.source.specimen import Specimen
 from triage.minimize.source.view import SourcePatch, View
-from triage.model.case import Language
 from triage.source.functions import parameters
 from triage.source.module import Edit
 from triage.source.names import scope
@@ -109,14 +109,14 @@ def with_needed(view: View) -> list[Subset[Specimen]]:
     if (kernel := view.kernel) is None:
         return []
     dependences, slices = Dependences(kernel), list[Subset[Specimen]]()
-    pointer = _pointer(view, kernel)
+    pointer, store = _pointer(view, kernel), frontend(view.specimen.case.language).store
     for statement in dependences.statements:
         if isinstance(statement.node, (*_COMPOUND, ast.Return, ast.Pass)):
             continue
         needed = dependences.needed(statement)
-        stores = [_store(pointer, name) for name in sorted(statement.writes)] if pointer else []
-        for store in stores or [""]:
-            slices.append(Subset(needed, partial(_only, view, dependences, needed, statement.node, store)))
+        stores = [store(pointer, name) for name in sorted(statement.writes)] if store and pointer else []
+        for text in stores or [""]:
+            slices.append(Subset(needed, partial(_only, view, dependences, needed, statement.node, text)))
     return slices
 
 
@@ -147,17 +147,11 @@ def _only(
 
 
 def _pointer(view: View, kernel: ast.FunctionDef) -> str | None:
-    """A pointer among the kernel's arguments, to floating-point numbers if there is one. None in Gluon, where a block
-    has a layout that its address has to have as well."""
+    """A pointer among the kernel's arguments, to floating-point numbers if there is one."""
     case = view.specimen.case
-    if case.language is not Language.TRITON or "tl" not in scope(view.module.tree.body):
+    if "tl" not in scope(view.module.tree.body):
         return None
     types = {argument.arg: str(case.signature.get(argument.arg, "")) for argument in parameters(kernel)}
     pointers = [name for name, type_ in types.items() if type_.startswith("*")]
     pointers.sort(key=lambda name: not types[name].startswith(("*fp32", "*fp16", "*bf16")))
     return pointers[0] if pointers else None
-
-
-def _store(pointer: str, name: str) -> str:
-    """A statement that stores a block of any shape."""
-    return f"tl.store({pointer} + tl.zeros_like({name}).to(tl.int32), {name})"

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from triage.files import read_file
+from triage.frontends.frontend import frontend
 from triage.harness.artifacts import MOST_BYTES, give_up
 from triage.harness.dialogues import Dialogue
 from triage.harness.limits import Limits
 from triage.harness.request import Attempt, FullCompile, PartialCompile, Request
 from triage.harness.toolchains import Toolchain
-from triage.model.case import Case, Language
+from triage.model.case import Case
 from triage.model.outcome import Outcome, Resources, Stage, Status
 from triage.performance.estimate.estimate import ProblemSizes, TimeEstimate, machine, of_work
 from triage.performance.estimate.reader import read
@@ -72,9 +73,8 @@ def _no_ttir(case: Case) -> str | None:
     ending = Path(case.file).suffix
     if case.is_ir and ending != _TTIR:
         return f"no TTIR: the case is a {ending} file, which comes after it or is not Triton's"
-    if case.language is not Language.TRITON:
-        return f"no TTIR: {case.language.value} kernels begin at TTGIR"
-    return None
+    reason = frontend(case.language).without_ttir
+    return f"no TTIR: {reason}" if reason else None
 
 
 @dataclass(frozen=True, slots=True)

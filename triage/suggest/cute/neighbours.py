@@ -13,7 +13,7 @@ from triage.suggest.cute.choices import assembly, flags, texts
 from triage.suggest.cute.copies import copies, hopeless
 from triage.suggest.cute.elements import elements
 from triage.suggest.cute.numbers import numbers
-from triage.suggest.cute.predictions import Predictions
+from triage.suggest.cute.predictions import CallPredictions
 from triage.suggest.cute.scene import CuteScene
 from triage.suggest.cute.targets import targets
 from triage.suggest.proposal import Move, Proposal
@@ -44,7 +44,7 @@ def neighbours(scene: CuteScene) -> Iterator[Proposal]:
     """Likeliest first; deterministic, without duplicates, each different from the case."""
     case = scene.case
     best: dict[str, tuple[float, Proposal]] = {}
-    predictions = Predictions(scene)
+    predictions = CallPredictions(scene)
     for generator in GENERATORS:
         for proposal in generator(scene):
             prior = proposal.prior + (_REFUSED_LATER if hopeless(scene, proposal) else 0.0)
@@ -80,7 +80,7 @@ def _spaced(entries: list[tuple[float, Proposal]]) -> list[tuple[float, Proposal
     return sorted(spaced, key=lambda entry: entry[0])
 
 
-def _predicted(predictions: Predictions, entries: list[tuple[float, Proposal]]) -> list[tuple[float, Proposal]]:
+def _predicted(predictions: CallPredictions, entries: list[tuple[float, Proposal]]) -> list[tuple[float, Proposal]]:
     """In the order that the legality rules give them, without what they exclude."""
     weighed = [
         (prior + predictions.weight(proposal), proposal)

@@ -23,7 +23,7 @@ from triage.legality.violation import Violation, require
 from triage.model.errors import InputError
 from triage.model.target import Target
 from triage.suggest.cute.scene import CuteScene
-from triage.suggest.cute.values import Values
+from triage.suggest.cute.values import StaticValues
 from triage.suggest.proposal import Proposal
 
 _BROKEN_ANEW = 2.0
@@ -69,7 +69,7 @@ _DIMENSIONS = ("grid", "block", "cluster")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedCall:
     """A call whose arguments the text shows, at a line of the source, and the rules that it breaks."""
 
     line: int
@@ -77,7 +77,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Predictions:
+class CallPredictions:
     """The refusals of the neighbours of one failing case."""
 
     scene: CuteScene
@@ -109,13 +109,13 @@ class Predictions:
         broken = frozenset(call.line for call in judged if call.broken)
         return broken, self.broken & (broken | (self.broken - {call.line for call in judged}))
 
-    def _judged(self, changes: Mapping[str, Any]) -> list[Judged]:
+    def _judged(self, changes: Mapping[str, Any]) -> list[JudgedCall]:
         case = self.scene.case.with_changes(changes)
         types = {name: parsed for name, text in case.signature.items() if (parsed := _tensor(text)) is not None}
-        values = Values(self.scene.flow, {**case.construct, **case.constexprs})
+        values = StaticValues(self.scene.flow, {**case.construct, **case.constexprs})
         arch = str(case.options.get("arch") or _architecture(case.target))
         return [
-            Judged(call.lineno, frozenset(violation.rule for violation in broken))
+            JudgedCall(call.lineno, frozenset(violation.rule for violation in broken))
             for call, broken in _judgements(values, types, case.target, arch, case.cute)
         ]
 
@@ -133,7 +133,7 @@ def _tensor(text: object) -> grammar.Tensor | None:
 
 
 def _judgements(
-    values: Values, types: Mapping[str, grammar.Tensor], target: Target, arch: str, release: str | None
+    values: StaticValues, types: Mapping[str, grammar.Tensor], target: Target, arch: str, release: str | None
 ) -> Iterator[tuple[ast.Call, list[Violation]]]:
     for name, call, stated in _operations(values):
         yield call, operations.violations(operation=name, **stated, target=arch, release=release)
@@ -159,7 +159,7 @@ def _judgements(
 
 
 def _maps(
-    values: Values, types: Mapping[str, grammar.Tensor], target: Target
+    values: StaticValues, types: Mapping[str, grammar.Tensor], target: Target
 ) -> Iterator[tuple[ast.Call, list[Violation]]]:
     for call, positional, named in values.calls("make_tiled_tma_atom"):
         tensor = types.get(values.flow.origin(call.args[1]) or "") if len(call.args) > 1 else None
@@ -172,7 +172,7 @@ def _maps(
             yield call, strided_violations(dtype=tensor.dtype, layout=layout, tile=tile, target=target)
 
 
-def _operations(values: Values) -> Iterator[tuple[str, ast.Call, dict[str, Any]]]:
+def _operations(values: StaticValues) -> Iterator[tuple[str, ast.Call, dict[str, Any]]]:
     """Matrix operations that are made, whose types and shape the text shows."""
     names = {name.partition(".")[2] for name in _PARAMETERS}
     for call, positional, named in values.calls(*names):

@@ -1,4 +1,4 @@
-"""Values of expressions of a CuTe file under a configuration, read from the text: nothing is run."""
+"""StaticValues of expressions of a CuTe file under a configuration, read from the text: nothing is run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[int, int], int]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class StaticValues:
     """Expressions of a file, where the case has these compile-time values."""
 
     flow: Flow

@@ -46,4 +46,42 @@ CATALOGUE: Mapping[str, RecipeEntry] = {
     "dot-operand-turned": RecipeEntry("dots"),
     "fma-as-multiply-add": RecipeEntry("operators"),
 }
-"""By the name that ``rewrites`` of an entry gives, in the order in which a failure's text tries them."""
+"""The recipes of Triton and Gluon, by the name that ``rewrites`` of an entry gives, in the order in which a failure's
+text tries them."""
+
+_ALIGNMENT = "alignment.*requirement|requirement.*alignment|cannot vectorize copy"
+CUTE_CATALOGUE: Mapping[str, RecipeEntry] = {
+    "early-exit": RecipeEntry(
+        "cute.control_flow",
+        r"UNSUP_EARLY_EXIT|[Ee]arly exit|(?:return|break|continue)\b.*not (?:allowed|supported)",
+    ),
+    "loop-else": RecipeEntry("cute.control_flow", r"UNSUP_LOOP_ELSE|loop.*\belse\b|\belse\b.*loop"),
+    "read-at-run-time": RecipeEntry(
+        "cute.control_flow", r"PHASE_REQUIRES_CONSTANT|const_?expr|[Dd]ynamic expression|compile-?time constant"
+    ),
+    "rolled": RecipeEntry("cute.control_flow", "did not end within|memory limit|out of memory|RecursionError"),
+    "one-type": RecipeEntry(
+        "cute.variables", "TYPE_UNSTABLE_JOIN|type.* change[sd]|different type|structured different|mismatch.*type"
+    ),
+    "defined-before": RecipeEntry(
+        "cute.variables", "not associated with a value|referenced before assignment|is not defined|None prior to"
+    ),
+    "list-in-registers": RecipeEntry(
+        "cute.lists", "PHASE_DYNAMIC_INDEX|[Ll]ist ind(?:ex|ices)|cannot be (?:used|interpreted) as an? in"
+    ),
+    "arguments-completed": RecipeEntry("cute.calls", "ARG_BIND_FAILED|missing .*argument|positional arguments?"),
+    "stored-as-element": RecipeEntry("cute.calls", "[Tt]ype mismatch, store"),
+    "constexpr-annotated": RecipeEntry("cute.calls", r"failed to generate argument|ARG_\w+|[Cc]onstexpr"),
+    "wide-print": RecipeEntry("cute.calls", r"cute\.print|printf|can be printed"),
+    "text-chosen": RecipeEntry("cute.calls", "<class 'str'> is not supported|'str'|str.*not supported"),
+    "laid-out-as-source": RecipeEntry("cute.shared_memory", _ALIGNMENT),
+    "staged-copy": RecipeEntry("cute.shared_memory", _ALIGNMENT),
+    "single-elements": RecipeEntry("cute.shared_memory", _ALIGNMENT),
+    "within-alignment": RecipeEntry("cute.shared_memory", _ALIGNMENT),
+    "numbers-changed": RecipeEntry("cute.literals", "."),
+}
+"""The recipes of CuTe DSL, in the order in which they are tried: what keeps results first. Letters count in their
+patterns, which have codes and names."""
+
+RECIPES: Mapping[str, RecipeEntry] = {**CATALOGUE, **CUTE_CATALOGUE}
+"""All that ``rewrites`` of an entry may name."""

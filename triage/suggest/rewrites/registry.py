@@ -33,7 +33,8 @@ def rewrites(case: Case, scene: Scene, named: Iterable[str]) -> Iterator[Rewritt
         if entry.failures and re.search(entry.failures, scene.evidence.text, re.IGNORECASE)
     )
     seen = {text}
-    for name in dict.fromkeys([*named, *text_matches]):
+    of_triton = (name for name in named if name in CATALOGUE)
+    for name in dict.fromkeys([*of_triton, *text_matches]):
         for rewritten in recipe(name)(subject):
             if rewritten.text not in seen:
                 seen.add(rewritten.text)

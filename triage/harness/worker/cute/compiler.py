@@ -22,6 +22,7 @@ def load_compiler() -> Dict[str, str]:
     """See :mod:`compilers`."""
     # numpy, which a kernel's module may import, starts a thread for each core.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    settings.before_import()
     from cutlass import cute  # noqa: F401 - what it imports takes a second
 
     stages.install()

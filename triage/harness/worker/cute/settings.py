@@ -2,6 +2,7 @@
 has already read them."""
 
 import os
+import tempfile
 from typing import Any, Dict
 
 _ALWAYS = {
@@ -14,6 +15,17 @@ _ALWAYS = {
     "FILTER_STACKTRACE": "0",
 }
 _PREFIX = "CUTE_DSL_"
+_EXPERIMENTAL = "CUTE_EXPERIMENTAL_DSL_"
+"""Of a second DSL, which 4.8 makes with the first."""
+
+
+def before_import() -> None:
+    """Set what the DSL reads as it is imported: where it keeps files, or else it makes a folder that stays in the
+    temporary one. It keeps none."""
+    for name, value in _ALWAYS.items():
+        os.environ[_PREFIX + name] = value
+    for prefix in (_PREFIX, _EXPERIMENTAL):
+        os.environ[prefix + "CACHE_DIR"] = os.path.join(tempfile.gettempdir(), "triage-%d" % os.geteuid(), "cute-cache")
 
 
 def architecture(target: Dict[str, Any], options: Dict[str, Any]) -> str:
