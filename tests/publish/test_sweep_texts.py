@@ -12,15 +12,18 @@ from hostile import HOSTILE
 from rich.console import Console
 from sweep_maps import COMMANDS, matmul, view, with_text
 
+from triage.model.report import ExpectedTime
 from triage.publish.compose.sweep import SweepView
 from triage.publish.compose.sweep_document import document
 from triage.publish.compose.sweep_layout import layout
 from triage.publish.formats import markdown
+from triage.publish.formats.html import sweep as html
 from triage.publish.formats.terminal import sweep
 from triage.publish.privacy import LocalIdentity, Scrubber
 from triage.sweeps.commands import SweepCommands, axis_words
 from triage.sweeps.grid import Grid, SweepAxis
 from triage.sweeps.observation import CellObservation, CellState, Predicted
+from triage.sweeps.replacement import Replacement
 
 
 def shown(of: SweepView, width: int = 80, **options: object) -> str:
@@ -88,6 +91,20 @@ def test_foreign_text_stays_text(name: str) -> None:
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
     written = markdown.render(document(view(whole)))
     assert "<script>" not in re.sub(r"(`+).*?\1", "", written)
+
+
+def test_a_list_has_its_replacements_in_every_format() -> None:
+    expected = ExpectedTime((0.8, 1.2), "tensor-cores")
+    entries = (
+        Replacement("H100.json", "64", "cuda:120", "s", "x", {"num_stages": 2, "BLOCK_SIZE_K": 64}, expected),
+        Replacement("H100.json", "<b>", "cuda:89", "s", "x", None),
+    )
+    of = view(replace(matmul(), replacements=entries))
+    words = "num_stages=2 BLOCK_SIZE_K=64 (expected 0.8\u20131.2 \u00d7 of the time)"
+    for text in (markdown.render(document(of)), html.page(of)):
+        assert words in text
+        assert "no neighbour that compiles and computes the same" in text
+    assert "<b>" not in html.page(of)
 
 
 def test_private_names_are_removed() -> None:

@@ -5,20 +5,27 @@ All text here is visible and scrubbed, so that a format only escapes its own syn
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
-from math import ceil, floor
 from typing import Any
 
 from triage.model.words import count
+from triage.publish.compose.sweep_parts import (
+    CellLook,
+    ShownAxis,
+    ShownFailure,
+    ShownMatch,
+    ShownReplacement,
+    percent,
+    replacement_text,
+    value_text,
+)
 from triage.publish.privacy import Scrubber
 from triage.publish.visible import one_line, shortened, visible
 from triage.sweeps.commands import SweepCommands
 from triage.sweeps.grid import Cell, CellSet, cells_of, set_of
-from triage.sweeps.influence import AxisInfluence, influence
+from triage.sweeps.influence import influence
 from triage.sweeps.map import SweepMap
 from triage.sweeps.observation import CellState
 from triage.sweeps.rule import SweepRule
@@ -30,102 +37,6 @@ _MOST_LABEL = 120
 """Characters of an axis's name or value; members of lists are named by file and settings."""
 _STATES = (*CellState, None)
 """From what is known best to what is not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class CellLook:
-    """What a cell shows: its state, None where it was neither compiled nor predicted, and the failure's letter."""
-
-    state: CellState | None
-    letter: str | None = None
-
-    @property
-    def sign(self) -> str:
-        """What stands for it in a grid: lower case and a dot are predicted."""
-        match self.state:
-            case CellState.COMPILED:
-                return "\u2713"
-            case CellState.PREDICTED_LEGAL:
-                return "\u00b7"
-            case CellState.UNTOLD:
-                return "?"
-            case CellState.FAILED:
-                return self.letter or "\u2717"
-            case CellState.PREDICTED_ILLEGAL:
-                return (self.letter or "\u2717").lower()
-            case None:
-                return "-"
-
-    @property
-    def legal(self) -> bool | None:
-        """Whether the cell is legal, compiled or predicted; None where neither is known."""
-        if self.state in (None, CellState.UNTOLD):
-            return None
-        return self.state in (CellState.COMPILED, CellState.PREDICTED_LEGAL)
-
-    @property
-    def words(self) -> str:
-        """The look in words."""
-        match self.state:
-            case CellState.COMPILED:
-                return "compiles"
-            case CellState.PREDICTED_LEGAL:
-                return "predicted to compile"
-            case CellState.UNTOLD:
-                return "could not be told"
-            case CellState.FAILED:
-                return f"fails: {self.letter}" if self.letter else "fails"
-            case CellState.PREDICTED_ILLEGAL:
-                return f"predicted to fail: {self.letter}" if self.letter else "predicted to fail"
-            case None:
-                return "neither compiled nor predicted"
-
-
-@dataclass(frozen=True, slots=True)
-class ShownMatch:
-    """An entry of the knowledge base; ``upstream``: addresses of its issues."""
-
-    id: str
-    title: str
-    confidence: float | None
-    fixed_in: str | None
-    upstream: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownFailure:
-    """A failure of the map, with its cells that were ``compiled`` and ``predicted``, and the first of the former."""
-
-    letter: str
-    headline: str
-    signature: str
-    compiled: int
-    predicted: int
-    example: Cell | None
-    matches: tuple[ShownMatch, ...]
-
-    @property
-    def cells(self) -> str:
-        """How many cells fail so, in words."""
-        parts = [f"{self.compiled:,} compiled", *([f"{self.predicted:,} predicted"] if self.predicted else [])]
-        return ", ".join(parts)
-
-
-@dataclass(frozen=True, slots=True)
-class ShownAxis:
-    """``influence``: along how many lines of the axis the result changes. ``inert``: it changes nothing, by
-    ``probes`` pairs of compiled cells that differ in nothing else."""
-
-    name: str
-    values: tuple[str, ...]
-    influence: AxisInfluence
-    inert: bool
-    probes: int
-
-    @property
-    def matters(self) -> bool:
-        """Whether more than one value of it has to be shown."""
-        return len(self.values) > 1 and not self.inert
 
 
 class SweepView:
@@ -256,6 +167,16 @@ class SweepView:
         untold = (seen for seen in self.map.observations.values() if seen.state is CellState.UNTOLD)
         return dict(Counter(self.line(seen.reason or "no reason stated") for seen in untold).most_common())
 
+    @cached_property
+    def replacements(self) -> tuple[ShownReplacement, ...]:
+        """What replaces the entries of a list that fail."""
+        return tuple(
+            ShownReplacement(
+                self.line(each.file), self.line(each.entry), each.target, self.text(replacement_text(each))
+            )
+            for each in self.map.replacements
+        )
+
     @property
     def headline(self) -> str:
         """What a person reads first."""
@@ -303,21 +224,3 @@ class SweepView:
         if rule.explained_by:
             parts.append(f"explained by {self.line(rule.explained_by, _MOST_LABEL)}")
         return self.line(rule.text), ", ".join(parts)
-
-
-def value_text(value: Any) -> str:
-    """A value of an axis as people write it."""
-    match value:
-        case str():
-            return value or "''"
-        case bool() | None:
-            return str(value)
-        case Mapping():
-            return " ".join(f"{name}={value_text(each)}" for name, each in value.items())
-    return json.dumps(value)
-
-
-def percent(part: float, up: bool = False) -> str:
-    """A part as percent, rounded down, or ``up``: neither a bound nor a share promises more than it is."""
-    tenths = round(part * 1000, 6)  # 0.29 * 1000 is no integer
-    return f"{(ceil(tenths) if up else floor(tenths)) / 10:g} %"

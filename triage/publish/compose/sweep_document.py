@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triage._version import __version__
-from triage.publish.compose.sweep import CellLook, ShownFailure, SweepView
+from triage.publish.compose.sweep import SweepView
 from triage.publish.compose.sweep_layout import SliceView
+from triage.publish.compose.sweep_parts import REPLACEMENTS, CellLook, ShownFailure
 from triage.publish.document import (
     Bullets,
     Code,
@@ -28,6 +29,7 @@ _MOST_TABLES = 4
 _MOST_ROWS, _MOST_COLUMNS = 24, 16
 """Of a table in an issue: what GitHub shows without scrolling sideways."""
 _MOST_RULES = 20
+_MOST_REPLACEMENTS = 40
 _TONES = {True: Tone.GOOD, False: Tone.BAD, None: Tone.UNSURE}
 
 
@@ -36,6 +38,7 @@ def document(view: SweepView) -> Document:
     sections = (
         Section("counts", "Legal configurations", (Bullets(tuple((fact,) for fact in view.facts())),)),
         _failures(view),
+        _replacements(view),
         _rules(view),
         Section("map", "Map", tuple(_tables(view))),
         Section("reproduce", "Reproduce", (Listing("Command", view.again, "sh", False, weight=Weight.SCRIPT),)),
@@ -69,6 +72,20 @@ def _facts(view: SweepView, failure: ShownFailure) -> Iterator[Line]:
         yield ("known: ", Code(match.id), f" {match.title}{fixed}", *links)
     if failure.example is not None:
         yield ("for example ", Code(view.command(failure.example)))
+
+
+def _replacements(view: SweepView) -> Section | None:
+    if not view.replacements:
+        return None
+    head = ("File", "Entry", "Target", "Replacement")
+    rows = tuple(
+        tuple(ReportCell((Code(text),)) for text in (each.file, each.entry, each.target, each.words))
+        for each in view.replacements[:_MOST_REPLACEMENTS]
+    )
+    blocks: list[Paragraph | ReportTable] = [Paragraph((f"{REPLACEMENTS}.",)), ReportTable("Replacements", head, rows)]
+    if (more := len(view.replacements) - _MOST_REPLACEMENTS) > 0:
+        blocks.append(Paragraph((f"{more:,} more are in map.json.",)))
+    return Section("replacements", "Replacements", tuple(blocks))
 
 
 def _rules(view: SweepView) -> Section | None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from triage.publish.compose.sweep import CellLook, SweepView
+from triage.publish.compose.sweep import SweepView
+from triage.publish.compose.sweep_parts import CellLook
 from triage.sweeps.grid import CellSet
 
 _MOST_PANELS = 16

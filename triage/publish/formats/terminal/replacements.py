@@ -8,9 +8,9 @@ from itertools import groupby
 from rich.console import Console
 
 from triage.model.words import count
+from triage.publish.compose.sweep_parts import REPLACEMENTS, replacement_text
 from triage.publish.formats.terminal.console import line
 from triage.publish.visible import visible
-from triage.publish.words import ratio
 from triage.sweeps.replacement import Replacement
 
 _MOST_FILES = 20
@@ -26,15 +26,8 @@ def show(console: Console, unused: Mapping[str, str], replacements: Sequence[Rep
     if not replacements:
         return
     line(console, "")
-    line(console, "What replaces the entries that fail: each was compiled, and computes the same", style="bold")
+    line(console, REPLACEMENTS, style="bold")
     for file, inside in groupby(replacements, key=lambda each: each.file):
         line(console, f"  {visible(file)}")
         for each in inside:
-            line(console, f"    {visible(each.entry)} for {each.target}: {_told(each)}")
-
-
-def _told(replacement: Replacement) -> str:
-    if replacement.changes is None:
-        return "no neighbour that compiles and computes the same"
-    changes = " ".join(f"{visible(name)}={value}" for name, value in replacement.changes.items())
-    return f"{changes} (expected {ratio(replacement.expected)} of the time)" if replacement.expected else changes
+            line(console, f"    {visible(each.entry)} for {each.target}: {visible(replacement_text(each))}")

@@ -17,8 +17,9 @@ from typing import Any
 from zlib import compress
 
 from triage.model.outcome import Resources
-from triage.publish.compose.sweep import CellLook, SweepView
+from triage.publish.compose.sweep import SweepView
 from triage.publish.compose.sweep_layout import layout
+from triage.publish.compose.sweep_parts import CellLook
 from triage.sweeps.grid import CellSet, SweepAxis, cells_of, set_of
 from triage.sweeps.observation import CellObservation, CellState
 

@@ -9,7 +9,8 @@ from hashlib import sha256
 from importlib import resources
 
 from triage._version import __version__
-from triage.publish.compose.sweep import CellLook, ShownFailure, SweepView, percent
+from triage.publish.compose.sweep import SweepView
+from triage.publish.compose.sweep_parts import REPLACEMENTS, CellLook, ShownFailure, percent
 from triage.publish.formats.html.elements import Element, append, element, written
 from triage.publish.formats.html.sweep.packed import packed
 from triage.sweeps.observation import CellState
@@ -26,7 +27,7 @@ def page(view: SweepView) -> str:
     style = "\n".join(map(_own, _STYLES))
     # "<" could end the element; within JSON's strings, where alone it occurs, it may be written so.
     data = json.dumps(packed(view), separators=(",", ":")).replace("<", "\\u003c")
-    sections = [_map(view), _failures(view), _axes(view), _repeat(view)]
+    sections = [_map(view), _failures(view), _replacements(view), _axes(view), _repeat(view)]
     shown = [section for section in sections if section is not None]
     contents = (element("li", element("a", section[0].text or "", href=f"#{section.get('id')}")) for section in shown)
     body = element(
@@ -177,9 +178,23 @@ def _axes(view: SweepView) -> Element | None:
                 element("td", _effect(axis.inert, axis.probes, axis.influence.share, axis.influence.lines)),
             ),
         )
-    table = element("table", element("caption", "Axes of the sweep"), element("thead", head), body)
-    region = element("div", table, class_="scroll", tabindex=0, role="region", aria_label="Axes of the sweep")
-    return _section("axes", "Axes", region)
+    return _section("axes", "Axes", _table("Axes of the sweep", head, body))
+
+
+def _table(caption: str, head: Element, body: Element) -> Element:
+    table = element("table", element("caption", caption), element("thead", head), body)
+    return element("div", table, class_="scroll", tabindex=0, role="region", aria_label=caption)
+
+
+def _replacements(view: SweepView) -> Element | None:
+    if not view.replacements:
+        return None
+    head = element("tr", *(element("th", name, scope="col") for name in ("File", "Entry", "Target", "Replacement")))
+    rows = (
+        element("tr", *(element("td", text) for text in (each.file, each.entry, each.target, each.words)))
+        for each in view.replacements
+    )
+    return _section("replacements", "Replacements", _table(REPLACEMENTS, head, element("tbody", *rows)))
 
 
 def _effect(inert: bool, probes: int, share: float, lines: int) -> str:
