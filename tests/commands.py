@@ -56,16 +56,18 @@ class Run:
 Triage = Callable[..., Run]
 
 
-_LIBRARY_KEYS = cache_root() / "library-keys"
+_COMPUTED = {name: cache_root() / name for name in ("library-keys", "knowledge")}
 
 
 def new_cache(folder: Path) -> Path:
-    """A cache folder that has the user's hashes of Triton's files: each takes a third of a second to compute."""
-    link = folder / "library-keys"
-    if not link.exists():
-        for path in (folder, _LIBRARY_KEYS):
-            path.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(_LIBRARY_KEYS)
+    """A cache folder that has the user's hashes of Triton's files, and the knowledge base as it was parsed: each takes
+    a quarter of a second to compute."""
+    for name, computed in _COMPUTED.items():
+        link = folder / name
+        if not link.exists():
+            for path in (folder, computed):
+                path.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(computed)
     return folder
 
 
