@@ -110,7 +110,6 @@ TEXTS: tuple[tuple[str, str], ...] = (
     (r"`\w+` is None prior to this `\w+`, and update to .*", _UNBOUND),
     (r"cannot access (?:local|free) variable .*", _UNBOUND),
     (r"local variable '?\w+'? referenced before assignment.*", _UNBOUND),
-    (r"missing a required (?:keyword-only )?argument: .*", "missing a required argument"),
     # cutlass_ast_decorators.py and ast_helpers.py: 4.5 and 4.2.
     (r"Failed to create scf\.(?:For|While)Op\b.*", "Failed to create dynamic loop"),
     (r"Failed to create dynamic (?:for|while) loop.*", "Failed to create dynamic loop"),
@@ -146,6 +145,15 @@ _LAYOUT = re.compile(r"!cute\.layout<\"([^\"]{1,1000})\">")
 # `(64,(2,?)):(1,(64,?{i64}))`
 _SHAPE_AND_STRIDE = re.compile(r"\([\d(),?_{}*@E divi64-]{0,400}\):\([\d(),?_{}*@E divi64-]{0,400}\)")
 _TENSOR = re.compile(r"\b(?:Fake)?Tensor<[^<>]{1,400}>")
+
+
+# Releases bind the arguments in another order, and name another one first.
+_UNBOUND_ARGUMENT = re.compile(r"(missing a required) (?:keyword-only )?(argument): .*")
+
+
+def without_argument(text: str) -> str:
+    """The text without the name of an argument that a call lacks. Of Triton's errors the name is part of the bug."""
+    return _UNBOUND_ARGUMENT.sub(r"\1 \2", text)
 
 
 def without_values(text: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from triage.logs import cute_report, diagnostic_lines
-from triage.logs.cute_rewordings import of_code
+from triage.logs.cute_rewordings import of_code, without_argument
 from triage.logs.patterns import regex
 from triage.logs.recognisers import (
     assembler,
@@ -106,8 +106,8 @@ def _of_cute(diagnosis: Diagnosis) -> list[Field]:
     """The code of the error, or its text, and what caused it."""
     line, *rest = diagnosis.message.split("\n")
     code = cute_report.code_of(line)
-    stated = of_code(code, line) if code else _without_exception(line)
-    cause = next((match["cause"] for match in map(_CAUSED.match, rest) if match), "")
+    stated = of_code(code, line) if code else without_argument(_without_exception(line))
+    cause = without_argument(next((match["cause"] for match in map(_CAUSED.match, rest) if match), ""))
     return [Field(stated, verbatim=code is not None), *([Field(cause)] if cause and cause not in line else [])]
 
 
