@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from triage.drafts.cute.decorators import of_decorators
 from triage.drafts.cute.describe import annotation_name
 from triage.drafts.cute.program import HostProgram
 from triage.drafts.cute.values import (
@@ -16,7 +17,6 @@ from triage.drafts.cute.values import (
     FunctionValue,
     Guess,
     ModuleValue,
-    NameScope,
     ObjectValue,
     StreamValue,
     TorchDtype,
@@ -80,7 +80,7 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _run(program: HostProgram, function: FunctionValue, owner: ClassValue | None) -> None:
-    stated = _of_test(program, function)
+    stated = of_decorators(program, function)
     words: dict[str, Any] = {}
     arguments = function.parameters
     if owner is not None and function.kind != "staticmethod" and arguments:
@@ -150,29 +150,3 @@ def assumed(argument: ast.arg, function: ast.AST) -> Any:
         case Role.FLAG:
             return False
     return UNKNOWN
-
-
-def _of_test(program: HostProgram, function: FunctionValue) -> dict[str, Any]:
-    """The first values of each ``pytest.mark.parametrize`` of a test, and of each ``click.option``."""
-    stated: dict[str, Any] = {}
-    if isinstance(function.node, ast.Lambda):
-        return stated
-    frame = NameScope(function.module, {}, function.frame)
-    for decorator in function.node.decorator_list:
-        match decorator:
-            case ast.Call(func=ast.Attribute(attr="parametrize"), args=[names, rows, *_]):
-                listed = program.value(names, frame)
-                texts = [each.strip() for each in listed.split(",")] if isinstance(listed, str) else listed
-                values = program.value(rows, frame)
-                if not isinstance(values, list | tuple) or not values or not isinstance(texts, list | tuple):
-                    continue
-                first = values[0]
-                row = [first] if len(texts) == 1 else first if isinstance(first, list | tuple) else []
-                stated.update(zip(texts, row, strict=False))
-            case ast.Call(
-                func=ast.Attribute(attr="option"), args=[ast.Constant(value=str() as name), *_], keywords=words
-            ):
-                default = next((word.value for word in words if word.arg == "default"), None)
-                if default is not None:
-                    stated[name.lstrip("-").replace("-", "_")] = program.value(default, frame)
-    return stated

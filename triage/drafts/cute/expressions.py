@@ -353,7 +353,8 @@ class Expressions:
                 method = owner.cls.find("__getitem__")
                 return self.invoke(BoundMethod(method, owner), (index,), {}) if method is not None else UNKNOWN
             case Foreign() | ClassValue():
-                return owner  # As cute.compile[options], Tuple[int].
+                # As cute.compile[options], Tuple[int].
+                return owner if isinstance(owner, ClassValue) or owner.root in _SUBSCRIPTED else UNKNOWN
         return UNKNOWN
 
     def comprehension(
@@ -448,6 +449,8 @@ class Expressions:
 
 
 _OF_BITS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
+_SUBSCRIPTED = frozenset({"cutlass", "typing", "collections", "builtins"})
+"""Packages whose classes and functions take options or types in brackets."""
 _PLAIN = (int, float, str, list, tuple)
 
 
@@ -471,7 +474,9 @@ def _dictionary(pairs: Sequence[Any]) -> Any:
 def foreign(name: str) -> Any:
     """Something of another project, as the value that it is where that is known."""
     root = name.partition(".")[0]
-    known = None
+    known: Any = None
+    if name == "sys.argv":
+        return ["program"]
     if root == "cutlass":
         known = dsl_calls.attribute(name)
     elif root in torch_calls.ROOTS:

@@ -15,6 +15,7 @@ from typing import Any
 
 from triage.drafts.cute import describe
 from triage.drafts.cute.calls import Calls
+from triage.drafts.cute.decorators import of_decorators
 from triage.drafts.cute.describe import Described, Undescribed
 from triage.drafts.cute.expressions import foreign
 from triage.drafts.cute.values import (
@@ -122,6 +123,13 @@ class HostProgram(Calls):
                 tuned = next((self.value(word.value, frame) for word in words if word.arg == "params_dict"), {})
         tuned = tuned if isinstance(tuned, dict) else {}
         return FunctionValue(node, frame, self._defaults(node, frame), None, device, kind, tuned)
+
+    def missing(self, function: FunctionValue, name: str) -> Any:
+        """What a command line's options are by default, where a decorator makes a command of the function."""
+        if function.options is None:
+            function.options = {}
+            function.options = of_decorators(self, function)
+        return function.options.get(name, UNKNOWN)
 
     def _defaults(self, node: Any, frame: NameScope) -> dict[str, Any]:
         return {parameter.arg: self.value(default, frame) for parameter, default in defaults(node)}

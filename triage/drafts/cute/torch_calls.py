@@ -76,6 +76,8 @@ def function(name: str, positional: Sequence[Any], words: Mapping[str, Any], tar
         return _filled(name, last, positional, words, host, where)
     first = positional[0] if positional else UNKNOWN
     if last in _LIKE and isinstance(first, TorchTensor):
+        if first.shape is None and not isinstance(words.get("dtype"), TorchDtype):
+            return first  # What is learnt of its dimensions later is true of both.
         dtype = _dtype(words.get("dtype"), first.dtype)
         return TorchTensor(dtype, first.shape, first.stride, first.guessed, where, on_host(words, first.host))
     if last in ("tensor", "as_tensor", "array", "asarray", "from_numpy") and isinstance(

@@ -155,6 +155,8 @@ class FunctionValue:
     """``staticmethod``, ``classmethod`` or ``property``."""
     tuned: Mapping[str, Any] = field(default_factory=dict)
     """Lists of values of parameters, of which an autotuner tries each combination."""
+    options: dict[str, Any] | None = None
+    """Arguments that its decorators state; None where they were not read."""
 
     @property
     def parameters(self) -> list[ast.arg]:
