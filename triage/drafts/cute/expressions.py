@@ -310,6 +310,8 @@ class Expressions:
             value = self.value(node, frame)
             if isinstance(node, ast.Starred) and isinstance(value, list | tuple | range):
                 values += value
+            elif isinstance(node, ast.Starred) and isinstance(value, Symbol):
+                values += value.unpacked(2)  # A tile or a cluster, most often; a longer one is indexed elsewhere.
             else:
                 values.append(value)
         return values

@@ -86,9 +86,12 @@ def _rank(facts: Facts, gemm: bool) -> tuple[int, str]:
     if several := [count for count in facts.indices if count > 1]:
         return max(several), f"indexed by {max(several)} coordinates"
     for function, at, others in facts.passed:
-        tiler = next((other for other in others if isinstance(other, tuple) and len(other) > 1), None)
-        if function in _DIVIDES and at == 0 and tiler is not None:
-            return len(tiler), f"tiled in {function}"
+        if function in _DIVIDES and at == 0:
+            # Of a projection each place that is not None belongs to a dimension of the tensor.
+            shown = others.get("proj") or others.get(3) or others.get("tiler") or others.get(1)
+            modes = [each for each in shown if each is not None] if isinstance(shown, tuple | list) else []
+            if len(modes) > 1:
+                return len(modes), f"tiled in {function}"
         if function in _TMA and gemm:
             return 3, f"operand of {function}"
     if facts.length > 1:

@@ -3,6 +3,7 @@ evaluated, and record how they are used."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +15,13 @@ from triage.drafts.host.values import Unknown
 class Facts:
     """How a parameter is used.
 
-    ``passed``: functions that it is passed to, each with the position or the name of the argument. ``compared``: what
+    ``passed``: functions that it is passed to, each with the position or the name of the argument, and all arguments.
+    ``compared``: what
     it is compared with. ``keys``: of dictionaries that are asked for it. ``indices``: numbers of coordinates by which
     it is indexed. ``length``: items of a tuple. ``members``: what is asked of it, such as ``element_type``.
     """
 
-    passed: list[tuple[str, int | str, tuple[Any, ...]]] = field(default_factory=list)
+    passed: list[tuple[str, int | str, Mapping[int | str, Any]]] = field(default_factory=list)
     compared: list[Any] = field(default_factory=list)
     keys: list[Any] = field(default_factory=list)
     indices: list[int] = field(default_factory=list)
@@ -100,7 +102,7 @@ Symbolic = Symbol | Extents | SymbolElement
 def passed(function: str, positional: list[Any], words: dict[str, Any]) -> None:
     """Record the symbols among the arguments of a call of a function that is not the project's."""
     named: list[tuple[int | str, Any]] = [*enumerate(positional), *words.items()]
-    others = tuple(value for _, value in named)
+    others = dict(named)
     for at, value in named:
         if isinstance(value, Symbol):
             value.facts.passed.append((function.rpartition(".")[2], at, others))
