@@ -20,7 +20,7 @@ from triage.drafts.infer import infer
 from triage.drafts.jitted import Jitted, JittedFunctions, dotted, mentions_jit
 from triage.drafts.model import JitFunction
 from triage.drafts.pointers import never_pointers
-from triage.drafts.project import Project, Scope
+from triage.drafts.project import Project, ProjectFile, Scope
 from triage.model.errors import InputError
 
 
@@ -48,8 +48,16 @@ def search(path: Path, name: str | None = None) -> tuple[list[JitFunction], list
             if mentions_jit(file) and file.problem is not None
         ]
         described = _described(functions, _distinct(wanted))
-        hosts = cute_hosts.find(project, files, name)
-        return described + [infer_cute(host) for host in hosts], malformed
+        return [*described, *_cute(project, files, name)], malformed
+
+
+def _cute(project: Project, files: list[ProjectFile], name: str | None) -> Iterator[JitFunction]:
+    """The host functions of CuTe DSL; what cannot be read of one concerns no other."""
+    for host in cute_hosts.find(project, files, name):
+        try:
+            yield infer_cute(host)
+        except (RecursionError, MemoryError):
+            continue
 
 
 @contextmanager

@@ -218,6 +218,12 @@ def test_a_class_is_constructed(tmp_path: Path) -> None:
     assert dict(case.constexprs) == {}
 
 
+def test_a_tensor_without_dimensions_ends_nothing(tmp_path: Path) -> None:
+    source = "cute.compile(host, torch.tensor(1.0).cuda(), None)\ncute.compile(host, torch.empty(4).cuda(), None)"
+    drafted = values(functions(tmp_path, source)["host"])
+    assert "tensor<f32, (?):(1), align=4>" in [row["a"] for row in drafted]
+
+
 def test_what_cannot_be_stated_is_said(tmp_path: Path) -> None:
     host = functions(tmp_path, "cute.compile(host, torch.empty(4, device='cuda'), lambda x: x)")["host"]
     with pytest.raises(InputError, match=r"b of host: no value: a FunctionValue.*write --arg b=TYPE"):

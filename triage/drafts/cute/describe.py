@@ -85,7 +85,10 @@ def _type(value: Any) -> grammar.Argument:
     match value:
         case CuteTensor():
             tensor = grammar.Tensor(value.dtype, value.shape, value.stride, value.space, value.align)
-            grammar.parse(str(tensor))
+            try:
+                grammar.parse(str(tensor))
+            except grammar.BadType as problem:
+                raise Undescribed(f"a tensor that a case cannot state ({problem})") from None
             return tensor
         case TorchTensor():
             made = of_dlpack(value, None)
